@@ -1,15 +1,9 @@
-const filesLeftOut = require('./test/support/files-left-out.cjs');
-
 const commonJs = { type: 'commonjs' };
-const takesOneWay = process.env.ORDER_SAGA_TESTS === 'one';
 
 /** Jest runs the TypeScript sources through swc; types are checked by `npm run types`. */
 module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: takesOneWay
-    ? Object.keys(filesLeftOut).map((file) => `<rootDir>/test/${file}[.]test[.]ts$`)
-    : [],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: commonJs }],
     // It loads HTTP by `import()`, which Jest has only in modules.

@@ -56,7 +56,7 @@ export function bareRunner(stand: Stand, workflow: BareWorkflow): Runner {
   };
 }
 
-export function ourRunner(stand: Stand, kind: Exclude<WorkerKind, 'bare'>): Runner {
+function ourRunner(stand: Stand, kind: Exclude<WorkerKind, 'bare'>): Runner {
   const sagas = stand.sagasFor(kind);
   return {
     workflowId: ({ reference }) => `provision/${reference}`,

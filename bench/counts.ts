@@ -198,7 +198,7 @@ const targets = [
 const eventsOverBareMax = 2 * 6 + 1;
 
 /** Targets that are missed, in sentences. */
-export function missedTargets({ sagas }: Kept): string[] {
+function missedTargets({ sagas }: Kept): string[] {
   return targets.flatMap((target) => {
     const [ours, bare] = [sagas[target.ours], sagas[target.bare]];
     if (ours === undefined || bare === undefined) return [`${target.ours}: not counted`];

@@ -103,7 +103,7 @@ export function callsTo(ledger: LedgerSnapshot, endpoint: number | EndpointName)
 export type SameThing = (placed: Placed) => string | undefined;
 
 /** An order by account and label, or by account and contents without one; a change or switch by what it asks for. */
-export const sameRequest: SameThing = (placed) => {
+const sameRequest: SameThing = (placed) => {
   switch (placed.type) {
     case 'orderPlaced':
       return JSON.stringify(['order', placed.account, placed.label ?? placed.items]);
@@ -192,7 +192,7 @@ export function firewallsOf(ledger: LedgerSnapshot, vmObjectId: number): number[
  *
  * @param besides firewalls that others change: they are ignored
  */
-export function lessProtectedMoments(
+function lessProtectedMoments(
   ledger: LedgerSnapshot,
   vmObjectId: number,
   wanted: readonly number[] = firewallsOf(ledger, vmObjectId),

@@ -1,44 +1,78 @@
-/** Prints the table of docs/failures.md that says what an answer means, from the rows of src/provider/verdicts.ts. */
+/**
+ * Prints what docs/failures.md has of the code: what an answer means, from the rows of src/provider/verdicts.ts, and
+ * whose trouble each failure is.
+ */
+import { callFailureNames, failureOwners, outcomeOf, owners } from '../src/domain/failures';
 import { meaningOf, providerCalls, rows, type Row } from '../src/provider/verdicts';
 
-const inWords = ({ status }: Row) => (typeof status === 'number' ? `${status}` : `${status[0]} to ${status[1]}`);
+const named = rows.flatMap(({ status }) => (typeof status === 'number' ? [status] : []));
+const isIn = (from: number, to: number) => named.some((status) => status >= from && status <= to);
+
+function inWords({ status }: Row): string {
+  if (typeof status === 'number') return `${status}`;
+  return `${isIn(status[0], status[1]) ? 'other ' : ''}${status[0] / 100}xx`;
+}
 const first = ({ status }: Row) => (typeof status === 'number' ? status : status[0]);
 
 /** A status of the row that no other row names. */
 function sampleOf(row: Row): number {
   if (typeof row.status === 'number') return row.status;
-  const named = rows.flatMap(({ status }) => (typeof status === 'number' ? [status] : []));
   let status = row.status[0];
   while (named.includes(status)) status += 1;
   return status;
 }
 
-/** A line for each status or range, its reasons joined. */
-export function failuresTable(): string {
-  const named = rows.filter((row, index) => rows.findIndex((one) => inWords(one) === inWords(row)) === index);
-  const lines = named
-    .sort((one, other) => first(one) - first(other) || inWords(one).length - inWords(other).length)
-    .map((row) => {
-      const cells = providerCalls.map((call) => {
-        const means = meaningOf(sampleOf(row), { call });
-        const ofNew = meaningOf(sampleOf(row), { call, serverIsNew: true });
-        return means === ofNew ? means : `${means}; new: ${ofNew}`;
-      });
-      const reasons = rows.filter((one) => inWords(one) === inWords(row)).map(({ because }) => because);
-      const status = typeof row.status === 'number' ? inWords(row) : `${inWords(row)}, any other`;
-      return [status, ...cells, [...new Set(reasons)].join('; ')];
-    });
-  const head = ['status', ...providerCalls, 'because'];
-  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+/** What most calls make of a status, after what single ones make of it: `pivot, add: UnknownOutcome; else Rejected`. */
+function meaningsOf(row: Row): string {
+  const callsOf = new Map<string, string[]>();
+  for (const call of providerCalls) {
+    const means = meaningOf(sampleOf(row), { call });
+    const ofNew = meaningOf(sampleOf(row), { call, serverIsNew: true });
+    const both = means === ofNew ? means : `${means}, of a new server ${ofNew}`;
+    callsOf.set(both, [...(callsOf.get(both) ?? []), call]);
+  }
+  const sorted = [...callsOf].sort(([, one], [, other]) => other.length - one.length);
+  const [most = ''] = sorted.map(([means]) => means);
+  const others = sorted.slice(1).map(([means, calls]) => `${calls.join(', ')}: ${means}`);
+  return others.length === 0 ? most : [...others, `else ${most}`].join('; ');
 }
 
-export const printedBetween = ['<!-- printed by `npm run schemas` -->', '<!-- end -->'] as const;
+/** A line for all statuses and ranges that mean the same for the same reasons. */
+function answersTable(): string {
+  const lines = new Map<string, string[]>();
+  for (const row of [...rows].sort((one, other) => first(one) - first(other))) {
+    const reasons = rows.filter((one) => inWords(one) === inWords(row)).map(({ because }) => because);
+    const line = `${meaningsOf(row)} | ${[...new Set(reasons)].join('; ')}`;
+    const before = lines.get(line) ?? [];
+    lines.set(line, before.includes(inWords(row)) ? before : [...before, inWords(row)]);
+  }
+  const cells = [...lines].map(([line, statuses]) => `| ${statuses.join(', ')} | ${line} |`);
+  return ['| status | it means | because |', '| --- | --- | --- |', ...cells].join('\n');
+}
 
-/** @returns the document with the table in it */
-export function withFailuresTable(document: string): string {
-  const [begin, end] = printedBetween;
-  const from = document.indexOf(begin) + begin.length;
-  const to = document.indexOf(end);
-  if (from < begin.length || to < 0) throw new Error('docs/failures.md has no place for its table');
-  return `${document.slice(0, from)}\n\n${failuresTable()}\n\n${document.slice(to)}`;
+const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+
+/** By whose trouble each is, and what the journal gets for a call that ended so. */
+function failuresList(): string {
+  const owned = owners.flatMap((owner) => {
+    const names = callFailureNames.filter((failure) => failureOwners[failure] === owner);
+    return names.length === 0 ? [] : [`- **${owner}**: ${inCode(names)}`];
+  });
+  const notDone = callFailureNames.filter((failure) => outcomeOf(failure) === 'not-done');
+  const rows = `After ${inCode(notDone)} the journal's row of a call is \`not-done\`, after any other failure \`unknown\`.`;
+  return [...owned, '', rows].join('\n');
+}
+
+const end = '<!-- end -->';
+const tables = { answers: answersTable, failures: failuresList };
+
+/** @returns the document with them in it */
+export function withFailuresTables(document: string): string {
+  return Object.entries(tables).reduce((text, [name, print]) => {
+    const begin = `<!-- ${name}, printed by \`npm run schemas\` -->`;
+    const from = text.indexOf(begin) + begin.length;
+    const to = text.indexOf(end, from);
+    if (from < begin.length || to < 0) throw new Error(`docs/failures.md has no place for its table of ${name}`);
+    return `${text.slice(0, from)}\n\n${print()}\n\n${text.slice(to)}`;
+  }, document);
 }

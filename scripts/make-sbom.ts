@@ -100,7 +100,7 @@ function describe(shipped: readonly Shipped[]): string {
   const licences = [...new Set(shipped.map(({ licence }) => licence))].sort();
   const rows = licences.map((licence) => {
     const packages = shipped.filter((one) => one.licence === licence);
-    return `| ${licence} | ${packages.map(({ name, version }) => `${name} ${version}`).join(', ')} |`;
+    return `| ${licence} | ${packages.map(({ name, version }) => `${name}@${version}`).join(', ')} |`;
   });
   return [
     '# Licences of what is shipped',

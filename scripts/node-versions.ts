@@ -4,7 +4,7 @@
  *
  *   the native modules           load, and do something
  *   the unit tests
- *   transcripts of sagas         each kind, and each way in which one may end or wait
+ *   outcomes of sagas            each way in which one may end
  *   the journal's contract       in a file and in PostgreSQL
  *   the worker's process         it starts, is ready, is traced, stops
  *   the demo
@@ -35,7 +35,7 @@ const quickTests = [
 ];
 const allTests = [
   'test/unit',
-  'test/integration/workflows/transcripts',
+  'test/integration/saga/outcomes',
   'test/integration/journal/contract.test',
   ...quickTests,
 ];

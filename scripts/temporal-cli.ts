@@ -17,12 +17,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { alone, cacheFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
 
 /** The release that this project is tested with; its server is 1.29.1. */
-export const cliVersion = '1.5.1';
+const cliVersion = '1.5.1';
 const goModule = `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`;
 /**
  * With the driver that this release asks for (1.34.1), calls that are given up at a bad moment leave the dev server's
- * one connection to SQLite interrupted for good: from then on it answers every call with `interrupted (9)`. See
- * docs/decisions/0045.
+ * one connection to SQLite interrupted for good: from then on it answers every call with `interrupted (9)`. A CLI that
+ * was downloaded has it still: start its server anew.
  */
 const sqliteVersion = '1.51.0';
 
@@ -92,7 +92,7 @@ export async function resolveTemporal({
   });
 }
 
-export function cachedCliPath(env: NodeJS.ProcessEnv = process.env): string {
+function cachedCliPath(env: NodeJS.ProcessEnv = process.env): string {
   return join(cacheFolder(env), `temporal-${cliVersion}-sqlite-${sqliteVersion}`, 'temporal');
 }
 

@@ -9,18 +9,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { z } from 'zod';
-import { decideManySchema, jobWordsSchema } from '../src/domain/decide-many';
+import { decideManySchema, jobReportSchema } from '../src/domain/decide-many';
 import { decisionSchemas } from '../src/domain/decisions';
-import { holdSchema, keepSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
-import { jobProgressSchema, jobReportSchema } from '../src/domain/job-report';
 import { messageSchema } from '../src/domain/notifications';
 import { progressSchema } from '../src/domain/progress';
 import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
-import { withFailuresTable } from './failures-table';
+import { withFailuresTables } from './failures-table';
 
 const root = join(__dirname, '..');
 
@@ -28,16 +26,11 @@ const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(requestSchemas()).map(([name, schema]) => [`${name}.request`, schema()])),
   ...Object.fromEntries(Object.entries(resultSchemas).map(([name, schema]) => [`${name}.result`, schema])),
   ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
-  hold: holdSchema(),
-  'hold.release': releaseSchema(),
-  'hold.keep': keepSchema(),
   'firewallsOf.request': firewallsOfSchema(),
   'firewallsOf.result': serverFirewallsSchema(),
   'reconcile.request': reconcileSchema(),
   'reconcile.report': sweepReportSchema(),
   'decideMany.request': decideManySchema(),
-  'decideMany.control': jobWordsSchema(),
-  'decideMany.progress': jobProgressSchema(),
   'decideMany.result': jobReportSchema(),
   progress: progressSchema,
   report: reportSchema,
@@ -53,7 +46,7 @@ async function makeSchemas(): Promise<Map<string, string>> {
     files.set(`schemas/${name}.json`, await format(JSON.stringify(json), { parser: 'json', printWidth: 120 }));
   }
   const failures = 'docs/failures.md';
-  const printed = withFailuresTable(read(failures) ?? '');
+  const printed = withFailuresTables(read(failures) ?? '');
   files.set(failures, await format(printed, { parser: 'markdown', printWidth: 120 }));
   return files;
 }

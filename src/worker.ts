@@ -5,7 +5,7 @@
  */
 import { readHold } from './client/hold';
 import { CannotListen, readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
-import { Deliveries, unusableSecrets } from './operations/deliveries';
+import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
@@ -17,7 +17,8 @@ import { healthOf } from './journal/health';
 import { openServers } from './journal/servers';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
-import { createSecretResolver } from './security/secret-resolver';
+import type { Route } from './domain/notifications';
+import { createSecretResolver, type SecretResolver } from './security/secret-resolver';
 import { SearchAttributesError } from './operations/search-attributes';
 import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
@@ -27,7 +28,8 @@ async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = await createLog(config.logLevel);
   const secrets = createSecretResolver(config.secrets);
-  for (const unusable of await unusableSecrets(config.notifications.routes, secrets)) {
+  const { routes = [] } = config.activities.notifications ?? {};
+  for (const unusable of await unusableSecrets(routes, secrets)) {
     log.warn(unusable, 'notifications of a route will wait: no webhook can be signed with its secret');
   }
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
@@ -44,23 +46,19 @@ async function main(): Promise<void> {
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const { temporal } = saga;
-      const deliveries = new Deliveries(config, saga.journal, secrets, meter, log);
-      const gauges = new Gauges(connection, config, meter, log, {
+      const gauges = new Gauges(connection, { ...config, routes: routes.map(({ name }) => name) }, meter, log, {
         lost: new LostSagas(temporal, saga.journal),
-        outbox: () => deliveries.look(),
         openServers: () => openServers(saga.journal, config.namespace),
         holding: () => readHold(temporal),
         unserved: () => countUnserved(connection, config),
         journal: () => healthOf(saga.journal),
       });
       if (config.metricsAddress) gauges.start();
-      deliveries.start();
       console.log(readyLine(config, health));
       try {
         await worker.run();
       } finally {
         gauges.stop();
-        await deliveries.stop();
         await saga.close();
         await tracing?.close();
       }
@@ -70,6 +68,23 @@ async function main(): Promise<void> {
   } finally {
     await health?.close();
   }
+}
+
+/**
+ * The secrets of routes that no webhook can be signed with: what they should sign is tried again, as for a receiver that
+ * is down.
+ */
+async function unusableSecrets(
+  routes: readonly Route[],
+  secrets: SecretResolver,
+): Promise<{ route: string; secret: string; why: string }[]> {
+  const unusable = [];
+  for (const { name: route, secret } of routes) {
+    const value = await secrets.resolve(secret).catch(() => undefined);
+    if (value === undefined) unusable.push({ route, secret, why: 'its secret cannot be read' });
+    else if (!isWebhookSecret(value)) unusable.push({ route, secret, why: wrongSecret });
+  }
+  return unusable;
 }
 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {

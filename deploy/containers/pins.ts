@@ -18,7 +18,7 @@ export function readPins(): Pin[] {
   return [...new Set([...bases, ...services])].filter((image) => !image.startsWith('order-saga')).map(toPin);
 }
 
-export function toPin(image: string): Pin {
+function toPin(image: string): Pin {
   const [, repository = '', tag = ''] = /^(.+?):([^:@]+)(?:@.*)?$/.exec(image) ?? [];
   return { image, repository, tag };
 }

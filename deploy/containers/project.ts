@@ -190,5 +190,5 @@ export class Project {
 }
 
 /** Not those of a project that somebody runs on this engine: its volumes would be deleted. */
-export const projectName = 'order-saga-containers';
+const projectName = 'order-saga-containers';
 const version = 'containers';

@@ -4,6 +4,7 @@
  */
 import type { Journal } from '../journal/journal';
 import type { ProviderClient } from '../provider/client';
+import type { Sender } from '../notifications/sender';
 import type { SecretResolver } from '../security/secret-resolver';
 import { createCall } from './call';
 import { createCartActivities } from './cart';
@@ -26,12 +27,13 @@ export interface ActivityNeeds {
   provider: ProviderClient;
   journal: Journal;
   secrets: SecretResolver;
+  sender: Sender;
   settings: ActivitySettings;
   /** Which sagas Temporal has a run of: the client's knowledge. */
   lookUp: LookUp;
 }
 
-export function createActivities({ provider, journal, secrets, settings, lookUp }: ActivityNeeds) {
+export function createActivities({ provider, journal, secrets, sender, settings, lookUp }: ActivityNeeds) {
   const call = createCall(settings);
   const readSecrets = createReadTold(secrets, journal);
   const effect = createEffect(journal, call, settings, readSecrets);
@@ -41,7 +43,7 @@ export function createActivities({ provider, journal, secrets, settings, lookUp 
     ...createDecideManyActivities(),
     ...createJournalActivities(journal, call, settings),
     ...createTurnActivities(journal, call, settings),
-    ...createNotificationActivities(journal, settings),
+    ...createNotificationActivities(journal, settings, { sender, secrets }),
     ...createCartActivities(provider, effect, secrets),
     ...createOrderActivities(provider, journal, { call, effect, readSecrets }, settings),
     ...createChangeOrderActivities(provider, call, effect, settings),

@@ -1,6 +1,6 @@
 /** What a saga asks the journal and writes into it, beside its effects. None of these calls the provider. */
 import { randomUUID } from 'node:crypto';
-import { Context } from '@temporalio/activity';
+import { Context, log } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import { differences } from '../domain/differences';
 import type { EffectCall, Effected, JournalKnowledge, Placement, Unwritten } from '../domain/effects';
@@ -12,10 +12,11 @@ import { resultOutcomes } from '../domain/outcomes';
 import type { RecordedEnding } from '../domain/record';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
 import type { Report } from '../domain/results';
+import type { ProgressEvent } from '../domain/notifications';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
-import type { SagaKey } from '../journal/rows';
+import type { Begin, SagaKey } from '../journal/rows';
 import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
 import { recordOf } from '../journal/record';
@@ -25,7 +26,7 @@ import type { CallContext, Call } from './call';
 import { lookAgainIn, notOwned, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
 import { isRunning } from './is-running';
-import { noticesOf, type Told } from './notifications';
+import { handOver, wantedEvents, type Told } from './notifications';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -45,7 +46,7 @@ export interface TakeReference extends CallContext {
 }
 
 export type ReferenceTaken =
-  | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer }
+  | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer; wanted?: ProgressEvent[] }
   /** The same request was seen before: what was done is not done again. */
   | {
       how: 'known';
@@ -57,13 +58,18 @@ export type ReferenceTaken =
       /** Absent where nothing was placed. */
       placement?: Exclude<PlacementFound, { how: 'none' }>;
       turn?: TurnAnswer;
+      /** Events of its progress that a receiver wants to hear of. */
+      wanted?: ProgressEvent[];
     }
-  | ({ how: 'ended' } & PastEnding)
+  | PastEnding
+  /** New sagas are held, and this one is new: nothing was written. */
+  | { how: 'held'; who: string }
   /** Another request has it. */
   | { how: 'taken'; at: string; run: string; fields: string[] };
 
 /** How a run of the reference has ended: nothing is done under it any more. */
 export interface PastEnding {
+  how: 'ended';
   at: string;
   run: string;
   ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown };
@@ -141,27 +147,28 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     /**
      * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the
      * first one took, and keeps the saga's place in its queue.
-     * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun. Fails
+     * Takes nothing while new sagas are held, and this one is new: a reference that was taken before has begun. Fails
      * as {@link readStanding} where it was taken before, and has a pivot. One that has ended is not taken again.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
       return atHand('read', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const hold = await whoHolds();
-        if (hold && !(await journal.isTaken(saga)))
-          throw new OwnFailure('Held', `${describeHolder(hold)}; nothing was sent`);
+        if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
         const { account, request, resource, knows: before, hasPivot, isReset } = input;
         const { namespace } = Context.current().info;
         const { knows, first, lacks } = await journal.take(saga, { account, request, run, namespace, knows: before });
         if (lacks !== undefined) throw new OwnFailure('JournalPutBack', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-        const begun = first && (await begin(journal, saga, { namespace, run, isReset }));
-        if (begun?.how === 'ended') return begun as ReferenceTaken;
+        const begun = first && (await beginAs(journal, saga, { namespace, run, isReset }));
+        if (begun?.how === 'ended') return begun;
         // Once the reference is owned, so that no call of before is meant after it.
         const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
-        if (first === undefined) return { how: 'new', knows, ...turn };
+        const wanted = wantedEvents(settings, account);
+        const also = { ...turn, ...(wanted.length > 0 ? { wanted } : {}) };
+        if (first === undefined) return { how: 'new', knows, ...also };
         // One that comes later is found where the pivot is meant.
         const corrections = await journal.corrections(saga);
         return {
@@ -171,7 +178,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
           run: first.run,
           ...(corrections.length > 0 ? { corrections } : {}),
           ...(placement === undefined || placement.how === 'none' ? {} : { placement }),
-          ...turn,
+          ...also,
         };
       });
     },
@@ -182,16 +189,17 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      */
     keepReference(
       input: CallContext & { knows: JournalKnowledge; undoes?: true; isReset: boolean },
-    ): Promise<JournalKnowledge> {
+    ): Promise<JournalKnowledge | PastEnding> {
       return atHand('read', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const { namespace } = Context.current().info;
-        const begun = await begin(journal, saga, {
+        const begun = await beginAs(journal, saga, {
           namespace,
           run,
           isReset: input.isReset,
           renews: { ...input.knows, ...definedOnly({ undoes: input.undoes }) },
         });
+        if (begun.how === 'ended') return begun;
         if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
         return { ...input.knows, begun: begun.number };
       });
@@ -211,11 +219,12 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     /**
      * What the saga has done at the provider, as the journal has it. Fails with `UnderWay`, and must be called again,
      * while the pivot may be in the air; with `JournalPutBack` while the journal is an older copy, until an operator
-     * confirms that.
+     * confirms that. Where `owns` is set, the run begins, as one that ends.
      */
     readStanding(
       input: CallContext &
         Pick<EffectContext, 'knows'> &
+        Pick<Asking, 'added'> &
         ToCompare & { orRunning?: boolean; owns?: { isReset: boolean } },
     ): Promise<Standing> {
       return call('read', input, async () => {
@@ -224,9 +233,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const running = input.orRunning ? await whetherRunning(journal, saga) : { running: false };
         const { namespace } = Context.current().info;
         // First: what is read then is not changed by a call of before.
-        const begun = input.owns && (await begin(journal, saga, { namespace, run, ...input.owns }));
-        if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun as PastEnding };
-        const read = await standing(saga, { knows: input.knows, ...(input.orRunning ? {} : { run }) });
+        const begun = input.owns && (await takeOrBegin(journal, saga, { namespace, run, ...input.owns }, input));
+        if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
+        const { knows, added } = input;
+        const read = await standing(saga, { knows, added, ...(input.orRunning ? {} : { run }) });
         const { seenMs, from, placement: _, ...rest } = read;
         const placement = placementOf(read);
         const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
@@ -313,21 +323,57 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** Writes how the run ended, for the record and for receivers, and ends its turn. A second call writes it again. */
+    /**
+     * Writes how the run ended, for the record, hands it over to receivers, and ends its turn. Where the reference has ended
+     * before, that counts: also where this call has written it, and is made again.
+     *
+     * @returns `later` where another run has begun since: receivers are told nothing
+     */
     writeEnding(
-      input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'> & Partial<Told>,
-    ): Promise<void> {
+      input: CallContext &
+        Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'> &
+        Partial<Told>,
+    ): Promise<PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean }> {
       return atHand('mutate', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
-        const { outcome, report, resource, leavesOpen, seenMs, events = [], account } = input;
-        const notices = await noticesOf(journal, settings, { events, account });
+        const { isReset, outcome, report, resource, leavesOpen, seenMs, events = [], account } = input;
         const word = await wordOf(journal, saga, outcome);
-        const ending = { run, by: workflow, outcome, report, resource, word, leavesOpen, seenMs, notices };
-        const next = await journal.ended(saga, ending);
-        if (resource !== undefined) await handOn(journal, next, resource);
+        const ending = { run, by: workflow, isReset, outcome, report, resource, word, leavesOpen, seenMs };
+        const written = await journal.ended(saga, ending);
+        if (written.how === 'ended') return written as PastEnding;
+        if (resource !== undefined) await handOn(journal, written.next, resource);
+        if (written.how === 'later') return { how: 'later' };
+        const isTold = await handOver(journal, settings, { events, account }).then(
+          () => true,
+          (err: unknown) => {
+            log.warn('receivers are not told of the end yet', { err });
+            return false;
+          },
+        );
+        return { how: 'written', isTold };
       });
     },
   };
+}
+
+/**
+ * Of a run that ends. Where it has not come to take its reference, it takes it now: an ending is of a reference, and
+ * nothing is done under it any more.
+ *
+ * @throws OwnFailure `JournalPutBack`
+ */
+async function takeOrBegin(journal: Journal, saga: SagaKey, by: Begin, { request }: ToCompare) {
+  if (request === undefined) return beginAs(journal, saga, by);
+  const { account } = request as { account?: string };
+  const { knows, first } = await journal.take(saga, { account, request, run: by.run, namespace: by.namespace });
+  return first === undefined ? { how: 'begun' as const, number: knows.begun ?? 0 } : beginAs(journal, saga, by);
+}
+
+/** @throws OwnFailure `JournalPutBack` */
+async function beginAs(journal: Journal, saga: SagaKey, by: Begin) {
+  const begun = await begin(journal, saga, by);
+  if (begun.how === 'put-back') throw new OwnFailure('JournalPutBack', `${begun.why}; nothing was sent`);
+  return begun.how === 'ended' ? (begun as PastEnding) : begun;
 }
 
 /** @throws OwnFailure `UnderWay`, `JournalPutBack` */

@@ -1,15 +1,26 @@
 /**
- * What receivers are told of a saga: written into the journal's outbox, from where a worker sends it. Nothing is
- * written where no route matches.
+ * What receivers are told of a saga: handed to a run of its own for each route (`src/workflows/notify.ts`), which
+ * delivers it. Nothing is handed over where no route matches.
  */
-import { Context } from '@temporalio/activity';
+import { Context, log, metricMeter } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf } from '../domain/identity';
+import { metrics } from '../domain/metrics';
 import { webUiAt } from '../domain/web-ui';
-import { asksForAccount, routesOf, type Message, type SagaEvent } from '../domain/notifications';
+import {
+  asksForAccount,
+  deliverSignal,
+  notifyWorkflow,
+  progressEvents,
+  routesOf,
+  type Notice,
+  type ProgressEvent,
+  type SagaEvent,
+} from '../domain/notifications';
 import type { Journal } from '../journal/journal';
-import { writeNotices } from '../journal/outbox';
-import type { Notice } from '../journal/outbox-rows';
+import type { Sender } from '../notifications/sender';
+import type { SecretResolver } from '../security/secret-resolver';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 
@@ -20,24 +31,58 @@ export interface Told {
   account?: string | undefined;
 }
 
-export function createNotificationActivities(journal: Journal, settings: ActivitySettings) {
+type Settings = Pick<ActivitySettings, 'notifications'>;
+
+export function createNotificationActivities(
+  journal: Journal,
+  settings: ActivitySettings,
+  { sender, secrets }: { sender: Sender; secrets: SecretResolver },
+) {
   return {
-    /** Writes what happened to a saga. A second call changes nothing. It fails as it comes: Temporal makes it again. */
-    async writeNotifications(told: Told): Promise<void> {
-      await writeNotices(journal, await noticesOf(journal, settings, told));
+    /** Hands over what happened to a saga. A second call delivers nothing twice to a receiver that knows ids. */
+    tell(told: Told): Promise<void> {
+      return handOver(journal, settings, told);
+    },
+
+    /** Sends one webhook. It fails where that is not taken, and Temporal makes it again. */
+    async deliver({ route, notice }: { route: string; notice: Notice }): Promise<void> {
+      const { id, message } = notice;
+      const receiver = settings.notifications?.routes.find(({ name }) => name === route);
+      if (receiver === undefined) throw notDelivered(`there is no route ${route} any more`);
+      const secret = await secrets.resolve(receiver.secret).catch(() => undefined);
+      const failure =
+        secret === undefined
+          ? 'its secret cannot be read'
+          : await sender.send({ url: receiver.url, id, body: JSON.stringify(message), secret });
+      const { name, help } = metrics.notifications;
+      metricMeter
+        .createCounter(name, '', help)
+        .add(1, { route, result: failure === undefined ? 'delivered' : 'failed' });
+      if (failure !== undefined) throw notDelivered(failure);
+      log.info('a notification was delivered', { route, id, type: message.type });
     },
   };
 }
 
-/** @throws JournalUnavailable where the account is looked up */
-export async function noticesOf(
+function notDelivered(why: string): ApplicationFailure {
+  return ApplicationFailure.retryable(`not delivered: ${why}`, 'NotDelivered');
+}
+
+/** Which of the events that only tell of progress anybody wants to hear of: the others cost a saga nothing. */
+export function wantedEvents({ notifications }: Settings, account: string | undefined): ProgressEvent[] {
+  const { routes = [] } = notifications ?? {};
+  return progressEvents.filter((event) => routesOf({ event }, account, routes).length > 0);
+}
+
+/** @throws JournalUnavailable where the account is looked up; what Temporal's client throws */
+export async function handOver(
   journal: Journal,
-  { notifications }: Pick<ActivitySettings, 'notifications'>,
+  { notifications }: Settings,
   { events, account }: Told,
-): Promise<Notice[]> {
+): Promise<void> {
   const { routes = [], webUiUrl } = notifications ?? {};
-  if (routes.length === 0 || events.length === 0) return [];
-  const { info } = Context.current();
+  if (routes.length === 0 || events.length === 0) return;
+  const { info, client } = Context.current();
   const { saga, run: runId, workflow } = sagaOf(info);
   const { reference } = saga;
   // The request of a clean-up names none.
@@ -45,17 +90,21 @@ export async function noticesOf(
   const workflowId = workflowIdOf(workflow, reference);
   const run = { namespace: info.namespace, workflowId, runId };
   const link = webUiAt(webUiUrl, info.namespace)?.run(run);
-  const notices: Notice[] = [];
-  for (const { id, event, at, ...said } of events) {
-    const taken = routesOf({ id, event, at, ...said }, of, routes);
-    if (taken.length === 0) continue;
-    const data = { reference, workflow, ...run, ...definedOnly({ account: of, link }), ...said };
-    const message: Message = { type: `saga.${event}`, timestamp: at, data };
-    const body = await journal.sealing.seal(message);
-    const { namespace } = info;
-    for (const route of taken) {
-      notices.push({ id, route, namespace, workflowId, reference, event, kind: said.kind, account: of, body });
-    }
+  for (const { name: route } of routes) {
+    const notices = events
+      .filter((event) => routesOf(event, of, routes).includes(route))
+      .map(({ id, event, at, ...said }): Notice => {
+        const data = { reference, workflow, ...run, ...definedOnly({ account: of, link }), ...said };
+        return { id, message: { type: `saga.${event}`, timestamp: at, data } };
+      });
+    if (notices.length === 0) continue;
+    await client.workflow.signalWithStart(notifyWorkflow, {
+      workflowId: `${notifyWorkflow}/${route}/${workflowId}`,
+      taskQueue: info.taskQueue,
+      args: [route],
+      signal: deliverSignal,
+      signalArgs: [notices],
+      staticSummary: `tells ${route} of ${workflowId}`,
+    });
   }
-  return notices;
 }

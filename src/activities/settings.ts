@@ -33,6 +33,15 @@ export interface ServerDirectory {
   labelIsUnique: boolean;
 }
 
+export interface NotificationConfig {
+  routes: readonly Route[];
+  webUiUrl?: string | undefined;
+  /** Inner hosts and addresses that may be told all the same. */
+  allowed: readonly string[];
+  /** One exchange with a receiver. */
+  timeoutMs: number;
+}
+
 export interface ActivitySettings {
   retries: Record<CallKind, RetryBudget>;
   /**
@@ -77,6 +86,6 @@ export interface ActivitySettings {
   spendLimits: readonly SpendLimit[];
   /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
-  /** Who is told of what happens to sagas. Undefined: nobody, and nothing is written for it. */
-  notifications?: { routes: readonly Route[]; webUiUrl?: string | undefined } | undefined;
+  /** Who is told of what happens to sagas. Undefined: nobody. */
+  notifications?: NotificationConfig | undefined;
 }

@@ -145,7 +145,6 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'Unauthorized':
     case 'Rejected':
     case 'UnexpectedResponse':
-    case 'Held':
     case 'SecretMissing':
     case 'JournalUnreadable':
     case 'JournalPutBack':

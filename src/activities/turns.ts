@@ -55,7 +55,7 @@ const lookMsMin = 60_000;
 const lookMsMax = 7 * 24 * 60 * 60_000;
 
 /** @param waitedMs how long it has been queued */
-export function lookDelayMs(waitedMs: number, turnLookMs = lookMsMin): number {
+function lookDelayMs(waitedMs: number, turnLookMs = lookMsMin): number {
   return Math.min(Math.max(Math.ceil(waitedMs / 4), turnLookMs), lookMsMax);
 }
 

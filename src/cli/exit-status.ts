@@ -27,8 +27,7 @@ export const exitStatus = {
   /** Temporal or the journal cannot be reached or cannot answer, or no worker does where one must. */
   noConnection: 3,
   /**
-   * The saga waits for a decision; or the journal for `journal restored`; or notifications that were given up for a
-   * person.
+   * The saga waits for a decision; or the journal for `journal restored`.
    */
   waits: 4,
   /** It is done or was placed, but something was skipped, is left over, or was not reached any more. */

@@ -1,8 +1,7 @@
 /** The commands that hold new sagas, and release them. */
 import type { OrderSagaClient } from '../client/client';
-import type { ReleaseOptions } from '../client/hold';
 import { readClientConfig } from '../config';
-import { describeHold, describeProbing, type Hold, type HoldWords } from '../domain/hold';
+import { describeHold, type HoldWords } from '../domain/hold';
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
@@ -13,9 +12,7 @@ export function holdOn(
 ): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const { existing, kept = false } = await sagas.hold(words);
-    const found = await sagas.holding();
-    // A worker may not have taken these words yet.
-    const hold = found && kept ? { ...found, ...words } : found;
+    const hold = await sagas.holding();
     const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
     const before = kept ? 'a worker had set that hold; it is yours now' : 'that hold was on before, and is not changed';
     printer.line(`new sagas are ${state}${existing ? `: ${before}` : ''}`);
@@ -24,12 +21,12 @@ export function holdOn(
   });
 }
 
-export function holdOff({ printer }: CommandContext, options: ReleaseOptions): Promise<number> {
+export function holdOff({ printer }: CommandContext, words: HoldWords): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const held = await sagas.countHeld();
-    const { was } = await sagas.release(options);
+    const { was } = await sagas.release(words);
     printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');
-    printer.line(`${sagasHeld(held)} released, one after the other`);
+    if (held > 0) printer.line(`${sagasHeld(held)} held: each begins within five minutes`);
     printer.document({ was, held });
     return exitStatus.done;
   });
@@ -39,7 +36,6 @@ export function holdStatus({ printer }: CommandContext): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const [hold, held] = await Promise.all([sagas.holding(), sagas.countHeld()]);
     printer.line(hold === undefined ? 'new sagas begin: no hold is on' : `new sagas are ${describeHold(hold)}`);
-    if (hold?.probing) printer.line(`probes release it: ${describeProbing(hold.probing)}`);
     printer.line(`${sagasHeld(held)} held`);
     printer.document({ hold, held });
     return exitStatus.done;
@@ -48,9 +44,8 @@ export function holdStatus({ printer }: CommandContext): Promise<number> {
 
 /** For an operator who looks at a list, and may not know why nothing begins. */
 export async function reportHold({ printer }: CommandContext, sagas: OrderSagaClient): Promise<void> {
-  const hold: Hold | undefined = await sagas.holding();
+  const hold = await sagas.holding();
   if (hold) printer.toStderr(`new sagas are ${describeHold(hold)}; \`order-saga hold off\` lets them begin`);
-  if (hold?.probing) printer.toStderr(`probes release it: ${describeProbing(hold.probing)}`);
 }
 
 function sagasHeld(count: number): string {

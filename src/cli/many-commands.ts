@@ -1,35 +1,39 @@
-/** The commands about many sagas at once: the dry list, the job, and what is said to it. */
+/** The commands about many sagas at once: whom a decision reaches, the job, and its end. */
 import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
+import { countedBy, inboxGroupings } from '../client/inbox';
 import { checkJob, type JobHandle, type ManyPreview } from '../client/jobs';
-import { InvalidRequestError } from '../client/errors';
 import { readClientConfig } from '../config';
-import { jobControls } from '../domain/decide-many';
+import {
+  countsOf,
+  describeCounts,
+  everySaga,
+  jobBytesMax,
+  sumOf,
+  type JobPlace,
+  type JobReport,
+} from '../domain/decide-many';
 import { definedOnly } from '../domain/defined-only';
-import { evidenceBytesMax, parseEvidence } from '../domain/evidence';
-import { bar, describeCounts, inThousands, sumOf, type JobProgress, type JobReport } from '../domain/job-report';
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { describeDryList, describeReport } from './print-many';
-import { readText } from './read-request';
+import { parseJson, readText } from './read-request';
 
 export interface ManyOptions {
   where?: string;
   all?: boolean;
-  evidence?: string;
+  lines?: string;
   note: string;
-  by?: string;
+  by: string;
   rate?: number;
   limit?: number;
-  probe?: number;
   name?: string;
   dryRun?: boolean;
   yes?: boolean;
   detach?: boolean;
 }
 
-/** First a dry list, then a question, then the job. */
+/** First whom it reaches, then a question, then the job. */
 export async function decideMany(
   context: CommandContext,
   decision: string | undefined,
@@ -38,94 +42,129 @@ export async function decideMany(
   const { printer, stdin } = context;
   const request = await requestOf(decision, options, stdin);
   // Before any connection: a wrong line is reported even where there is no Temporal.
-  const { perSecond } = checkJob(request);
+  checkJob(request);
   return withSagas(readClientConfig(), async (sagas) => {
     const preview = await sagas.previewMany(request);
-    const count = preview.by === 'query' ? preview.list.total : preview.lines;
-    for (const line of describeDryList(preview, perSecond)) printer.line(line);
+    const shown = { asked: preview.asked, count: preview.count, beyond: preview.beyond };
+    for (const line of describePreview(preview)) printer.line(line);
     if (options.dryRun) return end(context, { preview }, exitStatus.done);
-    if (count === 0) return end(context, { preview }, exitStatus.notDone);
-    if (!options.yes && !(await isConfirmed(context, preview, count, options.evidence === '-'))) {
-      return end(context, { preview }, exitStatus.refused);
+    if (preview.count === 0) return end(context, { preview: shown }, exitStatus.notDone);
+    if (!options.yes && !(await isConfirmed(context, preview, options.lines === '-'))) {
+      return end(context, { preview: shown }, exitStatus.refused);
     }
     const job = await sagas.decideMany(request, definedOnly({ name: options.name }));
     printer.line(`${job.workflowId} started; it goes on without this terminal`);
-    printer.line(`  order-saga job ${job.workflowId} pause   # or resume, stop, report`);
-    if (options.detach) return end(context, { preview, job: job.workflowId }, exitStatus.done);
-    return followJob(context, job, { preview });
+    printer.line(`  order-saga job ${job.workflowId} stop   # or report`);
+    if (options.detach) return end(context, { preview: shown, job: job.workflowId }, exitStatus.done);
+    return followJob(context, job, preview.count, { preview: shown });
   });
 }
 
-/** JSON lines to fill in: whether each was placed. */
-export function evidence({ printer }: CommandContext, where: string | undefined): Promise<number> {
+/** JSON lines to fill in: a decision for each. */
+export function questions({ printer }: CommandContext, where: string | undefined, limit: number): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
-    const { lines, more } = await sagas.openEvidence(where);
+    const { lines, more } = await sagas.questions(where, limit);
     for (const line of lines) printer.line(JSON.stringify(line));
-    if (lines.length === 0) printer.toStderr('no saga that fits asks whether something was placed');
+    if (lines.length === 0) printer.toStderr('no saga that fits waits for a decision');
     if (more > 0) printer.toStderr(`${more} more ask: settle these first, and run it again`);
     printer.document(lines);
     return more > 0 ? exitStatus.partly : exitStatus.done;
   });
 }
 
-/** Shows a job until it ends; or says something to it. */
-export async function job(
-  context: CommandContext,
-  id: string,
-  action: string | undefined,
-  words: { by?: string; note?: string },
-): Promise<number> {
-  const { printer } = context;
-  const control = jobControls.find((known) => known === action);
-  if (action !== undefined && control === undefined && action !== 'report') {
-    throw new UsageError(`there is no ${action}; there are ${jobControls.join(', ')} and report`);
+/** Shows a job until it ends; or stops it. */
+export async function job(context: CommandContext, id: string, action: string | undefined): Promise<number> {
+  if (action !== undefined && action !== 'stop' && action !== 'report') {
+    throw new UsageError(`there is no ${action}; there are stop and report`);
   }
+  const { printer } = context;
   return withSagas(readClientConfig(), async (sagas) => {
     const found = await sagas.job(id);
-    if (control !== undefined) {
-      const state = await found[control](words);
-      printer.line(`${found.workflowId} is ${state}`);
-      return end(context, { job: found.workflowId, state }, exitStatus.done);
+    if (action === 'stop') {
+      await found.stop();
+      printer.line(`${found.workflowId} stops within some seconds`);
+      return end(context, { job: found.workflowId }, exitStatus.done);
     }
-    if (action === undefined) return followJob(context, found);
-    const progress = await found.progress();
-    if (progress.state !== 'done' && progress.state !== 'stopped') {
-      printer.line(lineOf(progress));
-      return end(context, { job: found.workflowId, progress }, exitStatus.waits);
-    }
-    const report = await found.report();
-    for (const line of describeReport(report, { each: true })) printer.line(line);
-    return end(context, report, statusOf(report));
+    const place = await found.progress();
+    if (action === undefined || place === undefined) return followJob(context, found, place?.came.length);
+    printer.line(lineOf(place));
+    return end(context, { job: found.workflowId, counts: countsOf(place) }, exitStatus.waits);
   });
 }
 
-async function followJob({ printer }: CommandContext, found: JobHandle, document: object = {}): Promise<number> {
-  let said = '';
-  const report = await found.follow((progress) => {
-    printer.overwrite(lineOf(progress));
-    const { state, paused } = progress;
-    const now = state === 'paused' ? `${found.workflowId} is paused: ${paused?.why ?? 'no reason given'}` : state;
-    if (state === 'paused' && now !== said) {
-      printer.toStderr(`${now}. To go on: order-saga job ${found.workflowId} resume`);
-    }
-    said = now;
+async function followJob(
+  { printer }: CommandContext,
+  found: JobHandle,
+  total: number | undefined,
+  document: object = {},
+): Promise<number> {
+  const report = await found.follow((place) => {
+    printer.overwrite(lineOf(place));
   });
   printer.overwrite('');
-  for (const line of describeReport(report, { each: false })) printer.line(line);
+  for (const line of describeReport(report, { each: total === undefined })) printer.line(line);
   printer.document({ ...document, report });
-  return statusOf(report);
-}
-
-/** "█████░░░░░ 52 %  1,530 of 2,913: 1,520 taken, 10 refused" */
-function lineOf({ counts, total, state }: JobProgress): string {
-  const reached = sumOf(counts);
-  const how = state === 'running' ? '' : ` (${state})`;
-  return `${bar(reached, total)}  ${inThousands(reached)} of ${inThousands(total)}: ${describeCounts(counts)}${how}`;
-}
-
-/** What moved on or has ended needed no decision any more. */
-function statusOf({ counts, notReached }: JobReport): number {
+  const { counts, notReached } = report;
+  // What no longer waits or has ended needed no decision any more.
   return counts.refused + counts.unanswered + notReached > 0 ? exitStatus.partly : exitStatus.done;
+}
+
+/** "1,530 of 2,913: 1,520 taken, 10 refused" */
+function lineOf(place: JobPlace): string {
+  const counts = countsOf(place);
+  return `${inThousands(sumOf(counts))} of ${inThousands(place.came.length)}: ${describeCounts(counts)}`;
+}
+
+const groupsShown = 8;
+const rowsShown = 10;
+const nameWidth = 10;
+
+function describePreview({ asked, count, sagas = [], beyond, perSecond }: ManyPreview): string[] {
+  if (count === 0) return [`${asked}: no saga that waits fits; there is nothing to decide`];
+  const seconds = Math.ceil(count / perSecond);
+  const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+  const indent = ' '.repeat(nameWidth + 2);
+  return [
+    `${asked}: ${inThousands(count)} ${count === 1 ? 'saga' : 'sagas'}`,
+    ...(sagas.length === 0 ? [] : inboxGroupings).map((by) => {
+      const groups = countedBy(sagas, by);
+      const shown = groups.slice(0, groupsShown).map((group) => `${group.name} ${inThousands(group.count)}`);
+      const more = groups.length - shown.length;
+      return `  ${by.padEnd(nameWidth)}${shown.join(', ')}${more > 0 ? ` and ${more} others` : ''}`;
+    }),
+    ...sagas.slice(0, rowsShown).map(({ workflowId, kind, step, since }) => {
+      return `${indent}${workflowId}  ${kind} at ${step} since ${since}`;
+    }),
+    ...(sagas.length > rowsShown ? [`${indent}and ${inThousands(sagas.length - rowsShown)} more`] : []),
+    ...(beyond > 0 ? [`${inThousands(beyond)} more wait, beyond the limit: another job takes them`] : []),
+    `at ${perSecond} per second it takes about ${time}`,
+  ];
+}
+
+/** @param each whether each saga is listed, and not only counted */
+function describeReport(report: JobReport, { each }: { each: boolean }): string[] {
+  const { job: name, asked, outcome, counts, notReached, refused, unanswered } = report;
+  const list = (word: string, sagas: readonly string[]) =>
+    each ? sagas.map((workflowId) => `  ${word.padEnd(12)}${workflowId}`) : [];
+  return [
+    `${name} is ${outcome}: ${asked}`,
+    `  ${describeCounts(counts)}${notReached > 0 ? `, ${inThousands(notReached)} not reached` : ''}`,
+    ...refused.flatMap(({ why, sagas }) => [
+      `  ${inThousands(sagas.length)} refused: ${why}`,
+      ...list('refused', sagas),
+    ]),
+    ...(unanswered.length > 0
+      ? [`  ${inThousands(unanswered.length)} unanswered: their worker did not answer, and they may have taken it`]
+      : []),
+    ...list('unanswered', unanswered),
+    ...list('waits no more', report.movedOn),
+    ...list('ended', report.gone),
+    ...list('taken', report.taken),
+  ];
+}
+
+function inThousands(count: number): string {
+  return count.toLocaleString('en');
 }
 
 function end({ printer }: CommandContext, document: unknown, status: number): number {
@@ -134,32 +173,27 @@ function end({ printer }: CommandContext, document: unknown, status: number): nu
 }
 
 async function requestOf(decision: string | undefined, options: ManyOptions, stdin: Readable): Promise<unknown> {
-  const { where, all, evidence: file, note, by, rate: perSecond, limit, probe } = options;
-  const evidence = file === undefined ? undefined : await readLines(file, stdin);
+  const { where, all, lines, note, by, rate: perSecond, limit } = options;
+  if (all && where !== undefined) throw new UsageError('--all does not go with --where: say one of them');
   return definedOnly({
-    decision,
-    where,
-    all,
-    evidence,
-    note,
-    by,
-    perSecond,
-    limit,
-    probe: probe === undefined ? undefined : { first: probe },
+    ...{ decision, note, by, perSecond, limit },
+    where: all ? everySaga : where,
+    decisions: lines === undefined ? undefined : await readLines(lines, stdin),
   });
 }
 
-/** @throws InvalidRequestError with each line that is no JSON, UsageError */
+/** JSON lines; the first one is line 1, and an empty last line is none. @throws UsageError */
 async function readLines(file: string, stdin: Readable): Promise<unknown[]> {
-  const parsed = parseEvidence(await readText(file, stdin, evidenceBytesMax, 'evidence'));
-  if (parsed.ok) return parsed.entries;
-  throw new InvalidRequestError(parsed.problems);
+  const text = await readText(file, stdin, jobBytesMax, 'a list of decisions');
+  return text
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/)
+    .map((line, index) => parseJson(line, `line ${index + 1}`));
 }
 
 async function isConfirmed(
   { printer, stdin }: CommandContext,
-  { asked }: ManyPreview,
-  count: number,
+  { asked, count }: ManyPreview,
   stdinIsRead: boolean,
 ): Promise<boolean> {
   if (stdinIsRead || !(stdin as Readable & { isTTY?: boolean }).isTTY) {
@@ -167,12 +201,12 @@ async function isConfirmed(
     return false;
   }
   printer.toStderr(`${asked}: ${inThousands(count)} sagas. Start? Type yes:`);
-  const lines = createInterface({ input: stdin });
+  const answers = createInterface({ input: stdin });
   try {
-    const said = await lines.question('');
+    const said = await answers.question('');
     if (said.trim().toLowerCase() === 'yes') return true;
   } finally {
-    lines.close();
+    answers.close();
   }
   printer.toStderr('nothing was started');
   return false;

@@ -8,16 +8,17 @@ import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
-import { bulkDecisionNames } from '../domain/decide-many';
+import { decisionsMax, filteredDecisionNames } from '../domain/decide-many';
+import type { HoldWords } from '../domain/hold';
 import { decisionNames } from '../domain/decisions';
 import { inboxGroupings, inboxRowsMax } from '../client/inbox';
 import { listedStates } from '../client/saga-list';
 import { waitKinds } from '../domain/progress';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
-import type { CommandContext, Said } from './command-context';
-import { command, later, running, saying, withWords, type Run } from './define';
+import type { CommandContext } from './command-context';
+import { command, later, running, saying, type Run } from './define';
 import { errorOutputOf, exitStatus } from './exit-status';
-import { decideMany, evidence, job, type ManyOptions } from './many-commands';
+import { decideMany, job, questions, type ManyOptions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { count, objectId, period, positive, positiveTo, rate } from './kinds';
 import { Printer, type Streams } from './print';
@@ -32,7 +33,6 @@ export interface Terminal extends Streams {
 const ofTheJournal = () => import('./journal-commands.js');
 const ofTheLost = () => import('./lost-commands.js');
 const ofServers = () => import('./server-commands.js');
-const ofNotifications = () => import('./notification-commands.js');
 
 const exits =
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
@@ -156,11 +156,6 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     group(program, 'servers', 'servers that were ordered with firewalls and lack them; it works without Temporal'),
     run,
   );
-  addNotificationCommands(
-    group(program, 'notifications', 'look at webhooks that were not delivered; these commands work without Temporal'),
-    context,
-    settle,
-  );
   return program;
 }
 
@@ -172,16 +167,15 @@ function addManyCommands(program: Command, context: CommandContext, settle: (sta
   command(
     program,
     'decide-many [DECISION]',
-    `decide for many sagas, after a dry list: ${bulkDecisionNames.join(', ')}; or by --evidence whether each was placed`,
+    `decide for many sagas, after a list of them: ${filteredDecisionNames.join(', ')}; or by --lines, one for each`,
   )
     .option('--where <FILTER>', 'a list filter of Temporal: SagaStep="place-order" AND SagaFailure="Unauthorized"')
     .option('--all', 'all that wait and the decision reaches')
-    .option('--evidence <FILE>', 'JSON lines, one for each saga: {"reference":…,"question":…,"placed":true or false}')
+    .option('--lines <FILE>', 'JSON lines, one for each saga: {"saga":…,"decision":…,"question":…}')
     .requiredOption('--note <TEXT>', 'how you know; it stands in each saga’s record')
-    .option('--by <NAME>', 'who')
+    .requiredOption('--by <NAME>', 'who')
     .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s (default: 5)', rate)
-    .option('--limit <NUMBER>', 'how many in all, the longest waiting first', positive)
-    .option('--probe <NUMBER>', 'so many first: the others follow when their steps have succeeded', positive)
+    .option('--limit <NUMBER>', 'how many in all, the longest waiting first: a few, to see how they do', positive)
     .option('--name <NAME>', 'the job’s name; a start that is repeated under it starts nothing')
     .option('--dry-run', 'only list what it would reach')
     .option('--yes', 'start without asking')
@@ -190,51 +184,16 @@ function addManyCommands(program: Command, context: CommandContext, settle: (sta
       settle(await decideMany(context, decision, options));
     });
 
-  command(
-    program,
-    'evidence',
-    'print a line for each saga that asks whether it was placed: fill them in for --evidence',
-  )
-    .option('--where <FILTER>', 'a list filter of Temporal')
-    .action(async ({ where }: { where?: string }) => {
-      settle(await evidence(context, where));
+  command(program, 'questions', 'print a line for each saga that waits: fill in the decisions, for decide-many --lines')
+    .option('--where <FILTER>', 'a list filter of Temporal: SagaState="outcome-unknown"')
+    .option('--limit <NUMBER>', 'how many, the longest waiting first', positive, decisionsMax)
+    .action(async ({ where, limit }: { where?: string; limit: number }) => {
+      settle(await questions(context, where, limit));
     });
 
-  command(program, 'job <ID> [ACTION]', 'show a job of decide-many until it ends; or: pause, resume, stop, report')
-    .option('--by <NAME>', 'who')
-    .option('--note <TEXT>', 'why')
-    .action(async (id: string, action: string | undefined, words: { by?: string; note?: string }) => {
-      settle(await job(context, id, action, namesOf(words)));
-    });
-}
-
-interface ChosenOptions {
-  route?: string;
-  dead?: boolean;
-}
-
-function addNotificationCommands(group: Command, context: CommandContext, settle: (status: number) => void): void {
-  const choosing = (usage: string, does: string) =>
-    command(group, usage, does)
-      .option('--route <NAME>', 'only of this route; its second route has /escalation behind its name')
-      .option('--dead', 'only those that were given up');
-
-  choosing('list', 'list what was not delivered, the oldest first (status 4: some were given up)')
-    .option('--limit <NUMBER>', 'how many rows at most', positive, 100)
-    .action(async ({ limit, route, dead }: ChosenOptions & { limit: number }) => {
-      settle(await (await ofNotifications()).listNotifications(context, { limit, ...definedOnly({ route, dead }) }));
-    });
-
-  choosing('retry [ID...]', 'send again, also what was given up').action(
-    async (ids: string[], { route, dead }: ChosenOptions) => {
-      settle(await (await ofNotifications()).retryNotifications(context, { ids, ...definedOnly({ route, dead }) }));
-    },
-  );
-
-  withWords(choosing('drop [ID...]', 'delete what was not delivered: nobody is told')).action(
-    async (ids: string[], { route, dead, by, note }: ChosenOptions & Said) => {
-      const chosen = { ids, ...definedOnly({ route, dead }) };
-      settle(await (await ofNotifications()).dropNotifications(context, chosen, { by, note }));
+  command(program, 'job <ID> [ACTION]', 'show a job of decide-many until it ends; or: stop, report').action(
+    async (id: string, action: string | undefined) => {
+      settle(await job(context, id, action));
     },
   );
 }
@@ -247,12 +206,11 @@ function addHoldCommands(hold: Command, context: CommandContext, settle: (status
       settle(await holdOn(context, namesOf(words)));
     });
 
-  command(hold, 'off', 'let the held sagas begin, one after the other')
-    .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s', rate)
+  command(hold, 'off', 'let the held sagas begin: each asks again within five minutes')
     .option('--by <NAME>', 'who')
     .option('--note <TEXT>', 'why')
-    .action(async ({ rate: perSecond, ...words }: { rate?: number; by?: string; note?: string }) => {
-      settle(await holdOff(context, { ...namesOf(words), ...definedOnly({ perSecond }) }));
+    .action(async (words: HoldWords) => {
+      settle(await holdOff(context, namesOf(words)));
     });
 
   command(hold, 'status', 'show whether new sagas are held, since when, by whom and why').action(async () => {

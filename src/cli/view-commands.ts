@@ -46,7 +46,7 @@ function printInbox(printer: Printer, { by, total, groups, rows }: Inbox, nowMs:
     ...rows.map(({ workflowId, kind, step, account, waitingSince, link }) => [
       workflowId,
       kind,
-      step ?? '',
+      step,
       account ?? '',
       age(waitingSince),
       link ?? '',

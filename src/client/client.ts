@@ -21,6 +21,7 @@ import {
   workflowNames,
   type WorkflowName,
 } from '../domain/identity';
+import { decisionsMax } from '../domain/decide-many';
 import type { ServerFirewalls } from '../domain/firewalls-of';
 import type { Hold, HoldWords } from '../domain/hold';
 import {
@@ -37,17 +38,9 @@ import { check } from '../domain/validation';
 import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from './errors';
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
-import { countHeld, endHold, holdForPerson, readHold, type ReleaseOptions } from './hold';
+import { countHeld, endHold, holdForPerson, readHold } from './hold';
 import { Sweeps } from './reconcile';
-import {
-  findJob,
-  listDoubtful,
-  previewMany,
-  startJob,
-  type JobHandle,
-  type ManyPreview,
-  type OpenEvidence,
-} from './jobs';
+import { findJob, listed, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
@@ -243,13 +236,12 @@ export class OrderSagaClient {
   }
 
   /**
-   * Ends the hold, and lets the held sagas begin, so many in a second; also where no hold is on any more (then `was` is
-   * false).
+   * Ends the hold: each held saga begins within five minutes. Where none is on, `was` is false.
    *
-   * @throws InvalidRequestError, NoWorkerError, NoConnectionError
+   * @throws NoConnectionError
    */
-  release(options: ReleaseOptions = {}): Promise<{ was: boolean }> {
-    return endHold(this.temporal, this.taskQueue, options);
+  release(words: HoldWords = {}): Promise<{ was: boolean }> {
+    return endHold(this.temporal, words);
   }
 
   /** The hold, where one is on. @throws NoConnectionError */
@@ -263,8 +255,7 @@ export class OrderSagaClient {
   }
 
   /**
-   * What {@link decideMany} would do with this request, without doing it: whom it reaches, counted; of evidence,
-   * whether it is right.
+   * What {@link decideMany} would do with this request, without doing it: whom it reaches.
    *
    * @throws InvalidRequestError with every wrong field or line; SearchAttributesMissingError, NoConnectionError
    */
@@ -273,7 +264,7 @@ export class OrderSagaClient {
   }
 
   /**
-   * Starts a job: one decision over many sagas, at a pace (`schemas/decideMany.request.json`). Each saga may refuse it.
+   * Starts a job: many decisions, at a pace (`schemas/decideMany.request.json`). Each saga may refuse its own.
    *
    * @param name the job's own, so that a start that is repeated starts nothing; a new one where it is left out
    * @throws InvalidRequestError with every wrong field or line, and where there is a job of this name;
@@ -284,14 +275,17 @@ export class OrderSagaClient {
   }
 
   /**
-   * The sagas that ask whether something was placed, as lines of evidence to fill in: the longest waiting first, 5,000
-   * at most, and how many more ask.
+   * What waits, as lines of {@link decideMany} to fill in: the longest waiting first, and how many more wait.
    *
    * @param where a list filter of Temporal's
    * @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError
    */
-  openEvidence(where?: string): Promise<OpenEvidence> {
-    return listDoubtful(this.temporal, where);
+  async questions(where?: string, limit = decisionsMax): Promise<{ lines: OpenLine[]; more: number }> {
+    const { sagas, more } = await listed(this.temporal, { where }, limit);
+    return {
+      lines: sagas.map(({ workflowId: saga, kind, question }) => ({ saga, kind, question, decision: null })),
+      more,
+    };
   }
 
   /** A job by its id. @throws UnknownReferenceError, NoConnectionError */

@@ -78,7 +78,7 @@ async function readFirstRequest(temporal: Client, workflowId: string, workflow: 
 }
 
 /** As the client's own data converter reads it: the last codec first. */
-async function decode({ options }: Client, payload: Payload | undefined): Promise<unknown> {
+export async function decode({ options }: Client, payload: Payload | undefined): Promise<unknown> {
   const { payloadConverter, payloadCodecs } = options.loadedDataConverter;
   let payloads = payload === undefined ? [] : [payload];
   for (const codec of [...payloadCodecs].reverse()) payloads = await codec.decode(payloads);

@@ -1,19 +1,25 @@
 /**
- * What waits for people: how much of it, by kind, step, account or age, and which sagas have waited longest. It is read
- * from visibility, a thousand sagas with each call; no saga is described, and of all rows only the oldest are kept.
+ * What waits for people: how much of it, by kind, step, account, failure or age, and which sagas have waited longest. It
+ * is read from visibility, a thousand sagas with each call; no saga is described, and of all rows only the oldest are
+ * kept.
  */
 import type { Client } from '@temporalio/client';
-import { definedOnly } from '../domain/defined-only';
-import { searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
-import { waitKinds, type WaitKind } from '../domain/progress';
-import { quoted } from '../temporal/list-filter';
-import { lacksSearchAttributes, toRow } from './saga-list';
-import { SearchAttributesMissingError } from './errors';
-import { readAttributes } from './search-attributes';
-import { withTemporalErrors } from './temporal-errors';
+import { searchAttributeNames, type WorkflowName } from '../domain/identity';
+import type { WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
+import {
+  Oldest,
+  waitingQuery,
+  waitingSagas,
+  waitingSinceIs,
+  type WaitingFilter,
+  type WaitingSaga,
+} from '../temporal/waiting-sagas';
+import { SearchAttributesMissingError } from './errors';
+import { lacksSearchAttributes } from './saga-list';
+import { withTemporalErrors } from './temporal-errors';
 
-export const inboxGroupings = ['kind', 'step', 'account', 'age'] as const;
+export const inboxGroupings = ['kind', 'step', 'account', 'failure', 'age'] as const;
 export type InboxGrouping = (typeof inboxGroupings)[number];
 
 export interface InboxFilter {
@@ -33,14 +39,7 @@ export interface InboxOptions extends InboxFilter {
   limit?: number | undefined;
 }
 
-export interface InboxRow {
-  workflowId: string;
-  runId: string;
-  reference: string;
-  workflow: WorkflowName;
-  kind: WaitKind;
-  step: string | undefined;
-  account: string | undefined;
+export interface InboxRow extends Omit<WaitingSaga, 'since'> {
   waitingSince: Date;
   /** Into the Web UI, where its address is known. */
   link?: string;
@@ -63,11 +62,8 @@ export interface Inbox {
   rows: InboxRow[];
 }
 
-const pageSize = 1_000;
 const rowsDefault = 20;
 export const inboxRowsMax = 1_000;
-
-const { state, step: stepName, account: accountName, waitingSince: sinceName } = searchAttributeNames;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -87,131 +83,127 @@ const ages = [
 export async function readInbox(temporal: Client, options: InboxOptions, webUi?: WebUi): Promise<Inbox> {
   const { by = 'kind', limit = rowsDefault, ...filter } = options;
   const nowMs = Date.now();
-  const groups = new Map<string, InboxGroup>();
-  const rows = new Oldest(Math.min(limit, inboxRowsMax));
-  let total = 0;
-  for await (const row of waitingRows(temporal, inboxQuery(filter, nowMs))) {
-    total += 1;
-    rows.add(row);
-    const { name, condition } = groupOf(row, by, nowMs);
-    const group = groups.get(name) ?? {
-      name,
-      count: 0,
-      oldest: row,
-      ...linkTo({ ...condition, ...definedOnly(filter), ...narrower(condition, filter) }),
-    };
-    group.count += 1;
-    if (row.waitingSince < group.oldest.waitingSince) group.oldest = row;
-    groups.set(name, group);
+  const asked = filterOf(filter, nowMs);
+  const oldest = new Oldest(Math.min(limit, inboxRowsMax));
+  const groups = new Groups(by, nowMs);
+  try {
+    await withTemporalErrors(temporal, async () => {
+      for await (const saga of waitingSagas(temporal, asked)) {
+        oldest.add(saga);
+        groups.add(saga);
+      }
+    });
+  } catch (error) {
+    if (!lacksSearchAttributes(error)) throw error;
+    throw new SearchAttributesMissingError(temporal.options.namespace);
   }
-  function linkTo(narrowed: Narrowed): { link?: string } {
-    return webUi ? { link: webUi.list(inboxQuery(narrowed, nowMs)) } : {};
-  }
-  const since = ({ oldest }: InboxGroup) => oldest.waitingSince.getTime();
   return {
     by,
-    total,
-    groups: [...groups.values()]
-      .sort((one, other) => since(one) - since(other))
-      .map(({ oldest: { workflowId, waitingSince }, ...group }) => ({
-        ...group,
-        oldest: { workflowId, waitingSince },
-      })),
-    rows: rows.sorted.map((row) => (webUi ? { ...row, link: webUi.run(row) } : row)),
+    total: oldest.count,
+    groups: groups.all().map(({ only, ...group }) => {
+      const both = [asked.where, only].filter((one) => one !== undefined).join(' AND ');
+      return webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: both })) } : group;
+    }),
+    rows: oldest.sorted().map(({ since, ...saga }) => {
+      const row = { ...saga, waitingSince: new Date(since) };
+      return webUi ? { ...row, link: webUi.run(row) } : row;
+    }),
   };
 }
 
-/** Of two steps, each of which may be the beginning of names, the one that says more. Both fit the group's rows. */
-function narrower({ step: one }: InboxFilter, { step: other }: InboxFilter): InboxFilter {
-  const said = (step = '') => step.replace(/\*$/, '').length;
-  return definedOnly({ step: said(one) > said(other) ? one : other });
+/** How many of them there are by each of {@link inboxGroupings}: for a list that was read already. */
+export function countedBy(sagas: readonly WaitingSaga[], by: InboxGrouping): { name: string; count: number }[] {
+  const groups = new Groups(by, Date.now());
+  for (const saga of sagas) groups.add(saga);
+  return groups.all().sort((one, other) => other.count - one.count);
 }
 
-interface Narrowed extends InboxFilter {
-  from?: Date | undefined;
-  to?: Date | undefined;
+class Groups {
+  private readonly groups = new Map<string, InboxGroup & { only: string }>();
+
+  constructor(
+    private readonly by: InboxGrouping,
+    private readonly nowMs: number,
+  ) {}
+
+  add({ workflowId, since, ...saga }: WaitingSaga): void {
+    const waitingSince = new Date(since);
+    const { name, only } = groupOf({ ...saga, waitingSince }, this.by, this.nowMs);
+    const group = this.groups.get(name) ?? { name, count: 0, oldest: { workflowId, waitingSince }, only };
+    group.count += 1;
+    if (waitingSince < group.oldest.waitingSince) group.oldest = { workflowId, waitingSince };
+    this.groups.set(name, group);
+  }
+
+  /** The one first that has waited longest. */
+  all(): (InboxGroup & { only: string })[] {
+    const sinceMs = ({ oldest }: InboxGroup) => oldest.waitingSince.getTime();
+    return [...this.groups.values()].sort((one, other) => sinceMs(one) - sinceMs(other));
+  }
 }
 
-/** A list filter of Temporal. The types come first in no list of an operator's, but they keep other workflows out. */
-function inboxQuery({ kind, step, account, workflow, olderThanMs, from, to }: Narrowed, nowMs: number): string {
-  const before = olderThanMs === undefined ? undefined : new Date(nowMs - olderThanMs);
-  const steps = step?.endsWith('*') ? `${stepName} STARTS_WITH ${text(step.slice(0, -1))}` : undefined;
-  return [
-    `ExecutionStatus = 'Running'`,
-    `${state} IN (${quoted(kind === undefined ? waitKinds : [kind])})`,
-    `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`,
-    ...(step === undefined ? [] : [steps ?? `${stepName} = ${text(step)}`]),
-    ...(account === undefined ? [] : [account === '' ? `${accountName} IS NULL` : `${accountName} = ${text(account)}`]),
-    ...(before === undefined ? [] : [`${sinceName} <= '${before.toISOString()}'`]),
-    ...(from === undefined ? [] : [`${sinceName} > '${from.toISOString()}'`]),
-    ...(to === undefined ? [] : [`${sinceName} <= '${to.toISOString()}'`]),
-  ].join(' AND ');
+function filterOf({ kind, step, account, workflow, olderThanMs }: InboxFilter, nowMs: number): WaitingFilter {
+  const only = [
+    ...(step === undefined ? [] : [isStep(step)]),
+    ...(account === undefined ? [] : [is('account', account)]),
+    ...(olderThanMs === undefined ? [] : [waitingSinceIs('<=', new Date(nowMs - olderThanMs))]),
+  ];
+  return {
+    ...(kind === undefined ? {} : { kinds: [kind] }),
+    workflow,
+    ...(only.length === 0 ? {} : { where: only.join(' AND ') }),
+  };
 }
 
-function text(value: string): string {
-  return `'${value.replace(/[\\']/g, '\\$&')}'`;
-}
-
-function groupOf(row: InboxRow, by: InboxGrouping, nowMs: number): { name: string; condition: Narrowed } {
+/** The name of a saga's group, and the filter that finds only its sagas. */
+function groupOf(
+  {
+    kind,
+    step,
+    account,
+    failure,
+    waitingSince,
+  }: Pick<InboxRow, 'kind' | 'step' | 'account' | 'failure' | 'waitingSince'>,
+  by: InboxGrouping,
+  nowMs: number,
+): { name: string; only: string } {
   switch (by) {
     case 'kind':
-      return { name: row.kind, condition: { kind: row.kind } };
+      return { name: kind, only: is('state', kind) };
     case 'step': {
       // One for each item or server: by their number they would be as many as the sagas.
-      const name = (row.step ?? '').replace(/-\d+$/, '-*');
-      return { name, condition: { step: name } };
+      const name = step.replace(/-\d+$/, '-*');
+      return { name, only: isStep(name) };
     }
     case 'account':
-      return { name: row.account ?? '(none)', condition: { account: row.account ?? '' } };
+      return { name: account ?? '(none)', only: is('account', account) };
+    case 'failure':
+      return { name: failure ?? '(none)', only: is('failure', failure) };
     case 'age': {
-      const ageMs = nowMs - row.waitingSince.getTime();
+      const ageMs = nowMs - waitingSince.getTime();
       const index = Math.max(
         0,
         ages.findLastIndex(({ fromMs }) => ageMs >= fromMs),
       );
       const [age, older] = [ages[index] ?? ages[0], ages[index + 1]];
-      return {
-        name: age.name,
-        condition: {
-          ...(index === 0 ? {} : { to: new Date(nowMs - age.fromMs) }),
-          ...(older === undefined ? {} : { from: new Date(nowMs - older.fromMs) }),
-        },
-      };
+      const bounds = [
+        ...(index === 0 ? [] : [waitingSinceIs('<=', new Date(nowMs - age.fromMs))]),
+        ...(older === undefined ? [] : [waitingSinceIs('>', new Date(nowMs - older.fromMs))]),
+      ];
+      return { name: age.name, only: bounds.join(' AND ') };
     }
   }
 }
 
-async function* waitingRows(temporal: Client, query: string): AsyncGenerator<InboxRow> {
-  const listing = temporal.workflow.list({ query, pageSize })[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await withTemporalErrors(temporal, () => listing.next()).catch((error: unknown) => {
-      if (!lacksSearchAttributes(error)) throw error;
-      throw new SearchAttributesMissingError(temporal.options.namespace);
-    });
-    if (next.done) return;
-    const row = toRow(next.value);
-    // Not the row’s own: one that is paused in Temporal waits all the same.
-    const attributes = readAttributes(next.value.typedSearchAttributes);
-    const kind = waitKinds.find((known) => known === attributes.state);
-    if (row?.waitingSince === undefined || kind === undefined) continue;
-    const { workflowId, runId, reference, workflow, step, account, waitingSince } = row;
-    yield { workflowId, runId, reference, workflow, kind, step, account, waitingSince };
-  }
+function isStep(step: string): string {
+  return step.endsWith('*') ? `${searchAttributeNames.step} STARTS_WITH ${text(step.slice(0, -1))}` : is('step', step);
 }
 
-/** The oldest of many rows, without keeping the others. */
-class Oldest {
-  readonly sorted: InboxRow[] = [];
+function is(name: 'state' | 'step' | 'account' | 'failure', value: string | undefined): string {
+  const attribute = searchAttributeNames[name];
+  return value === undefined || value === '' ? `${attribute} IS NULL` : `${attribute} = ${text(value)}`;
+}
 
-  constructor(readonly limit: number) {}
-
-  add(row: InboxRow): void {
-    const { sorted, limit } = this;
-    const isOlder = (one: InboxRow) => row.waitingSince < one.waitingSince;
-    const youngest = sorted.at(-1);
-    if (sorted.length >= limit && (youngest === undefined || !isOlder(youngest))) return;
-    const at = sorted.findIndex(isOlder);
-    sorted.splice(at < 0 ? sorted.length : at, 0, row);
-    if (sorted.length > limit) sorted.pop();
-  }
+function text(value: string): string {
+  return `'${value.replace(/[\\']/g, '\\$&')}'`;
 }

@@ -4,7 +4,7 @@
 export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';
 export { SagaHandle, type DecisionTaken } from './handle';
-export { JobHandle, type ControlWords, type ManyPreview, type OpenEvidence, type OpenLine } from './jobs';
+export { JobHandle, type ManyPreview, type OpenLine } from './jobs';
 export type { Inbox, InboxFilter, InboxGroup, InboxOptions, InboxRow } from './inbox';
 export type { SagaFilter, SagaRow } from './saga-list';
 export type { SweepRun, Sweeps, SweepSchedule } from './reconcile';
@@ -13,7 +13,7 @@ export type { Finding, ReconcileOptions, SweepReport } from '../domain/reconcile
 export { createDataConverter } from '../security/data-converter';
 export { parsePayloadKeys, type PayloadKeys } from '../security/keys';
 export type { DecisionName } from '../domain/decisions';
-export type { JobProgress, JobReport } from '../domain/job-report';
+export type { JobPlace, JobReport } from '../domain/decide-many';
 export type { SagaFailureName } from '../domain/failures';
 export type { WorkflowName } from '../domain/identity';
 export type { Leftover } from '../domain/leftovers';

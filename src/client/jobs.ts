@@ -1,99 +1,79 @@
-/** One decision over many sagas: what it would reach, the job that carries it out, and the job's handle. */
+/** Many decisions at once: whom they would reach, the job that sends them, and the job's handle. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { WorkflowFailedError, type Client } from '@temporalio/client';
+import { ActivityFailure, ApplicationFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
-  WorkflowFailedError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-  type Client,
-} from '@temporalio/client';
-import { ApplicationFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import {
-  bulkDecisions,
   decideManyWorkflow,
   describeJob,
+  filteredDecisions,
   isJobId,
   jobIdOf,
-  readJobRequest,
-  type JobControl,
-  type JobRequest,
+  readJob,
+  type Job,
+  type JobPlace,
+  type JobReport,
 } from '../domain/decide-many';
-import { definedOnly } from '../domain/defined-only';
-import { evidenceLinesMax } from '../domain/evidence';
-import { dryListOf, type DryList } from '../domain/dry-list';
-import type { JobProgress, JobReport } from '../domain/job-report';
 import { cutWell } from '../domain/markdown';
 import type { Problem } from '../domain/problems';
-import { findNamed } from '../temporal/evidence-sagas';
-import { ListRefused, listWaiting } from '../temporal/waiting-sagas';
+import type { WaitKind } from '../domain/progress';
+import { listWaiting, WrongFilter, type WaitingFilter, type WaitingSaga } from '../temporal/waiting-sagas';
 import {
   InvalidRequestError,
   JobEndedError,
   JobLostError,
-  NoWorkerError,
   SearchAttributesMissingError,
   UnknownReferenceError,
 } from './errors';
-import { answerWithinMs, query } from './query';
+import { decode } from './first-request';
 import { lacksSearchAttributes } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 
 /** What a job would do. `asked` is its request in words. */
-export type ManyPreview = { asked: string } & (
-  { by: 'query'; list: DryList } | { by: 'evidence'; lines: number; placed: number; notPlaced: number }
-);
-
-/** Who says it, and why: the job's progress and report have it. */
-export interface ControlWords {
-  by?: string;
-  note?: string;
+export interface ManyPreview {
+  asked: string;
+  perSecond: number;
+  /** How many decisions it would send. */
+  count: number;
+  /** Whom it reaches by its filter, the longest waiting first. */
+  sagas?: WaitingSaga[];
+  /** How many more wait, beyond its limit. */
+  beyond: number;
 }
 
 /** @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError */
 export async function previewMany(temporal: Client, request: unknown): Promise<ManyPreview> {
   const job = checkJob(request);
+  const { what, perSecond, limit } = job;
   const asked = describeJob(job);
-  if ('evidence' in job) {
-    const found = await withTemporalErrors(temporal, () => findNamed(temporal, job.evidence));
-    if (!found.ok) throw new InvalidRequestError(found.problems);
-    const placed = job.evidence.filter((line) => line.placed).length;
-    return { asked, by: 'evidence', lines: job.evidence.length, placed, notPlaced: job.evidence.length - placed };
-  }
-  const filter = { kinds: bulkDecisions[job.decision].reaches, ...definedOnly({ where: job.where }) };
-  const { sagas, more } = await listed(temporal, () => listWaiting(temporal, filter, job.limit));
-  return { asked, by: 'query', list: dryListOf(sagas, more, Date.now()) };
+  if ('decisions' in what) return { asked, perSecond, count: what.decisions.length, beyond: 0 };
+  const filter = { kinds: filteredDecisions[what.decision], where: what.where };
+  const { sagas, more } = await listed(temporal, filter, limit);
+  return { asked, perSecond, count: sagas.length, sagas, beyond: more };
 }
 
-async function listed<T>(temporal: Client, list: () => Promise<T>): Promise<T> {
+/** What waits, the longest waiting first. @throws as {@link previewMany} */
+export async function listed(
+  temporal: Client,
+  filter: WaitingFilter,
+  limit: number,
+): Promise<{ sagas: WaitingSaga[]; more: number }> {
   try {
-    return await withTemporalErrors(temporal, list);
+    return await withTemporalErrors(temporal, () => listWaiting(temporal, filter, limit));
   } catch (error) {
-    if (error instanceof ListRefused) throw new InvalidRequestError([{ field: error.field, message: error.message }]);
+    if (error instanceof WrongFilter) throw new InvalidRequestError([{ field: 'where', message: error.message }]);
     if (lacksSearchAttributes(error)) throw new SearchAttributesMissingError(temporal.options.namespace);
     throw error;
   }
 }
 
-/** A line of evidence that nobody has filled in yet. */
+/** A line of a job that nobody has filled in yet. */
 export interface OpenLine {
   /** The workflow id. */
-  reference: string;
+  saga: string;
+  kind: WaitKind;
   question: string;
-  placed: null;
-}
-
-/** As much as one file takes. */
-export interface OpenEvidence {
-  lines: OpenLine[];
-  /** How many more ask. */
-  more: number;
-}
-
-/** @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError */
-export async function listDoubtful(temporal: Client, where: string | undefined): Promise<OpenEvidence> {
-  const filter = { kinds: ['outcome-unknown'], ...definedOnly({ where }) } as const;
-  const { sagas, more } = await listed(temporal, () => listWaiting(temporal, filter, evidenceLinesMax));
-  return { lines: sagas.map(({ workflowId, question }) => ({ reference: workflowId, question, placed: null })), more };
+  decision: null;
 }
 
 /** @throws InvalidRequestError, also where there is a job of that name; NoConnectionError */
@@ -138,8 +118,8 @@ export async function findJob(temporal: Client, id: string): Promise<JobHandle> 
 }
 
 /** @throws InvalidRequestError with every wrong field or line */
-export function checkJob(request: unknown): JobRequest {
-  const read = readJobRequest(request);
+export function checkJob(request: unknown): Job {
+  const read = readJob(request);
   if (read.ok) return read.job;
   throw new InvalidRequestError(read.problems);
 }
@@ -147,37 +127,28 @@ export function checkJob(request: unknown): JobRequest {
 /** A bar moves every second. */
 const lookEveryMs = 1_000;
 
-/** A run of a job begins a moment after the one before it has ended. */
-const betweenRunsMs = 200;
-
 export class JobHandle {
   constructor(
     private readonly temporal: Client,
     readonly workflowId: string,
   ) {}
 
-  /** How far it is; also after its end. @throws NoWorkerError, UnknownReferenceError, NoConnectionError */
-  progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<JobProgress> {
-    return query<JobProgress>(this.temporal, this.workflowId, { name: 'progress', withinMs });
-  }
-
-  /** No more decisions are sent until it is resumed; those that are on their way are. @throws as {@link stop} */
-  pause(words: ControlWords = {}): Promise<JobProgress['state']> {
-    return this.control('pause', words);
-  }
-
-  /** @throws as {@link stop} */
-  resume(words: ControlWords = {}): Promise<JobProgress['state']> {
-    return this.control('resume', words);
-  }
-
   /**
-   * Ends it: what was decided stays decided, and {@link report} says what was not.
-   *
-   * @throws InvalidRequestError, JobEndedError, NoWorkerError, UnknownReferenceError, NoConnectionError
+   * Where it stands, as of its last heartbeat some seconds ago; without a worker's answer. @returns undefined before the
+   * first one, and after its end. @throws UnknownReferenceError, NoConnectionError
    */
-  stop(words: ControlWords = {}): Promise<JobProgress['state']> {
-    return this.control('stop', words);
+  async progress(): Promise<JobPlace | undefined> {
+    const { raw } = await withTemporalErrors(this.temporal, () => this.handle.describe());
+    const payloads = raw.pendingActivities?.find(({ heartbeatDetails }) => heartbeatDetails)?.heartbeatDetails
+      ?.payloads;
+    return (await decode(this.temporal, payloads?.[0])) as JobPlace | undefined;
+  }
+
+  /** Asks it to end: what was decided stays decided, and {@link report} says what was not. @throws JobEndedError */
+  async stop(): Promise<void> {
+    const { closeTime } = await withTemporalErrors(this.temporal, () => this.handle.describe());
+    if (closeTime !== undefined) throw new JobEndedError(this.workflowId);
+    await withTemporalErrors(this.temporal, () => this.handle.cancel());
   }
 
   /**
@@ -188,13 +159,10 @@ export class JobHandle {
    */
   async report(): Promise<JobReport> {
     try {
-      return await withTemporalErrors(
-        this.temporal,
-        async () => (await this.temporal.workflow.result(this.workflowId)) as JobReport,
-      );
+      return await withTemporalErrors(this.temporal, async () => (await this.handle.result()) as JobReport);
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      const { cause } = error;
+      const cause = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
       if (cause instanceof ApplicationFailure && cause.type === 'InvalidRequest') {
         const problems = cause.details?.[0] as Problem[] | undefined;
         throw new InvalidRequestError(problems ?? [{ field: '', message: cause.message }]);
@@ -204,24 +172,17 @@ export class JobHandle {
   }
 
   /**
-   * Shows its progress until it ends.
+   * Shows where it stands until it ends.
    *
-   * @param onProgress called when it has changed
    * @returns its report. @throws as {@link report}
    */
-  async follow(onProgress: (progress: JobProgress) => void): Promise<JobReport> {
+  async follow(show: (place: JobPlace) => void): Promise<JobReport> {
     const over = new AbortController();
     const isOver = () => over.signal.aborted;
-    let shown = '';
-    const show = (progress: JobProgress) => {
-      const now = JSON.stringify(progress);
-      if (now !== shown) onProgress(progress);
-      shown = now;
-    };
     const showing = (async () => {
       while (!isOver()) {
-        const progress = await this.progress().catch(() => undefined);
-        if (progress && !isOver()) show(progress);
+        const place = await this.progress().catch(() => undefined);
+        if (place && !isOver()) show(place);
         await pause(lookEveryMs, undefined, { signal: over.signal }).catch(() => undefined);
       }
     })();
@@ -230,44 +191,10 @@ export class JobHandle {
     } finally {
       over.abort();
       await showing;
-      await this.progress().then(show, () => undefined);
     }
   }
 
-  private async control(name: JobControl, words: ControlWords): Promise<JobProgress['state']> {
-    const deadline = Date.now() + answerWithinMs;
-    for (;;) {
-      try {
-        const { state } = await withTemporalErrors(this.temporal, () =>
-          this.temporal.withDeadline(deadline, () =>
-            this.temporal.workflow
-              .getHandle(this.workflowId)
-              .executeUpdate<{ state: JobProgress['state'] }, [unknown]>(name, { args: [words] }),
-          ),
-        );
-        return state;
-      } catch (error) {
-        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(this.workflowId);
-        if (!(await this.goesOn())) throw new JobEndedError(this.workflowId);
-        if (error instanceof WorkflowUpdateFailedError && isOfRequest(error.cause)) {
-          throw new InvalidRequestError([{ field: '', message: error.cause.message }]);
-        }
-        // It came between two runs of the job.
-        const wasBetween = error instanceof UnknownReferenceError || error instanceof WorkflowUpdateFailedError;
-        if (!wasBetween || Date.now() >= deadline) throw error;
-        await pause(betweenRunsMs);
-      }
-    }
+  private get handle() {
+    return this.temporal.workflow.getHandle(this.workflowId);
   }
-
-  private async goesOn(): Promise<boolean> {
-    const { status } = await withTemporalErrors(this.temporal, () =>
-      this.temporal.workflow.getHandle(this.workflowId).describe(),
-    );
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
-  }
-}
-
-function isOfRequest(cause: unknown): cause is ApplicationFailure {
-  return cause instanceof ApplicationFailure && cause.type === 'InvalidRequest';
 }

@@ -17,6 +17,7 @@ export type ListedState = SagaState | 'paused' | 'lost';
 
 export const listedStates = [
   'running',
+  'held',
   'queued',
   'settling',
   ...waitKinds,

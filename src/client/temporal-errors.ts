@@ -26,6 +26,10 @@ export function whyUnreachable(error: unknown, namespace: string): string | unde
     case grpcCodes.permissionDenied:
     case grpcCodes.unauthenticated:
       return 'it refuses these credentials';
+    // It was stopped in the middle of the call: the stream was reset, or the call cancelled on its side.
+    case grpcCodes.internal:
+    case grpcCodes.cancelled:
+      return 'it broke off the call';
     default:
       return undefined;
   }

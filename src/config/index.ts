@@ -8,7 +8,6 @@ export { readClientConfig, temporalAddress, type ClientConfig } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readJournalConfig, type JournalConfig } from './journal';
 export type { ListenAddress } from './kinds';
-export type { NotificationConfig } from './notifications';
 export { SettingsError, type Environment } from './settings';
 export {
   readWorkerConfig,

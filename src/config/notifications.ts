@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { RetryBudget } from '../activities/settings';
 import { routesSchema, type Route } from '../domain/notifications';
 import { nameOfField } from '../domain/problems';
-import { budget, flag, list, whole } from './kinds';
+import { flag, list, whole } from './kinds';
 import { readText } from './settings';
 
 /** Who is told of what happens to sagas, and how. */
@@ -13,8 +12,6 @@ export interface NotificationConfig {
   allowed: readonly string[];
   /** One exchange with a receiver. */
   timeoutMs: number;
-  /** From when a notification was written. */
-  retry: RetryBudget;
 }
 
 /** A host name, an address, or a range of addresses. */
@@ -41,13 +38,6 @@ export const notificationSettings = {
   NOTIFICATION_ALLOW_HTTP: flag.default(false),
   /** A receiver takes what it gets and works on it later. */
   NOTIFICATION_TIMEOUT_MS: whole(100, 60_000).default(10_000),
-  /** About a day: a receiver that is down is noticed by then. */
-  NOTIFICATION_RETRY: budget(1_000).default({
-    attemptsMax: 100,
-    backoffMs: 5_000,
-    backoffMaxMs: 3_600_000,
-    totalMs: 86_400_000,
-  }),
 };
 
 type NotificationSettings = z.output<z.ZodObject<typeof notificationSettings>>;
@@ -73,7 +63,6 @@ export function readNotifications(
     routes,
     allowed: settings.NOTIFICATION_ALLOW,
     timeoutMs: settings.NOTIFICATION_TIMEOUT_MS,
-    retry: settings.NOTIFICATION_RETRY,
   };
 }
 
@@ -96,8 +85,8 @@ function parseRoutes(name: string, text: string, problems: string[]): Route[] | 
 }
 
 function requireHttps(name: string, routes: readonly Route[], problems: string[]): void {
-  for (const { name: route, url, escalation } of routes) {
-    if (![url, escalation?.url].some((one) => one !== undefined && new URL(one).protocol === 'http:')) continue;
+  for (const { name: route, url } of routes) {
+    if (new URL(url).protocol !== 'http:') continue;
     problems.push(`${name}: the url of ${route} must be https: (http: only with NOTIFICATION_ALLOW_HTTP=true)`);
   }
 }

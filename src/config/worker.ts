@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
-import type { ProbePlan } from '../domain/hold-probe';
 import type { SecretSources } from '../security/secret-resolver';
 import { isCertificate, isLoopback } from './checks';
 import { clientSettings, readTemporal, temporalHost } from './client';
@@ -91,14 +90,11 @@ export const workerSettings = z.object({
    * Off by default: a hold stops all selling. Whoever turns it on has looked at how often the provider's calls fail on
    * a good day.
    */
-  OUTAGE_HOLD: z.enum(['off', 'hold', 'probe'], 'must be off, hold or probe').default('off'),
-  OUTAGE_SHARE: rate(0.1, 1).default(0.8),
-  OUTAGE_WINDOW_MS: whole(1_000, 3_600_000).default(60_000),
-  OUTAGE_CALLS_MIN: whole(5, 10_000).default(20),
-  /** A person who has released a hold has seen something that a share of calls does not show. */
-  OUTAGE_QUIET_MS: whole(0, 86_400_000).default(900_000),
-  OUTAGE_PROBE_FIRST: whole(1, 25).default(3),
-  OUTAGE_PROBE_PAUSE_MS: whole(1_000, 3_600_000).default(60_000),
+  outage: z.object({
+    holdMs: from('OUTAGE_HOLD_MS', whole(1_000, 3_600_000).optional()),
+    windowMs: from('OUTAGE_WINDOW_MS', whole(1_000, 3_600_000).default(60_000)),
+    callsMin: from('OUTAGE_CALLS_MIN', whole(5, 10_000).default(20)),
+  }),
   secretsFolder: from('SECRETS_FOLDER', text.optional()),
   version: z.object({
     deploymentName: from('TEMPORAL_DEPLOYMENT_NAME', text.regex(/^[^.]+$/, 'must not contain a dot').optional()),
@@ -147,17 +143,11 @@ export type WorkerVersion = NonNullable<WorkerConfig['version']>;
 
 /** When a worker holds new sagas by itself. */
 export interface OutageConfig {
-  /** The share of calls without a readable answer, 0.1 to 1. */
-  share: number;
+  /** The first hold of an outage ends after so long; each one that follows at once lasts twice as long. */
+  holdMs: number;
   windowMs: number;
   callsMin: number;
-  /** After a person has released a hold, none is set for so long. */
-  quietMs: number;
-  /** Undefined: only a person releases the hold. */
-  probe: ProbePlan | undefined;
 }
-
-type WorkerSettings = z.output<typeof workerSettings>;
 
 /** @throws SettingsError */
 export function readWorkerConfig(env: Environment = process.env) {
@@ -177,7 +167,8 @@ export function readWorkerConfig(env: Environment = process.env) {
   if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
     throw new SettingsError(problems);
   }
-  const { provider, activities, directory, version, planTypesMore, webUiUrl } = settings;
+  const { provider, activities, directory, version, planTypesMore, webUiUrl, outage } = settings;
+  const { holdMs } = outage;
   const { deploymentName, buildId, behavior } = version;
   const sendWithinMs = Math.min(sendWithinMaxMs, provider.totalTimeoutMs);
   const callMs = sendWithinMs + provider.totalTimeoutMs;
@@ -190,7 +181,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     quoteMaxAgeMs,
     sendWithinMs,
     inAirMs: callMs + settings.settlesMs,
-    notifications: { routes: notifications.routes, webUiUrl },
+    notifications: { ...notifications, webUiUrl },
   };
   const secrets: SecretSources = { folder: settings.secretsFolder, variable: (name) => env[name] };
   return Object.freeze({
@@ -199,9 +190,8 @@ export function readWorkerConfig(env: Environment = process.env) {
     payloadKeys,
     provider: { ...provider, readToken, ca, proxy },
     journal,
-    notifications,
     activities: ofActivities,
-    outage: outageIn(settings),
+    outage: holdMs === undefined ? undefined : { ...outage, holdMs },
     secrets,
     version: deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId, behavior },
     shutdownGraceMs: callMs + writingMs,
@@ -240,18 +230,6 @@ function requireSealed(env: Environment, { address }: JournalConfig, problems: s
     'PAYLOAD_KEYS: is required for a journal that is not on this machine ' +
       '(or set PAYLOAD_ENCRYPTION=off: passwords are then stored there unencrypted)',
   );
-}
-
-function outageIn(settings: WorkerSettings): OutageConfig | undefined {
-  if (settings.OUTAGE_HOLD === 'off') return undefined;
-  const probe = { first: settings.OUTAGE_PROBE_FIRST, pauseMs: settings.OUTAGE_PROBE_PAUSE_MS };
-  return {
-    share: settings.OUTAGE_SHARE,
-    windowMs: settings.OUTAGE_WINDOW_MS,
-    callsMin: settings.OUTAGE_CALLS_MIN,
-    quietMs: settings.OUTAGE_QUIET_MS,
-    probe: settings.OUTAGE_HOLD === 'probe' ? probe : undefined,
-  };
 }
 
 function privateAuthority({ PROVIDER_CA_FILE }: Environment, problems: string[]): string | undefined {

@@ -1,27 +1,26 @@
 /**
- * One decision over many sagas: what a job is asked to do. A job is a run of its own and no saga; it sends each saga
- * the same update that a person would send, so each may refuse it.
+ * Many decisions, one after the other: what a job is asked to do, and what came of each. A job is a run of its own and
+ * no saga; it sends each saga the same update that a person would send, so each may refuse it.
  *
- * `retry` and `skip` go by a query. `confirmPlaced` and `confirmNotPlaced` say what only a look at the provider can
- * tell, so they go by evidence: one line for each saga, see `evidence.ts`.
+ * ```text
+ *   {"by":"ann","note":"the provider is back","decision":"retry","where":"SagaStep=\"place-order\""}
+ *   {"by":"ann","note":"in the panel","decisions":[{"saga":"provision/PO-7","decision":"confirmPlaced","question":"1a2b3c4d","orderId":"77"}]}
+ * ```
  */
 import { z } from 'zod';
+import { cancellationSchema, decisionNames, decisionSchemas } from './decisions';
 import { definedOnly } from './defined-only';
-import type { DecisionName } from './decisions';
 import { isRecord } from './differences';
-import { evidenceLinesMax, evidenceLineSchema, readEvidence, type EvidenceLine } from './evidence';
 import { lazy } from './lazy';
-import type { Problem } from './problems';
-import type { WaitKind } from './progress';
-import { check } from './validation';
+import { describeProblems, firstOf, type Problem } from './problems';
+import { waitKinds, type WaitKind } from './progress';
+import { bytesOf, check } from './validation';
 
 /** The type of a job's workflow. */
 export const decideManyWorkflow = 'decideMany';
 
-const jobIdPrefix = 'decide-many/';
-
 export function jobIdOf(name: string): string {
-  return `${jobIdPrefix}${name}`;
+  return `decide-many/${name}`;
 }
 
 /** Whether a run of this workflow id may be a job: it stands apart from the sagas. */
@@ -29,159 +28,241 @@ export function isJobId(workflowId: string): boolean {
   return /^decide-many\/[A-Za-z0-9._:-]{1,128}$/.test(workflowId);
 }
 
-/** The updates that a job takes; it takes no signal, because a signal cannot be refused. */
-export const jobControls = ['pause', 'resume', 'stop'] as const;
-export type JobControl = (typeof jobControls)[number];
+/** A decision of one saga; or to cancel it, which is Temporal's own request. */
+export const jobDecisions = [...decisionNames, 'cancel'] as const;
+export type JobDecision = (typeof jobDecisions)[number];
 
-interface Bulk {
-  sends: DecisionName;
-  reaches: readonly WaitKind[];
-}
+/** The decisions that go by a filter, and the questions that each reaches. The others say what a look at each shows. */
+export const filteredDecisions = {
+  retry: ['stuck', 'refused'],
+  skip: ['stuck'],
+  markDone: ['stuck'],
+  approve: ['approval', 'duplicate', 'over-limit'],
+  reject: ['approval', 'duplicate', 'over-limit'],
+  cancel: waitKinds,
+} as const satisfies Partial<Record<JobDecision, readonly WaitKind[]>>;
+export type FilteredDecision = keyof typeof filteredDecisions;
+export const filteredDecisionNames = Object.keys(filteredDecisions) as FilteredDecision[];
 
-/** The decisions that go by a query: what each saga is sent, and the kinds of questions that it reaches. */
-export const bulkDecisions = {
-  retry: { sends: 'retry', reaches: ['stuck', 'refused'] },
-  skip: { sends: 'skip', reaches: ['stuck'] },
-  /** Lets held sagas look again. While the hold is on, the job is refused: they would be held again. */
-  release: { sends: 'retry', reaches: ['held'] },
-} as const satisfies Record<string, Bulk>;
-export type BulkDecision = keyof typeof bulkDecisions;
-export const bulkDecisionNames = Object.keys(bulkDecisions) as BulkDecision[];
+/** In `where`: every saga that the decision reaches. Said in so many words, because an empty filter may be a mistake. */
+export const everySaga = 'all';
 
-/** One job takes so many; what waits beyond it is counted in the report, and another job takes it. */
-export const sagasMax = 10_000;
+/** One job takes as many; what waits beyond it is counted in the report, and another job takes it. */
+export const decisionsMax = 10_000;
+/** Of the JSON: it travels in one payload of Temporal's. */
+export const jobBytesMax = 1_500_000;
 
 /** From one in a hundred seconds to what a namespace of Temporal takes beside its own work. */
-const perSecondMin = 0.01;
-const perSecondMax = 50;
-const perSecondDefault = 5;
+const pace = 'must be from 0.01 to 50';
 
-/** One page is one run of the job: its history stays short. */
-const pageMax = 500;
-const pageDefault = 250;
-
-/** The sagas of a probe are asked one by one how they do. */
-const probeMax = 50;
-
-const text = (charsMax: number) =>
-  z.string('must be a string').max(charsMax, `must not have more than ${charsMax} characters`);
-const whole = (max: number) => {
-  const must = `must be a whole number from 1 to ${max}`;
-  return z.int(must).min(1, must).max(max, must);
-};
-const needed = (charsMax: number) =>
+const needed = (charsMax: number, what: string) =>
   z
-    .string('is required: say how you know')
+    .string(what)
     .max(charsMax, `must not have more than ${charsMax} characters`)
-    .refine((given) => given.trim() !== '', 'is required: say how you know');
+    .refine((given) => given.trim() !== '', what);
 
-const pace = `must be from ${perSecondMin} to ${perSecondMax}`;
-
-const plainSchema = lazy(() =>
-  z.strictObject({
-    decision: z.enum(bulkDecisionNames, `must be one of ${bulkDecisionNames.join(', ')}`).optional(),
-    /** A list filter of Temporal: `SagaState="stuck" AND SagaStep="place-order"`. */
-    where: text(2_000).optional(),
-    /** Every saga that the decision reaches. Said in so many words, because an empty filter may be a mistake. */
-    all: z.literal(true, 'must be true').optional(),
-    /** Evidence for each of the decisions; each saga's record has it. */
-    note: needed(2_000),
-    by: text(200).min(1, 'must not be empty').optional(),
-    /** How many sagas are decided in one second. */
-    perSecond: z.number('must be a number').min(perSecondMin, pace).max(perSecondMax, pace).default(perSecondDefault),
-    /** How many in all: those that have waited longest. */
-    limit: whole(sagasMax).default(sagasMax),
-    /** How many are listed at once. */
-    pageSize: whole(pageMax).default(pageDefault),
-    /**
-     * The first so many alone: the job goes on when their steps have succeeded, and pauses itself when one of them asks
-     * again.
-     */
-    probe: z.strictObject({ first: whole(probeMax) }).optional(),
+const lineSchema = lazy(() =>
+  z.looseObject({
+    /** The workflow id, as `order-saga questions` prints it. */
+    saga: z
+      .string('is required: a workflow id')
+      .regex(/^[a-z]{1,16}\/[A-Za-z0-9._:-]{1,128}$/, 'must be a workflow id'),
+    decision: z.enum(jobDecisions, `must be one of ${jobDecisions.join(', ')}`),
   }),
 );
 
-/** As it stands in the contract; {@link readJobRequest} checks more than a schema can say. */
+/** `decision` and `where`, or `decisions`: see {@link readJob}. */
 export const decideManySchema = lazy(() =>
-  plainSchema().extend({ evidence: z.array(evidenceLineSchema()).min(1).max(evidenceLinesMax).optional() }),
+  z.strictObject({
+    by: needed(200, 'is required: who you are'),
+    /** Each saga's record has it. */
+    note: needed(2_000, 'is required: say how you know'),
+    decision: z.enum(filteredDecisionNames, `must be one of ${filteredDecisionNames.join(', ')}`).optional(),
+    /** A list filter of Temporal: `SagaState="stuck" AND SagaStep="place-order"`; `all` for every saga that is reached. */
+    where: needed(2_000, `must be a list filter, or ${everySaga}`).optional(),
+    /** How many in all, those that have waited longest; it goes with `where`. */
+    limit: z.int().min(1).max(decisionsMax, `must be from 1 to ${decisionsMax}`).default(decisionsMax),
+    /** One for each saga: `saga`, `decision`, `question`, and what else the decision takes. */
+    decisions: z.array(lineSchema()).min(1, 'must have at least one').max(decisionsMax).optional(),
+    /** How many sagas are decided in one second. */
+    perSecond: z.number('must be a number').min(0.01, pace).max(50, pace).default(5),
+  }),
 );
 
-/** What goes with a control: nobody has to say why. */
-export const jobWordsSchema = lazy(() => z.strictObject({ by: text(200).optional(), note: text(2_000).optional() }));
+/** What one saga is told. */
+export interface OneDecision {
+  /** The workflow id. */
+  saga: string;
+  decision: JobDecision;
+  /** The decision's JSON object. */
+  body: Record<string, unknown>;
+}
 
-interface Common {
+export interface Job {
+  by: string;
   note: string;
-  by?: string;
   perSecond: number;
   limit: number;
-  pageSize: number;
-  probe?: { first: number };
+  /** Whom it reaches; or what it says to whom. */
+  what: { decision: FilteredDecision; where: string | undefined } | { decisions: OneDecision[] };
 }
 
-export interface JobByQuery extends Common {
-  decision: BulkDecision;
-  /** Absent: all that the decision reaches. */
-  where?: string;
-}
-
-export interface JobByEvidence extends Common {
-  evidence: EvidenceLine[];
-}
-
-export type JobRequest = JobByQuery | JobByEvidence;
-
-export type JobChecked = { ok: true; job: JobRequest } | { ok: false; problems: Problem[] };
-
-/**
- * @param input may come from anywhere. Evidence is checked line by line: there may be more of it than of any other
- * request
- */
-export function readJobRequest(input: unknown): JobChecked {
-  const { evidence, ...rest } = isRecord(input) ? input : {};
-  const checked = check(plainSchema(), isRecord(input) ? rest : input);
-  const lines = evidence === undefined ? undefined : readEvidence(evidence);
-  const problems = [
-    ...(checked.ok ? contradictions(checked.value, evidence !== undefined) : checked.problems),
-    ...(lines?.ok === false ? lines.problems : []),
-  ];
-  if (!checked.ok || problems.length > 0) return { ok: false, problems };
-  const { decision, where, all: _all, by, probe, ...common } = checked.value;
-  const job = { ...common, ...definedOnly({ by, probe }) };
-  if (lines?.ok) return { ok: true, job: { ...job, evidence: lines.lines } };
-  return { ok: true, job: { ...job, decision: decision ?? 'retry', ...definedOnly({ where }) } };
-}
-
-function contradictions(
-  { decision, where, all, probe }: z.output<ReturnType<typeof plainSchema>>,
-  byEvidence: boolean,
-): Problem[] {
-  const wrong = (field: string, message: string): Problem => ({ field, message });
-  if (byEvidence) {
-    return [
-      ...(decision === undefined ? [] : [wrong('decision', 'does not go with evidence: each line says its own')]),
-      ...(where === undefined ? [] : [wrong('where', 'does not go with evidence, which names each saga')]),
-      ...(all === undefined ? [] : [wrong('all', 'does not go with evidence, which names each saga')]),
-      ...(probe === undefined ? [] : [wrong('probe', 'does not go with evidence')]),
-    ];
+/** @param input may come from anywhere. Lines are checked one by one: there may be more of them than of any request */
+export function readJob(input: unknown): { ok: true; job: Job } | { ok: false; problems: Problem[] } {
+  const { decisions: lines, ...rest } = isRecord(input) ? input : {};
+  const checked = check(decideManySchema(), isRecord(input) ? rest : input);
+  if (!checked.ok) return checked;
+  const { by, note, perSecond, limit, decision, where } = checked.value;
+  const wrong = (field: string, message: string) => ({ ok: false as const, problems: [{ field, message }] });
+  if (lines === undefined) {
+    if (decision === undefined) return wrong('decision', 'is required, with where; or decisions, one for each saga');
+    if (where === undefined) return wrong('where', `is required: a list filter, or ${everySaga}`);
+    const what = { decision, where: where === everySaga ? undefined : where };
+    return { ok: true, job: { by, note, perSecond, limit, what } };
   }
-  return [
-    ...(decision === undefined
-      ? [
-          wrong(
-            'decision',
-            `is required: ${bulkDecisionNames.join(' or ')}; whether something was placed goes by evidence`,
-          ),
-        ]
-      : []),
-    ...(all === true && where !== undefined ? [wrong('all', 'does not go with where: say one of them')] : []),
-    ...(all === undefined && (where ?? '').trim() === ''
-      ? [wrong('where', 'is required: a list filter; for all that wait, say all: true')]
-      : []),
-  ];
+  if (decision ?? where) return wrong('decisions', 'does not go with decision and where');
+  if (!Array.isArray(lines) || lines.length === 0) return wrong('decisions', 'must be a list, and not empty');
+  if (lines.length > decisionsMax) return wrong('decisions', `must not be more than ${decisionsMax}`);
+  if ((bytesOf(lines) ?? Infinity) > jobBytesMax)
+    return wrong('decisions', `must be JSON of ${jobBytesMax} bytes at most`);
+  const read = lines.map((line, index) => readLine(line, index + 1, { by, note }));
+  const problems = read.flatMap((line) => ('problem' in line ? [line.problem] : []));
+  if (problems.length > 0) return { ok: false, problems: firstOf(problems) };
+  return { ok: true, job: { by, note, perSecond, limit, what: { decisions: read as OneDecision[] } } };
+}
+
+function readLine(line: unknown, number: number, words: Pick<Job, 'by' | 'note'>): OneDecision | { problem: Problem } {
+  const checked = check(lineSchema(), line);
+  if (!checked.ok) return { problem: { field: `line ${number}`, message: describeProblems(checked.problems) } };
+  // The kind of question, as it was printed, is for the eye.
+  const { saga, decision, kind: _, ...rest } = checked.value;
+  const body = { ...words, ...rest };
+  const ofDecision = check<unknown>(bodySchema(decision), body);
+  if (ofDecision.ok) return { saga, decision, body };
+  return { problem: { field: `line ${number}`, message: `${decision}: ${describeProblems(ofDecision.problems)}` } };
+}
+
+function bodySchema(decision: JobDecision): z.ZodType {
+  return decision === 'cancel'
+    ? cancellationSchema().extend({ question: z.string().optional() })
+    : decisionSchemas[decision]();
 }
 
 /** What the job does, for a person: `retry where SagaStep="place-order"`. */
-export function describeJob(job: JobRequest): string {
-  if ('evidence' in job) return `${job.evidence.length} ${job.evidence.length === 1 ? 'line' : 'lines'} of evidence`;
-  return `${job.decision} ${job.where === undefined ? 'all that wait' : `where ${job.where}`}`;
+export function describeJob({ what }: Job): string {
+  if ('decisions' in what) return `${what.decisions.length} ${what.decisions.length === 1 ? 'decision' : 'decisions'}`;
+  return `${what.decision} ${what.where === undefined ? 'all that wait' : `where ${what.where}`}`;
+}
+
+/**
+ * `movedOn`: it asks another question by now, or none. `gone`: it has ended. `unanswered`: its worker did not answer in
+ * time, and it may have taken the decision all the same: its progress shows it.
+ */
+export const manyOutcomes = ['taken', 'refused', 'movedOn', 'gone', 'unanswered'] as const;
+export type ManyOutcome = (typeof manyOutcomes)[number];
+
+/** What came of one decision. */
+export type Decided = { outcome: Exclude<ManyOutcome, 'refused'> } | { outcome: 'refused'; why: string };
+
+export type ManyCounts = Record<ManyOutcome, number>;
+
+/** A job's result. */
+export const jobReportSchema = lazy(() =>
+  z.strictObject({
+    job: z.string(),
+    /** In words: `retry where SagaStep="place-order"`. */
+    asked: z.string(),
+    by: z.string(),
+    note: z.string(),
+    outcome: z.enum(['done', 'stopped']),
+    endedAt: z.iso.datetime(),
+    counts: z.strictObject({ taken: z.int(), refused: z.int(), movedOn: z.int(), gone: z.int(), unanswered: z.int() }),
+    /** Sagas that it did not come to: it was stopped, or there were more than its limit. */
+    notReached: z.int(),
+    /** Workflow ids, each in one of the lists. */
+    taken: z.array(z.string()),
+    movedOn: z.array(z.string()),
+    gone: z.array(z.string()),
+    unanswered: z.array(z.string()),
+    refused: z.array(z.strictObject({ why: z.string(), sagas: z.array(z.string()) })),
+  }),
+);
+export type JobReport = z.infer<ReturnType<typeof jobReportSchema>>;
+
+/**
+ * Where a job stands: what came of each decision, in their order, a refusal as the number of its reason, and null for
+ * one that was not answered yet. The activity's heartbeat has it: whoever takes the job over sends those again.
+ */
+export interface JobPlace {
+  came: (Exclude<ManyOutcome, 'refused'> | number | null)[];
+  reasons: string[];
+}
+
+const whyCharsMax = 400;
+/** Sentences may hold a time or an id. Those beyond are counted together. */
+const reasonsMax = 100;
+export const otherReasons = 'for other reasons; order-saga decide shows a saga’s own';
+
+export function beginJob(count: number): JobPlace {
+  return { came: Array.from({ length: count }, () => null), reasons: [] };
+}
+
+export function record({ came, reasons }: JobPlace, index: number, decided: Decided): void {
+  if (decided.outcome !== 'refused') {
+    came[index] = decided.outcome;
+    return;
+  }
+  const said = decided.why.slice(0, whyCharsMax);
+  const why = reasons.includes(said) || reasons.length < reasonsMax ? said : otherReasons;
+  if (!reasons.includes(why)) reasons.push(why);
+  came[index] = reasons.indexOf(why);
+}
+
+export function countsOf({ came }: JobPlace): ManyCounts {
+  const count = (is: (one: JobPlace['came'][number]) => boolean) => came.filter(is).length;
+  return {
+    taken: count((one) => one === 'taken'),
+    refused: count((one) => typeof one === 'number'),
+    movedOn: count((one) => one === 'movedOn'),
+    gone: count((one) => one === 'gone'),
+    unanswered: count((one) => one === 'unanswered'),
+  };
+}
+
+/** Each saga under what came of it. */
+export function sagasOf(
+  { came, reasons }: JobPlace,
+  sagas: readonly string[],
+): Pick<JobReport, 'taken' | 'movedOn' | 'gone' | 'unanswered' | 'refused'> {
+  const that = (outcome: JobPlace['came'][number]) => sagas.filter((_, index) => came[index] === outcome);
+  return {
+    taken: that('taken'),
+    movedOn: that('movedOn'),
+    gone: that('gone'),
+    unanswered: that('unanswered'),
+    refused: reasons.map((why, reason) => ({ why, sagas: that(reason) })),
+  };
+}
+
+export function sumOf(some: ManyCounts): number {
+  return manyOutcomes.reduce((sum, outcome) => sum + some[outcome], 0);
+}
+
+const words: Record<ManyOutcome, string> = {
+  taken: 'taken',
+  refused: 'refused',
+  movedOn: 'no longer waiting',
+  gone: 'ended before',
+  unanswered: 'unanswered',
+};
+
+/** "2,913 taken, 4 refused, 1 ended before": what is zero is left out, but for the first. */
+export function describeCounts(some: ManyCounts): string {
+  const shown = manyOutcomes.filter((outcome) => outcome === 'taken' || some[outcome] > 0);
+  return shown.map((outcome) => `${some[outcome].toLocaleString('en')} ${words[outcome]}`).join(', ');
+}
+
+/** The words that go with each decision: whoever reads a saga's record finds the job. */
+export function wordsOf({ by, note }: { by: string; note: string }, job: string): { by: string; note: string } {
+  return definedOnly({ by, note: `${note} (${job})` });
 }

@@ -29,7 +29,6 @@ export const failureOwners = {
   /** The base URL is our setting. */
   UnexpectedResponse: 'us',
   /** The operator's hold switch is on. */
-  Held: 'us',
   /** The provider's own list does not show what was asked for. */
   NotVisibleYet: 'provider',
   SecretMissing: 'us',

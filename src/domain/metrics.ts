@@ -35,23 +35,15 @@ export const metrics = {
   },
   notificationsLost: {
     name: 'order_saga_notifications_lost',
-    help: 'Notifications that could not be written into the journal before their saga ended; there should be none',
+    help: 'Notifications that could not be handed over before their saga ended; there should be none',
   },
   notifications: {
     name: 'order_saga_notifications',
     help: 'Attempts to notify a receiver, by route and by result: delivered, failed, or given-up',
   },
-  notificationsOpen: {
-    name: 'order_saga_notifications_open',
-    help: 'Notifications that are neither delivered nor given up, by route; every worker reports the same',
-  },
-  oldestNotification: {
-    name: 'order_saga_oldest_notification_seconds',
-    help: 'Age of the oldest open notification, by route; 0: none is open; every worker reports the same',
-  },
-  notificationsDead: {
-    name: 'order_saga_notifications_dead',
-    help: 'Notifications that were given up and wait for a person, by route; every worker reports the same',
+  notificationsLate: {
+    name: 'order_saga_notifications_late',
+    help: 'Runs that have tried to notify a receiver for more than ten minutes, by route; every worker reports the same',
   },
   waiting: {
     name: 'order_saga_waiting',
@@ -73,9 +65,9 @@ export const metrics = {
     name: 'order_saga_outages',
     help: 'Outages of the provider that this worker saw, by what it did: held, held-before, left-off',
   },
-  probes: {
-    name: 'order_saga_hold_probes',
-    help: 'Probes of a hold, by verdict: passed, failed, silent',
+  oldestHeld: {
+    name: 'order_saga_oldest_held_seconds',
+    help: 'Time since the oldest held saga was started; 0: no saga is held; every worker reports the same',
   },
   queued: {
     name: 'order_saga_queued',

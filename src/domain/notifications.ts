@@ -19,10 +19,34 @@ import { webhookSecretPrefix } from './secrets';
  * - `waiting`: a saga asks a person.
  * - `reminder`: it still does.
  * - `settled`: that wait is over: by a decision, or because the saga was cancelled or failed meanwhile.
+ * - `placed`: what was asked for is placed; from here on nothing is undone.
+ * - `servers`: the ids of the new servers are known.
+ * - `protected`: all of them have their firewalls.
  * - `ended`: the saga has ended.
  */
-export const notificationEvents = ['waiting', 'reminder', 'settled', 'ended'] as const;
+export const notificationEvents = [
+  'waiting',
+  'reminder',
+  'settled',
+  'placed',
+  'servers',
+  'protected',
+  'ended',
+] as const;
 export type NotificationEvent = (typeof notificationEvents)[number];
+/** Those that a saga without trouble tells on its way. */
+export const progressEvents = ['placed', 'servers', 'protected'] as const;
+export type ProgressEvent = (typeof progressEvents)[number];
+
+/** The type of the run that tells one receiver of one saga; its id has both behind it. */
+export const notifyWorkflow = 'notify';
+export const deliverSignal = 'deliver';
+
+/** One webhook: the same id each time that it is sent. */
+export interface Notice {
+  id: string;
+  message: Message;
+}
 
 const time = () => z.iso.datetime();
 
@@ -45,6 +69,8 @@ const saidSchema = lazy(() =>
     reminders: z.int().optional(),
     /** Of `settled`. Absent where no decision was taken: the saga was cancelled, or failed. */
     decision: z.enum(decisionNames).optional(),
+    /** Of `servers` and `protected`: their object ids, the first hundred. */
+    vmObjectIds: z.array(z.int()).optional(),
     /** Of `ended`. */
     outcome: z.enum(sagaOutcomes).optional(),
     ended: z.enum(endedAs).optional(),
@@ -83,29 +109,22 @@ export type Message = z.infer<ReturnType<typeof messageSchema>>;
 const some = <T extends string>(values: readonly [T, ...T[]]) =>
   z.array(z.enum(values)).min(1, 'must not be empty; leave it out for all');
 
-const receiver = () => ({
-  url: z
-    .url({ protocol: /^https?$/, error: 'must be an https:// address' })
-    .refine((url) => !URL.canParse(url) || !hasCredentials(new URL(url)), 'must have no user and no password'),
-  secret: z
-    .string('must be the name of a secret')
-    .regex(
-      new RegExp(`^${webhookSecretPrefix}[A-Za-z0-9._-]{1,120}$`),
-      `must be the name of a secret that begins with ${webhookSecretPrefix}, and not the secret itself`,
-    ),
-});
-
 export function hasCredentials({ username, password }: URL): boolean {
   return username !== '' || password !== '';
 }
 
-/** At most half a year of reminders. */
-const remindersMax = 6;
-
 export const routeSchema = lazy(() =>
   z.strictObject({
     name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of the characters a-z 0-9 -'),
-    ...receiver(),
+    url: z
+      .url({ protocol: /^https?$/, error: 'must be an https:// address' })
+      .refine((url) => !URL.canParse(url) || !hasCredentials(new URL(url)), 'must have no user and no password'),
+    secret: z
+      .string('must be the name of a secret')
+      .regex(
+        new RegExp(`^${webhookSecretPrefix}[A-Za-z0-9._-]{1,120}$`),
+        `must be the name of a secret that begins with ${webhookSecretPrefix}, and not the secret itself`,
+      ),
     /** Only events of these accounts; an event without an account does not match. @default all */
     accounts: z.array(z.string().min(1)).min(1, 'must not be empty; leave it out for all').optional(),
     /** @default all */
@@ -114,21 +133,11 @@ export const routeSchema = lazy(() =>
     kinds: some(waitKinds).optional(),
     /** Only ends with these outcomes. @default all */
     outcomes: some(sagaOutcomes).optional(),
-    /** The second route: it gets the reminders from this one on, and then the end of that wait. */
-    escalation: z
-      .strictObject({
-        ...receiver(),
-        fromReminder: z
-          .int()
-          .min(1, `must be from 1 to ${remindersMax}`)
-          .max(remindersMax, `must be from 1 to ${remindersMax}`),
-      })
-      .optional(),
   }),
 );
 export type Route = z.infer<ReturnType<typeof routeSchema>>;
 
-/** Each route has a worker ask the journal every second or so. */
+/** Each event looks through all of them. */
 const routesMax = 50;
 
 export const routesSchema = lazy(() =>
@@ -138,41 +147,18 @@ export const routesSchema = lazy(() =>
     .refine((routes) => new Set(routes.map(({ name }) => name)).size === routes.length, 'must have different names'),
 );
 
-/** One address that is told, by the name that rows and metrics have: a route's, or its second one's. */
-export interface Receiver {
-  route: string;
-  url: string;
-  /** The name of its secret. */
-  secret: string;
-}
-
-const escalationOf = (name: string) => `${name}/escalation`;
-
-export function receiversOf(routes: readonly Route[]): Receiver[] {
-  return routes.flatMap(({ name, url, secret, escalation }) => [
-    { route: name, url, secret },
-    ...(escalation ? [{ route: escalationOf(name), url: escalation.url, secret: escalation.secret }] : []),
-  ]);
-}
-
-/**
- * The names of all routes that an event takes: each route that matches, and its second one once it has waited for so
- * long.
- */
-export function routesOf(event: SagaEvent, account: string | undefined, routes: readonly Route[]): string[] {
-  return routes.flatMap((route) => {
-    const { name, accounts, kinds, outcomes, escalation } = route;
-    const isMeant =
-      (accounts === undefined || (account !== undefined && accounts.includes(account))) &&
-      (kinds === undefined || event.kind === undefined || kinds.includes(event.kind)) &&
-      (outcomes === undefined || event.outcome === undefined || outcomes.includes(event.outcome));
-    if (!isMeant) return [];
-    const isEscalated = escalation !== undefined && (event.reminders ?? 0) >= escalation.fromReminder;
-    return [
-      ...(route.events === undefined || route.events.includes(event.event) ? [name] : []),
-      ...(isEscalated ? [escalationOf(name)] : []),
-    ];
-  });
+/** The names of all routes that an event takes. */
+export function routesOf(
+  { event, kind, outcome }: Pick<SagaEvent, 'event' | 'kind' | 'outcome'>,
+  account: string | undefined,
+  routes: readonly Route[],
+): string[] {
+  const takes = ({ accounts, events, kinds, outcomes }: Route) =>
+    (accounts === undefined || (account !== undefined && accounts.includes(account))) &&
+    (events === undefined || events.includes(event)) &&
+    (kinds === undefined || kind === undefined || kinds.includes(kind)) &&
+    (outcomes === undefined || outcome === undefined || outcomes.includes(outcome));
+  return routes.filter(takes).map(({ name }) => name);
 }
 
 /** Whether an event's account can make a difference. */

@@ -15,7 +15,6 @@ export const waitKinds = [
   'duplicate',
   'over-limit',
   'servers',
-  'held',
 ] as const;
 export type WaitKind = (typeof waitKinds)[number];
 
@@ -24,7 +23,7 @@ export function isTrouble(kind: WaitKind): boolean {
   return kind === 'stuck' || kind === 'refused' || kind === 'outcome-unknown' || kind === 'servers';
 }
 
-export const sagaStates = ['running', 'queued', 'settling', ...waitKinds, 'undoing', ...sagaOutcomes] as const;
+export const sagaStates = ['running', 'held', 'queued', 'settling', ...waitKinds, 'undoing', ...sagaOutcomes] as const;
 export type SagaState = (typeof sagaStates)[number];
 
 export const stepStatuses = ['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed'] as const;
@@ -54,7 +53,7 @@ export const lastFailureSchema = z.strictObject({
   body: z.string().optional(),
 });
 
-export const waitingSchema = z.strictObject({
+const waitingSchema = z.strictObject({
   /** Each question has its own; a decision names it. */
   id: z.string(),
   kind: z.enum(waitKinds),

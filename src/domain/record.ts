@@ -37,7 +37,7 @@ const aboutSchema = z.strictObject({
 
 const decidedSchema = z.strictObject({ at: time, by: z.string().optional(), note: z.string().optional() });
 
-export const recordedEffectSchema = z.strictObject({
+const recordedEffectSchema = z.strictObject({
   /** Random. The question about a pivot shows the first eight characters. */
   id: z.string(),
   step: z.string(),
@@ -82,7 +82,7 @@ export const recordedEffectSchema = z.strictObject({
 });
 export type RecordedEffect = z.infer<typeof recordedEffectSchema>;
 
-export const recordedEndingSchema = z.strictObject({
+const recordedEndingSchema = z.strictObject({
   run: z.string(),
   at: time,
   /** `cleanCart` where a clean-up of this reference ended. */

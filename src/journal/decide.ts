@@ -46,7 +46,8 @@ export function isPlain(meaning: Noted): meaning is Plain {
 /**
  * Means the first call of a step that can be taken back, in one statement: it is written only where the begin that
  * means it owns the reference, the journal is what the run knows, and the step has no row. The reference's row is
- * locked by it: a begin waits for it, and it waits for a begin, and looks again.
+ * locked by it: a begin waits for it, and it waits for a begin, and looks again. Of two calls of one begin at the same
+ * moment, which see no row, an index lets one be written.
  *
  * @returns undefined where nothing was written, for whatever reason
  */
@@ -60,9 +61,9 @@ export async function meanAtOnce(
   const seen = failover.witness?.seqOf(knows.journal) ?? 0;
   const protects = workflow === 'provisionServers' && vmObjectId !== null;
   const { rows } = await sql<{ seq: number }>`
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_air_ms)
+    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_air_ms, is_first)
     select ${row}, r.workflow, r.reference, ${step}, ${kind}, ${activity}, ${run}, ${JSON.stringify(about)},
-      ${sent === undefined ? null : JSON.stringify(sent)}, cast(${vmObjectId} as bigint), j.epoch, ${nowMs(db)}, cast(${inAirMs} as bigint)
+      ${sent === undefined ? null : JSON.stringify(sent)}, cast(${vmObjectId} as bigint), j.epoch, ${nowMs(db)}, cast(${inAirMs} as bigint), 1
     from reference r, journal j
     where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
       and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.put_back_ms is null

@@ -29,7 +29,6 @@ import { askAboutFailovers, type FailoverRule } from './incarnation';
 import { epochOfNew, insertLost, insertSeen, noteLoss, putBack, whatIsLacking } from './lost-time';
 import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
-import { insertNotices, type Notice } from './outbox-rows';
 import { markUndone } from './put-back-firewalls';
 import {
   aboutOf,
@@ -38,6 +37,8 @@ import {
   disown,
   type Effect,
   effectOf,
+  endingOf,
+  type EndingRow,
   inAirOf,
   iso,
   leftInAir,
@@ -311,7 +312,12 @@ export class Journal {
   }
 
   private async meanAtOnce(meaning: Noted, row: string) {
-    return isPlain(meaning) ? this.inOneStatement((db) => meanAtOnce(db, meaning, row)) : undefined;
+    if (!isPlain(meaning)) return undefined;
+    return this.inOneStatement((db) => meanAtOnce(db, meaning, row)).catch((error: unknown) => {
+      // Another call of the step was meant at the same moment.
+      if (isUniqueViolation(error)) return undefined;
+      throw error;
+    });
   }
 
   /** The constraint is violated only where a lock has failed; then the rows are read once more. */
@@ -520,25 +526,30 @@ export class Journal {
   }
 
   /**
-   * Writes how a run ended, for when Temporal has forgotten it.
+   * Writes how a run ended, for when Temporal has forgotten it. What was told stays: nothing is written where the
+   * reference has ended before.
    *
-   * @returns the saga to notify, if one waits for what this run worked on
-   * @throws JournalUnavailable
+   * @returns the saga to notify, if one waits for what this run worked on; `later` where another run has begun since
+   * @throws JournalUnavailable, JournalUnreadable
    */
   async ended(
     key: SagaKey,
-    { run, by, outcome, report, resource, word, leavesOpen, seenMs, notices = [] }: Ending,
-  ): Promise<Place | undefined> {
+    { run, by, isReset, outcome, report, resource, word, leavesOpen, seenMs }: Ending,
+  ): Promise<EndingWritten> {
     const sealed = await this.sealing.seal(report);
-    return this.inTransaction(async (tx) => {
-      if (by !== key.workflow) await closeAsSeen(tx, key, { leavesOpen, seenMs });
-      const isTaken = by === key.workflow ? await closeByRun(tx, key, run) : (await lock(tx, key)) !== undefined;
-      await insertNotices(tx, notices);
+    const isOwn = by === key.workflow;
+    const written = await this.inTransaction(async (tx) => {
+      if (!isOwn) await closeAsSeen(tx, key, { leavesOpen, seenMs });
+      const closed = isOwn ? await closeByRun(tx, key, { run, isReset }) : undefined;
+      const past = isOwn && closed === undefined ? await endingOf(tx, key, { run, isReset }) : undefined;
+      if (past !== undefined) return { past };
+      const how = closed?.isLast === false ? ('later' as const) : ('written' as const);
+      const isTaken = closed !== undefined || (!isOwn && (await lock(tx, key)) !== undefined);
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
-      if (!isTaken) return next;
+      if (!isTaken) return { how, next };
       // Another saga may work on it from now on: a run that is reset to before this has to begin again.
-      if (resource !== undefined && by === key.workflow) await disown(tx, key);
+      if (resource !== undefined && isOwn) await disown(tx, key);
       const said = { resource: resource ?? null, word: word === undefined ? null : JSON.stringify(word) };
       const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx), ...said };
       await tx
@@ -548,10 +559,16 @@ export class Journal {
         .execute();
       const { leftovers = [] } = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
       // A clean-up puts nothing in order of what was bought.
-      await noteEnding(tx, key, by === key.workflow ? outcome : 'untouched', leftovers);
+      await noteEnding(tx, key, isOwn ? outcome : 'untouched', leftovers);
       if (word !== undefined && resource !== undefined) await noteWord(tx, resource, word, leftovers);
-      return next;
+      return { how, next };
     });
+    return 'past' in written ? this.endedBy(written.past) : written;
+  }
+
+  /** @throws JournalUnreadable */
+  async endedBy({ run, ended_ms, report }: Pick<EndingRow, 'run' | 'ended_ms' | 'report'>): Promise<Ended> {
+    return { how: 'ended', at: iso(ended_ms), run, ending: await this.unseal(report, `the ending of run ${run}`) };
   }
 
   /** @throws JournalUnreadable */
@@ -591,10 +608,22 @@ export class Journal {
   }
 }
 
+/** `ending` is what the run said when it ended. */
+export interface Ended {
+  how: 'ended';
+  at: string;
+  run: string;
+  ending: unknown;
+}
+
+export type EndingWritten = Ended | { how: 'written' | 'later'; next: Place | undefined };
+
 export interface Ending {
   run: string;
   /** The workflow of the run: the reference's own, or `cleanCart`. */
   by: WorkflowName;
+  /** The run came from a reset. */
+  isReset?: boolean | undefined;
   outcome: string;
   /** Is sealed. */
   report: unknown;
@@ -608,8 +637,6 @@ export interface Ending {
   leavesOpen?: boolean | undefined;
   /** For a clean-up: everything was settled at this time. If the reference was used since, the saga stays open. */
   seenMs?: number | undefined;
-  /** What receivers are told of it, with what they were not told before. */
-  notices?: readonly Notice[] | undefined;
 }
 
 /** What the answer of call `id` means for a row: the call's own, or the one in its place. */

@@ -7,8 +7,9 @@
  * costs the same among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
-import { type Begin, disown, endingOf, iso, livePivot, lock, own, type SagaKey } from './rows';
-import type { Journal } from './journal';
+import { whatIsLacking } from './lost-time';
+import { type Begin, disown, endingOf, iso, livePivot, lock, own, type SagaKey, theJournal } from './rows';
+import type { Ended, Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
   firstSeenAt: string;
@@ -57,20 +58,26 @@ export function mayBePlaced(journal: Journal, { workflow, reference }: SagaKey):
 export type Begun =
   | { how: 'begun'; number: number }
   /** `ending` is what the run said when it ended. */
-  | { how: 'ended'; at: string; run: string; ending: unknown }
+  | Ended
+  /** The journal is or may be an older copy: how the reference has ended it may not know. */
+  | { how: 'put-back'; why: string }
   /** Another run has begun since, or the reference is not known. */
   | { how: 'not-owned' };
 
 /** As {@link own}. @throws JournalUnavailable, JournalUnreadable */
 export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<Begun> {
-  const { number, ended } = await journal.inTransaction(async (tx) => {
+  const begun = await journal.inTransaction(async (tx) => {
+    // An ending that is being written is waited for: the next statement sees it.
+    await lock(tx, key);
     const number = await own(tx, key, by);
-    return { number, ended: number === undefined ? await endingOf(tx, key) : undefined };
+    if (number !== undefined) return { how: 'begun' as const, number };
+    const ended = await endingOf(tx, key, by);
+    if (ended === undefined) return { how: 'not-owned' as const };
+    const { failover } = journal;
+    const why = await whatIsLacking(tx, await theJournal(tx), { taken: true, knows: undefined, failover });
+    return why === undefined ? { how: 'ended' as const, ended } : { how: 'put-back' as const, why };
   });
-  if (number !== undefined) return { how: 'begun', number };
-  if (ended === undefined) return { how: 'not-owned' };
-  const { run, ended_ms, report } = ended;
-  return { how: 'ended', at: iso(ended_ms), run, ending: await journal.unseal(report, `the ending of run ${run}`) };
+  return begun.how === 'ended' ? journal.endedBy(begun.ended) : begun;
 }
 
 /**

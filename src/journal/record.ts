@@ -16,7 +16,7 @@ import { correctionsOf, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, JournalUnreadable } from './errors';
 import { inDoubt, whyPutBack } from './lost-time';
-import { aboutOf, iso, referenceOf, theJournal, type SagaKey } from './rows';
+import { aboutOf, type EndingRow, iso, referenceOf, theJournal, type SagaKey } from './rows';
 import type { Journal } from './journal';
 import { leftOpen } from './left-open';
 import type { JournalTables } from './schema';
@@ -26,7 +26,6 @@ import { stateOf, type State } from './state';
 
 type EffectRow = Selectable<JournalTables['effect']>;
 type PurchaseRow = Selectable<JournalTables['purchase']>;
-type EndingRow = Selectable<JournalTables['ending']>;
 type JournalRow = Selectable<JournalTables['journal']>;
 
 /** The workflows that have used a reference. @throws JournalUnavailable */

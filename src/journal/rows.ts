@@ -11,6 +11,7 @@ export interface SagaKey {
 }
 
 export type Effect = Selectable<JournalTables['effect']>;
+export type EndingRow = Selectable<JournalTables['ending']>;
 
 export interface JournalRow extends Selectable<JournalTables['journal']> {
   /** As `incarnation`, but of the database that answers now; null where it does not say. */
@@ -149,11 +150,11 @@ export async function own(
   const owned = await tx
     .updateTable('reference')
     .set({
-      ...{ touched_ms: nowMs(tx), open_in: namespace, namespace, runs: runsWith(run) },
+      ...{ touched_ms: nowMs(tx), open_in: namespace, namespace, runs: runsThen(run) },
       ...{ begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
     })
     .where((where) => where.and({ ...key }))
-    .where((where) => where.or([where.not(hasEnded()), ...(isReset ? [where('runs', 'not like', anywhere(run))] : [])]))
+    .where((where) => where.not(hasEndedFor({ run, isReset })))
     .$if(epoch !== undefined, (renewing) =>
       renewing
         .where((where) =>
@@ -177,30 +178,37 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
 
 /**
  * Of a row of `reference`: no run of it is open, and the last one that was seen has ended. A clean-up is no ending of the
- * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was put back.
+ * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was put back; one
+ * that was told after that counts where a person has said what became of the lost time.
  */
 const hasEnded = () => sql<boolean>`(open_in is null
-  and exists (select 1 from journal where journal.epoch = reference.epoch and put_back_ms is null)
-  and exists (select 1 from ending
+  and exists (select 1 from ending, journal
     where ending.workflow = reference.workflow and ending.reference = reference.reference and ended_by = ending.workflow
     and reference.runs like '% ' || ending.run || ' '
+    and put_back_ms is null and (journal.epoch = reference.epoch or (ended_ms > raised_ms and exists (select 1 from effect
+      where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
+      and effect.epoch = journal.epoch and outcome <> 'unknown')))
     and not exists (select 1 from effect
       where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
       and (answered_ms > ended_ms or decided_ms > ended_ms or cancelled_ms > ended_ms))))`;
 
-/** How a reference has ended, where it has. */
-export function endingOf(tx: Tx, key: SagaKey) {
+/** A run that came from a reset, and was never seen, goes on all the same. */
+const hasEndedFor = ({ run, isReset }: Pick<Begin, 'run' | 'isReset'>) =>
+  isReset ? sql<boolean>`(${hasEnded()} and runs like ${anywhere(run)})` : hasEnded();
+
+/** How a reference has ended, where it has for this run. */
+export function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'isReset'>) {
   return tx
-    .selectFrom('ending')
-    .innerJoin('reference', (join) =>
-      join.onRef('reference.workflow', '=', 'ending.workflow').onRef('reference.reference', '=', 'ending.reference'),
+    .selectFrom('reference')
+    .innerJoin('ending as last', (join) =>
+      join.onRef('last.workflow', '=', 'reference.workflow').onRef('last.reference', '=', 'reference.reference'),
     )
-    .select(['ending.run', 'ending.ended_ms', 'ending.report'])
-    .where('ending.workflow', '=', key.workflow)
-    .where('ending.reference', '=', key.reference)
-    .where('ended_by', '=', key.workflow)
-    .where('open_in', 'is', null)
-    .where(sql<boolean>`reference.runs like '% ' || ending.run || ' '`)
+    .select(['last.run', 'last.ended_ms', 'last.report'])
+    .where('reference.workflow', '=', key.workflow)
+    .where('reference.reference', '=', key.reference)
+    .where('last.ended_by', '=', key.workflow)
+    .where(sql<boolean>`reference.runs like '% ' || last.run || ' '`)
+    .where(hasEndedFor(by))
     .executeTakeFirst();
 }
 
@@ -210,21 +218,33 @@ function runsWith(run: string) {
   return sql<string>`case when runs like ${anywhere(run)} then runs else coalesce(runs, ' ') || ${`${run} `} end`;
 }
 
+/** Whoever begins is the last one from then on: a run that a restored Temporal has gone back to, too. */
+function runsThen(run: string) {
+  return sql<string>`replace(coalesce(runs, ' '), ${` ${run} `}, ' ') || ${`${run} `}`;
+}
+
 /**
- * Closes the reference, unless a later run has been seen: the ending of a run that was reset may be written late. A run
- * that was not seen before is later than all others.
+ * Closes the reference, unless a later run has begun: the ending of a run that was reset may be written late. A run that
+ * was not seen before is later than all others.
  *
- * @returns false where the reference is not known
+ * @returns undefined, and nothing is changed, where the reference has ended, or is not known
  */
-export async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<boolean> {
+export async function closeByRun(
+  tx: Tx,
+  key: SagaKey,
+  by: Pick<Begin, 'run' | 'isReset'>,
+): Promise<{ isLast: boolean } | undefined> {
+  const { run } = by;
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
   const unlessLater = (column: 'open_in' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
-  const { numUpdatedRows } = await tx
+  const closed = await tx
     .updateTable('reference')
     .set({ touched_ms: nowMs(tx), open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
     .where((where) => where.and({ ...key }))
+    .where((where) => where.not(hasEndedFor(by)))
+    .returning('runs')
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return closed && { isLast: closed.runs?.endsWith(` ${run} `) === true };
 }
 
 /** Closes the reference of another saga, unless it was used since `seenMs`. */
@@ -318,7 +338,7 @@ export function iso(ms: number): string {
 
 /**
  * Takes a new reference, in one statement. Each run of it stands in `runs` with a space before and after, in the order
- * in which they were first seen.
+ * in which they began last.
  *
  * @param namespace in which it is open, and owned by the run's first begin
  * @param epoch the journal's, where it is not said otherwise

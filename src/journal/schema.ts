@@ -5,8 +5,6 @@
 import type { Generated } from 'kysely';
 import type { EffectKind, EffectOutcome } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
-import type { NotificationEvent } from '../domain/notifications';
-import type { WaitKind } from '../domain/progress';
 
 export interface JournalTables {
   journal: JournalTable;
@@ -18,7 +16,6 @@ export interface JournalTables {
   ceremony: CeremonyTable;
   purchase: PurchaseTable;
   server: ServerTable;
-  outbox: OutboxTable;
 }
 
 /** The one row about the journal itself. */
@@ -61,7 +58,7 @@ interface ReferenceTable {
    */
   namespace: string | null;
   /**
-   * The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none.
+   * The runs that began or ended, as they began last, with a space around each. Null: none.
    */
   runs: string | null;
   /** How often a run has begun under it, or gone on after a call of it was lost. */
@@ -117,6 +114,8 @@ interface EffectTable {
   cancelled_ms: number | null;
   /** Sealed: who said so, and how they know. */
   cancelled: string | null;
+  /** Set where it was written because the step had no row. */
+  is_first: number | null;
 }
 
 /** How a run ended. A reference has several endings where a run was reset after its end. */
@@ -188,7 +187,7 @@ interface CeremonyTable {
   details: string;
 }
 
-export type CeremonyName = 'restored' | 'nothing-lost' | 'trust-new-references' | 'notifications-dropped';
+export type CeremonyName = 'restored' | 'nothing-lost' | 'trust-new-references';
 
 /** What a pivot buys, to count and compare over all references. One for each pivot, whatever the settings. */
 interface PurchaseTable {
@@ -225,38 +224,4 @@ interface ServerTable {
   closed_ms: number | null;
   /** Sealed: the person who closed it, and why. */
   closed: string | null;
-}
-
-/**
- * An event of a saga that a receiver is to be told of: one row for each route that it takes. Open while it is neither
- * delivered nor dead.
- */
-interface OutboxTable {
-  /** The order in which the events of a saga happened. */
-  seq: Generated<number>;
-  /** Random, chosen by the run; the receiver gets it as `webhook-id`. */
-  id: string;
-  /** The route's name; its second route has `/escalation` behind it. */
-  route: string;
-  /** The run's. Only its workers send the event. */
-  namespace: string;
-  workflow_id: string;
-  reference: string;
-  event: NotificationEvent;
-  kind: WaitKind | null;
-  account: string | null;
-  /** Sealed: the message. */
-  body: string;
-  created_ms: number;
-  /** From then on it is tried for so long as the setting says: since it was written, or a person had it tried again. */
-  since_ms: number;
-  /** Since then, with the one that is under way. */
-  attempts: Generated<number>;
-  /** It is not sent before; while it is being sent, no other worker sends it until then. */
-  next_ms: number;
-  delivered_ms: number | null;
-  /** When it was given up. */
-  dead_ms: number | null;
-  /** Why the last attempt failed, as a sentence of ours. */
-  failure: string | null;
 }

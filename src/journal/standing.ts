@@ -38,7 +38,7 @@ export type PlacementFound =
 export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
   /** False: this reference was never taken. */
   known: boolean;
-  /** Added, not deleted, and in no order that was placed or may have been. */
+  /** Added, not deleted, and in no order that was placed or may have been; and those that the journal has lost. */
   items: OpenItem[];
   /** The same, and named by an order of unknown outcome. */
   perhapsOrdered: OpenItem[];
@@ -65,6 +65,8 @@ export interface Asking {
   inAirMs: number;
   /** Of the saga itself, where it asks; absent where another one does. */
   run?: string | undefined;
+  /** Items that the run has added: the journal may have lost their rows. */
+  added?: readonly OpenItem[] | undefined;
 }
 
 /**
@@ -73,8 +75,12 @@ export interface Asking {
  *
  * @throws JournalUnavailable, JournalUnreadable
  */
-export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirMs, run }: Asking): Promise<Standing> {
-  const { from, taken, state, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
+export async function standingOf(
+  journal: Journal,
+  key: SagaKey,
+  { knows, inAirMs, run, added = [] }: Asking,
+): Promise<Standing> {
+  const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
     const locked = await lock(tx, key);
     const from = await theJournal(tx);
     const lacks = await whatIsLacking(tx, from, { taken: locked !== undefined, knows, failover: journal.failover });
@@ -85,7 +91,7 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs });
     const state = stateOf(rows);
     const pivot = state.pivot ?? (lacks === undefined ? await doubt() : undefined);
-    return { from, taken, state, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
+    return { from, taken, rows, state, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
   });
   const { items, perhapsOrdered, doubtfulAdds, firewalls } = state;
   const open = ({ cartItemId, step }: OpenItem) => ({ cartItemId, step });
@@ -94,7 +100,7 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     from: { journal: from.id, epoch: from.epoch },
     seenMs: taken?.touched_ms,
     placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'put-back', why: lacks },
-    items: items.map(open),
+    items: [...items.map(open), ...added.filter((item) => !rows.some((row) => isOf(row, item)))],
     perhapsOrdered: perhapsOrdered.map(open),
     doubtfulAdds,
     assigned: firewalls.flatMap(({ activity, isSure, vmObjectId, firewalls: ids }) =>
@@ -102,6 +108,9 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     ),
   };
 }
+
+const isOf = (row: Effect, { cartItemId }: OpenItem) =>
+  row.cart_item_id === cartItemId || aboutOf(row).cartItems?.includes(cartItemId) === true;
 
 async function placementOf(
   journal: Journal,

@@ -1,6 +1,6 @@
 /**
  * Gauges that need a question to Temporal: how many sagas wait for a person and since when, how many tasks wait for a
- * worker, and, together with the journal, how many sagas are lost and what receivers have not been told. Every worker
+ * worker and, together with the journal, how many sagas are lost. Every worker
  * reports the same values: take the maximum, not the sum.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,10 +11,10 @@ import type { WorkerConfig } from '../config';
 import type { Hold } from '../domain/hold';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
+import { notifyWorkflow } from '../domain/notifications';
 import { waitKinds, type SagaState } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
 import type { JournalHealth } from '../journal/health';
-import type { RouteCounts } from '../journal/outbox';
 import type { OpenServer } from '../journal/servers';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { quoted } from '../temporal/list-filter';
@@ -36,6 +36,9 @@ const everyMs = 30_000;
 const pageSize = 200;
 
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** A receiver that restarts is back before. */
+const lateMs = 10 * 60 * 1000;
 
 const { state, waitingSince } = searchAttributeNames;
 
@@ -59,7 +62,6 @@ interface Page {
 /** What they show beside Temporal's own counts. */
 interface GaugeSources {
   lost: Pick<LostSagas, 'look'>;
-  outbox: () => Promise<readonly RouteCounts[]>;
   openServers: () => Promise<readonly Pick<OpenServer, 'saga'>[]>;
   holding: () => Promise<Hold | undefined>;
   /** Sagas whose version has no workers. */
@@ -72,7 +74,7 @@ export class Gauges {
 
   constructor(
     private readonly connection: Pick<NativeConnection, 'workflowService'>,
-    private readonly config: Pick<WorkerConfig, 'namespace' | 'taskQueue'>,
+    private readonly config: Pick<WorkerConfig, 'namespace' | 'taskQueue'> & { routes: readonly string[] },
     private readonly meter: MetricMeter,
     private readonly log: Pick<Log, 'warn'>,
     private readonly sources: GaugeSources,
@@ -104,7 +106,9 @@ export class Gauges {
     const nowMs = Date.now();
     const ageOf = (oldest: number | undefined) => (oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000);
     // Mostly few wait, and one list has them all.
-    const all = await this.list(`ExecutionStatus = 'Running' AND ${state} IN (${quoted([...waitKinds, 'queued'])})`);
+    const all = await this.list(
+      `ExecutionStatus = 'Running' AND ${state} IN (${quoted([...waitKinds, 'held', 'queued'])})`,
+    );
     for (const kind of waitKinds) {
       const { count, oldest } = await this.inState(kind, waitingSince, all, nowMs);
       this.set(metrics.waiting, count, { kind });
@@ -112,7 +116,8 @@ export class Gauges {
     }
     const hold = await this.sources.holding();
     this.set(metrics.hold, hold ? 1 : 0, {});
-    this.set(metrics.outageHold, ageOf(hold?.detected ? Date.parse(hold.since) : undefined), {});
+    this.set(metrics.outageHold, ageOf(hold?.until === undefined ? undefined : Date.parse(hold.since)), {});
+    this.set(metrics.oldestHeld, ageOf((await this.inState('held', 'StartTime', all, nowMs)).oldest), {});
     // They have been queued since their start and wait for no person: no search attribute says since when.
     const { count, oldest } = await this.inState('queued', 'StartTime', all, nowMs);
     this.set(metrics.queued, count, {});
@@ -127,6 +132,11 @@ export class Gauges {
       this.set(metrics.backlog, Number(stats?.approximateBacklogCount ?? 0), { taskType });
       this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
     }
+    const lateSince = new Date(nowMs - lateMs).toISOString();
+    for (const route of this.config.routes) {
+      const query = `ExecutionStatus = 'Running' AND WorkflowType = '${notifyWorkflow}' AND WorkflowId STARTS_WITH '${notifyWorkflow}/${route}/'`;
+      this.set(metrics.notificationsLate, await this.count(`${query} AND StartTime < '${lateSince}'`), { route });
+    }
     this.set(metrics.unserved, await this.sources.unserved(), {});
     this.set(metrics.paused, await this.count(pausedQuery), {});
     try {
@@ -137,11 +147,6 @@ export class Gauges {
     } finally {
       // These come last, because they also ask the journal: if the journal does not answer, the other gauges are
       // already set.
-      for (const { route, open, oldestMs, dead } of await this.sources.outbox()) {
-        this.set(metrics.notificationsOpen, open, { route });
-        this.set(metrics.oldestNotification, oldestMs / 1000, { route });
-        this.set(metrics.notificationsDead, dead, { route });
-      }
       const open = await this.sources.openServers();
       for (const saga of ['open', 'ended'] as const) {
         this.set(metrics.openServers, open.filter((server) => server.saga === saga).length, { saga });

@@ -9,9 +9,7 @@ import { sagaFailureNames } from '../domain/failures';
 import { workflowNames } from '../domain/identity';
 import { leftoverSchema } from '../domain/leftovers';
 import { resultOutcomes } from '../domain/outcomes';
-import { holdWorkflow } from '../domain/hold';
 import { metrics, outageFates } from '../domain/metrics';
-import { probeVerdicts } from '../domain/hold-probe';
 import { findingKinds, reconcileWorkflow, sweepOutcomes } from '../domain/reconcile';
 import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';
@@ -62,11 +60,8 @@ export function beginAtZero(meter: MetricMeter): void {
     leftoverSchema.options.map(({ shape }) => shape.kind.value),
   );
   zero(metrics.waits, 'kind', waitKinds);
-  const { outages, probes } = metrics;
+  const { outages } = metrics;
   for (const fate of outageFates) meter.createCounter(outages.name, '', outages.help).add(0, { fate });
-  for (const verdict of probeVerdicts) {
-    meter.createCounter(probes.name, '', probes.help).add(0, { workflowType: holdWorkflow, verdict });
-  }
   meter.createCounter(metrics.lateAnswers.name, '', metrics.lateAnswers.help).add(0);
   const workflowType = reconcileWorkflow;
   const sweeps = meter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);

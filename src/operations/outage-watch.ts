@@ -2,20 +2,21 @@
  * Holds new sagas when the provider is down, as this worker sees it, so that what comes meanwhile does not run into the
  * wall and wait for a person, one by one. The hold is the namespace's, and a run: it stays when this worker dies, and
  * whoever sees the outage too finds it on. docs/decisions/0032 has the reasons.
+ *
+ * A circuit breaker counts, and only counts: no call is held back by it, because a saga under way knows best when to try
+ * again.
  */
 import type { Client } from '@temporalio/client';
 import type { Logger, MetricMeter } from '@temporalio/common';
+import CircuitBreaker from 'opossum';
 import { sagaOfCall } from '../activities/saga-of-call';
-import { readLastRelease, startHold } from '../client/hold';
+import { startHold } from '../client/hold';
 import type { OutageConfig } from '../config';
+import { readHoldStart } from '../domain/hold';
 import { metrics, type OutageFate } from '../domain/metrics';
 import { reconcileWorkflow } from '../domain/reconcile';
 import type { CallEvent } from '../provider/client';
-import { sagaAttributes } from '../temporal/search-attributes';
-import { describeOutage, OutageWindow, readCall, type Outage } from './outage-window';
-
-/** Temporal is asked whose sagas these are, at the one moment when a hold is set. */
-const sagasAsked = 20;
+import { describeLastHold } from '../temporal/hold';
 
 export interface OutageSurroundings {
   temporal: Client;
@@ -26,79 +27,100 @@ export interface OutageSurroundings {
   log: Pick<Logger, 'warn' | 'error'>;
 }
 
+/** Fewer unanswered calls in a hundred are a bad hour; with fewer people look at what each saga asks. */
+const unansweredPercent = 80;
+
+/** A person who has released a hold has seen something that a share of calls does not show. */
+const quietMs = 15 * 60_000;
+
+/** An outage that goes on costs a few more sagas each time; this often. */
+const holdMaxMs = 60 * 60_000;
+
 export class OutageWatch {
-  private readonly window: OutageWindow;
-  private holding: Promise<void> | undefined;
+  private readonly breaker: CircuitBreaker<[boolean], void>;
+  private counting: Promise<void> = Promise.resolve();
+  private holding: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly config: OutageConfig,
     private readonly around: OutageSurroundings,
     private readonly sagaOf: () => string | undefined = sagaOfCall,
   ) {
-    this.window = new OutageWindow(config);
+    const answered = (isAnswered: boolean) =>
+      isAnswered ? Promise.resolve() : Promise.reject(new Error('the provider has not answered'));
+    this.breaker = new CircuitBreaker(answered, {
+      timeout: false,
+      errorThresholdPercentage: unansweredPercent,
+      rollingCountTimeout: config.windowMs,
+      volumeThreshold: config.callsMin,
+      resetTimeout: config.windowMs,
+    });
+    this.breaker.on('open', () => {
+      const { failures, successes } = this.breaker.stats;
+      const seen = `${failures} of ${failures + successes} calls within ${Math.ceil(config.windowMs / 1_000)} s got no answer`;
+      this.holding = this.hold(seen).catch((err: unknown) => {
+        around.log.error('the provider is down, and new sagas could not be held', { seen, err });
+      });
+    });
   }
 
   /** To be called in the activity that made the call. */
   onCall(event: CallEvent): void {
-    const said = readCall(event);
-    const saga = this.sagaOf();
+    const isAnswered = readCall(event);
     // A sweep reads much, and its answers would hide that nobody's orders are answered.
-    if (said === undefined || saga?.startsWith(reconcileWorkflow)) return;
-    const outage = this.window.see({ atMs: performance.now(), saga, ...said });
-    if (outage === undefined || this.holding !== undefined) return;
-    // Whatever comes of it, it is next done about calls that were made later.
-    this.window.clear();
-    this.holding = this.hold(outage)
-      .catch((err: unknown) => {
-        const what = describeOutage(outage, []);
-        this.around.log.error('the provider is down, and new sagas could not be held', { outage: what, err });
-      })
-      .finally(() => {
-        this.holding = undefined;
-      });
+    if (isAnswered === undefined || this.sagaOf()?.startsWith(reconcileWorkflow)) return;
+    // It rejects where it has opened, and what it was given.
+    this.counting = this.breaker.fire(isAnswered).catch(() => undefined);
   }
 
   /** Waits for a hold that is being set. */
   async close(): Promise<void> {
+    await this.counting;
     await this.holding;
+    this.breaker.shutdown();
   }
 
-  private async hold(seen: Outage): Promise<void> {
+  private async hold(seen: string): Promise<void> {
     const { temporal, taskQueue, identity, log } = this.around;
-    const { quietMs, probe } = this.config;
-    const last = await readLastRelease(temporal);
-    const sinceMs = last?.by === 'person' ? Date.now() - last.at.getTime() : Infinity;
-    // A log has no accounts; whoever reads the hold sees them.
-    const outage = describeOutage(seen, []);
-    if (sinceMs < quietMs) {
+    const last = await describeLastHold(temporal);
+    const endedMs = last?.closeTime && Date.now() - last.closeTime.getTime();
+    // By its own time it completes; what people do cancels or terminates it.
+    const endedByPerson = last?.status.name === 'CANCELLED' || last?.status.name === 'TERMINATED';
+    if (endedMs !== undefined && endedByPerson && endedMs < quietMs) {
       this.count('left-off');
       log.warn('the provider is down; new sagas are not held, because a person has released a hold just before', {
-        outage,
-        releasedAt: last?.at.toISOString(),
-        quietMs,
+        seen,
       });
       return;
     }
-    const whose = describeOutage(seen, await this.accountsOf(seen.sagas.slice(0, sagasAsked)));
-    const words = { by: `worker ${identity}`, note: `the provider is down: ${whose}`, detected: true } as const;
-    const { existing } = await startHold(temporal, taskQueue, { ...words, ...(probe ? { probe } : {}) });
+    const before = readHoldStart(last?.memo).forMs ?? 0;
+    const isAgain = endedMs !== undefined && endedMs < Math.max(before, this.config.windowMs);
+    const forMs = isAgain ? Math.min(holdMaxMs, 2 * before) : this.config.holdMs;
+    const by = `worker ${identity}`;
+    const { existing } = await startHold(temporal, taskQueue, {
+      ...{ by, note: `the provider is down: ${seen}` },
+      forMs: Math.max(forMs, this.config.holdMs),
+    });
     this.count(existing ? 'held-before' : 'held');
-    const said = existing ? 'a hold is on already' : 'new sagas are held from now on';
-    log.warn(`the provider is down: ${said}`, { outage, by: words.by, released: probe ? 'by probes' : 'by a person' });
-  }
-
-  /** Whose orders these are, for the one who reads the hold. It is held without that, too. */
-  private async accountsOf(sagas: readonly string[]): Promise<string[]> {
-    const { workflow } = this.around.temporal;
-    const found = await Promise.allSettled(sagas.map((id) => workflow.getHandle(id).describe()));
-    const accounts = found.map((one) =>
-      one.status === 'fulfilled' ? one.value.typedSearchAttributes.get(sagaAttributes.account) : undefined,
-    );
-    return [...new Set(accounts.filter((account) => account !== undefined))].sort();
+    log.warn(`the provider is down: ${existing ? 'a hold is on already' : 'new sagas are held from now on'}`, {
+      seen,
+      by,
+    });
   }
 
   private count(fate: OutageFate): void {
     const { name, help } = metrics.outages;
     this.around.meter.createCounter(name, '', help).add(1, { fate });
   }
+}
+
+/**
+ * What a call says of the provider: it has answered, it has not, or nothing (undefined), because our side has kept the
+ * call back.
+ */
+export function readCall({ status, failure, heldBack }: CallEvent): boolean | undefined {
+  if (heldBack || failure === 'TokenUnreadable') return undefined;
+  if (failure === 'NotSent' || failure === 'UnknownOutcome' || failure === 'UnexpectedResponse') return false;
+  // Without a status our side has refused to send it.
+  return failure !== undefined && status === undefined ? undefined : true;
 }

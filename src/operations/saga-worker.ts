@@ -24,6 +24,7 @@ import { createWorkerDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
 import { payloadConverterPath, workflowModules } from '../temporal/workflow-modules';
+import { Sender } from '../notifications/sender';
 import type { TraceSinks } from '../workflows/trace-propagation';
 import { checkJournalKeys } from './journal-keys';
 import { recordCallsWith, workerMeter } from './metrics';
@@ -100,8 +101,11 @@ export async function createSagaWorker(
     await journal.close();
     throw error;
   }
+  const { allowed = [], timeoutMs = 0 } = config.activities.notifications ?? {};
+  const sender = new Sender({ allowed, timeoutMs });
   const close = async () => {
     await provider.close();
+    await sender.close();
     await watch?.close();
     await journal.close();
   };
@@ -113,7 +117,14 @@ export async function createSagaWorker(
     namespace,
     taskQueue,
     identity,
-    activities: createActivities({ provider, journal, secrets, settings: config.activities, lookUp: standingOf }),
+    activities: createActivities({
+      provider,
+      journal,
+      secrets,
+      sender,
+      settings: config.activities,
+      lookUp: standingOf,
+    }),
     dataConverter,
     ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),

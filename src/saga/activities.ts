@@ -69,14 +69,11 @@ export function isReset(): boolean {
 }
 
 /**
- * What receivers are told, written into the journal's outbox beside the saga's work, which does not wait for it.
- * Temporal makes it again: that takes no event of the history, and nobody asks how often.
- *
- * - 15 s from start to close: the journal gives an answer, or fails, well before.
- * - A day in all: until then the journal is back, or what happens next brings it along.
+ * What receivers are told, handed over beside the saga's work, which does not wait for it. Temporal makes it again: that
+ * takes no event of the history, and nobody asks how often.
  */
-export function besideTheSaga(summary: string): ActivityInterfaceFor<Pick<Activities, 'writeNotifications'>> {
-  return proxyActivities<Pick<Activities, 'writeNotifications'>>({
+export function besideTheSaga(summary: string): ActivityInterfaceFor<Pick<Activities, 'tell'>> {
+  return proxyActivities<Pick<Activities, 'tell'>>({
     startToCloseTimeout: '15 seconds',
     scheduleToCloseTimeout: '1 day',
     retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
@@ -89,8 +86,8 @@ export function besideTheSaga(summary: string): ActivityInterfaceFor<Pick<Activi
 }
 
 /** The same at the end of a saga, which is not kept waiting for it for long. */
-export function lastOfTheSaga(summary: string): ActivityInterfaceFor<Pick<Activities, 'writeNotifications'>> {
-  return proxyActivities<Pick<Activities, 'writeNotifications'>>({
+export function lastOfTheSaga(summary: string): ActivityInterfaceFor<Pick<Activities, 'tell'>> {
+  return proxyActivities<Pick<Activities, 'tell'>>({
     startToCloseTimeout: '15 seconds',
     scheduleToCloseTimeout: '30 seconds',
     retry: { initialInterval: '1 second' },

@@ -80,6 +80,16 @@ export function describeQueue({ resource, since, before, holder, lookedAt }: Que
   return paragraphs.join('\n\n') + hiddenEnd;
 }
 
+/** No question: nobody decides about one held saga. */
+export function describeHeld(who: string): string {
+  const paragraphs = [
+    `### New sagas are ${plainMarkdown(who, excerptCharsMax)}`,
+    'This one has not begun. It begins within five minutes after the workflow `hold` has ended.',
+    'Or press **Request Cancellation** to stop: nothing was sent, so nothing is left.',
+  ];
+  return paragraphs.join('\n\n') + hiddenEnd;
+}
+
 /** No question: it says until when nobody is asked. */
 export function describeSettling(noun: string, until: string): string {
   const paragraphs = [

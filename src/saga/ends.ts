@@ -38,6 +38,9 @@ export function placedMeanwhile(step: Step): StateChanged {
   return new StateChanged(step, { failure: 'StateChanged', message });
 }
 
+/** Another run has begun since the saga looked before its end: what it has seen then does not count. */
+export class LookAgain extends Error {}
+
 /** A run of the reference has ended: this one tells the same, and does nothing. */
 export class EndedBefore extends Error {
   constructor(readonly past: PastEnding) {

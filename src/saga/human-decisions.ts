@@ -40,7 +40,6 @@ import {
 } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { ownerOf, type CallFailure } from '../domain/failures';
-import { heldReleasedSignal, readHoldWords } from '../domain/hold';
 import { cutWell } from '../domain/markdown';
 import type { DecisionRecord, ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
@@ -95,7 +94,6 @@ export class HumanDecisions {
   ) {
     setHandler(progressQuery, () => progress.view(), { description: 'State, steps, what it waits for, decisions' });
     for (const name of decisionNames) this.receive(name);
-    this.receiveRelease();
     this.receiveCancellation();
   }
 
@@ -272,24 +270,6 @@ export class HumanDecisions {
     });
     countDecision(decision.decision, 'taken');
     return { taken: decision.decision, step: question.step };
-  }
-
-  /**
-   * Nobody decided about this saga: the hold has ended, and it looks again. It means nothing to a saga that is not
-   * held.
-   */
-  private receiveRelease(): void {
-    setHandler(
-      defineSignal<[unknown]>(heldReleasedSignal),
-      async (body) => {
-        await Promise.resolve();
-        if (this.open?.kind !== 'held') return;
-        const { id: question } = this.open;
-        const { by } = readHoldWords(body);
-        this.take({ decision: 'retry', question, note: `the hold was released${by === undefined ? '' : ` by ${by}`}` });
-      },
-      { description: 'The hold has ended: begin. Sent by releaseHeld' },
-    );
   }
 
   /** Who wants the saga cancelled, and why. It does nothing but that its report says so, once it is cancelled. */

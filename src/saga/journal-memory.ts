@@ -4,6 +4,7 @@
  */
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
+import { LookAgain } from './ends';
 import type { Progress } from './progress';
 
 /** The activities that a run's memory needs; what could not be done is a failure. */
@@ -24,6 +25,8 @@ export class JournalMemory {
   inDoubt = false;
   /** Whether the reference belongs to this run's request, as the journal has said. */
   isOwn = false;
+  /** What this run has been told is not all there any more: it has begun anew since then. */
+  wasPutBack = false;
   /** Shows that a call in flight is waited for. */
   progress?: Progress;
   /** The request, once it was checked. */
@@ -34,6 +37,8 @@ export class JournalMemory {
   private undoes = false;
   /** The saga does nothing more but undo, look and say how it has ended. */
   isEnding = false;
+  /** Where another run has begun since its look before the end, it looks again. */
+  looksAgain = false;
   private keeping: Promise<CallFailure | undefined> | undefined;
 
   constructor(private readonly calls: JournalCalls) {}
@@ -64,8 +69,12 @@ export class JournalMemory {
         const isOthers = 'failure' in kept && kept.failure === 'StateChanged';
         if ('failure' in kept && !isOthers) return kept;
         this.isInQuestion = this.undoes = false;
-        // Who ends leaves alone what is not its own by now, and still looks, and writes its ending.
-        if ('failure' in kept) return this.isEnding ? undefined : kept;
+        if ('failure' in kept && this.isEnding) {
+          if (this.looksAgain) throw new LookAgain();
+          // It leaves alone what is not its own by now, and still looks, and writes its ending.
+          return undefined;
+        }
+        if ('failure' in kept) return kept;
         this.learnKnowledge(kept);
         return undefined;
       })
@@ -81,6 +90,7 @@ export class JournalMemory {
     this.isOwn = true;
     const before = this.knows;
     const isSame = before?.journal === knows.journal && before.epoch === knows.epoch;
+    this.wasPutBack ||= before !== undefined && !isSame;
     this.knows = { ...(isSame && before.row !== undefined ? { row: before.row } : {}), ...knows };
   }
 

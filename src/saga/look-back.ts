@@ -7,7 +7,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { activities, inPlace, isReset } from './activities';
 import { attempt } from './attempts';
-import { EndedBefore } from './ends';
+import { EndedBefore, LookAgain } from './ends';
 import { inWords, Step } from './progress';
 import { lookTitle, type Saga } from './saga';
 
@@ -20,10 +20,16 @@ export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefine
   if (!saga.pivot) return true;
   const step = new Step('read-journal', lookTitle);
   const { journal } = saga;
-  const looked = await attempt({ step, journal }, (asked) =>
-    activities('read what was placed').readStanding({ ...asked, ...journal.toCompare }),
-  );
-  return looked.ok ? looked.value.placement.how === 'none' : undefined;
+  try {
+    const looked = await attempt({ step, journal }, (asked) =>
+      activities('read what was placed').readStanding({ ...asked, ...journal.toCompare }),
+    );
+    return looked.ok ? looked.value.placement.how === 'none' : undefined;
+  } catch (error) {
+    // The story hears of it with its next call.
+    if (error instanceof EndedBefore || error instanceof LookAgain) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -37,7 +43,8 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
   const { journal } = saga;
   journal.giveUpOwnership();
   const act = async ({ knows, retry }: EffectContext): Promise<Standing> => {
-    const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, owns: { isReset: isReset() } };
+    const owns = { isReset: isReset() };
+    const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, added: saga.cart.items, owns };
     const standing = await inPlace('read what was placed', retry !== undefined, (calls) => calls.readStanding(asked));
     if (standing.ended !== undefined) throw new EndedBefore(standing.ended);
     if (standing.knows !== undefined) journal.own(standing.knows);
@@ -68,6 +75,7 @@ export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, sta
   if (saga.isPlaced) return;
   const why = whyUnknown(placement);
   step.end('failed', why);
+  if (progress.leftovers.some(({ kind }) => kind === 'placement-unknown')) return;
   progress.leave({ kind: 'placement-unknown', step: step.id, why });
 }
 

@@ -6,7 +6,6 @@ import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
 import type { resultOutcomes } from '../domain/outcomes';
-import type { ProbeVerdict } from '../domain/hold-probe';
 import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
 
@@ -52,8 +51,9 @@ export function countLostNotifications(lost: number): void {
   count(metrics.notificationsLost, {}, lost);
 }
 
-export function countProbe(verdict: ProbeVerdict): void {
-  count(metrics.probes, { verdict });
+/** A receiver was not told, and is not tried again by itself. */
+export function countGivenUp(route: string): void {
+  count(metrics.notifications, { route, result: 'given-up' });
 }
 
 function count({ name, help }: { name: string; help: string }, labels: Record<string, string>, times = 1): void {

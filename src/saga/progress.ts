@@ -125,6 +125,20 @@ export class Progress {
     this.left.push(...leftovers);
   }
 
+  /** What was told counts, and not what this run has found; who has decided what in this run stays beside it. */
+  tellAsBefore({
+    leftovers,
+    decisions,
+  }: {
+    leftovers: readonly Leftover[];
+    decisions: readonly DecisionRecord[];
+  }): void {
+    this.left.splice(0, this.left.length, ...leftovers);
+    const isOf = (one: DecisionRecord) => (other: DecisionRecord) =>
+      other.at === one.at && other.question === one.question;
+    for (const decision of decisions) if (!this.decisions.some(isOf(decision))) this.decide(decision);
+  }
+
   get leftovers(): Leftover[] {
     return this.left;
   }
@@ -179,6 +193,16 @@ export class Progress {
     ]);
   }
 
+  /** The saga has not begun, and waits until new sagas are released. One event. */
+  hold(step: string): void {
+    this.state = 'held';
+    this.everShown = true;
+    upsertSearchAttributes([
+      { key: stateKey, value: 'held' },
+      { key: stepKey, value: step },
+    ]);
+  }
+
   /**
    * The saga waits for its turn, and for no person: it has no time since when one is waited for. One event, however
    * often it looks.
@@ -227,7 +251,7 @@ export class Progress {
 
   /** @param isTold found by it, also where it met no trouble: what it came to, unless it is simply done */
   enter(
-    state: Exclude<SagaState, Waiting['kind'] | 'queued' | 'settling'>,
+    state: Exclude<SagaState, Waiting['kind'] | 'held' | 'queued' | 'settling'>,
     isTold = isOutcome(state) && state !== 'done',
   ): void {
     if (this.state === state) return;

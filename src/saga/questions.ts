@@ -85,14 +85,11 @@ export function stuckQuestion(
   if (first === undefined) throw new Error('nothing is stuck');
   const steps = stuck.map(({ spec }) => spec.step.id);
   const markable = stuck.every(({ spec }) => spec.byHand !== undefined);
-  const held = stuck.every(({ failure }) => failure.failure === 'Held');
-  const what = held
-    ? `New sagas are ${first.failure.message}. This one has not begun, and goes on when they are released.`
-    : `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck.map(({ spec }) => spec))}” did not succeed. ${cause(first.failure)}`;
+  const what = `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck.map(({ spec }) => spec))}” did not succeed. ${cause(first.failure)}`;
   return {
-    kind: held ? 'held' : 'stuck',
+    kind: 'stuck',
     step: first.spec.step.id,
-    question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable, refusable, correctable: correction !== undefined })}`,
+    question: `${what}${advice(first.failure, { undoing, skippable, markable, refusable, correctable: correction !== undefined })}`,
     choices: [
       'retry',
       ...(markable ? ['markDone' as const] : []),
@@ -199,8 +196,6 @@ export function cause({ failure, message, status, body }: CallFailure): string {
       return `The provider has cancelled it: ${message}.`;
     case 'NeedsApproval':
       return `A person has to say yes first: ${message}.`;
-    case 'Held':
-      return 'New sagas are held.';
   }
 }
 

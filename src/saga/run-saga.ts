@@ -52,10 +52,10 @@ import { Notices, type EndSaid } from './notices';
 import { place, settle } from './pivot';
 import { inWords, Progress } from './progress';
 import { stuckQuestion } from './questions';
-import { EndedBefore, SagaFailed, StateChanged } from './ends';
+import { EndedBefore, LookAgain, SagaFailed, StateChanged } from './ends';
 import { Saga } from './saga';
 import type { Story, StoryOf } from './story';
-import { inPlace } from './activities';
+import { inPlace, isReset } from './activities';
 
 /** What counts for the ending, whatever the story. */
 type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
@@ -212,20 +212,36 @@ function describeUndo({ isPlaced }: Saga, { undoes }: AnyStory): string {
   return undoes?.() ?? 'Nothing has to be put back by this run.';
 }
 
-async function giveUp(
-  saga: Saga,
-  error: unknown,
-  {
-    cancelled,
-    isThrough,
-    story = {},
-    looked,
-  }: { cancelled: () => boolean; isThrough: boolean; story: AnyStory | undefined; looked: Looked },
-): Promise<never> {
-  const { progress } = saga;
+interface GivingUp {
+  cancelled: () => boolean;
+  isThrough: boolean;
+  story: AnyStory | undefined;
+  looked: Looked;
+}
+
+/** So often a saga looks before its end, where another run begins in between. */
+const looksMax = 3;
+
+async function giveUp(saga: Saga, error: unknown, how: GivingUp): Promise<never> {
   saga.humanDecisions.isLast = true;
   saga.journal.isEnding = true;
-  const { pivot } = saga;
+  for (let looks = 1; ; looks += 1) {
+    saga.journal.looksAgain = saga.pivot !== undefined && looks < looksMax;
+    try {
+      return await giveUpAsSeen(saga, error, how);
+    } catch (thrown) {
+      if (!(thrown instanceof LookAgain)) throw thrown;
+      delete how.looked.standing;
+    }
+  }
+}
+
+async function giveUpAsSeen(
+  saga: Saga,
+  error: unknown,
+  { cancelled, isThrough, story = {}, looked }: GivingUp,
+): Promise<never> {
+  const { progress, pivot } = saga;
   // Whatever a call of the story has not meant by now it never means: what is undone stays undone.
   const standing = pivot && (looked.standing ? looked.standing.read : await lookBack(saga));
   if (pivot) tellPlacement(saga, pivot, standing);
@@ -287,10 +303,7 @@ async function endAsBefore<W extends WorkflowName>(
   const as = ending.ended === 'cancelled' && !isCancelled ? 'CancelledBefore' : ending.ended;
   const { outcome } = report;
   log.info('the reference has ended before', { at, run, ended: as });
-  progress.leave(...report.leftovers);
-  report.decisions.forEach((decision) => {
-    progress.decide(decision);
-  });
+  progress.tellAsBefore(report);
   const step = saga.step('take-reference', 'Write the request into the journal');
   step.end('done', `ended on ${inWords(at)}, in run ${run}: nothing is done any more`);
   await notices.close(endSaid(saga, { outcome, ended: as }));
@@ -341,17 +354,21 @@ async function writeEnding(
       step,
       act: async ({ retry }) => {
         const told = notices.withEnd(endSaid(saga, { outcome, ended: ending.ended }));
-        await inPlace('write the ending into the journal', retry !== undefined || notices.isWriting, (journal) =>
+        const asUsual = retry !== undefined || notices.isTelling;
+        const written = await inPlace('write the ending into the journal', asUsual, (journal) =>
           journal.writeEnding({
             outcome,
             report: ending,
+            isReset: isReset(),
             ...definedOnly({ resource }),
             ...(known === 'something' ? { leavesOpen: true } : definedOnly({ seenMs: story.other?.seenMs() })),
             ...told,
             retry,
           }),
         );
-        notices.written(told);
+        if (written.how === 'ended') throw new EndedBefore(written);
+        if (written.how === 'written' && written.isTold) notices.told(told);
+        if (written.how === 'later' && saga.journal.looksAgain) throw new LookAgain();
       },
     },
     { refusal: 'ask', skippable: true },

@@ -19,9 +19,10 @@ import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
+import { CartMemory } from './cart-memory';
 import { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { placedMeanwhile, SagaFailed, type MarkCancelled } from './ends';
+import { EndedBefore, placedMeanwhile, SagaFailed, type MarkCancelled } from './ends';
 import { JournalMemory } from './journal-memory';
 import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec } from './step-runner';
 import { countUndo } from './metrics';
@@ -48,6 +49,9 @@ export interface Undo extends StepSpec<unknown> {
 export class Saga {
   readonly journal = new JournalMemory(journalCalls);
   readonly deadline = new Deadline();
+  readonly cart = new CartMemory();
+  /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was put back lacks them. */
+  readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
   /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
   /** What a person has agreed to that stood against the pivot. */
@@ -153,6 +157,7 @@ export class Saga {
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   passPivot(): void {
+    if (!this.isPlaced) this.notices.tellProgress('placed', definedOnly({ step: this.pivot?.step.id }));
     this.isPlaced = true;
     this.deadline.lift();
   }
@@ -205,7 +210,8 @@ export class Saga {
 
   /** The end of a saga that has placed something which the provider has cancelled since. Nothing of it is undone. */
   asCancelled(): SagaFailed {
-    this.passPivot();
+    this.isPlaced = true;
+    this.deadline.lift();
     this.isCancelled = true;
     return new SagaFailed('OrderCancelled', 'the provider has cancelled what was placed, as a person says');
   }
@@ -222,6 +228,7 @@ async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<Call
   return settled.ok ? undefined : settled.failure;
 }
 
+/** @throws EndedBefore */
 async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
   const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
   const step = new Step('keep-reference', 'Go on under the reference');
@@ -232,7 +239,9 @@ async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<
       ),
     ),
   );
-  return kept.ok ? kept.value : kept.failure;
+  if (!kept.ok) return kept.failure;
+  if ('ending' in kept.value) throw new EndedBefore(kept.value);
+  return kept.value;
 }
 
 const journalCalls = { write: writeOutcome, keep: keepReference };

@@ -10,6 +10,7 @@ export const grpcCodes = {
   permissionDenied: 7,
   failedPrecondition: 9,
   unimplemented: 12,
+  internal: 13,
   unavailable: 14,
   unauthenticated: 16,
 } as const;

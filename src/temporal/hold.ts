@@ -1,23 +1,21 @@
 /** The hold as Temporal shows it: the run `hold`, while it is open. See `src/domain/hold.ts`. */
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { holdOf, holdWorkflow, readHoldMemo, type Hold } from '../domain/hold';
+import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
 
-export interface HoldSeen {
-  hold: Hold;
-  /** Ids of sagas that a probe has let go. */
-  letGo: readonly string[];
-}
-
-/** @returns undefined where new sagas may begin */
-export async function lookAtHold(client: Client): Promise<HoldSeen | undefined> {
+/** The last run, open or closed. @returns undefined where Temporal knows of none */
+export async function describeLastHold(client: Client): Promise<WorkflowExecutionDescription | undefined> {
   try {
-    const found = await client.workflow.getHandle(holdWorkflow).describe();
-    const { status, memo } = found;
-    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return undefined;
-    return { hold: holdOf(found), letGo: readHoldMemo(memo).letGo };
+    return await client.workflow.getHandle(holdWorkflow).describe();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+/** @returns undefined where new sagas may begin */
+export async function lookAtHold(client: Client): Promise<Hold | undefined> {
+  const last = await describeLastHold(client);
+  const isOpen = last?.status.name === 'RUNNING' || last?.status.name === 'PAUSED';
+  return isOpen ? holdOf(last) : undefined;
 }

@@ -1,31 +1,29 @@
-/** Sends one decision to one saga as an update, and says what came of it. */
+/** Sends one decision to one saga, and says what came of it. */
 import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, type Client } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { decisionRefused, type DecisionName } from '../domain/decisions';
-import type { Decided } from '../domain/job-report';
+import type { Decided, OneDecision } from '../domain/decide-many';
+import { cancelledBySignal, decisionRefused } from '../domain/decisions';
 
 /** A worker answers within milliseconds, and one that was killed is replaced within seconds. */
 const answerWithinMs = 30_000;
 
-export interface OneDecision {
-  workflowId: string;
-  decision: DecisionName;
-  body: Record<string, unknown>;
-  /**
-   * The same for each try: Temporal answers a second one with what the first one came to, also after the saga's end.
-   */
-  updateId: string;
-}
-
-/** @throws where Temporal itself cannot answer: the same may be sent again */
-export async function sendDecision(
-  client: Client,
-  { workflowId, decision, body, updateId }: OneDecision,
-): Promise<Decided> {
+/**
+ * @param updateId the same for each try: Temporal answers a second one with what the first one came to, also after the
+ * saga's end
+ * @throws where Temporal itself cannot answer: the same may be sent again
+ */
+export async function sendDecision(client: Client, decision: OneDecision, updateId: string): Promise<Decided> {
+  const handle = client.workflow.getHandle(decision.saga);
   try {
-    await client.withDeadline(Date.now() + answerWithinMs, () =>
-      client.workflow.getHandle(workflowId).executeUpdate(decision, { args: [body], updateId }),
-    );
+    await client.withDeadline(Date.now() + answerWithinMs, async () => {
+      if (decision.decision !== 'cancel') {
+        await handle.executeUpdate(decision.decision, { args: [decision.body], updateId });
+        return;
+      }
+      const { by, note } = decision.body;
+      await handle.signal(cancelledBySignal, { by, note });
+      await handle.cancel();
+    });
     return { outcome: 'taken' };
   } catch (error) {
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { outcome: 'unanswered' };

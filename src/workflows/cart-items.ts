@@ -11,7 +11,7 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
   const leftAlone = new Map<number, string>();
   const outcomes = await saga.together(
     items.map((item) => ({
-      ...deleting(item, deleteStep(saga, item), 'unknown'),
+      ...deleting(saga, item, deleteStep(saga, item), 'unknown'),
       leaveAlone: (why: string) => leftAlone.set(item.cartItemId, why),
     })),
     { refusal: 'ask', skippable: true },
@@ -36,7 +36,7 @@ export async function undoItems(
     items.map((item) => {
       const added = own && !steps.has(item.step) ? saga.progress.find(item.step) : undefined;
       steps.add(item.step);
-      return deleting(item, added?.status === 'done' ? added : deleteStep(saga, item), secrets);
+      return deleting(saga, item, added?.status === 'done' ? added : deleteStep(saga, item), secrets);
     }),
   );
 }
@@ -45,14 +45,20 @@ function deleteStep(saga: Saga, { cartItemId }: OpenItem): Step {
   return saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
 }
 
-function deleting({ cartItemId, step: addedIn }: OpenItem, step: Step, secrets: SentSecrets): Undo {
+function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Step, secrets: SentSecrets): Undo {
   return {
     step,
     title: `Delete cart item ${cartItemId}`,
-    act: (asked) =>
-      activities(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step: addedIn, cartItemId, secrets }),
+    act: async (asked) => {
+      const { deleteCartItem } = activities(`delete cart item ${cartItemId}`);
+      const deleted = await deleteCartItem({ ...asked, step: addedIn, cartItemId, secrets });
+      saga.cart.delete(cartItemId);
+      return deleted;
+    },
     byHand: {
-      counts: () => undefined,
+      counts: () => {
+        saga.cart.delete(cartItemId);
+      },
       call: () => ({ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }),
     },
     leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),

@@ -1,6 +1,7 @@
 /** The cart of one order: each item is added once, and again after each correction of it. */
-import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
+import type { CallFailure } from '../domain/failures';
 import type { SentSecrets } from '../domain/secrets';
 import { activities } from '../saga/activities';
 import { failureOf } from '../saga/attempts';
@@ -65,7 +66,9 @@ export class Cart {
     const { saga } = this;
     if (standing === undefined) {
       const why = 'the journal could not be read, and a person went on without it';
-      for (const cartItemId of this.ids.values()) saga.progress.leave({ kind: 'cart-item', cartItemId, why });
+      for (const { cartItemId } of untold(saga.cart.items, saga.progress.leftovers)) {
+        saga.progress.leave({ kind: 'cart-item', cartItemId, why });
+      }
       reportDoubtfulAdds(saga, this.perhapsAdded);
       return;
     }
@@ -75,7 +78,7 @@ export class Cart {
     if (left.length > 0) saga.progress.enter('undoing');
     await undoItems(saga, left, this.secrets, { own: placement.how === 'none' });
     reportPerhapsOrdered(saga, untold(perhapsOrdered, saga.progress.leftovers));
-    reportDoubtfulAdds(saga, doubtfulAdds);
+    this.reportDoubts(doubtfulAdds);
   }
 
   /** What other calls have left beside the order. @returns the ids that were deleted */
@@ -85,7 +88,7 @@ export class Cart {
     const looked = await saga.one(
       {
         step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
-        act: (asked) => activities('read what is left in the cart').readStanding(asked),
+        act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.cart.items }),
       },
       { refusal: 'ask', skippable: true },
     );
@@ -94,8 +97,14 @@ export class Cart {
       return [];
     }
     const deleted = await deleteItems(saga, looked.value.items);
-    reportDoubtfulAdds(saga, looked.value.doubtfulAdds);
+    this.reportDoubts(looked.value.doubtfulAdds);
     return deleted;
+  }
+
+  private reportDoubts(doubtfulAdds: readonly number[]): void {
+    const { saga } = this;
+    reportDoubtfulAdds(saga, doubtfulAdds);
+    if (saga.journal.wasPutBack) reportDoubtfulAdds(saga, this.doubted);
   }
 
   private get secrets(): SentSecrets {
@@ -110,13 +119,19 @@ export class Cart {
     return this.numbers.filter((number) => !this.ids.has(number));
   }
 
+  /** Calls of which this run knows that they may have added another item, by the item's number. */
+  private get doubted(): number[] {
+    return this.numbers.flatMap((number) => Array.from({ length: this.saga.cart.doubtsOf(number) }, () => number));
+  }
+
   /** Without the journal nobody knows what came of calls that were not answered, nor of those of earlier runs. */
   private get perhapsAdded(): number[] {
-    const { inDoubt } = this.saga.journal;
-    return this.numbers.filter((number) => {
+    const { cart, journal } = this.saga;
+    const others = this.numbers.filter((number) => {
       const { attempts } = this.stepOf(number);
-      return this.ids.has(number) ? attempts > 1 : attempts > 0 || inDoubt;
+      return cart.doubtsOf(number) === 0 && (journal.inDoubt || attempts > (this.ids.has(number) ? 1 : 0));
     });
+    return [...this.doubted, ...others];
   }
 
   private stepOf(number: number): Step {
@@ -150,11 +165,24 @@ export class Cart {
         const corrected = purchase.timesItemCorrected(number);
         const adding = { item, number, ...(corrected > 0 ? { corrected } : {}), secrets, ...asked };
         const { addCartItem } = activities(`add cart item ${number}`);
-        const answer = await this.inTurn(() => addCartItem(adding), scope);
-        this.ids.set(number, answer.value.cartItemId);
+        const answer = await this.inTurn(() => addCartItem(adding), scope).catch((error: unknown) => {
+          if (error instanceof ActivityFailure) this.hear(number, failureOf(error));
+          throw error;
+        });
+        const { value, doubts = 0 } = answer;
+        this.ids.set(number, value.cartItemId);
+        this.saga.cart.add({ cartItemId: value.cartItemId, step: stepId(number) });
+        this.saga.cart.doubt(number, doubts);
         return answer;
       },
     };
+  }
+
+  /** @param failed undefined where the call was lost */
+  private hear(number: number, failed: CallFailure | undefined): void {
+    const { cart } = this.saga;
+    if (failed?.cartItemId !== undefined) cart.add({ cartItemId: failed.cartItemId, step: stepId(number) });
+    else if (failed === undefined || failed.failure === 'UnknownOutcome') cart.doubt(number);
   }
 }
 

@@ -6,7 +6,6 @@ import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Compared, Left, Wanted } from '../activities/reconcile';
 import type { CallFailure } from '../domain/failures';
-import { wavesOf } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import { repairReference, type ReconcileRequest } from '../domain/reconcile';
 import { activities } from '../saga/activities';
@@ -75,11 +74,11 @@ export async function compareServers(
   while (servers.length > 0) {
     await goOn();
     show(sweep, `Comparing the firewalls of ${sweep.serversFound} servers`);
-    const [first] = wavesOf(servers, request.perSecond);
-    if (first === undefined) break;
-    const { wave, pauseMs } = first;
-    await Promise.all(wave.map((server) => compare(request, sweep, server)));
-    servers.splice(0, wave.length);
+    // So many at once, then a pause, so that no second has more.
+    const atOnce = Math.max(1, Math.floor(request.perSecond));
+    const pauseMs = Math.ceil((atOnce / request.perSecond) * 1_000);
+    await Promise.all(servers.slice(0, atOnce).map((server) => compare(request, sweep, server)));
+    servers.splice(0, atOnce);
     if (servers.length === 0) break;
     if (unanswered.length >= inDoubtFrom && (await isAway(sweep))) return couldNotCompare(sweep);
     await sleep(pauseMs);

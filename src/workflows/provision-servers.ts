@@ -51,7 +51,11 @@ const buying: StoryOf<'provisionServers', PlacedOrder> = (saga, first, known) =>
       const vmObjectIds = await findServers(saga, purchase, placement);
       progress.learn({ vmObjectIds });
       progress.nameServers(vmObjectIds);
+      const told = { vmObjectIds: vmObjectIds.slice(0, 100) };
+      if (vmObjectIds.length > 0) saga.notices.tellProgress('servers', told);
       const servers = await protection.protect(vmObjectIds);
+      if (servers.some(({ firewalls }) => firewalls.length > 0) && servers.every(({ verified }) => verified))
+        saga.notices.tellProgress('protected', told);
       return {
         reference: first.reference,
         cartItemIds: cartItems.filter((id) => !strays.includes(id)),

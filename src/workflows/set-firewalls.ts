@@ -85,6 +85,7 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
           act: (asked) => {
             const isLast = unassign.length === 0 ? { shows } : {};
             const assigned = { ...assignment, ...countsByHand, ...isLast, ...asked };
+            for (const id of assign) saga.changed.assigned.add(id);
             return noting(assigning, activities('assign firewalls').assignFirewalls(assigned));
           },
           byHand: changed('mutate', 'assignFirewalls', assignment, () => (said.byHand = true)),
@@ -101,6 +102,7 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
           step: unassigning,
           act: (asked) => {
             const unassigned = { ...removal, ...countsByHand, shows, ...asked };
+            for (const id of unassign) saga.changed.unassigned.add(id);
             return noting(unassigning, activities('unassign firewalls').unassignFirewalls(unassigned));
           },
           byHand: changed('mutate', 'unassignFirewalls', removal),
@@ -171,8 +173,8 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
 
 /**
  * This run takes the changes of an earlier run for the state before, and does not undo them: others may rely on them by
- * now. It reports them where the server still shows them, or where the list cannot be read. Where the journal cannot be
- * read, it reports what the request may have changed.
+ * now. It reports them where the server still shows them, or where the list cannot be read; and its own of before a
+ * journal was put back. Where the journal cannot be read, it reports what the request may have changed.
  */
 async function reportOthers(
   saga: Saga,
@@ -199,8 +201,10 @@ async function reportOthers(
     return;
   }
   journal.heard(changed.value);
-  const assigned = unreported(changed.value.assigned);
-  const unassigned = unreported(changed.value.unassigned);
+  // The journal may have lost what this run did before it began again.
+  const known = [changed.value, ...(journal.wasPutBack ? [saga.changed] : [])];
+  const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
+  const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
   if (assigned.length + unassigned.length === 0) return;
   const looking = new Step('list-left', 'List the firewalls that are left');
   const looked = await attempt<FirewallList>({ step: looking, journal, undoing: true }, ({ retry }) =>
@@ -208,7 +212,8 @@ async function reportOthers(
   );
   const now = looked.ok ? readable(looked.value) : undefined;
   const leave = (firewalls: number[], what: string) => {
-    const why = `${now ? '' : 'perhaps '}${what} by another run of this saga, and not put back`;
+    const by = journal.wasPutBack ? 'this saga, perhaps before the journal was put back' : 'another run of this saga';
+    const why = `${now ? '' : 'perhaps '}${what} by ${by}, and not put back`;
     if (firewalls.length > 0) progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
   };
   leave(

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus } from '../../src/cli/exit-status';
-import { decideManyWorkflow, jobControls, jobIdOf } from '../../src/domain/decide-many';
+import { decideManyWorkflow, jobIdOf, manyOutcomes } from '../../src/domain/decide-many';
 import { decisionNames } from '../../src/domain/decisions';
 import { sagaFailureNames } from '../../src/domain/failures';
-import { heldReleasedSignal, holdWorkflow, keepName, releaseName, releaseWorkflow } from '../../src/domain/hold';
+import { holdWorkflow } from '../../src/domain/hold';
 import {
   attributesGivenMemo,
   defaultTaskQueue,
@@ -32,21 +32,9 @@ it.each<[string, readonly string[]]>([
   ['failures', sagaFailureNames],
   ['search attributes', Object.values(searchAttributeNames)],
   ['decisions', decisionNames],
-  ['jobs', [decideManyWorkflow, jobIdOf(''), ...jobControls]],
+  ['jobs', [decideManyWorkflow, jobIdOf(''), ...manyOutcomes]],
   ['of sweeps', [reconcileWorkflow, couldNotLook, ...sweepOutcomes, ...findingKinds]],
-  [
-    'the rest',
-    [
-      defaultTaskQueue,
-      attributesGivenMemo,
-      holdWorkflow,
-      releaseWorkflow,
-      releaseName,
-      keepName,
-      heldReleasedSignal,
-      turnSignal,
-    ],
-  ],
+  ['the rest', [defaultTaskQueue, attributesGivenMemo, holdWorkflow, turnSignal]],
 ])('names all %s', (_what, names) => {
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });

@@ -1,4 +1,5 @@
 /** What the documents show and point at is there. */
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { requestSchemas } from '../../src/domain/requests';
@@ -54,27 +55,36 @@ it.each([
   globalThis.atob = atob;
 });
 
-const documents = [
-  'README.md',
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'docs/glossary.md',
-  'docs/failures.md',
-  'docs/settings.md',
-  'docs/contract.md',
-];
+const documents = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+
+/** As GitHub makes them of headings; what stands in a block of code is no heading. */
+function anchorsOf(document: string): Set<string> {
+  const headings = document.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.*)$/gm);
+  return new Set(
+    [...headings].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
 
 it.each(documents)('%s points at nothing that is not there', (path) => {
-  const document = readDocument(path);
-  const links = [...document.matchAll(/\]\((?!https?:)([^)#]+)(#[^)]*)?\)/g)].map(([, link]) => link!);
-  const missing = links.filter((link) => !existsSync(join(root, dirname(path), link)));
-  expect(missing).toEqual([]);
+  const links = [...readDocument(path).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)];
+  const missing = links.filter(([, link = '', anchor]) => {
+    const target = link === '' ? path : join(dirname(path), link);
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== undefined && !anchorsOf(readDocument(target)).has(anchor);
+  });
+  expect(missing.map(([whole]) => whole)).toEqual([]);
 });
 
 it.each(documents)('%s names no file of the sources that is not there', (path) => {
   const named = [...readDocument(path).matchAll(/`((?:src|sandbox|scripts|test|docs|examples)\/[\w./-]*)`/g)];
-  const missing = named.map(([, name]) => name!).filter((name) => !existsSync(join(root, name)));
+  const isThere = (name: string) =>
+    [name, `${name}.ts`, `${name}.test.ts`].some((file) => existsSync(join(root, file)));
+  const missing = named.map(([, name]) => name!).filter((name) => !isThere(name));
   expect(missing).toEqual([]);
 });
 
@@ -82,4 +92,29 @@ it.each(documents)('%s names only commands that package.json has', (path) => {
   const { scripts } = JSON.parse(readDocument('package.json')) as { scripts: Record<string, string> };
   const named = [...readDocument(path).matchAll(/npm run (?:-s )?([\w-]+)/g)].map(([, name]) => name!);
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+});
+
+it('the sources point at pages, anchors and decisions that are there', () => {
+  const places = [
+    'src',
+    'scripts',
+    'deploy',
+    'bench',
+    'sandbox',
+    'spec',
+    'mutation',
+    'test',
+    '.ci',
+    'docker-compose.yml',
+  ];
+  const pattern = 'docs/decisions/[0-9]{4}|docs/[a-z]+[.]md(#[a-z-]+)?';
+  const found = execFileSync('git', ['grep', '-hoE', pattern, '--', ...places], { cwd: root, encoding: 'utf8' });
+  const named = [...new Set(found.trim().split('\n'))];
+  expect(named.length).toBeGreaterThan(20);
+  const missing = named.filter((name) => {
+    const [path = '', anchor] = name.split('#');
+    if (path.startsWith('docs/decisions/')) return !documents.some((document) => document.startsWith(path));
+    return !documents.includes(path) || (anchor !== undefined && !anchorsOf(readDocument(path)).has(anchor));
+  });
+  expect(missing).toEqual([]);
 });

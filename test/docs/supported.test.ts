@@ -2,7 +2,6 @@
  * docs/supported.md against what is pinned, and against the day of the commit: a line of Node or an image whose makers
  * have left it by then fails here.
  */
-import { execFileSync } from 'node:child_process';
 import { readCompose } from '../../deploy/compose';
 import { serverVersion, uiVersion } from '../../deploy/stack/programs';
 import { nodeVersions } from '../../scripts/node-versions';
@@ -21,9 +20,6 @@ const project = JSON.parse(readDocument('package.json')) as {
   devDependencies: Record<string, string>;
 };
 
-/** Of the commit, so that an old one does not fail later; the last day of a line counts. */
-const today = execFileSync('git', ['log', '-1', '--format=%cs'], { encoding: 'utf8' }).trim();
-
 const inDockerfile = [...readDocument('Dockerfile').matchAll(/^FROM node:([\d.]+)\S*/gm)].map(
   ([, version]) => version!,
 );
@@ -38,28 +34,6 @@ it('has the images of docker-compose.yml and of the Dockerfile, by their tags', 
   const used = [...inCompose.map(({ image, tag }) => `${image}:${tag}`), `node:${inDockerfile[0]!}`];
   expect(listed.sort()).toEqual(used.sort());
   expect(new Set(inDockerfile).size).toBe(1);
-});
-
-it.each(pins.filter(({ until }) => until !== 'not said'))(
-  'pins $image:$tag, which is maintained until $until',
-  ({ until }) => {
-    expect(until).toMatch(/^\d{4}-\d\d-\d\d$/);
-    expect(until >= today).toBe(true);
-  },
-);
-
-it('has, in the image, a line of Node that is maintained today', () => {
-  const line = nodes.find((row) => row['line'] === inDockerfile[0]!.split('.')[0]);
-  expect(line?.['use']).toContain('the image has it');
-  expect(line!['maintained until']! >= today).toBe(true);
-  const [pin] = pins.filter(({ image }) => image === 'node');
-  expect(pin!.until).toBe(line!['maintained until']);
-});
-
-it('calls a line of Node supported for as long as it is maintained', () => {
-  for (const { line, use, 'maintained until': until } of nodes) {
-    expect([line, use?.startsWith('supported')]).toEqual([line, until! >= today]);
-  }
 });
 
 it('tries the lines that it names: the oldest that runs by all tests, the others by npm run versions', () => {

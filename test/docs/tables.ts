@@ -33,3 +33,8 @@ function cellsOf(line: string): string[] {
     .split('|')
     .map((cell) => cell.trim());
 }
+
+/** The names of the sandbox's settings, as the top of its file has them. */
+export function sandboxSettings(): string[] {
+  return [...readDocument('sandbox/main.ts').matchAll(/^ \* {5}(SANDBOX_[A-Z_]+)/gm)].map(([, name = '']) => name);
+}

@@ -13,7 +13,7 @@ export async function activitiesOf(run: Run): Promise<string[]> {
   const { events } = await run.fetchHistory();
   return (events ?? []).flatMap((event) => {
     const name = event.activityTaskScheduledEventAttributes?.activityType?.name ?? localIn(event)?.name;
-    if (!name || name === 'writeNotifications') return [];
+    if (!name || name === 'tell') return [];
     const summary = Buffer.from(event.userMetadata?.summary?.data ?? '').toString();
     return [`${name}: ${JSON.parse(summary || '""') as string}`];
   });
@@ -62,21 +62,6 @@ export async function leftUnderWay(run: Run): Promise<string[]> {
   return (events ?? []).flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
     scheduled && !ended.has(Number(eventId)) ? [scheduled.activityType?.name ?? ''] : [],
   );
-}
-
-/** How many calls of an activity failed. */
-export async function failedCallsOf(run: Run, activity: string): Promise<number> {
-  const { events = [] } = await run.fetchHistory();
-  const failed = (events ?? []).flatMap(({ activityTaskFailedEventAttributes: failed }) => failed ?? []);
-  return failed.filter(({ scheduledEventId }) => {
-    const scheduled = events?.find(({ eventId }) => Number(eventId) === Number(scheduledEventId));
-    return scheduled?.activityTaskScheduledEventAttributes?.activityType?.name === activity;
-  }).length;
-}
-
-/** Names of search attributes, for each event that wrote some. */
-export async function attributeWritesOf(run: Run): Promise<string[][]> {
-  return (await attributeEventsOf(run)).map((written) => Object.keys(written).sort());
 }
 
 /** The states that the list has shown, one after another. */

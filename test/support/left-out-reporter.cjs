@@ -1,13 +1,4 @@
 /** Prints at the end which tests did not run, and why: see left-out.ts. */
-const filesLeftOut = Object.keys(require('./files-left-out.cjs')).length;
-
-const said = {
-  one:
-    `left out: ${filesLeftOut} files: in npm run test:ways\n` +
-    'Each promise was taken in one way: `npm run test:ways` takes all ways, `npm run test:all` the whole grids, too.',
-  ways: 'Grids were taken in part: `npm run test:all` takes them whole.',
-};
-
 module.exports = class LeftOutReporter {
   onRunComplete(_contexts, { testResults }) {
     const reasons = new Map();
@@ -21,7 +12,5 @@ module.exports = class LeftOutReporter {
     }
     for (const [why, count] of reasons)
       process.stderr.write(`left out: ${count} ${count === 1 ? 'test' : 'tests'}: ${why}\n`);
-    const { ORDER_SAGA_TESTS: taken = 'ways' } = process.env;
-    if (taken in said) process.stderr.write(`${said[taken]}\n`);
   }
 };

@@ -1,18 +1,10 @@
 /**
- * Tests that do not run: on this machine, or in `npm test` and `npm run test:ways`. Each says why in its title, and
- * `left-out-reporter.cjs` prints the reasons at the end. Files that do not run as a whole: `files-left-out.cjs`.
+ * Tests that do not run: on this machine, or in `npm test`. Each says why in its title, and `left-out-reporter.cjs`
+ * prints the reasons at the end.
  */
 
-const taken = process.env['ORDER_SAGA_TESTS'] ?? 'ways';
-
-/** `npm run test:all` takes everything, with the whole grids. */
-export const takesAll = taken === 'all';
-
-/**
- * `npm run test:ways`, and Jest by itself, take all but the whole grids. `npm test` (ORDER_SAGA_TESTS=one) keeps each
- * promise of docs/reliability.md and each feature in one way: it leaves out further ways.
- */
-export const takesWays = takesAll || taken === 'ways';
+/** `npm run test:all` takes further ways of what `npm test` has, too, and the whole grids. */
+export const takesAll = process.env['ORDER_SAGA_TESTS'] === 'all';
 
 /** `describe` where nothing stands against it. */
 export const unless = (why: string | undefined): jest.Describe => leavingOut(describe, why);
@@ -23,11 +15,9 @@ export const unlessLacking = (why: string | undefined): jest.Describe => unless(
 /** `it` where nothing stands against it. */
 export const itUnless = (why: string | undefined): jest.It => leavingOut(it, why);
 
-export const describeInAll = unless(takesAll ? undefined : 'in npm run test:all');
-
-const inWays = takesWays ? undefined : 'in npm run test:ways';
-export const describeInWays = unless(inWays);
-export const itInWays = itUnless(inWays);
+const inAll = takesAll ? undefined : 'in npm run test:all';
+export const describeInWays = unless(inAll);
+export const itInWays = itUnless(inAll);
 
 function leavingOut<T extends jest.Describe | jest.It>(tests: T, why: string | undefined): T {
   if (why === undefined) return tests;

@@ -55,8 +55,29 @@ export interface RigOptions {
   bundle?: string;
   /** Which sagas' histories have to replay at the end. @default all */
   replays?: (run: { workflowId: string }) => boolean;
+  /** What a test has spoiled is right again after it; of {@link rigForFile}. */
+  clears?: boolean;
   /** False: what took effect is not all by way of our activities, or somebody told a lie. @default true */
   compares?: boolean;
+}
+
+/** The rig of a test file: there before the first test, closed after the last one. */
+export function rigForFile(options: RigOptions = {}): Rig {
+  let rig: Rig | undefined;
+  beforeAll(async () => {
+    rig = await Rig.start(options);
+  });
+  afterEach(() => {
+    if (options.clears) rig?.sandbox.faults.clear();
+  });
+  afterAll(() => rig?.close());
+  return new Proxy({} as Rig, {
+    get: (_, name) => {
+      if (rig === undefined) throw new Error('there is no rig before the first test');
+      const value: unknown = Reflect.get(rig, name);
+      return typeof value === 'function' ? (value.bind(rig) as unknown) : value;
+    },
+  });
 }
 
 export class Rig {

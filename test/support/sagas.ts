@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DecisionName } from '../../src/domain/decisions';
 import { isOutcome } from '../../src/domain/outcomes';
 import type { Report } from '../../src/domain/results';
-import type { ProgressView, StepView, Waiting } from '../../src/domain/progress';
+import type { ProgressView, SagaState, StepView, Waiting } from '../../src/domain/progress';
 import type { SagaHandle } from '../../src/client/handle';
 import { until } from './rig';
 
@@ -33,6 +33,14 @@ export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Wa
 }
 
 /** @returns undefined when it ended instead; nobody goes on asking, as a race between the two would */
+/** Waits until the saga is in that state. */
+export function untilState(saga: Pick<SagaHandle, 'progress'>, state: SagaState): Promise<ProgressView> {
+  return until(async () => {
+    const found = await progressOf(saga);
+    return found.state === state ? found : undefined;
+  });
+}
+
 export async function untilWaitingOrEnded(
   saga: Pick<SagaHandle, 'progress'>,
   kind?: Waiting['kind'],

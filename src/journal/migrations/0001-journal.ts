@@ -34,7 +34,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await makeEnding(db, types);
   await makeTurn(db, types);
   await makeCorrection(db, types);
-  await makeOutbox(db, types);
   await makeCeremony(db, types);
 }
 
@@ -139,6 +138,7 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .addColumn('late', 'text')
     .addColumn('cancelled_ms', integer)
     .addColumn('cancelled', 'text')
+    .addColumn('is_first', integer)
     .addForeignKeyConstraint('effect_of_reference', ['workflow', 'reference'], 'reference', ['workflow', 'reference'])
     .execute();
 
@@ -147,6 +147,9 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
   await sql`
     create unique index at_most_one_pivot on effect (workflow, reference)
       where kind = 'pivot' and (outcome is null or outcome in ('done', 'unknown'))`.execute(db);
+  // Two calls that find no row of their step at the same moment: one is written.
+  await sql`
+    create unique index one_first_call on effect (workflow, reference, step) where is_first is not null`.execute(db);
   await db.schema
     .createIndex('effect_by_step')
     .on('effect')
@@ -260,42 +263,6 @@ async function makeCorrection(db: Kysely<unknown>, { integer, sequence }: Types)
     .on('correction')
     .columns(['workflow', 'reference', 'seq'])
     .execute();
-}
-
-async function makeOutbox(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {
-  await db.schema
-    .createTable('outbox')
-    .addColumn('seq', integer, sequence)
-    .addColumn('id', 'text', (column) => column.notNull())
-    .addColumn('route', 'text', (column) => column.notNull())
-    .addColumn('namespace', 'text', (column) => column.notNull())
-    .addColumn('workflow_id', 'text', (column) => column.notNull())
-    .addColumn('reference', 'text', (column) => column.notNull())
-    .addColumn('event', 'text', (column) => column.notNull())
-    .addColumn('kind', 'text')
-    .addColumn('account', 'text')
-    .addColumn('body', 'text', (column) => column.notNull())
-    .addColumn('created_ms', integer, (column) => column.notNull())
-    .addColumn('since_ms', integer, (column) => column.notNull())
-    .addColumn('attempts', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('next_ms', integer, (column) => column.notNull())
-    .addColumn('delivered_ms', integer)
-    .addColumn('dead_ms', integer)
-    .addColumn('failure', 'text')
-    // An event that is written again changes nothing.
-    .addUniqueConstraint('one_row_for_an_event_and_route', ['id', 'route'])
-    .execute();
-
-  // Among millions of delivered rows, the indexes have only what is open, what is dead, and what is still to be
-  // deleted.
-  await sql`create index outbox_due on outbox (namespace, route, next_ms) where delivered_ms is null and dead_ms is null`.execute(
-    db,
-  );
-  await sql`create index outbox_of_saga on outbox (namespace, route, workflow_id, seq) where delivered_ms is null and dead_ms is null`.execute(
-    db,
-  );
-  await sql`create index outbox_dead on outbox (namespace, route, dead_ms) where dead_ms is not null`.execute(db);
-  await sql`create index outbox_delivered on outbox (delivered_ms) where delivered_ms is not null`.execute(db);
 }
 
 async function makeCeremony(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {

@@ -1,18 +1,12 @@
 /** `order-saga firewalls-of SERVER`: a look that changes nothing. */
-import { callsTo } from '../../../sandbox/sentences';
-import { serverFirewallsSchema } from '../../../src/domain/firewalls-of';
-import { activitiesOf } from '../../support/events';
-import { itInWays } from '../../support/left-out';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { runHere } from '../../support/command-line';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ sandbox: { anyServer: false } });
+const rig = rigForFile({ sandbox: { anyServer: false } });
+beforeAll(() => {
   rig.sandbox.addServer({ vmObjectId: 31, firewalls: [143, 144] });
   rig.sandbox.addServer({ vmObjectId: 32, firewalls: [] });
 });
-afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ firewallListResponse: 'objects' });
@@ -28,38 +22,6 @@ it('tells them, and asks the provider for nothing else', async () => {
   expect(entries).toEqual([]);
 });
 
-it('tells a program one document', async () => {
-  const { status, out } = await look('31', '--json');
-  const document: unknown = JSON.parse(out);
-  expect(status).toBe(0);
-  expect(document).toEqual({ vmObjectId: 31, firewalls: [143, 144] });
-  expect(serverFirewallsSchema().parse(document)).toEqual(document);
-});
-
-itInWays('looks anew each time', async () => {
-  const before = callsTo(rig.sandbox.ledger, 'list-firewalls').length;
-  await Promise.all([rig.sagas.firewallsOf(31), rig.sagas.firewallsOf(31)]);
-  await rig.sagas.firewallsOf(31);
-  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 3);
-});
-
-itInWays('is no saga: nothing in the list, nothing in the journal', async () => {
-  await rig.sagas.firewallsOf(31);
-  const rows = [];
-  for await (const row of rig.sagas.list()) rows.push(row);
-  expect(rows).toEqual([]);
-  const known = await rig.withJournal(({ db }) => db.selectFrom('reference').selectAll().execute());
-  expect(known).toEqual([]);
-});
-
-itInWays('shows a list that cannot be read as it came, and exits 1', async () => {
-  rig.sandbox.configure({ firewallListResponse: 'opaque' });
-  expect(await look('31')).toMatchObject({ status: 1, out: expect.stringContaining('{"status":"ok"}') as string });
-  const { status, out } = await look('31', '--json');
-  expect(status).toBe(1);
-  expect(JSON.parse(out)).toEqual({ vmObjectId: 31, unreadable: { status: 'ok' } });
-});
-
 it('exits 1 where the provider does not tell, and says why', async () => {
   expect(await look('99')).toMatchObject({
     status: 1,
@@ -70,31 +32,4 @@ it('exits 1 where the provider does not tell, and says why', async () => {
   const { status, out } = await look('31', '--json');
   expect(status).toBe(1);
   expect(JSON.parse(out)).toMatchObject({ error: { name: 'FirewallsUnknownError' } });
-});
-
-itInWays.each(['0', '1.5', 'web-1', '1e3'])('exits 2 for %p, which is no id, and starts nothing', async (server) => {
-  expect(await look(server)).toMatchObject({
-    status: 2,
-    err: expect.stringMatching(/nothing was started:\n {2}vmObjectId: must be a whole number/) as string,
-  });
-});
-
-it('refuses past the client what is no id, before any call', async () => {
-  const run = await rig.temporal.workflow.start('firewallsOf', {
-    workflowId: 'firewalls-of/by-hand',
-    taskQueue: 'order-saga',
-    args: [{ vmObjectId: '31' }],
-  });
-  await expect(run.result()).rejects.toMatchObject({ cause: { type: 'InvalidRequest' } });
-  expect(await activitiesOf(run)).toEqual([]);
-});
-
-itInWays('exits 3 where no worker takes it, and leaves no run behind', async () => {
-  const nobody = { ...rig.environment, TASK_QUEUE: 'nobody' };
-  expect(await runHere(['firewalls-of', '31'], '', nobody)).toMatchObject({
-    status: 3,
-    err: expect.stringContaining('no worker answers') as string,
-  });
-  const { count } = await rig.temporal.workflow.count("ExecutionStatus = 'Running'");
-  expect(count).toBe(0);
 });

@@ -3,11 +3,9 @@
  * a file and in PostgreSQL. There is no Temporal here.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Kysely } from 'kysely';
 import { readJournalConfig } from '../../../src/config';
 import type { EffectCall } from '../../../src/domain/effects';
 import { recordSchema } from '../../../src/domain/record';
@@ -20,21 +18,17 @@ import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { readDocument } from '../../docs/tables';
 import { describeWithPostgres, whyNoPostgres, PostgresServer } from '../journal/postgres';
-import { runCommand, runHere, type Ended } from '../../support/command-line';
-import { describeInWays, itInWays, takesWays } from '../../support/left-out';
+import { runHere, type Ended } from '../../support/command-line';
 import { saidThere } from '../../support/operator';
 
 const [keyOne, keyTwo] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
 const secret = 'geheim-geheim';
 
-/** Else not even the server is started. */
-const withPostgres = takesWays ? describeWithPostgres : describeInWays;
-
 let folder: string;
 let server: PostgresServer | undefined;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
-  if (takesWays && whyNoPostgres === undefined) server = await PostgresServer.start();
+  if (whyNoPostgres === undefined) server = await PostgresServer.start();
 });
 afterAll(async () => {
   await server?.stop();
@@ -51,12 +45,6 @@ const places = {
 const environmentOf = (url: string) => ({ JOURNAL_URL: url, TEMPORAL_ADDRESS: '127.0.0.1:1' });
 const run = (url: string, args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> =>
   runHere(args, '', { ...environmentOf(url), ...environment });
-
-/** In a process of its own: an error of the machine is not one of Jest's. */
-const runApart = (url: string, args: readonly string[]) => runCommand(args, environmentOf(url));
-
-/** Split at its spaces. */
-const words = '--by op --note why';
 
 const documentIn = ({ out }: Ended) => JSON.parse(out) as Record<string, unknown>;
 
@@ -77,26 +65,6 @@ async function withJournal<T>(
 const order: EffectCall = { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [501] } };
 const keyOf = (reference: string): SagaKey => ({ workflow: 'provisionServers', reference });
 
-/** A notification that was given up. */
-async function dead(journal: Journal, id: string): Promise<void> {
-  const key = { route: 'ops', namespace: 'default', workflow_id: 'provision/R-1', reference: 'R-1' };
-  const times = { created_ms: 1, since_ms: 1, next_ms: 1, dead_ms: 2 };
-  await journal.db
-    .insertInto('outbox')
-    .values({
-      id,
-      ...key,
-      ...times,
-      event: 'waiting',
-      kind: null,
-      account: null,
-      body: '',
-      delivered_ms: null,
-      failure: null,
-    })
-    .execute();
-}
-
 async function take(journal: Journal, reference: string): Promise<void> {
   const request = { reference, items: [{ password: secret }] };
   await journal.take(keyOf(reference), { account: 'AB-1', request, run: 'run-1' });
@@ -113,7 +81,7 @@ async function meanOrder(journal: Journal, reference: string) {
 const nameOf = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
 describe('a journal in a file', () => aJournal('file'));
-withPostgres('a journal in PostgreSQL', () => aJournal('PostgreSQL'));
+describeWithPostgres('a journal in PostgreSQL', () => aJournal('PostgreSQL'));
 
 function aJournal(kind: keyof typeof places): void {
   it('is made by one command, and left alone by the next one', async () => {
@@ -131,14 +99,6 @@ function aJournal(kind: keyof typeof places): void {
     const schema = String(schemaNumber);
     expect(out).toContain(`journal         ${name}\nschema          ${schema}; this release needs ${schema}\n`);
     expect(out).toMatch(/restored {8}not noticed\nnew references {2}are trusted to be new\nreferences {6}0\n/);
-  });
-
-  itInWays('is made once, whoever else makes it at the same time', async () => {
-    const url = await places[kind]();
-    const ended = await Promise.all([1, 2, 3].map(() => runApart(url, ['journal', 'migrate', '--json'])));
-    expect(ended.map(({ status }) => status)).toEqual([0, 0, 0]);
-    const { id } = documentIn(await run(url, ['journal', 'status', '--json']));
-    expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it('tells how many references it has, and of how many orders nobody knows', async () => {
@@ -243,7 +203,6 @@ function aJournal(kind: keyof typeof places): void {
       ['journal', 'restored', '--new-references', 'ask'],
       ['journal', 'restored', '--nothing-lost'],
       ['journal', 'trust-new-references'],
-      ['notifications', 'drop', '--dead'],
       ['servers', 'close', '9001'],
       ['cancelled', 'R-1'],
       ['cancel', 'R-1'],
@@ -264,33 +223,15 @@ function aJournal(kind: keyof typeof places): void {
 
     await run(url, ['journal', 'restored', '--new-references', 'ask', '--by', 'ann', '--note', 'the backup of 03:10']);
     await run(url, ['journal', 'trust-new-references', '--by', 'bob', '--note', 'all is\nsent again']);
-    await withJournal(url, undefined, (journal) => dead(journal, 'msg-1'));
-    await run(url, ['notifications', 'drop', 'msg-1', '--by', 'eve', '--note', 'told by phone']);
     const { out } = await run(url, ['journal', 'status']);
-    expect(out).toMatch(/notifications-dropped \(dropped 1; notices msg-1 ops\), says eve: told by phone\n/);
     expect(out).toMatch(/trust-new-references, says bob: all is sent again\n/);
     expect(out).toMatch(/restored \(epoch [^;]+; newReferences ask\), says ann: the backup of 03:10\n/);
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
       ceremonies: [
-        { what: 'notifications-dropped', said: { by: 'eve', note: 'told by phone' } },
         { what: 'trust-new-references', said: { by: 'bob' } },
         { what: 'restored', said: { by: 'ann', note: 'the backup of 03:10' } },
       ],
     });
-  });
-
-  it('keeps them sealed where there are keys, and shows the rest without', async () => {
-    const url = await places[kind]();
-    const keys = { PAYLOAD_KEYS: keyOne };
-    await run(url, ['journal', 'migrate']);
-    const note = 'a note that nobody else may read';
-    await run(url, ['journal', 'restored', '--new-references', 'trust', '--by', 'ann', '--note', note], keys);
-    const rows = await withJournal(url, undefined, (journal) =>
-      journal.db.selectFrom('ceremony').selectAll().execute(),
-    );
-    expect(JSON.stringify(rows)).not.toContain(note);
-    expect((await run(url, ['journal', 'status'], keys)).out).toContain(note);
-    expect((await run(url, ['journal', 'status'])).out).toMatch(/restored \(.*\), cannot be decrypted here\n/);
   });
 
   it('restored with trust asks about no new reference', async () => {
@@ -300,33 +241,6 @@ function aJournal(kind: keyof typeof places): void {
     expect(status).toBe(0);
     expect(out).toMatch(/no worker had noticed[^]*references that are new here are trusted to be new\n/);
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ newReferences: 'trust' });
-  });
-
-  it('of a newer release is left alone', async () => {
-    const url = await places[kind]();
-    await run(url, ['journal', 'migrate']);
-    await withJournal(url, undefined, (journal) =>
-      (journal.db as unknown as Kysely<{ kysely_migration: { name: string; timestamp: string } }>)
-        .insertInto('kysely_migration')
-        .values({ name: '9999-of-tomorrow', timestamp: new Date().toISOString() })
-        .execute(),
-    );
-    const status = await run(url, ['journal', 'status', '--json']);
-    expect(status).toMatchObject({ status: 2, err: expect.stringMatching(/made by a newer release/) });
-    expect(documentIn(status)).toMatchObject({ schema: { found: schemaNumber + 1, needed: schemaNumber } });
-    const all = [
-      'journal migrate',
-      `journal trust-new-references ${words}`,
-      `journal restored ${words} --new-references ask`,
-      'record R-1',
-    ];
-    for (const args of all) {
-      expect(await run(url, args.split(' '))).toEqual({
-        status: 2,
-        out: '',
-        err: `the journal is of schema ${schemaNumber + 1}, and this release knows ${schemaNumber}: run the release that made it, or a newer one\n`,
-      });
-    }
   });
 
   describe('that is encrypted', () => {
@@ -352,43 +266,6 @@ function aJournal(kind: keyof typeof places): void {
       });
       expect(record).not.toHaveProperty('unreadable');
       expect(out).not.toContain(secret);
-    });
-
-    it.each([
-      ['no key', {}, 'which is not among PAYLOAD_KEYS (none are set)'],
-      ['another key', { PAYLOAD_KEYS: keyTwo }, 'which is not among PAYLOAD_KEYS (k2)'],
-    ])('is told with %s as far as it can be read', async (_what, environment: Record<string, string>, why) => {
-      const asDocument = await run(url, ['record', 'R-1', '--json'], environment);
-      expect(asDocument.status).toBe(2);
-      expect(asDocument.err).toBe(`3 parts of the record cannot be decrypted here: encrypted with key “k1”, ${why}\n`);
-      const record = recordSchema.parse(JSON.parse(asDocument.out));
-      expect(record).toMatchObject({ account: 'AB-1', state: 'open', placement: 'none', endings: [] });
-      expect(record.effects).toMatchObject([{ step: 'place-order', outcome: 'denied', about: { cartItems: [501] } }]);
-      expect(record.effects[0]!.decided).toEqual({ at: expect.any(String) });
-      expect(record).not.toHaveProperty('request');
-      expect(record.unreadable).toHaveLength(3);
-      for (const part of record.unreadable!) expect(part.why).toBe(`encrypted with key “k1”, ${why}`);
-
-      const people = await run(url, ['record', 'R-1', '--timeline'], environment);
-      expect(people.status).toBe(2);
-      expect(people.out).toContain(`  cannot be read: request: encrypted with key “k1”, ${why}\n`);
-      expect(people.out).toMatch(/decided +place-order: not placed, says somebody\n/);
-    });
-
-    it('says so where it was altered, and quotes nothing', async () => {
-      const altered = await places[kind]();
-      await run(altered, ['journal', 'migrate']);
-      await withJournal(altered, undefined, async (journal) => {
-        await take(journal, 'R-1');
-        await journal.db
-          .updateTable('reference')
-          .set({ request: `{"password":"${secret}"` })
-          .execute();
-      });
-      const { status, out, err } = await run(altered, ['record', 'R-1']);
-      expect(status).toBe(2);
-      expect(out).toContain('  cannot be read: request: it was altered\n');
-      expect(out + err).not.toContain(secret);
     });
   });
 
@@ -442,53 +319,7 @@ function aJournal(kind: keyof typeof places): void {
   });
 }
 
-withPostgres('a database server that', () => {
-  const refused = { status: 3, out: '' };
-
-  it('has no such database is told so', async () => {
-    const url = server!.url({ database: 'nowhere' });
-    expect(await run(url, ['record', 'R-1'])).toEqual({
-      ...refused,
-      err: `the journal cannot be used: its database does not exist (${nameOf(url)}). JOURNAL_URL says where it is\n`,
-    });
-  });
-
-  it('refuses the password is told so, and the password is not', async () => {
-    const url = server!.url({ password: 'SecretWord' });
-    for (const args of [
-      ['journal', 'status'],
-      ['journal', 'migrate'],
-      ['record', 'R-1', '--json'],
-    ]) {
-      const { status, out, err } = await run(url, args);
-      expect(status).toBe(3);
-      expect(err).toMatch(/its database refuses these credentials/);
-      expect(out + err).not.toContain('SecretWord');
-    }
-  });
-
-  it('has no tables yet is told what to run', async () => {
-    const url = await places.PostgreSQL();
-    const needed = String(schemaNumber);
-    const sentence = `the journal is of schema 0, and this release needs ${needed}: run \`order-saga journal migrate\`\n`;
-    expect(await run(url, ['record', 'R-1'])).toEqual({ status: 2, out: '', err: sentence });
-    const status = await run(url, ['journal', 'status']);
-    expect(status).toMatchObject({ status: 2, err: 'run `order-saga journal migrate`\n' });
-    expect(status.out).toContain(`schema   0; this release needs ${needed}\n`);
-  });
-
-  it('can only be read will do for reading', async () => {
-    const url = await places.PostgreSQL();
-    await run(url, ['journal', 'migrate']);
-    await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
-    const standby = `${url}?options=-c%20default_transaction_read_only%3Don`;
-    expect(await run(standby, ['record', 'R-1'])).toMatchObject({ status: 0, err: '' });
-    expect((await run(standby, ['journal', 'status'])).status).toBe(0);
-    const { status, err } = await run(standby, ['journal', 'restored', ...saidThere, '--new-references', 'ask']);
-    expect(status).toBe(2);
-    expect(err).toMatch(/is read-only: is it a standby\?/);
-  });
-
+describeWithPostgres('a database server that', () => {
   it('lets an auditor read and nothing else', async () => {
     const url = await places.PostgreSQL();
     await run(url, ['journal', 'migrate']);
@@ -532,71 +363,5 @@ withPostgres('a database server that', () => {
     // What is of this release already is no matter of rights.
     expect((await run(asWorker, ['journal', 'migrate'])).out).toMatch(/nothing had to be done\n$/);
     expect((await run(asWorker, ['journal', 'restored', ...saidThere, '--new-references', 'trust'])).status).toBe(0);
-  });
-
-  it('says nothing at all is given up within seconds', async () => {
-    const silent = createServer();
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as AddressInfo;
-    const startedMs = performance.now();
-    const { status, err } = await run(`postgres://someone@127.0.0.1:${port}/journal`, ['journal', 'status']);
-    silent.close();
-    expect(status).toBe(3);
-    expect(err).toMatch(/its database did not answer in time/);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
-  });
-
-  it('is away is told so in one line', async () => {
-    const gone = await runApart('postgres://someone:SecretWord@127.0.0.1:1/journal', ['record', 'R-1', '--json']);
-    expect(gone.status).toBe(3);
-    expect(gone.err).toBe(
-      'the journal cannot be used: no database answers at its address (postgres://127.0.0.1:1/journal). JOURNAL_URL says where it is\n',
-    );
-    expect(documentIn(gone)).toMatchObject({ error: { name: 'JournalUnavailable' } });
-  });
-});
-
-describe('settings', () => {
-  it('that are wrong are told by name, and the address is not', async () => {
-    const { status, out, err } = await run('mysql://someone:SecretWord@host/db', ['record', 'R-1']);
-    expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toMatch(/JOURNAL_URL: must be postgres:.* or file:/);
-    expect(err).not.toContain('SecretWord');
-  });
-
-  itInWays('without any are this user’s own file', async () => {
-    const environment = { XDG_STATE_HOME: join(folder, 'state') };
-    const { status, out } = await runCommand(['journal', 'migrate', '--json'], environment);
-    expect(status).toBe(0);
-    expect(documentIn({ status, out, err: '' })).toMatchObject({
-      journal: `file:${folder}/state/order-saga/journal.db`,
-    });
-  });
-});
-
-describe('a file', () => {
-  it('that is not there is not made by whoever asks', async () => {
-    const url = await places.file();
-    for (const args of ['record R-1', 'journal status', `journal restored ${words} --new-references ask`]) {
-      const { status, err } = await run(url, args.split(' '));
-      expect({ status, err }).toEqual({
-        status: 3,
-        err: `the journal cannot be used: there is no such file (${url}). JOURNAL_URL says where it is\n`,
-      });
-    }
-  });
-
-  it('that is something else is told so', async () => {
-    const path = join(folder, 'something-else');
-    writeFileSync(path, 'this is no database, and longer than the header of one would be.'.repeat(20));
-    const { status, err } = await run(`file:${path}`, ['journal', 'status']);
-    expect(status).toBe(3);
-    expect(err).toMatch(/its file is damaged, or is not a journal/);
-  });
-
-  itInWays('that is a folder is told so', async () => {
-    const { status, err } = await runApart(`file:${folder}`, ['journal', 'status']);
-    expect(status).toBe(3);
-    expect(err).toMatch(/its file cannot be opened/);
   });
 });

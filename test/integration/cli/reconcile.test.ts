@@ -1,17 +1,12 @@
 /** Sweeps on the command line: scheduled, shown, started at once, and removed. */
 import { openCartItems } from '../../../sandbox/sentences';
 import { runHere, type Ended } from '../../support/command-line';
-import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 import { terminate } from '../../support/terminate';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const reconcile = (...args: string[]): Promise<Ended> =>
   runHere(['reconcile', ...args], '', { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace });
@@ -49,14 +44,6 @@ describe('the schedule', () => {
     });
   });
 
-  itInWays('stays paused where somebody has paused it', async () => {
-    await reconcile('schedule', '--every', '1h');
-    await rig.temporal.schedule.getHandle('reconcile').pause('the panel is down');
-    const changed = await reconcile('schedule', '--every', '2h');
-    expect(changed.out).toMatch(/paused \(the panel is down\): nothing is started/);
-    expect((await describeSchedule()).state.paused).toBe(true);
-  });
-
   it('starts sweeps, of which the last is shown', async () => {
     await reconcile('schedule', '--every', '1h', '--rate', '20');
     await rig.temporal.schedule.getHandle('reconcile').trigger();
@@ -71,24 +58,6 @@ describe('the schedule', () => {
       report: { outcome: 'clean' },
     });
   });
-
-  it('is gone when it is removed', async () => {
-    await reconcile('schedule', '--every', '1h');
-    expect(await reconcile('remove')).toMatchObject({ status: 0, out: 'the schedule is removed\n' });
-    await expect(describeSchedule()).rejects.toThrow();
-    expect(await reconcile('remove')).toMatchObject({ status: 0, out: 'there was no schedule\n' });
-  });
-
-  it.each([
-    ['0m', /every: must be from 5 minutes to 31 days/],
-    ['32d', /every: must be from 5 minutes to 31 days/],
-    ['often', /It must be a time, like 30m/],
-  ])('is not made for %s', async (every, why) => {
-    const refused = await reconcile('schedule', '--every', every);
-    expect(refused.status).toBe(2);
-    expect(refused.err).toMatch(why);
-    await expect(describeSchedule()).rejects.toThrow();
-  });
 });
 
 describe('now', () => {
@@ -98,7 +67,7 @@ describe('now', () => {
     expect(status).toBe(0);
   });
 
-  itInWays('tells what was found, exits 4, and does as the schedule has it', async () => {
+  it('tells what was found, exits 4, and does as the schedule has it', async () => {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
@@ -114,30 +83,5 @@ describe('now', () => {
     await until(() => Promise.resolve(openCartItems(rig.sandbox.ledger).length === 0));
     await reconcile('remove');
     await rig.temporal.workflow.getHandle(`clean/${saga.reference}`).result();
-  });
-
-  itInWays('exits 1 where it could not look, and says at what', async () => {
-    await (await rig.sagas.provision(provisionRequest({ firewalls: [143] }))).result();
-    const fault = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
-    const told = await reconcile('now', '--rate', '20');
-    expect(told.out).toMatch(
-      /^the sweep is started\nreconcile: could-not-look, .*\n.*\n1 more servers were not compared .*\ncould not look at server \d+: Unauthorized: /,
-    );
-    expect(told.status).toBe(1);
-    await until(async () => (await reconcile('show')).status === 1);
-    rig.sandbox.faults.lift(fault);
-    expect((await reconcile('now', '--json', '--rate', '20')).status).toBe(0);
-  });
-
-  itInWays('returns at once where it is told to', async () => {
-    const { status, out } = await reconcile('now', '--detach', '--json', '--rate', '20');
-    expect([status, JSON.parse(out)]).toEqual([0, { runId: expect.any(String) as string, existing: false }]);
-    await rig.sagas.sweeps.ended((JSON.parse(out) as { runId: string }).runId);
-  });
-
-  itInWays('refuses what is out of bounds', async () => {
-    const refused = await reconcile('now', '--days', '3661', '--servers', '5001', '--rate', '21');
-    expect(refused.status).toBe(2);
-    for (const field of ['days', 'servers', 'perSecond']) expect(refused.err).toContain(`${field}: must be from`);
   });
 });

@@ -4,18 +4,12 @@
  */
 import type { z } from 'zod';
 import { recordSchema, type SagaRecord } from '../../../src/domain/record';
-import { itInWays } from '../../support/left-out';
-import { panelOf } from '../../support/panel';
-import { firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { provisionRequest } from '../../support/requests';
+import { rigForFile } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
 import { runCommand, runHere, type Ended } from '../../support/command-line';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const environment = () => ({ JOURNAL_URL: rig.journalUrl, TEMPORAL_ADDRESS: '127.0.0.1:1' });
 const record = (...args: string[]): Promise<Ended> => runHere(['record', ...args], '', environment());
@@ -84,29 +78,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   }
 });
 
-itInWays('tells what was taken back, and by what', async () => {
-  const request = provisionRequest({ items: [{}, {}] });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
-  await outcomeOf(await rig.sagas.provision(request));
-
-  const told = await recordOf(request.reference);
-  expect(told).toMatchObject({ state: 'reversed', placement: 'none', leftovers: [] });
-  expect(told.effects.find(({ kind }) => kind === 'pivot')).toMatchObject({ outcome: 'not-done', failure: 'Rejected' });
-  const added = told.effects.filter(({ kind }) => kind === 'mutate');
-  expect(added.map(({ outcome }) => outcome)).toEqual(['undone', 'undone']);
-  for (const { undoneBy, about } of added) {
-    const undoing = told.effects.find(({ id }) => id === undoneBy);
-    expect(undoing).toMatchObject({ kind: 'compensate', outcome: 'done', about: { cartItemId: about.cartItemId } });
-  }
-  const people = await record(request.reference, '--timeline');
-  expect(people.out).toContain('nothing was placed');
-  const happened = happeningsIn(people);
-  expect(happened.filter((what) => what === 'undone')).toHaveLength(2);
-  expect(happened.indexOf('not-done')).toBeLessThan(happened.indexOf('undone'));
-  expect(people.out).toMatch(/ended {7}OrderRejected, reversed: Place the order: /);
-});
-
-itInWays('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
+it('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
   const request = provisionRequest();
   const { label } = request;
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label } });
@@ -139,133 +111,6 @@ itInWays('tells who decided, when, and how they know; nothing that they wrote lo
   expect(people.out).toContain('place-order: not placed, says ada: looked [2J 2026-01-01T00:00:00.000Z ended done\n');
   // eslint-disable-next-line no-control-regex
   expect(people.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-});
-
-itInWays('tells what was done by hand, who says so, and of an undo what it took back', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
-  const match = { planId: planIdOf(request.reference) };
-  const refused = rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'refuse-before', match, times: 'all' });
-  const saga = await rig.sagas.provision(request);
-  const [, item] = /Delete cart item (\d+)/.exec((await untilWaiting(saga)).question) ?? [];
-  rig.sandbox.faults.lift(refused);
-  panelOf(rig.sandbox).deleteCartItem(Number(item));
-  await answer(saga, 'markDone', { by: 'ada', note: 'in the panel\nended' });
-  await outcomeOf(saga);
-  const told = await recordOf(request.reference);
-  expect(told).toMatchObject({ state: 'reversed', leftovers: [], decisions: [{ decision: 'markDone', by: 'ada' }] });
-  expect(told.effects.at(-1)).toMatchObject({
-    kind: 'compensate',
-    outcome: 'done',
-    decided: { by: 'ada', note: 'in the panel\nended' },
-  });
-  const people = await record(request.reference, '--timeline');
-  const { id } = told.effects.at(-1)!;
-  expect(people.out).toContain(
-    `decided     add-cart-item-1 (undo): cart item ${item}, row ${id}: done by hand, says ada: in the panel ended\n`,
-  );
-  // Nothing was sent with it, so nothing was meant.
-  expect(happeningsIn(people)).toEqual([
-    ...['first seen', 'meant', 'done', 'meant', 'not-done', 'meant', 'not-done', 'undone', 'decided', 'ended'],
-  ]);
-});
-
-itInWays('tells of a switch its quote', async () => {
-  const request = switchRequest();
-  const saga = await rig.sagas.start('switchPlan', request);
-  const { quote } = await saga.result();
-  expect(await recordOf(request.reference)).toMatchObject({
-    state: 'done',
-    placement: 'placed',
-    total: quote!.total,
-    currency: quote!.currency,
-  });
-  const { out } = await record(request.reference);
-  expect(out).toContain(`  quoted ${quote!.total} ${quote!.currency}\n`);
-});
-
-itInWays('tells of firewalls the server', async () => {
-  const request = firewallsRequest();
-  await (await rig.sagas.start('setFirewalls', request)).result();
-  const { vmObjectId } = request;
-  expect(await recordOf(request.reference)).toMatchObject({
-    state: 'done',
-    placement: 'none',
-    servers: [{ vmObjectId, firewalls: [143], verified: true }],
-  });
-  expect((await record(request.reference)).out).not.toContain('placed');
-});
-
-itInWays('tells of a lost change of firewalls what was changed, and what may have been', async () => {
-  const request = firewallsRequest({ assign: [143], unassign: [150] });
-  const { vmObjectId } = request;
-  rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
-  const match = { vmObjectId };
-  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'reset-before', times: 1, match });
-  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', from: 2, times: 'all', match });
-  const saga = await rig.sagas.firewalls(request);
-  await untilWaiting(saga, 'stuck');
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
-  expect((await recordOf(saga.workflowId)).leftovers).toEqual([
-    { kind: 'firewalls', vmObjectId, firewalls: [143], why: 'assigned, and the saga has not ended' },
-    { kind: 'firewalls', vmObjectId, firewalls: [150], why: 'perhaps unassigned, and the saga has not ended' },
-  ]);
-});
-
-itInWays('tells what a clean-up did, and takes its end for none of the saga’s', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga);
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate('by hand');
-  expect(await recordOf(request.reference)).toMatchObject({ state: 'open', endings: [] });
-
-  await (await rig.sagas.clean(request.reference)).result();
-  const told = await recordOf(request.reference);
-  expect(told).toMatchObject({
-    state: 'open',
-    placement: 'none',
-    endings: [{ workflow: 'cleanCart', outcome: 'done' }],
-  });
-  expect(told.effects.map(({ outcome }) => outcome)).toEqual(['undone', 'not-done', 'done']);
-  const byClean = await record(`clean/${request.reference}`, '--timeline');
-  expect(byClean.out).toMatch(/ended {7}the clean-up: done/);
-  expect(byClean.out).toContain(`provision/${request.reference}: open`);
-});
-
-itInWays('leaves out what was left over and is gone since', async () => {
-  const request = provisionRequest();
-  const { reference } = request;
-  const match = { planId: planIdOf(reference) };
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
-  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' });
-  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after', match });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga);
-  await answer(saga, 'skip', { note: 'later' });
-  await outcomeOf(saga);
-  const left = (await recordOf(reference)).leftovers.map(({ kind }) => kind);
-  expect(left.sort()).toEqual(['cart-item', 'cart-item-unknown']);
-  const people = await record(reference);
-  expect(people.out).toContain('  left over: perhaps a cart item of unknown id (item 1 of the request): ');
-
-  rig.sandbox.faults.clear();
-  await (await rig.sagas.clean(reference)).result();
-  const cleaned = await recordOf(reference);
-  expect(cleaned.leftovers.map(({ kind }) => kind)).toEqual(['cart-item-unknown']);
-  expect(cleaned.state).toBe('reversed-with-leftovers');
-});
-
-itInWays('asks which workflow is meant', async () => {
-  const request = switchRequest({ quoteOnly: true });
-  const { reference } = request;
-  await (await rig.sagas.start('switchPlan', request)).result();
-  await (await rig.sagas.start('setFirewalls', { ...firewallsRequest(), reference })).result();
-  const ambiguous = await record(reference);
-  expect(ambiguous).toMatchObject({ status: 2, out: '' });
-  expect(ambiguous.err).toMatch(/names several sagas: .*switchPlan.*\(--workflow\)\n$/);
-  expect(await recordOf(reference, '--workflow', 'firewalls')).toMatchObject({ workflow: 'setFirewalls' });
-  expect(await recordOf(`switch/${reference}`)).toMatchObject({ workflow: 'switchPlan', placement: 'none' });
 });
 
 it.each([[['never']], [['change/never']], [['never', '--workflow', 'provision']]])(

@@ -1,17 +1,13 @@
 /** The command line against a real Temporal, a worker and the sandbox: what it prints, and how it ends. */
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { saidThere } from '../../support/operator';
 import { answer, untilWaiting } from '../../support/sagas';
 import { runCommand, startCommand, type Ended } from '../../support/command-line';
-import { itInWays } from '../../support/left-out';
 
 let rig: Rig;
-/** Temporal, but no worker on the task queue. */
-let idle: Record<string, string>;
 beforeAll(async () => {
   rig = await Rig.start();
-  idle = { ...rig.environment, TASK_QUEUE: 'nobody' };
 });
 afterAll(() => rig.close());
 
@@ -53,27 +49,6 @@ describe('starting', () => {
     expect(firewalls.out).toMatch(/verified: true/);
   });
 
-  itInWays('tells a program one document', async () => {
-    const ended = await order(['firewalls', '-', '--json'], firewallsRequest());
-    expect(documentIn(ended)).toMatchObject({
-      state: 'done',
-      existing: false,
-      result: { assigned: [143] },
-      progress: { state: 'done' },
-    });
-    expect(ended.status).toBe(0);
-  });
-
-  itInWays('exits 1 when the saga fails, and says why', async () => {
-    const request = changeRequest({ guard: { maxTotal: 0 } });
-    const ended = await order(['change', '-'], request);
-    expect(ended.status).toBe(1);
-    expect(ended.out).toMatch(/failed: GuardViolated: .*guard allows 0/);
-    const again = await order(['change', '-', '--json'], request);
-    expect(again.status).toBe(1);
-    expect(documentIn(again)).toMatchObject({ state: 'reversed', existing: true, failure: { type: 'GuardViolated' } });
-  });
-
   it('exits 4 when it waits for a decision, and says which', async () => {
     const request = switchRequest({ approval: 'always' });
     const ended = await order(['switch', '-'], request);
@@ -86,24 +61,6 @@ describe('starting', () => {
     );
     expect(status.status).toBe(4);
     expect(documentIn(status)).toMatchObject({ state: 'approval', waiting: { choices: ['approve', 'reject'] } });
-  });
-
-  itInWays('returns right after the start with --detach, and finds the saga when it is started again', async () => {
-    const request = switchRequest({ approval: 'always' });
-    const input = JSON.stringify(request);
-    const first = await runCommand(['switch', '-', '--detach'], idle, input);
-    expect(first).toMatchObject({ status: 0, out: `switch/${request.reference} started\n` });
-    const second = await runCommand(['switch', '-', '--detach', '--json'], idle, input);
-    expect(second.status).toBe(0);
-    expect(documentIn(second)).toMatchObject({ existing: true, workflowId: `switch/${request.reference}` });
-  });
-
-  itInWays('exits 2 when the reference belongs to another request, naming what differs', async () => {
-    const saga = await startWaiting();
-    const other = { ...switchRequest({ approval: 'always' }), reference: saga.reference, subscription_id: 1 };
-    const { status, err, out } = await order(['switch', '-'], other);
-    expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toMatch(/reference is taken.*differs in subscription_id\n/);
   });
 });
 
@@ -118,16 +75,7 @@ describe('watching', () => {
     expect(out).toMatch(/done +Switch the plan[^]*is done/);
   });
 
-  itInWays('stops at a wait, and at the end', async () => {
-    const saga = await startWaiting();
-    expect((await order(['watch', saga.reference])).status).toBe(4);
-    await saga.cancel();
-    const { status, out } = await order(['watch', `switch/${saga.reference}`]);
-    expect(status).toBe(1);
-    expect(out).toContain('was cancelled');
-  });
-
-  itInWays('says once that no worker answers, and goes on to the end when one comes', async () => {
+  it('says once that no worker answers, and goes on to the end when one comes', async () => {
     const later = await Rig.start({ worker: false });
     try {
       const saga = await later.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
@@ -142,49 +90,6 @@ describe('watching', () => {
   });
 });
 
-describe('status', () => {
-  itInWays('exits 0 while the saga runs, also when no worker answers', async () => {
-    const request = switchRequest();
-    await runCommand(['switch', '-', '--detach'], idle, JSON.stringify(request));
-    const { status, out, err } = await order(['status', request.reference]);
-    expect({ status, out, err }).toEqual({
-      status: 0,
-      out: `switch/${request.reference}: running\n`,
-      err: 'no worker answers; is one running?\n',
-    });
-  });
-
-  itInWays('exits as the saga ended', async () => {
-    const done = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
-    await done.result();
-    const lost = await startWaiting();
-    await rig.temporal.workflow.getHandle(lost.workflowId).terminate('by hand');
-    const [ofDone, ofLost] = await Promise.all([done, lost].map(({ reference }) => order(['status', reference])));
-    expect(ofDone).toMatchObject({ status: 0, err: '' });
-    expect(ofDone?.out).toMatch(/: done\n[^]*quote: /);
-    expect(ofLost?.status).toBe(1);
-    expect(ofLost?.out).toMatch(/lost \(terminated\): by hand/);
-  });
-
-  itInWays('asks which workflow is meant', async () => {
-    const request = switchRequest({ quoteOnly: true });
-    const { reference } = request;
-    await Promise.all([
-      rig.sagas.start('switchPlan', request).then((saga) => saga.result()),
-      rig.sagas.start('setFirewalls', { ...firewallsRequest(), reference }).then((saga) => saga.result()),
-    ]);
-    const [ambiguous, named, byId] = await Promise.all([
-      order(['status', reference]),
-      order(['status', reference, '--workflow', 'firewalls']),
-      order(['status', `firewalls/${reference}`]),
-    ]);
-    expect(ambiguous.status).toBe(2);
-    expect(ambiguous.err).toContain('--workflow');
-    expect(named.out).toContain(`firewalls/${reference}: done`);
-    expect(byId.out).toEqual(named.out);
-  });
-});
-
 describe('deciding', () => {
   it('takes a decision, and the saga goes on', async () => {
     const saga = await startWaiting();
@@ -193,14 +98,6 @@ describe('deciding', () => {
     const { status, out } = await order(['decide', saga.reference, 'approve', approval]);
     expect({ status, out }).toEqual({ status: 0, out: `${saga.workflowId}: approve is taken at quote\n` });
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'ada' }] });
-  });
-
-  itInWays('prints the saga’s refusal', async () => {
-    const saga = await startWaiting();
-    const refused = await order(['decide', saga.reference, 'skip', '{"question":"1a2b3c4d","note":"no need"}']);
-    expect(refused).toMatchObject({ status: 2, out: '' });
-    expect(refused.err).toMatch(/skip does not fit.*approve, reject, cancel/);
-    expect((await saga.progress()).waiting).toBeDefined();
   });
 });
 
@@ -216,43 +113,6 @@ describe('cancelling', () => {
       out: expect.stringMatching(/was cancelled, says op: a test\n[^]*reversed: nothing of it is there/) as string,
     });
     expect(again.out.match(/was cancelled/g)).toHaveLength(1);
-  });
-
-  itInWays('returns at once with --no-wait', async () => {
-    const saga = await startWaiting();
-    const { status, out } = await order(['cancel', ...saidThere, saga.reference, '--no-wait', '--json']);
-    expect(status).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ workflowId: saga.workflowId, cancelRequested: true });
-    await until(async () => (await saga.describe()).status.name === 'CANCELLED');
-  });
-
-  itInWays('says that a saga has ended otherwise', async () => {
-    const saga = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
-    await saga.result();
-    const { status, err } = await order(['cancel', ...saidThere, saga.reference]);
-    expect(status).toBe(2);
-    expect(err).toContain('has ended as done');
-  });
-
-  itInWays('exits 4 when undoing waits for a decision', async () => {
-    const request = provisionRequest({ items: [{}, {}] });
-    // The second item stands at a gate while the first one is there to be undone, which the provider refuses.
-    const { reference } = request;
-    const planId = planIdOf(reference);
-    const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId }, kind: 'gate', nth: 2 });
-    const refusing = { endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' } as const;
-    rig.sandbox.faults.add(refusing);
-    const saga = await rig.sagas.provision(request);
-    await rig.sandbox.faults.whenStruck(gate);
-    const cancelling = startCommand(['cancel', ...saidThere, reference], rig.environment);
-    await cancelling.shows('cancellation is requested');
-    rig.sandbox.faults.release(gate);
-    const { status, out } = await cancelling.ended;
-    expect(status).toBe(4);
-    expect(out).toContain(`order-saga decide provision/${reference} skip`);
-    rig.sandbox.faults.clear();
-    await answer(saga, 'retry');
-    expect((await order(['watch', reference])).status).toBe(1);
   });
 });
 
@@ -276,32 +136,4 @@ describe('listing', () => {
     expect(first.out.trim().split('\n')).toHaveLength(2);
     expect(first.err).toContain('--limit');
   });
-
-  itInWays('says that there are none', async () => {
-    expect(await order(['list', '--server', '70001'])).toMatchObject({ status: 0, out: 'no sagas\n' });
-    expect(await order(['list', '--server', '0'])).toMatchObject({ status: 2 });
-    expect(await order(['list', '--state', 'servers'])).toMatchObject({ status: 0, out: 'no sagas\n' });
-    expect(await order(['list', '--state', 'servers', '--json'])).toMatchObject({ status: 0, out: '[]\n' });
-  });
-});
-
-itInWays('knows nothing of a reference that was never used', async () => {
-  const ended = await Promise.all(
-    [
-      ['status', 'never'],
-      ['watch', 'never'],
-      ['cancel', ...saidThere, 'never'],
-      ['decide', 'never', 'approve', '{"question":"1a2b3c4d"}'],
-    ].map((args) => order(args)),
-  );
-  for (const { status, out, err } of ended) {
-    expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toContain('Temporal knows nothing of never');
-  }
-});
-
-it('says that there is no such namespace', async () => {
-  const { status, err } = await runCommand(['list'], { ...rig.environment, TEMPORAL_NAMESPACE: 'not-there' });
-  expect(status).toBe(3);
-  expect(err).toContain('no namespace not-there');
 });

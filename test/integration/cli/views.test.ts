@@ -111,13 +111,6 @@ it.each<[InboxOptions, number[]]>([
   }
 });
 
-it('only what has waited longer than a time', async () => {
-  const [, second] = waiting;
-  const olderThanMs = Date.now() - Date.parse(second!.asked.since);
-  const { rows } = await sagas.inbox({ olderThanMs: olderThanMs + 5 });
-  expect(ids(rows)).toEqual(all().slice(0, 1));
-});
-
 describe('on the command line', () => {
   const environment = () => ({ ...rig.environment, TEMPORAL_UI_URL: ui });
 
@@ -138,21 +131,4 @@ describe('on the command line', () => {
     });
     expect((JSON.parse(json.out) as { rows: unknown[] }).rows).toHaveLength(1);
   });
-
-  it('says that nothing waits, and ends with 0', async () => {
-    const { status, out } = await runHere(['inbox', '--older-than', '2d'], '', environment());
-    expect({ status, out }).toEqual({ status: 0, out: 'nothing waits for a decision\n' });
-  });
-
-  it('says how links are had', async () => {
-    const { err } = await runHere(['inbox'], '', rig.environment);
-    expect(err).toMatch(/TEMPORAL_UI_URL/);
-  });
-
-  it.each([[['--kind', 'other']], [['--older-than', '2 days']], [['--limit', '0']], [['--by', 'colour']]])(
-    'refuses %j',
-    async (args) => {
-      expect((await runHere(['inbox', ...args], '', environment())).status).toBe(2);
-    },
-  );
 });

@@ -1,22 +1,14 @@
 /** A saga from outside: how it ends, what is decided, what can go wrong on the way to it. */
-import { createServer, type AddressInfo } from 'node:net';
-import { Client, Connection, ServiceError } from '@temporalio/client';
-import { OrderSagaClient } from '../../../src/client/client';
+import { ServiceError } from '@temporalio/client';
 import {
   DecisionRefusedError,
-  NoConnectionError,
   NoWorkerError,
-  SagaCancelledError,
   SagaEndedError,
   SagaFailedError,
   SagaLostError,
-  UnknownReferenceError,
 } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
-import type { DecisionName } from '../../../src/domain/decisions';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, switchRequest } from '../../support/requests';
-import { resetTo } from '../../support/reset';
 import { Rig } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
@@ -64,14 +56,6 @@ describe('the end', () => {
     expect((error as Error).message).toContain('guard');
   });
 
-  it('of a cancelled saga carries the report', async () => {
-    const saga = await startWaiting();
-    await saga.cancel();
-    const error = await errorOf(saga.result());
-    expect(error).toBeInstanceOf(SagaCancelledError);
-    expect(error).toMatchObject({ report: { outcome: 'reversed', reference: saga.reference } });
-  });
-
   it('of a terminated one is none of the saga’s own', async () => {
     const saga = await startWaiting();
     const lost = errorOf(saga.result());
@@ -80,35 +64,9 @@ describe('the end', () => {
     expect(await lost).toMatchObject({ status: 'terminated' });
     expect(((await lost) as Error).message).toContain('by hand');
   });
-
-  itInWays('of one that ran out of time, too', async () => {
-    const { reference, ...rest } = switchRequest();
-    const workflowId = `switch/${reference}`;
-    const options = { taskQueue: 'nobody', workflowId, args: [{ reference, ...rest }], workflowRunTimeout: '1 second' };
-    await rig.temporal.workflow.start('switchPlan', options);
-    const error = await errorOf((await rig.sagas.get(reference)).result());
-    expect(error).toMatchObject({ status: 'timed-out' });
-    expect(error).toBeInstanceOf(SagaLostError);
-  });
-
-  itInWays('is waited for across a reset', async () => {
-    const saga = await startWaiting();
-    const ended = errorOf(saga.result());
-    await resetTo(rig.temporal, saga, 4);
-    await untilWaiting(saga);
-    expect((await saga.describe()).runId).not.toBe(saga.runId);
-    await saga.cancel();
-    expect(await ended).toBeInstanceOf(SagaCancelledError);
-  });
 });
 
 describe('a decision', () => {
-  it('is taken, and says at which step', async () => {
-    const saga = await startWaiting();
-    expect(await answer(saga, 'approve', { by: 'ada' })).toEqual({ taken: 'approve', step: 'quote' });
-    expect(await saga.result()).toMatchObject({ placed: true, decisions: [{ decision: 'approve', by: 'ada' }] });
-  });
-
   it('that does not fit is refused with the ones that do, and changes nothing', async () => {
     const saga = await startWaiting();
     const error = await errorOf(answer(saga, 'retry'));
@@ -129,24 +87,6 @@ describe('a decision', () => {
     await saga.decide('approve', { question: id });
     expect(await saga.result()).toMatchObject({ placed: true, decisions: [{ decision: 'approve', question: id }] });
   });
-
-  it.each<[DecisionName, unknown, RegExp]>([
-    ['skip', {}, /note: is required/],
-    ['markDone', { note: 'done' }, /question: is required/],
-    ['approve', { who: 'ada' }, /who: is not a field/],
-    ['approve', 'yes', /must be a JSON object/],
-    ['approve', null, /must be a JSON object/],
-    ['approve', { by: 'ada' }, /question: is required: the id of the question/],
-    ['confirmPlaced', { note: 'seen' }, /question: is required/],
-    ['confirmNotPlaced', { note: 'looked' }, /question: is required/],
-    ['provideServers', { vmObjectIds: ['9001'] }, /vmObjectIds\[0\]/],
-    ['agree' as never, {}, /there is no decision agree; there are retry/],
-  ])('%s with %j is refused before it is sent', async (name, body, sentence) => {
-    const never = new SagaHandle(bare.temporal, 'switchPlan', 'never-started', '', true);
-    const error = await errorOf(never.decide(name, body));
-    expect(error).toBeInstanceOf(DecisionRefusedError);
-    expect((error as Error).message).toMatch(sentence);
-  });
 });
 
 describe('after the end', () => {
@@ -158,14 +98,6 @@ describe('after the end', () => {
     expect((await saga.progress()).state).toBe('done');
     expect((await saga.describe()).status.name).toBe('COMPLETED');
   });
-});
-
-it('nothing is known of a reference that was never used', async () => {
-  const saga = new SagaHandle(rig.temporal, 'switchPlan', 'never-started', '', true);
-  const asked = [saga.progress(), saga.result(), answer(saga, 'retry'), saga.cancel(), saga.describe()];
-  for (const error of await Promise.all(asked.map(errorOf))) {
-    expect(error).toBeInstanceOf(UnknownReferenceError);
-  }
 });
 
 it('says that no worker answers, and loses nothing', async () => {
@@ -189,34 +121,3 @@ it.each([
   const saga = new SagaHandle(temporal as never, 'switchPlan', 'R', '', true);
   expect(await errorOf(saga.progress({ withinMs }))).toBeInstanceOf(kind);
 });
-
-it('says where it found no Temporal', async () => {
-  const port = await freePort();
-  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, interceptors: [] });
-  try {
-    const sagas = new OrderSagaClient(new Client({ connection }));
-    const error = await errorOf(sagas.start('switchPlan', switchRequest()));
-    expect(error).toBeInstanceOf(NoConnectionError);
-    expect(error).toMatchObject({ address: `127.0.0.1:${port}` });
-    expect(await errorOf(sagas.list()[Symbol.asyncIterator]().next())).toBeInstanceOf(NoConnectionError);
-    expect(await errorOf(sagas.get('R'))).toBeInstanceOf(NoConnectionError);
-  } finally {
-    await connection.close().catch(() => undefined);
-  }
-});
-
-it('says that there is no such namespace', async () => {
-  const sagas = new OrderSagaClient(new Client({ connection: bare.connection, namespace: 'not-there' }));
-  const error = await errorOf(sagas.start('switchPlan', switchRequest()));
-  expect(error).toBeInstanceOf(NoConnectionError);
-  expect((error as Error).message).toContain('no namespace not-there');
-});
-
-/** A port that nobody listens on any more. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -1,13 +1,11 @@
 /** Listing: each filter shows the sagas that are in that state, and no others. */
 import { OrderSagaClient } from '../../../src/client/client';
-import { SearchAttributesMissingError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
-import { listedStates, type SagaFilter, type SagaRow } from '../../../src/client/saga-list';
+import type { SagaFilter, SagaRow } from '../../../src/client/saga-list';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { bareNamespace, type BareNamespace } from './bare-namespace';
 
 let rig: Rig;
 const sagas: Record<string, SagaHandle> = {};
@@ -91,16 +89,6 @@ it.each<[NonNullable<SagaFilter['state']>, string[]]>([
   for (const row of found) expect(row.state).toBe(expected);
 });
 
-it('has a filter for each state that it shows', async () => {
-  const all = await rows({});
-  expect(all.map(({ state }) => state).filter((state) => !listedStates.includes(state))).toEqual([]);
-});
-
-it('shows the workflow that is asked for', async () => {
-  await untilListed({ workflow: 'changeOrder' }, [sagas['resumed']]);
-  await untilListed({ workflow: 'changeOrder', state: 'failed' }, []);
-});
-
 it('tells where a saga waits, since when, and for whom', async () => {
   const [row] = await untilListed({ workflow: 'changeOrder' }, [sagas['resumed']]);
   const { waiting } = (await sagas['resumed']?.progress()) ?? {};
@@ -115,28 +103,6 @@ it('tells where a saga waits, since when, and for whom', async () => {
     closeTime: undefined,
   });
   expect(row?.waitingSince?.toISOString()).toBe(waiting?.since);
-});
-
-it('shows each saga once, also one that was reset', async () => {
-  const ids = (await rows({})).map(({ workflowId }) => workflowId);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(ids).toContain(sagas['reset']?.workflowId);
-});
-
-it.each([0, 1, 3])('shows at most %i', async (limit) => {
-  expect(await rows({ limit })).toHaveLength(limit);
-});
-
-it('shows a saga that goes on after a wait as running again', async () => {
-  const request = changeRequest({ approval: 'always' });
-  const { subscription_id: subscriptionId } = request;
-  const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', match: { subscriptionId }, kind: 'gate' });
-  const saga = await rig.sagas.start('changeOrder', request);
-  await untilWaiting(saga);
-  await answer(saga, 'approve');
-  await untilListed({ state: 'running' }, [sagas['untouched'], saga]);
-  rig.sandbox.faults.release(gate);
-  await saga.result();
 });
 
 it('shows a saga of which a call is paused', async () => {
@@ -176,29 +142,5 @@ describe('by a server shows', () => {
     expect((await bought.result()).servers).toHaveLength(150);
     await untilListed({ server: vmObjectIds[99] ?? 0 }, [bought]);
     await untilListed({ server: vmObjectIds[100] ?? 0 }, []);
-  });
-});
-
-describe('in a namespace that no worker has been to', () => {
-  let bare: BareNamespace;
-  beforeAll(async () => {
-    bare = await bareNamespace();
-    const options = { taskQueue: 'nobody', args: [{}] };
-    await bare.temporal.workflow.start('somethingElse', { ...options, workflowId: 'provision/not-a-saga' });
-    await bare.temporal.workflow.start('switchPlan', { ...options, workflowId: 'without-a-reference' });
-    await bare.sagas.start('switchPlan', { ...switchRequest(), reference: 'R' });
-    await until(async () => (await bare.temporal.workflow.count()).count === 3);
-  });
-  afterAll(() => bare.connection.close());
-
-  it('shows ours only', async () => {
-    const ids = [];
-    for await (const { workflowId } of bare.sagas.list()) ids.push(workflowId);
-    expect(ids).toEqual(['switch/R']);
-  });
-
-  it('says that nothing can have a state yet', async () => {
-    const stuck = bare.sagas.list({ state: 'stuck' })[Symbol.asyncIterator]();
-    await expect(stuck.next()).rejects.toBeInstanceOf(SearchAttributesMissingError);
   });
 });

@@ -1,21 +1,10 @@
 /** Starting, and starting again: the same request gives the saga that there is, another one is refused. */
-import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
-import { temporal as proto } from '@temporalio/proto';
 import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
-import {
-  InvalidRequestError,
-  ReferenceTakenError,
-  SagaFailedError,
-  UnknownReferenceError,
-} from '../../../src/client/errors';
+import { InvalidRequestError, ReferenceTakenError } from '../../../src/client/errors';
 import { readAttributes } from '../../../src/client/search-attributes';
 import { workflowIdOf } from '../../../src/domain/identity';
-import { deleteRun } from '../../support/delete-run';
-import { itInWays, takesWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo } from '../../support/reset';
 import { Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
@@ -53,35 +42,6 @@ describe('the same request again', () => {
     await second.cancel();
   });
 
-  it('finds the run when it has ended, and its result', async () => {
-    const request = provisionRequest();
-    const first = await rig.sagas.provision(request);
-    const result = await first.result();
-    const second = await rig.sagas.provision(request);
-    expect(second).toMatchObject({ existing: true, runId: first.runId });
-    expect(await second.result()).toEqual(result);
-    expect(rig.sandbox.ledger.calls.filter(({ endpoint }) => endpoint === 'place-order')).toHaveLength(1);
-  });
-
-  itInWays('finds the answer in the journal when its run is deleted between two looks', async () => {
-    const request = provisionRequest();
-    const first = await rig.sagas.provision(request);
-    const { order } = await first.result();
-    const deletes: WorkflowClientInterceptor = {
-      async describe(input, next) {
-        await deleteRun(rig.temporal, first);
-        return next(input);
-      },
-    };
-    const { connection } = rig.temporal;
-    const temporal = new Client({ connection, namespace: rig.namespace, interceptors: { workflow: [deletes] } });
-    const second = await new OrderSagaClient(temporal).provision(request);
-    expect(second).toMatchObject({ existing: false });
-    expect(await second.result()).toMatchObject({ order });
-    const placing = callsTo(rig.sandbox.ledger, 'place-order');
-    expect(placing.filter(({ body }) => JSON.stringify(body).includes(request.reference))).toHaveLength(1);
-  });
-
   it('finds it, also when several start it at once', async () => {
     const request = firewallsRequest();
     const handles = await Promise.all(Array.from({ length: 5 }, () => rig.sagas.firewalls(request)));
@@ -102,28 +62,6 @@ describe('the same request again', () => {
     });
     expect(again.existing).toBe(true);
     await again.result();
-  });
-
-  it('is the same as one that was started from the Web UI, unparsed', async () => {
-    const { reference, subscription_id } = changeRequest();
-    const typed = { reference, subscription_id, resources: [{ resource_name: 'vm_backup', delta_value: 2 }] };
-    const options = { taskQueue: 'order-saga', workflowId: workflowIdOf('changeOrder', reference), args: [typed] };
-    const run = await rig.temporal.workflow.start('changeOrder', options);
-    const found = await rig.sagas.start('changeOrder', typed);
-    expect(found).toMatchObject({ existing: true, runId: run.firstExecutionRunId });
-    await found.result();
-  });
-
-  itInWays('finds the run that a reset goes on in', async () => {
-    const request = waiting();
-    const first = await rig.sagas.switch(request);
-    await untilWaiting(first);
-    const runId = await resetTo(rig.temporal, first, 4);
-    const again = await rig.sagas.switch(request);
-    expect(again).toMatchObject({ existing: true, runId });
-    expect((await refusalOf(rig.sagas.switch({ ...request, plan_id: 22 }))).fields).toEqual(['plan_id']);
-    await again.cancel();
-    await again.result().catch(() => undefined);
   });
 });
 
@@ -154,60 +92,19 @@ describe('another request under the same reference', () => {
     expect((await rig.sagas.switch(request)).existing).toBe(true);
   });
 
-  itInWays('fails where Temporal has forgotten the first one: the journal has not', async () => {
-    const request = switchRequest();
-    await (await rig.sagas.switch(request)).result();
-    const forgetful = await Rig.start({ journal: rig.journalAddress });
-    try {
-      const second = await forgetful.sagas.switch({ ...request, plan_id: 22 });
-      expect(second.existing).toBe(false);
-      const error = await second.result().catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(SagaFailedError);
-      expect(error).toMatchObject({
-        type: 'ReferenceTaken',
-        report: { problems: [{ field: 'plan_id', message: 'differs from the first request' }] },
-      });
-      expect(forgetful.sandbox.ledger.calls).toEqual([]);
-    } finally {
-      await forgetful.close();
-    }
-  });
-
-  it('is refused where the first one was never a valid request', async () => {
-    const request = switchRequest();
-    const workflowId = workflowIdOf('switchPlan', request.reference);
-    await bare.temporal.workflow.start('switchPlan', { taskQueue: 'order-saga', workflowId, args: ['nonsense'] });
-    const refusal = await refusalOf(bare.sagas.switch(request));
-    expect(refusal.fields).toEqual(['']);
-    expect(refusal.message).toContain('the request as a whole');
-  });
-
   const junks: [string, string, unknown][] = [
     ['nonsense', 'switchPlan', 'nonsense'],
     ['a saga of another kind', 'changeOrder', changeRequest()],
   ];
-  it.each(takesWays ? junks : junks.slice(0, 1))(
-    'is passed over where it was %s, and took no reference',
-    async (_what, type, input) => {
-      const request = switchRequest();
-      const workflowId = workflowIdOf('switchPlan', request.reference);
-      const junk = await rig.temporal.workflow.start(type, { taskQueue: 'order-saga', workflowId, args: [input] });
-      await expect(junk.result()).rejects.toThrow();
-      const saga = await rig.sagas.switch(request);
-      expect(saga).toMatchObject({ existing: false });
-      expect(await saga.result()).toMatchObject({ placed: true });
-      expect((await rig.sagas.switch(request)).existing).toBe(true);
-    },
-  );
-
-  it('is passed over where it was no saga, once it has ended', async () => {
+  it.each(junks)('is passed over where it was %s, and took no reference', async (_what, type, input) => {
     const request = switchRequest();
     const workflowId = workflowIdOf('switchPlan', request.reference);
-    const options = { taskQueue: 'nobody', workflowId, args: [request] };
-    await bare.temporal.workflow.start('somethingElse', options);
-    await refusalOf(bare.sagas.switch(request));
-    await bare.temporal.workflow.getHandle(workflowId).terminate();
-    expect((await bare.sagas.switch(request)).existing).toBe(false);
+    const junk = await rig.temporal.workflow.start(type, { taskQueue: 'order-saga', workflowId, args: [input] });
+    await expect(junk.result()).rejects.toThrow();
+    const saga = await rig.sagas.switch(request);
+    expect(saga).toMatchObject({ existing: false });
+    expect(await saga.result()).toMatchObject({ placed: true });
+    expect((await rig.sagas.switch(request)).existing).toBe(true);
   });
 
   it('does not take a reference from whoever has it: the first request is answered from the journal', async () => {
@@ -224,40 +121,24 @@ describe('another request under the same reference', () => {
     const refused = await rig.sagas.switch(other).catch((reason: unknown) => reason);
     expect(refused).toBeInstanceOf(ReferenceTakenError);
   });
-
-  it('names a good number of fields and counts the rest', () => {
-    const fields = Array.from({ length: 500 }, (_, index) => `items[${index}]`);
-    const { message } = new ReferenceTakenError('provision/R', fields);
-    expect(message.length).toBeLessThan(600);
-    expect(message).toContain('and 480 more');
-  });
-});
-
-describe('a first request that cannot be read', () => {
-  it('is never taken for the same one', async () => {
-    const request = switchRequest();
-    const sealed = new OrderSagaClient(
-      new Client({ connection: bare.connection, namespace: bare.namespace, dataConverter: { payloadCodecs: [seal] } }),
-    );
-    await sealed.switch(request);
-    // With the key it is the same; without it, nobody can tell.
-    expect((await sealed.switch(request)).existing).toBe(true);
-    expect((await refusalOf(sealed.switch({ ...request, plan_id: 22 }))).fields).toEqual(['plan_id']);
-    const refusal = await refusalOf(bare.sagas.switch(request));
-    expect(refusal.fields).toEqual([]);
-    expect(refusal.message).toContain('cannot be decoded');
-  });
-
-  it('of another workflow type is refused', async () => {
-    const request = switchRequest();
-    const workflowId = workflowIdOf('switchPlan', request.reference);
-    await bare.temporal.workflow.start('somethingElse', { taskQueue: 'order-saga', workflowId, args: [request] });
-    expect((await refusalOf(bare.sagas.switch(request))).unreadable).toContain('another workflow type');
-    await expect(bare.sagas.get(request.reference)).rejects.toBeInstanceOf(UnknownReferenceError);
-  });
 });
 
 describe('a wrong request', () => {
+  it('past the client, under an id that is not its reference’s, is refused before anything is sent', async () => {
+    const request = switchRequest();
+    const options = { workflowId: 'switch/another', taskQueue: 'order-saga', args: [request] };
+    const run = await rig.temporal.workflow.start('switchPlan', options);
+    await expect(run.result()).rejects.toMatchObject({
+      cause: {
+        type: 'InvalidRequest',
+        message: expect.stringMatching(/belongs to the workflow id switch\//) as string,
+      },
+    });
+    expect(callsTo(rig.sandbox.ledger, 'quote-plan-switch').flatMap(({ names }) => names.subscriptionId)).not.toContain(
+      request.subscription_id,
+    );
+  });
+
   it('starts nothing, and every wrong field is named', async () => {
     const request = { ...provisionRequest(), account: 'nobody', item: [], items: [{ billing_cycle: 2, password: '' }] };
     const error = await rig.sagas.start('provisionServers', request).catch((reason: unknown) => reason);
@@ -265,17 +146,6 @@ describe('a wrong request', () => {
     const fields = (error as InvalidRequestError).problems.map(({ field }) => field);
     expect(fields.sort()).toEqual(['account', 'item', 'items[0].billing_cycle', 'items[0].password']);
     expect(await rig.sagas.find(request.reference)).toEqual([]);
-  });
-
-  it.each([undefined, null, 'text', 7, [], {}])('%j is refused', async (request) => {
-    await expect(rig.sagas.start('switchPlan', request)).rejects.toBeInstanceOf(InvalidRequestError);
-  });
-
-  it('knows the plan types that the installation adds', async () => {
-    const request = { ...provisionRequest(), items: [{ billing_cycle: 1, plan_type: 'dedicated_more' }] };
-    await expect(rig.sagas.start('provisionServers', request)).rejects.toThrow('items[0].plan_type');
-    const sagas = new OrderSagaClient(bare.temporal, { planTypesMore: ['dedicated_more'] });
-    expect((await sagas.start('provisionServers', request)).existing).toBe(false);
   });
 });
 
@@ -311,36 +181,3 @@ it('starts before any worker was there; the saga names itself when one comes', a
     await fresh.close();
   }
 });
-
-it('finds the sagas of a reference, one of each workflow', async () => {
-  const request = switchRequest();
-  const { reference } = request;
-  await bare.sagas.switch(request);
-  expect(await bare.sagas.get(reference)).toMatchObject({ workflow: 'switchPlan', existing: true, reference });
-  await bare.sagas.start('setFirewalls', { ...firewallsRequest(), reference });
-  expect((await bare.sagas.find(reference)).map(({ workflow }) => workflow)).toEqual(['switchPlan', 'setFirewalls']);
-  await expect(bare.sagas.get(reference)).rejects.toThrow(/switchPlan, setFirewalls/);
-  expect((await bare.sagas.get(reference, 'setFirewalls')).workflowId).toBe(`firewalls/${reference}`);
-  await expect(bare.sagas.get(reference, 'provisionServers')).rejects.toBeInstanceOf(UnknownReferenceError);
-  await expect(bare.sagas.get('not a reference')).rejects.toBeInstanceOf(InvalidRequestError);
-});
-
-/** Stands for encryption: a payload that a client without it cannot read. */
-const sealed = Buffer.from('binary/sealed');
-const seal = {
-  encode: (payloads: Payload[]) =>
-    Promise.resolve(
-      payloads.map((payload) => ({
-        metadata: { encoding: sealed },
-        data: Buffer.from(proto.api.common.v1.Payload.encode(payload).finish()).reverse(),
-      })),
-    ),
-  decode: (payloads: Payload[]) =>
-    Promise.resolve(
-      payloads.map((payload) =>
-        sealed.equals(payload.metadata?.['encoding'] ?? Buffer.alloc(0))
-          ? proto.api.common.v1.Payload.decode(Buffer.from(payload.data ?? []).reverse())
-          : payload,
-      ),
-    ),
-};

@@ -1,16 +1,12 @@
 /** Many at once: other calls of the same worker, other workers, other processes. One of them may send. */
 import { randomUUID } from 'node:crypto';
-import { restored } from '../../../src/journal/ceremony';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import type { Meant } from '../../../src/journal/meaning';
 import { effectsOf } from '../../../src/journal/standing';
-import { itInWays } from '../../support/left-out';
 import { describeEachDatabase, inFiles } from './databases';
-import { add, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
-import { unavailable } from './sentences';
+import { letPass, openedJournals, place, remove, rowOf, Run } from './runs';
 import { Tellers } from './tellers';
-import { said } from '../../support/operator';
 
 const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
 const rounds = Array.from({ length: 15 }, (_, round) => round);
@@ -40,39 +36,12 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
       );
   });
 
-  itInWays('one pivot is sent after a denial, and after a refusal', async () => {
-    const first = await Run.begin(journals[0]!);
-    const { knows } = await first.do(place(1), 'unknown');
-    await letPass(journals[0]!);
-    await first.deny(knows.row);
-    const afterDenial = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
-    expect(how(afterDenial).filter((one) => one === 'send')).toHaveLength(1);
-    const sent = afterDenial.find((one) => one.how === 'send')!;
-    await first.answer(place(1), sent, 'not-done');
-    const afterRefusal = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
-    expect(how(afterRefusal).filter((one) => one === 'send')).toHaveLength(1);
-  });
-
-  itInWays('one doubt is asked about after the journal was put back', async () => {
-    const first = await Run.begin(journals[0]!);
-    await restored(journals[1]!, 'trust', said);
-    const meant = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
-    expect(new Set(how(meant))).toEqual(new Set(['unknown']));
-    expect(new Set(meant.map((one) => (one as { row: string }).row)).size).toBe(1);
-  });
-
   it('one takes a reference, and the others get its request', async () => {
     const first = new Run(journals[0]!);
     const taken = await Promise.all(crowd(first).map((run, index) => run.take({ label: `web-${index}` })));
     expect(taken.filter((one) => one.first === undefined)).toHaveLength(1);
     const requests = taken.flatMap((one) => (one.first ? [JSON.stringify(one.first.request)] : []));
     expect(new Set(requests).size).toBe(1);
-  });
-
-  itInWays('an item is added once by each step, however many runs add it', async () => {
-    const first = await Run.begin(journals[0]!);
-    const meant = await Promise.all(crowd(first).flatMap((run) => [run.mean(add(1)), run.mean(add(2))]));
-    expect(how(meant).filter((one) => one === 'send')).toHaveLength(2);
   });
 
   it('an item is deleted, or an order with it is sent, never both', async () => {
@@ -103,42 +72,6 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
       expect(await rowOf(journals[0]!, knows.row)).toMatchObject({ outcome: 'done' });
     }
   });
-
-  itInWays('an outcome is written while others mean: they send nothing', async () => {
-    for (const _ of rounds) {
-      const run = await Run.begin(journals[0]!);
-      const meant = await run.send(place(1));
-      const [, ...others] = await Promise.all([
-        run.answer(place(1), meant, 'done', { answer: 'placed' }),
-        ...crowd(run).map((other) => other.mean(place(1))),
-      ]);
-      for (const one of others) expect(['under-way', 'recorded']).toContain(one.how);
-    }
-  });
-
-  itInWays('a journal that is closed finishes what is under way first', async () => {
-    const [journal, other] = [journals[0]!, journals[1]!];
-    const run = await Run.begin(journal);
-    let meaning: Promise<Meant> | undefined;
-    let closing: Promise<void> | undefined;
-    await other.inTransaction(async (tx) => {
-      await tx.updateTable('reference').set({ touched_ms: 0 }).execute();
-      meaning = run.mean(place(1));
-      // It has asked for a connection by then.
-      await new Promise(setImmediate);
-      closing = journal.close();
-    });
-    expect(await meaning).toMatchObject({ how: 'send' });
-    await closing;
-    expect(await effectsOf(other.db, run.key)).toHaveLength(1);
-    await unavailable(run.mean(place(1)));
-  });
-
-  itInWays('many references at once go on side by side', async () => {
-    const runs = await Promise.all(journals.flatMap((journal) => rounds.map(() => Run.begin(journal))));
-    const meant = await Promise.all(runs.map((run) => run.do(place(1))));
-    expect(meant).toHaveLength(runs.length);
-  });
 });
 
 describe('a file, by processes of their own', () => {
@@ -162,17 +95,6 @@ describe('a file, by processes of their own', () => {
       const meant = told.map((one) => ('meant' in one ? one.meant?.how : one));
       expect(meant.sort()).toEqual(['send', 'under-way', 'under-way', 'under-way']);
       expect(await effectsOf(journal.db, key)).toHaveLength(1);
-    }
-  });
-
-  itInWays('a new file is opened by all of them at once', async () => {
-    // Not each time do they come upon each other.
-    for (let round = 0; round < 24; round += 1) {
-      const address = await somewhere();
-      const told = await tellers.perform(() => address);
-      expect(told).toEqual(told.map(() => ({ meant: undefined })));
-      const journal = await opened(address);
-      expect(await journal.db.selectFrom('journal').selectAll().execute()).toHaveLength(1);
     }
   });
 

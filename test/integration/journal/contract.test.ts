@@ -9,7 +9,6 @@ import { firewalls } from './contract/firewalls';
 import { leftBehind } from './contract/left-behind';
 import { lostRows } from './contract/lost-rows';
 import { openOnes } from './contract/open-references';
-import { outbox } from './contract/outbox';
 import { pivots } from './contract/pivots';
 import { purchases } from './contract/purchases';
 import { putBack } from './contract/put-back';
@@ -17,7 +16,7 @@ import { references } from './contract/references';
 import { standing } from './contract/standing';
 import { repeatableSteps } from './contract/repeatable-steps';
 import { turns } from './contract/turns';
-import { describeEachDatabase, describeEachDatabaseInWays } from './databases';
+import { describeEachDatabase } from './databases';
 
 describeEachDatabase('the journal', (databases) => {
   describe('references and endings', () => references(databases));
@@ -28,14 +27,10 @@ describeEachDatabase('the journal', (databases) => {
   describe('what a person has done by hand', () => byHand(databases));
   describe('how a saga stands', () => standing(databases));
   describe('purchases', () => purchases(databases));
-  describe('the outbox', () => outbox(databases));
   describe('turns', () => turns(databases));
   describe('corrections', () => corrections(databases));
   describe('open references', () => openOnes(databases));
   describe('what is left behind', () => leftBehind(databases));
-});
-
-describeEachDatabaseInWays('the journal', (databases) => {
   describe('steps that may be repeated', () => repeatableSteps(databases));
   describe('cart items and the order', () => cartItems(databases));
   describe('firewalls', () => firewalls(databases));

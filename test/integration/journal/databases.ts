@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import { migrate } from '../../../src/journal/migrate';
-import { describeInWays, takesWays } from '../../support/left-out';
 import { describeWithPostgres, PostgresServer } from './postgres';
 
 export interface TestDatabases<Address extends JournalAddress = JournalAddress> {
@@ -21,19 +20,10 @@ type Tests = (databases: TestDatabases) => void;
 
 /** The same tests for a file and for PostgreSQL. */
 export function describeEachDatabase(title: string, tests: Tests): void {
-  describeBoth(title, tests, describeWithPostgres);
-}
-
-/** The same, where `npm test` takes the file only. */
-export function describeEachDatabaseInWays(title: string, tests: Tests): void {
-  describeBoth(title, tests, takesWays ? describeWithPostgres : describeInWays);
-}
-
-function describeBoth(title: string, tests: Tests, describePostgres: jest.Describe): void {
   describe(`${title}, in a file`, () => {
     tests(inFiles());
   });
-  describePostgres(`${title}, in PostgreSQL`, () => {
+  describeWithPostgres(`${title}, in PostgreSQL`, () => {
     tests(inPostgres());
   });
 }

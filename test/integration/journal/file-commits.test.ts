@@ -72,12 +72,6 @@ it('one that fails takes nobody with it', async () => {
   expect(committed()).toEqual(numbers(9).filter((id) => id % 3 !== 0));
 });
 
-it('one that violates a constraint fails alone', async () => {
-  const settled = await Promise.allSettled([1, 2, 2, 3].map(write));
-  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-  expect(committed()).toEqual([1, 2, 3]);
-});
-
 it('a commit that fails loses all of them, and each hears of it', async () => {
   beforeCommit = () => {
     beforeCommit = () => undefined;

@@ -8,9 +8,8 @@ import type { Journal } from '../../../src/journal/journal';
 import { effectsOf } from '../../../src/journal/standing';
 import { describeWithPostgres, PostgresServer } from './postgres';
 import { Proxy } from './proxy';
-import { add, letPass, openedJournals, place, rowOf, Run } from './runs';
+import { letPass, openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
-import { describeInWays, itInWays } from '../../support/left-out';
 
 /**
  * A call of the journal gives up well before the activity that waits for it. On a quiet machine it takes about five
@@ -48,18 +47,6 @@ describeWithPostgres('the journal loses its database', () => {
     await proxy.close();
   });
 
-  const crash = async () => {
-    await server.part.kill();
-  };
-  const comeBack = async () => {
-    await server.part.restart();
-  };
-  /** A session of this journal waits for a lock. */
-  const untilOneWaits = () =>
-    untilReady('a session that waits', async () => {
-      const waiting = `select 1 from pg_stat_activity where datname = '${database}' and wait_event_type = 'Lock'`;
-      if ((await server.ask(waiting)).length === 0) throw new Error('nobody waits');
-    });
   const quickly = async <T>(call: Promise<T>): Promise<T> => {
     const startedMs = performance.now();
     try {
@@ -75,66 +62,6 @@ describeWithPostgres('the journal loses its database', () => {
     return rowOf(witness, row);
   };
 
-  // `npm test` has it with a worker: test/system/second-orders/journal-lost.
-  describeInWays('by SIGKILL of the server', () => {
-    it('before a pivot is meant: nothing is written, and it is meant when the server is there again', async () => {
-      await crash();
-      const { row } = await quickly(unavailable(run.mean(place(1))));
-      await comeBack();
-      expect(await effects()).toEqual([]);
-      // What may have been written is written off, and was not: the journal goes on.
-      const never = { how: 'send', knows: { ...run.knows!, row: row! }, doubts: 0 } as const;
-      await run.answer(place(1), never, 'not-done', { failure: 'JournalUnavailable' });
-      const { knows } = await run.send(place(1));
-      expect(await effects()).toMatchObject([{ id: knows.row, outcome: null }]);
-    });
-
-    it('in the middle of the transaction: nothing is written, and this process lives on', async () => {
-      const { reference } = run.key;
-      let meaning: ReturnType<typeof unavailable> | undefined;
-      await server.connected(
-        async (client) => {
-          await client.query('begin');
-          await client.query('update reference set touched_ms = touched_ms where reference = $1', [reference]);
-          meaning = unavailable(run.mean(place(1)));
-          await untilOneWaits();
-          await crash();
-        },
-        { database },
-      );
-      const { row } = await quickly(meaning!);
-      await comeBack();
-      expect(row).toBeDefined();
-      expect(await effects()).toEqual([]);
-      await run.send(place(1));
-    });
-
-    it('after a pivot was meant: its row is there, and is what is asked about', async () => {
-      const { knows } = await run.send(place(1));
-      await crash();
-      await comeBack();
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'under-way', row: knows.row });
-      await letPass(witness);
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
-    });
-
-    it('before an outcome is written: it is written when the server is there again', async () => {
-      const meant = await run.send(place(1));
-      await crash();
-      await quickly(unavailable(run.answer(place(1), meant, 'done', { answer: { order: 5 } })));
-      await comeBack();
-      await expect(run.answer(place(1), meant, 'done', { answer: { order: 5 } })).resolves.toBe('written');
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
-    });
-
-    it('while idle connections wait for the next call, which opens new ones', async () => {
-      await Promise.all(Array.from({ length: 16 }, (_, index) => run.send(add(index))));
-      await crash();
-      await comeBack();
-      await run.send(place(1));
-    });
-  });
-
   describe('between a commit and its answer', () => {
     it('finds the row that was written, and sends', async () => {
       const lost = proxy.loseAnswerTo('commit');
@@ -142,39 +69,6 @@ describeWithPostgres('the journal loses its database', () => {
       await lost;
       expect(meant).toMatchObject({ how: 'send', doubts: 0, knows: run.knows });
       expect(await effects()).toMatchObject([{ id: (meant as { knows: { row: string } }).knows.row, outcome: null }]);
-    });
-
-    itInWays('finds it also while the server is still at the commit', async () => {
-      const { lost, deliver } = proxy.delay('commit');
-      const meaning = run.mean(place(1));
-      await lost;
-      await untilOneWaits();
-      deliver();
-      expect(await meaning).toMatchObject({ how: 'send' });
-      expect(await effects()).toHaveLength(1);
-    });
-
-    itInWays('tells the doubts of the step as if nothing had been lost', async () => {
-      await run.do(add(), 'unknown');
-      const lost = proxy.loseAnswerTo('commit');
-      expect(await run.mean(add())).toMatchObject({ how: 'send', doubts: 1 });
-      await lost;
-    });
-
-    itInWays('names the row where nobody can look for it, and nothing is sent until that is written off', async () => {
-      const lost = proxy.loseAnswerTo('commit').then(() => {
-        proxy.swallow();
-      });
-      const { row } = await quickly(unavailable(run.mean(place(1))));
-      await lost;
-      expect(await rowOf(witness, row!)).toMatchObject({ kind: 'pivot', outcome: null });
-      const other = run.again().on(witness);
-      expect(await other.mean(place(1))).toMatchObject({ how: 'under-way', row });
-
-      // What the workflow has written, because it knows that nothing was sent.
-      const meant = { how: 'send', knows: { ...run.knows!, row: row! }, doubts: 0 } as const;
-      await run.on(witness).answer(place(1), meant, 'not-done', { failure: 'JournalUnavailable' });
-      await other.send(place(1));
     });
 
     it('does not mean it when the commit never got there', async () => {
@@ -223,64 +117,11 @@ describeWithPostgres('the journal loses its database', () => {
   });
 
   describe('without a word', () => {
-    itInWays('gives up after some seconds, and names the row', async () => {
+    it('goes on with new connections when there is a way again: the silent one is not used once more', async () => {
       proxy.swallow();
-      const { why, row } = await quickly(unavailable(run.mean(place(1))));
-      expect(why).toBe('its database did not answer in time');
-      expect(row).toBeDefined();
-    });
-
-    itInWays('gives up in the middle of a transaction, of which nothing is written', async () => {
-      proxy.muteWhoSays('insert into "effect"');
-      const { row } = await quickly(unavailable(run.mean(place(1))));
-      expect(row).toBeDefined();
+      await unavailable(run.mean(place(1)));
       proxy.heal();
-      // The server ends what it has not heard of for some seconds.
-      await untilReady('the lock', () => run.send(place(1)));
-      expect(await effects()).toHaveLength(1);
-    });
-
-    itInWays('gives up an outcome and a reference as well', async () => {
-      const meant = await run.send(place(1));
-      proxy.swallow();
-      await Promise.all([
-        quickly(unavailable(run.answer(place(1), meant, 'done'))),
-        quickly(unavailable(new Run(journal).take())),
-      ]);
-    });
-
-    itInWays(
-      'goes on with new connections when there is a way again: the silent one is not used once more',
-      async () => {
-        proxy.swallow();
-        await unavailable(run.mean(place(1)));
-        proxy.heal();
-        expect(await quickly(run.mean(place(1)))).toMatchObject({ how: 'send' });
-      },
-    );
-
-    itInWays('goes on also when every connection fell silent as it was opened', async () => {
-      const other = await opened({ postgres: server.url({ database, port: proxy.port }) });
-      await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-      proxy.muteWhoSays('synchronous_commit');
-      const calls = Array.from({ length: 20 }, () => unavailable(new Run(other).take()));
-      await quickly(Promise.all(calls));
-      proxy.heal();
-      expect((await quickly(new Run(other).take())).first).toBeUndefined();
-    });
-
-    itInWays('gives up when somebody else holds the reference for too long', async () => {
-      const { reference } = run.key;
-      await server.connected(
-        async (client) => {
-          await client.query('begin');
-          await client.query('update reference set touched_ms = touched_ms where reference = $1', [reference]);
-          const { why } = await quickly(unavailable(run.mean(place(1))));
-          expect(why).toBe('its database did not answer in time');
-        },
-        { database },
-      );
-      await run.send(place(1));
+      expect(await quickly(run.mean(place(1)))).toMatchObject({ how: 'send' });
     });
   });
 });

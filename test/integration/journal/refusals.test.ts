@@ -1,15 +1,5 @@
 /** A journal that cannot be used: one sentence for a person, and nothing is written. */
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -17,12 +7,10 @@ import { freePorts, untilReady } from '../../../scripts/reachable';
 import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
 import { migrate, schemaNumber } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
-import { effectsOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, inFiles } from './databases';
-import { describeWithPostgres, password, PostgresServer } from './postgres';
-import { Authority } from '../../support/certificates';
-import { describeInWays, itInWays, takesWays, unless } from '../../support/left-out';
+import { describeWithPostgres, PostgresServer } from './postgres';
+import { unless } from '../../support/left-out';
 import { add, openedJournals, place, rowOf, Run } from './runs';
 import { sentenceOf, unavailable } from './sentences';
 import { SmallDisk, whyNoSmallDisk } from './small-disk';
@@ -31,7 +19,6 @@ const open = (address: JournalAddress) => openJournal(address, createSealing(und
 
 const noDisk = whyNoSmallDisk();
 const describeWithSmallDisk = unless(noDisk);
-const isRoot = process.getuid?.() === 0;
 
 describeEachDatabase('a journal of another release', ({ fresh, place: somewhere }) => {
   const asked = async <T>(address: JournalAddress, text: string): Promise<T[]> => {
@@ -63,18 +50,6 @@ describeEachDatabase('a journal of another release', ({ fresh, place: somewhere 
     );
     expect(await asked(address, `select * from pg_tables where schemaname = 'public'`)).toEqual([]);
   });
-
-  itInWays('whose tables are gone is one that the command fixes', async () => {
-    const address = await fresh();
-    const journal = await open(address);
-    await sql`drop table ending`.execute(journal.db);
-    const run = await Run.begin(journal);
-    const { why } = await unavailable(
-      journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} }),
-    );
-    expect(why).toBe('its tables are not those of this release: run `order-saga journal migrate`');
-    await journal.close();
-  });
 });
 
 describeWithPostgres('PostgreSQL', () => {
@@ -93,7 +68,7 @@ describeWithPostgres('PostgreSQL', () => {
   });
 
   // The first one, because a database is dropped only when all that was made before it is on the disk.
-  (takesWays ? describeWithSmallDisk : describeInWays)('on a full disk', () => {
+  describeWithSmallDisk('on a full disk', () => {
     it('is told so, writes nothing, and goes on when there is room again', async () => {
       const disk = SmallDisk.make(32 * 1024);
       try {
@@ -132,69 +107,9 @@ describeWithPostgres('PostgreSQL', () => {
     expect(await refused(server.url({ password: 'another' }))).toBe('its database refuses these credentials');
   });
 
-  itInWays('without a password', async () => {
-    const bare = server.url({ database }).replace(`:${password}`, '');
-    expect(await refused(bare)).toBe('its database refuses these credentials');
-  });
-
-  itInWays('with another user', async () => {
-    expect(await refused(server.url({ user: 'nobody' }))).toBe('its database refuses these credentials');
-  });
-
-  itInWays('that has no such database', async () => {
-    expect(await refused(server.url({ database: 'none' }))).toBe('its database does not exist');
-  });
-
   it('where nobody listens', async () => {
     const [port] = await freePorts(1);
     expect(await refused(server.url({ port: port! }))).toBe('no database answers at its address');
-  });
-
-  itInWays('at a host that nobody knows', async () => {
-    expect(await refused(server.url({ host: 'nowhere.invalid' }))).toBe('the host name of its database is unknown');
-  });
-
-  itInWays('that is to speak TLS, and does not', async () => {
-    const url = `${server.url({ database })}?sslmode=verify-full`;
-    expect(await refused(url)).toBe('its database does not support TLS');
-  });
-
-  itInWays('whose certificate has expired', async () => {
-    const authority = new Authority();
-    try {
-      const { certFile, keyFile } = authority.forServerLongAgo('localhost');
-      const data = join(server.folder, 'postgres', 'data');
-      const { uid, gid } = statSync(data);
-      for (const [file, name] of [
-        [certFile, 'server.crt'],
-        [keyFile, 'server.key'],
-      ] as const) {
-        copyFileSync(file, join(data, name));
-        chownSync(join(data, name), uid, gid);
-        chmodSync(join(data, name), 0o600);
-      }
-      await server.ask('alter system set ssl = on');
-      await server.ask('select pg_reload_conf()');
-      const trusted = `sslmode=verify-full&sslrootcert=${authority.certificate.certFile}`;
-      const url = `${server.url({ database, host: 'localhost' })}?${trusted}`;
-      await untilReady('TLS', async () => {
-        expect(await refused(url)).toBe('the certificate of its database has expired');
-      });
-    } finally {
-      await server.ask('alter system reset ssl');
-      await server.ask('select pg_reload_conf()');
-      authority.remove();
-    }
-  });
-
-  itInWays('that lets this user not write', async () => {
-    await server.ask(`create role reader login password 'canary-of-a-reader'`);
-    await server.ask('grant select on all tables in schema public to reader', { database });
-    const journal = await opened({
-      postgres: server.url({ database, user: 'reader', password: 'canary-of-a-reader' }),
-    });
-    const { why } = await unavailable(new Run(journal).take());
-    expect(why).toBe('its database does not allow this user to write or ask there');
   });
 
   it('that can only be read: it may be a standby', async () => {
@@ -202,21 +117,6 @@ describeWithPostgres('PostgreSQL', () => {
     expect(await sentenceOf(open({ postgres: url }))).toBe(
       'the journal’s database is read-only: is it a standby? Set JOURNAL_URL to the primary',
     );
-  });
-
-  itInWays('that can only be read from now on', async () => {
-    const journal = await opened({ postgres: server.url({ database }) });
-    const run = await Run.begin(journal);
-    await server.ask(`alter database ${database} set default_transaction_read_only = on`);
-    await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-    // Connections that were opened before say first that they were lost.
-    await untilReady('the change', async () => {
-      expect(await unavailable(run.mean(place(1)))).toMatchObject({ why: 'its database is read-only' });
-    });
-    await server.ask(`alter database ${database} set default_transaction_read_only = off`);
-    await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-    await untilReady('the change back', () => run.send(place(1)));
-    expect(await effectsOf(journal.db, run.key)).toHaveLength(1);
   });
 
   it('that forgets what was committed when its machine loses power', async () => {
@@ -234,11 +134,6 @@ describeWithPostgres('PostgreSQL', () => {
   });
 
   it.each([['off', 'on']])('commits durably: synchronous_commit = %s becomes %s', commitsDurably);
-  itInWays.each([
-    ['local', 'on'],
-    ['on', 'on'],
-    ['remote_apply', 'remote_apply'],
-  ])('commits durably: synchronous_commit = %s becomes %s', commitsDurably);
 
   async function commitsDurably(set: string, becomes: string): Promise<void> {
     const journal = await opened({ postgres: server.url({ database, options: `-c synchronous_commit=${set}` }) });
@@ -249,15 +144,6 @@ describeWithPostgres('PostgreSQL', () => {
     );
     expect(rows.map(({ rows: [row] }) => row!.now)).toEqual(rows.map(() => becomes));
   }
-
-  itInWays('that has no connection left', async () => {
-    const journal = await opened({ postgres: server.url({ database }) });
-    await server.ask(`alter database ${database} connection limit 0`);
-    await server.ask(`create role guest login password 'canary-of-a-guest'`);
-    const url = server.url({ database, user: 'guest', password: 'canary-of-a-guest' });
-    expect(await refused(url)).toBe('its database has no free connections or memory');
-    await journal.close();
-  });
 });
 
 describe('a file', () => {
@@ -278,17 +164,6 @@ describe('a file', () => {
     expect(await sentenceOf(migrate({ file: path }), [folder])).toBe(sentence);
     return sentence.replace('the journal cannot be used: ', '');
   };
-  /** As somebody who is not root, and who owns nothing here. */
-  const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
-    process.setegid?.(65_534);
-    process.seteuid?.(65_534);
-    try {
-      return await work();
-    } finally {
-      process.seteuid?.(0);
-      process.setegid?.(0);
-    }
-  };
 
   it('that is no database stays what it is', async () => {
     const text = 'the accounts of 2019, which somebody still needs\n'.repeat(100);
@@ -296,20 +171,6 @@ describe('a file', () => {
     expect(await refused(file)).toBe('its file is damaged, or is not a journal');
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(statSync(file).mode & 0o777).toBe(0o644);
-  });
-
-  it('that is a folder', async () => {
-    mkdirSync(file);
-    expect(await refused(file)).toBe('its file cannot be opened');
-  });
-
-  it('in a folder that is a file', async () => {
-    writeFileSync(file, '');
-    expect(await refused(join(file, 'journal.db'))).toBe('its file cannot be opened');
-  });
-
-  it('a folder that nobody can make is named, and ends the attempt', async () => {
-    expect(await refused('/proc/none/of/it/journal.db')).toBe('the folder /proc/none cannot be made (ENOENT)');
   });
 
   it('that was damaged', async () => {
@@ -334,51 +195,7 @@ describe('a file', () => {
     expect(await asked('journal_mode')).toEqual(['wal']);
   });
 
-  const describeAsRoot = unless(isRoot ? undefined : 'who is not root cannot become somebody else');
-  describeAsRoot('of somebody else', () => {
-    beforeEach(() => {
-      chmodSync(folder, 0o777);
-    });
-
-    it('that can only be read', async () => {
-      await (await open({ file })).close();
-      chmodSync(file, 0o444);
-      const before = readFileSync(file);
-      await asNobody(async () => expect(await refused(file)).toBe('its file cannot be opened'));
-      expect(readFileSync(file).equals(before)).toBe(true);
-      expect(statSync(file).mode & 0o777).toBe(0o444);
-    });
-
-    it('that cannot even be read', async () => {
-      await (await open({ file })).close();
-      await asNobody(async () => expect(await refused(file)).toBe('its file cannot be opened'));
-    });
-
-    it('in a folder that is not ours', async () => {
-      chmodSync(folder, 0o755);
-      await asNobody(async () => expect(await refused(file)).toBe('its file cannot be opened'));
-    });
-  });
-
   describe('that somebody else holds', () => {
-    itInWays('is waited for, and given up after some seconds; this process goes on meanwhile', async () => {
-      const journal = await opened({ file });
-      const other = await opened({ file });
-      const run = await Run.begin(journal);
-      let ticks = 0;
-      const ticking = setInterval(() => (ticks += 1), 20);
-      await other.inTransaction(async () => {
-        const startedMs = performance.now();
-        expect(await unavailable(run.mean(place(1)))).toMatchObject({ why: 'its database did not answer in time' });
-        expect(performance.now() - startedMs).toBeLessThan(10_000);
-      });
-      clearInterval(ticking);
-      expect(ticks).toBeGreaterThan(50);
-      // It is used again when it is free.
-      await run.send(place(1));
-      await run.do(add());
-    });
-
     it('is had when the other one lets go', async () => {
       const journal = await opened({ file });
       const other = await opened({ file });
@@ -421,21 +238,6 @@ describe('a file', () => {
         disk.empty();
         await run.do(place(1), 'done', { answer: 'placed' });
         expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
-        await journal.close();
-      } finally {
-        disk.remove();
-      }
-    });
-
-    it('is not half made: it is made when there is room', async () => {
-      const disk = SmallDisk.make(1024);
-      try {
-        disk.fill();
-        const full = { file: join(disk.folder, 'journal.db') };
-        expect(await sentenceOf(open(full), [disk.folder])).toContain('its disk is full');
-        disk.empty();
-        const journal = await open(full);
-        await Run.begin(journal).then((run) => run.send(place(1)));
         await journal.close();
       } finally {
         disk.remove();

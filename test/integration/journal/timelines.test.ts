@@ -4,14 +4,12 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { untilReady } from '../../../scripts/reachable';
 import { nothingLost, restored } from '../../../src/journal/ceremony';
 import { healthOf, isSilent } from '../../../src/journal/health';
 import type { Journal } from '../../../src/journal/journal';
 import { migrate } from '../../../src/journal/migrate';
-import { openJournal, openToAsk } from '../../../src/journal/open';
-import { theJournal } from '../../../src/journal/rows';
+import { openJournal } from '../../../src/journal/open';
 import { effectsOf, standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres, PostgresServer } from './postgres';
@@ -22,7 +20,7 @@ import { said } from '../../support/operator';
 const rightsOfWorker = `
   grant select, insert, update on journal, reference, effect, ending, correction, purchase to worker;
   grant select, insert on ceremony to worker;
-  grant select, insert, update, delete on turn, outbox, server to worker;
+  grant select, insert, update, delete on turn, server to worker;
   grant select on kysely_migration to worker`;
 
 const newTimeline =
@@ -139,23 +137,6 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     expect(await (await Run.begin(await asWorker())).mean(place(1))).toMatchObject({ how: 'send' });
   });
 
-  it('is seen also by connections from before the promotion, which a standby keeps', async () => {
-    const run = await Run.begin(await asWorker());
-    await becomeStandby();
-    const address = { postgres: server.url({ database, user: 'worker', password: 'canary-of-a-worker' }) };
-    const ask = () => openToAsk(address, createSealing(undefined), { writes: false, failover: 'ask' });
-    // It answers before it has replayed all, the grants among it.
-    await untilReady('the standby', async () => (await ask()).close());
-    const journal = await ask();
-    opened.push(journal);
-    expect(await journal.inTransaction(theJournal)).toMatchObject({ here: null });
-    const pid = sql<{ pid: number }>`select pg_backend_pid() as pid`;
-    const before = (await pid.execute(journal.db)).rows;
-    await server.ask('select pg_promote()');
-    expect(await run.on(journal).mean(place(1))).toMatchObject({ how: 'put-back' });
-    expect((await pid.execute(journal.db)).rows).toEqual(before);
-  });
-
   it('is asked about in another cluster, whatever a failover loses', async () => {
     const journal = await asWorker('lossless');
     const run = await Run.begin(journal);
@@ -164,24 +145,6 @@ describeWithPostgres('the timeline of the journal’s database', () => {
       how: 'put-back',
       why: expect.stringMatching(/and was on timeline 1 of cluster 1$/),
     });
-  });
-
-  it('is asked about where it is an earlier one, whatever a failover loses', async () => {
-    const journal = await asWorker('lossless');
-    const run = await Run.begin(journal);
-    const { incarnation } = await journalRow(journal);
-    await unlike(`${incarnation?.split('/')[0] ?? ''}/000000FF`);
-    expect(await run.mean(place(1))).toMatchObject({ how: 'put-back', why: expect.stringMatching(/and was on 255$/) });
-  });
-
-  it('says nothing of a journal of which a history knows more', async () => {
-    const journal = await asWorker('lossless');
-    const run = await Run.begin(journal);
-    await unlike('1/00000001');
-    expect(await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } })).toMatchObject({ how: 'put-back' });
-    expect(await nothingLost(journal, said)).toMatchObject({ how: 'refused' });
-    await restored(journal, 'trust', said);
-    expect((await journalRow(journal)).incarnation).not.toBe('1/00000001');
   });
 
   it.each([

@@ -2,10 +2,7 @@
  * What a worker writes while sagas go through trouble: JSON, each line with the saga that it is about; on a terminal,
  * for people.
  */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { startProcess } from '../../../scripts/processes';
-import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -69,15 +66,4 @@ it('tells the life of a saga', () => {
     'waiting for a decision | place-order | ',
     'the saga has ended |  | cancelled',
   ]);
-});
-
-itInWays('is written for people on a terminal', async () => {
-  const { PATH, HOME } = process.env;
-  const environment = { ...rig.environment, TEMPORAL_ADDRESS: '127.0.0.1:1', PATH, HOME };
-  // What runs inside has a terminal of its own.
-  const inside = `${process.execPath} --import tsx src/worker.ts`;
-  const ran = promisify(execFile)('script', ['-qec', inside, '/dev/null'], { env: environment, timeout: 30_000 });
-  const { stdout } = await ran.catch((error: unknown) => error as { stdout: string });
-  expect(stdout).toMatch(/WARN.*payloads are not encrypted/);
-  expect(stdout).not.toContain('{"level"');
 });

@@ -7,7 +7,6 @@ import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
 import { metrics } from '../../../src/domain/metrics';
-import { takesWays } from '../../support/left-out';
 import { startPrometheus, whyNoPrometheus, type Prometheus } from '../../support/prometheus';
 import { programOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
@@ -55,14 +54,14 @@ export class MeasuredRun {
       SECRET_WEBHOOK_OPS: receiver.secret,
     });
     const ports = { 'order-saga-worker': port };
-    const prometheus = takesWays && whyNoPrometheus === undefined ? await startPrometheus(ports) : undefined;
+    const prometheus = whyNoPrometheus === undefined ? await startPrometheus(ports) : undefined;
     // A counter rises where it was seen before.
     await prometheus?.until('max(order_saga_waiting{kind="outcome-unknown"}) > 0');
     const run = new MeasuredRun(rig, waiting, line, receiver, worker, port, prometheus);
     await Promise.all(journeys.map((journey) => journey(rig)));
     await run.sweepAgain();
     // Only panels show it.
-    if (takesWays) await run.breakDown();
+    await run.breakDown();
     await until(async () => receiver.taken.length === journeys.length);
     await prometheus?.until('order_saga:pages_per_thousand:3d');
     run.samples = await scrape(port);

@@ -5,15 +5,13 @@ import { makeCurrent } from '../../../scripts/make-current';
 import type { SagaWorkerConfig } from '../../../src/operations/saga-worker';
 import { LostSagas, noneLost } from '../../../src/operations/lost-sagas';
 import { countUnserved } from '../../../src/operations/unserved';
-import { describeInWays, takesWays, unless } from '../../support/left-out';
+import { unless } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
-const here = !takesWays
-  ? describeInWays
-  : unless(cli === undefined ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
+const here = unless(cli === undefined ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
 
 /** Before a saga's own mark, and after what a change order needs. */
 const eventsMax = 80;

@@ -1,6 +1,5 @@
 /** To Temporal over TLS: who shows a certificate or a key comes in, who does not is told in a sentence. */
 import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { startProcess } from '../../../scripts/processes';
 import { parsePayloadKeys } from '../../../src/security/keys';
@@ -9,7 +8,6 @@ import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { Authority } from '../../support/certificates';
-import { itInWays } from '../../support/left-out';
 import { startKeyProxy, startTlsProxy, type KeyProxy, type Proxy } from '../../support/proxies';
 
 let authority: Authority;
@@ -88,7 +86,7 @@ describe('with client certificates', () => {
     await sagaThrough(rig, shown(authority.forClient('worker.test')));
   });
 
-  itInWays.each([
+  it.each([
     ['none', () => tls],
     ['one of another authority', () => shown(stranger.forClient('worker.test'))],
     [
@@ -108,28 +106,6 @@ describe('with client certificates', () => {
     expect(ended).toMatch(/ended with 1/);
     expect(command).toMatchObject({ status: 3, out: '', err: expect.stringMatching(/the TLS handshake fails/) });
     expect(command.err.trim().split('\n')).toHaveLength(1);
-  });
-
-  itInWays('that has run out, or has for this machine, the clock is asked about', async () => {
-    const certificate = authority.forServerLongAgo('temporal.test');
-    const old = await startTlsProxy({ certificate, to: rig.address, clientAuthority: authority.certificate });
-    const { worker, ended } = await complaints(rig, {
-      ...shown(authority.forClient('worker.test')),
-      TEMPORAL_ADDRESS: old.address,
-    });
-    await old.close();
-    expect(worker).toEqual([expect.stringMatching(/no connection .* Is the clock of this machine right\?$/)]);
-    expect(ended).toMatch(/ended with 1/);
-  });
-
-  itInWays('that cannot be read, the settings are at fault', async () => {
-    const missing = join(dirname(authority.certificate.certFile), 'missing.pem');
-    const { worker, command } = await complaints(rig, shown({ certFile: missing, keyFile: missing }));
-    expect(worker).toEqual([
-      'worker cannot start: settings that are missing or wrong:',
-      expect.stringMatching(/TEMPORAL_….*missing\.pem/),
-    ]);
-    expect(command).toMatchObject({ status: 2, out: '', err: expect.stringMatching(/TEMPORAL_….*missing\.pem/) });
   });
 });
 
@@ -157,18 +133,4 @@ describe('with an API key', () => {
       expect.arrayContaining(['PollWorkflowTaskQueue', 'RespondActivityTaskCompleted', 'StartWorkflowExecution']),
     );
   });
-
-  itInWays(
-    'that is wrong, neither worker nor command line get in, and say so in a sentence without the key',
-    async () => {
-      const { worker, ended, command } = await complaints(rig, { ...tls, TEMPORAL_API_KEY: 'a-wrong-key' });
-      expect(worker).toEqual([
-        expect.stringMatching(/^worker cannot start: no connection .*unauthorized.*API key right/),
-      ]);
-      expect(ended).toMatch(/ended with 1/);
-      expect(command).toMatchObject({ status: 3, out: '', err: expect.stringMatching(/it refuses these credentials/) });
-      expect(command.err.trim().split('\n')).toHaveLength(1);
-      expect(JSON.stringify([worker, command])).not.toContain('a-wrong-key');
-    },
-  );
 });

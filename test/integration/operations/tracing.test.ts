@@ -14,7 +14,6 @@ import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { OrderSagaClient } from '../../../src/client/client';
 import { canariesOf, makeConfided, makeSecrets } from '../../system/canaries/secrets';
 import { Search } from '../../system/canaries/search';
-import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -99,21 +98,6 @@ it('goes from the backend through workflow and activities to the provider', asyn
   });
 });
 
-itInWays('begins with the run where nobody brought a trace along', async () => {
-  const saga = await rig.sagas.change(changeRequest());
-  await saga.result();
-  const { runId } = await rig.temporal.workflow.getHandle(saga.workflowId).describe();
-  const spans = await until(async () => {
-    const ofRun = collector.spans.filter(({ traceId }) => traceId === runId.replaceAll('-', ''));
-    return ofRun.some(({ name }) => name === 'RunWorkflow:changeOrder') && ofRun;
-  });
-  const parents = new Map(spans.map(({ name, parentSpanId }) => [name, parentSpanId]));
-  const root = spans.find(({ name }) => name === 'RunWorkflow:changeOrder')?.spanId;
-  expect(parents.get('RunWorkflow:changeOrder') || undefined).toBeUndefined();
-  expect(parents.get('RunActivity:quoteChangeOrder')).toBe(root);
-  expect(parents.get('RunActivity:placeChangeOrder')).toBe(root);
-});
-
 it('names no secret, and nothing that somebody said', async () => {
   const { text } = confided;
   const stuck = await backend.provision(request());
@@ -124,11 +108,4 @@ it('names no secret, and nothing that somebody said', async () => {
   await stuck.result();
   await traceOf(unplaced.workflowId, (spans) => spans.some(({ name }) => name === 'RunWorkflow:changeOrder'));
   expect(new Search([...canariesOf(secrets), confided]).in(collector.received())).toEqual([]);
-});
-
-itInWays('holds up neither a saga nor a stop where the collector does not answer', async () => {
-  collector.fallSilent();
-  const saga = await rig.sagas.provision(request());
-  expect(await saga.result()).toMatchObject({ leftovers: [] });
-  expect(await worker.kill('SIGTERM')).toEqual({ status: 0, signal: null });
 });

@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import { callsTo, ordersWithLabel } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { OrderSagaClient } from '../../../src/client/client';
-import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
-import { answer, untilWaiting } from '../../support/sagas';
 import { Authority } from '../../support/certificates';
 import { startTlsProxy, type Proxy } from '../../support/proxies';
 
@@ -69,38 +67,6 @@ describe('a token from a file', () => {
     await (await sagas.provision(next)).result();
     expect(addsOf(next.reference)).toEqual([200]);
   });
-
-  itInWays('that is out of date leaves the saga stuck, until the file is written and somebody retries', async () => {
-    renew('token-three');
-    const request = provisionRequest();
-    const saga = await sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({
-      kind: 'stuck',
-      question: expect.stringMatching(/refuses our credentials/),
-      lastFailure: { failure: 'Unauthorized', status: 401 },
-    });
-    expect(addsOf(request.reference)).toEqual([401]);
-    writeFileSync(file, 'token-three\n');
-    await answer(saga, 'retry', { note: 'the token was renewed' });
-    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'retry' }] });
-    expect(orders(request.reference)).toHaveLength(1);
-  });
-
-  itInWays('that changes between the cart and the order: the order is placed once, with the new one', async () => {
-    const request = provisionRequest();
-    const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
-    const saga = await sagas.provision(request);
-    await rig.sandbox.whenStruck(gate);
-    writeFileSync(file, 'token-four\n');
-    renew('token-four');
-    rig.sandbox.faults.release(gate);
-    expect(await saga.result()).toMatchObject({ decisions: [] });
-    expect(orders(request.reference)).toHaveLength(1);
-    const statuses = callsTo(rig.sandbox.ledger, 'place-order')
-      .filter(({ names }) => names.label?.includes(request.label))
-      .map(({ status }) => status);
-    expect(statuses).toEqual([401, 200]);
-  });
 });
 
 describe('TLS', () => {
@@ -130,25 +96,5 @@ describe('TLS', () => {
     const saga = await sagas.provision(request);
     expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
     expect(orders(request.reference)).toHaveLength(1);
-  });
-
-  itInWays.each([
-    ['of an authority that nobody named', 'IP:127.0.0.1', false],
-    ['for another host', 'DNS:elsewhere.test', true],
-  ])('with a certificate %s nothing is sent: the saga waits, and nothing is ordered', async (what, name, named) => {
-    const sagas = await startWorker(what.replaceAll(' ', '-'), {
-      PROVIDER_BASE_URL: `https://127.0.0.1:${port(await front(name))}`,
-      ...(named ? { PROVIDER_CA_FILE: authority.certificate.certFile } : {}),
-    });
-    const request = provisionRequest();
-    const saga = await sagas.provision(request);
-    const waiting = await untilWaiting(saga);
-    expect(waiting).toMatchObject({ kind: 'stuck', lastFailure: { failure: 'NotSent' } });
-    expect(waiting.lastFailure?.message).toMatch(/was not sent: .*(CERT|UNABLE_TO_VERIFY|SELF_SIGNED)/);
-    expect(addsOf(request.reference)).toEqual([]);
-    await saga.cancel();
-    await expect(saga.result()).rejects.toMatchObject({ report: { leftovers: [] } });
-    expect(addsOf(request.reference)).toEqual([]);
-    expect(orders(request.reference)).toEqual([]);
   });
 });

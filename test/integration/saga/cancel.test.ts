@@ -4,17 +4,13 @@
  */
 import type { EndpointName } from '../../../sandbox/endpoints';
 import type { SagaHandle } from '../../../src/client/handle';
-import { InvalidRequestError, SagaEndedError } from '../../../src/client/errors';
+import { InvalidRequestError } from '../../../src/client/errors';
 import { recordOf } from '../../../src/journal/record';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const stories: [string, EndpointName, string, () => Promise<SagaHandle>][] = [
   ['an order', 'place-order', 'order', () => rig.sagas.provision(provisionRequest())],
@@ -32,22 +28,6 @@ it.each(stories)('%s that was placed all the same ends as cancelled, and the rep
   const { cancelled } = await outcomeOf(saga);
   expect(cancelled).toMatchObject({ outcome: 'done', leftovers: [], known: { [known]: expect.anything() } });
   expect(cancelled?.steps.find(({ id }) => id === endpoint)).toMatchObject({ status: 'done' });
-});
-
-it('while it waits before the next attempt, the report says what the last one came to', async () => {
-  const request = provisionRequest();
-  const match = { label: request.label };
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'rate-limit', retryAfter: 30, match });
-  const saga = await rig.sagas.provision(request);
-  await until(async () => {
-    const { steps } = await saga.progress();
-    return steps.some(({ id, detail }) => id === 'place-order' && detail !== undefined);
-  });
-  await saga.cancel();
-  const { cancelled } = await outcomeOf(saga);
-  const step = cancelled?.steps.find(({ id }) => id === 'place-order');
-  expect(step).toMatchObject({ status: 'failed', attempts: 1, endedAt: expect.anything() });
-  expect(step?.detail).toMatch(/429/);
 });
 
 const said = { by: 'ann', note: 'the customer has changed their mind' };
@@ -73,13 +53,6 @@ it('has a person and a reason, which stay in the report and in the journal', asy
   expect((await saga.progress()).decisions).toMatchObject([record]);
 });
 
-it('from the Web UI has none, and the report says so', async () => {
-  const saga = await stuck();
-  await rig.temporal.workflow.getHandle(saga.workflowId).cancel();
-  const { cancelled } = await outcomeOf(saga);
-  expect(cancelled).toMatchObject({ why: 'cancelled; nobody said who or why', decisions: [] });
-});
-
 it('is not taken with half of them, nor from a signal that cannot be read', async () => {
   const saga = await stuck();
   for (const less of [{ by: 'ann' }, { note: 'why' }, { by: '', note: 'why' }, { by: 'ann', note: ' ' }]) {
@@ -90,20 +63,4 @@ it('is not taken with half of them, nor from a signal that cannot be read', asyn
   expect(await saga.progress()).toMatchObject({ state: 'stuck', ignored: [{ decision: 'cancel' }] });
   await saga.cancel();
   expect((await outcomeOf(saga)).cancelled).toMatchObject({ why: 'cancelled; nobody said who or why' });
-});
-
-it('cancels nothing by its signal alone', async () => {
-  const saga = await stuck();
-  await rig.temporal.workflow.getHandle(saga.workflowId).signal('cancelledBy', said);
-  expect(await saga.progress()).toMatchObject({ state: 'stuck', decisions: [], ignored: [] });
-  rig.sandbox.faults.clear();
-  const { waiting } = await saga.progress();
-  await saga.decide('retry', { question: waiting?.id, by: 'bob' });
-  expect(await saga.result()).toMatchObject({ outcome: 'done', decisions: [{ decision: 'retry' }] });
-});
-
-it('says that the saga has ended where it came too late', async () => {
-  const saga = await rig.sagas.switch(switchRequest({ quoteOnly: true }));
-  await saga.result();
-  await expect(saga.cancel(said)).rejects.toThrow(SagaEndedError);
 });

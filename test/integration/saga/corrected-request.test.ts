@@ -1,10 +1,9 @@
 /** An order that the provider refuses, and a person is asked about: what may be corrected, and what is bought then. */
 import { callsTo, orders } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { describeInWays, itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 /** Of another type than the items of these requests have. */
 const wrongPlan = 7777;
@@ -40,8 +39,6 @@ async function refusedOrder(changes: Changes = {}): Promise<Refused> {
   return { request, saga: await rig.sagas.provision(request) };
 }
 
-const callsOf = ({ account }: { account: string }) =>
-  callsTo(rig.sandbox.ledger, 'place-order').filter(({ names }) => names.account?.includes(account));
 const addsOf = ({ reference }: { reference: string }) =>
   callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 const ordersOf = ({ account }: { account: string }) =>
@@ -67,65 +64,9 @@ describe('an item that the provider refuses', () => {
     expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds }]);
     expect(addsOf(request)).toHaveLength(2);
   });
-
-  itInWays.each([
-    [{ os_template_id: 7 }],
-    [{ billing_cycle: 12 }],
-    [{ quantity: 2 }],
-    [{ addons: [{ id: 6, additional_value: 1 }] }],
-    [{ password: 'another', custom_ssh_key: 'YWJj' }],
-  ])('may be corrected by %j', async (correction) => {
-    const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 3 }] });
-    const match = { planId: planIdOf(request.reference) };
-    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'refuse-before', match });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction });
-    await saga.result();
-    expect(ordersOf(request)).toMatchObject([{ items: [{ ...request.items[0], ...correction }] }]);
-  });
-
-  itInWays('may be put right by what stands beside it: that is deleted first, and added anew', async () => {
-    const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }, { plan_id: wrongPlan }] });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'refused');
-    const [first] = rig.openItems(request);
-    await answer(saga, 'retry', { correction: { item: 1, quantity: 1 } });
-    await untilWaiting(saga, 'refused');
-    expect(rig.openItems(request)).toMatchObject([{ item: { quantity: 1 } }]);
-    expect(rig.openItems(request)[0]?.cartItemId).not.toBe(first?.cartItemId);
-    await answer(saga, 'retry', { correction: { plan_id: planIdOf(request.reference) } });
-    expect((await saga.result()).outcome).toBe('done');
-    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }, { plan_id: planIdOf(request.reference) }] }]);
-    expect(rig.openItems(request)).toEqual([]);
-  });
-
-  itInWays('may be tried again as it is', async () => {
-    const request = provisionRequest({ onRefusal: 'ask' });
-    const match = { planId: planIdOf(request.reference) };
-    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'refuse-before', match });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry');
-    await saga.result();
-    expect(ordersOf(request)).toMatchObject([{ items: request.items }]);
-  });
 });
 
 describe('an order that the provider refuses', () => {
-  itInWays.each([[{ label: 'another label' }], [{ currency: 'eur' }]])(
-    'may be corrected by %j, with the items that are in the cart',
-    async (correction) => {
-      const { request, saga } = await refusedOrder();
-      expect(await untilWaiting(saga)).toMatchObject({ kind: 'refused', step: 'place-order', choices: ['retry'] });
-      await answer(saga, 'retry', { correction });
-      await saga.result();
-      expect(callsOf(request).map(({ body }) => body)).toMatchObject([{ label: request.label }, correction]);
-      expect(ordersOf(request)).toHaveLength(1);
-      expect(addsOf(request)).toHaveLength(1);
-    },
-  );
-
   it('deletes an item that is corrected, and orders what was added in its place', async () => {
     const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }, { quantity: 3 }] });
     await untilWaiting(saga, 'refused');
@@ -146,54 +87,9 @@ describe('an order that the provider refuses', () => {
     expect(deletedAt).toBeLessThan(addedAt);
     expect(rig.openItems(request)).toEqual([]);
   });
-
-  itInWays('needs no number for the only item', async () => {
-    const { request, saga } = await refusedOrder();
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { os_template_id: 8 } });
-    await saga.result();
-    expect(ordersOf(request)).toMatchObject([{ items: [{ os_template_id: 8 }] }]);
-    expect(rig.openItems(request)).toEqual([]);
-  });
-
-  itInWays('is refused once more, and corrected once more', async () => {
-    const { request, saga } = await refusedOrder({ items: [{ quantity: 3 }] });
-    rig.sandbox.faults.add({
-      endpoint: 'place-order',
-      kind: 'refuse-before',
-      nth: 2,
-      match: { account: request.account },
-    });
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { quantity: 2 } });
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { quantity: 1 } });
-    await saga.result();
-    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
-    expect(rig.openItems(request)).toEqual([]);
-  });
-
-  itInWays('is undone when it is cancelled', async () => {
-    const { request, saga } = await refusedOrder({ items: [{}, {}] });
-    await untilWaiting(saga, 'refused');
-    expect(rig.openItems(request)).toHaveLength(2);
-    await saga.cancel();
-    expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-    expect(rig.openItems(request)).toEqual([]);
-    expect(ordersOf(request)).toEqual([]);
-  });
-
-  itInWays('is undone when the time of the request is over', async () => {
-    const notAfter = new Date(Date.now() + 8_000).toISOString();
-    const { request, saga } = await refusedOrder({ notAfter });
-    await untilWaiting(saga, 'refused');
-    const { failure } = await outcomeOf(saga);
-    expect(failure).toMatchObject({ type: 'DeadlinePassed', report: { outcome: 'reversed', leftovers: [] } });
-    expect(rig.openItems(request)).toEqual([]);
-  });
 });
 
-describeInWays('a correction that does not fit', () => {
+describe('a correction that does not fit', () => {
   it.each<[Changes, object, string]>([
     [{}, { account: 'AB-9' }, 'account: is not a field of this request'],
     [{}, { quantity: 0 }, 'quantity: must be a whole number above 0'],
@@ -226,15 +122,6 @@ describeInWays('a correction that does not fit', () => {
     await outcomeOf(saga);
     expect(rig.openItems(request)).toEqual([]);
   });
-
-  it('names fewer servers where they were named beforehand', async () => {
-    rig.sandbox.configure({ orderResponse: 'opaque' });
-    const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }], vmObjectIds: [9001, 9002] });
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { quantity: 1, vmObjectIds: [9001] } });
-    expect((await saga.result()).servers).toMatchObject([{ vmObjectId: 9001 }]);
-    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
-  });
 });
 
 describe('what was approved', () => {
@@ -252,22 +139,6 @@ describe('what was approved', () => {
     await saga.result();
     expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
   });
-
-  itInWays('and where that is refused, all is undone', async () => {
-    const { request, saga } = await refusedOrder({ approval: 'always' });
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { label: 'dearer' } });
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'reject', { reason: 'no' });
-    expect((await outcomeOf(saga)).failure).toMatchObject({
-      type: 'NotApproved',
-      report: { outcome: 'reversed', leftovers: [] },
-    });
-    expect(rig.openItems(request)).toEqual([]);
-    expect(ordersOf(request)).toEqual([]);
-  });
 });
 
 it('an item that cannot be deleted is asked about, and told where it is left behind', async () => {
@@ -284,14 +155,4 @@ it('an item that cannot be deleted is asked about, and told where it is left beh
   const { cancelled } = await outcomeOf(saga);
   expect(cancelled?.leftovers).toEqual([{ kind: 'cart-item', cartItemId: before?.cartItemId, why: 'by hand' }]);
   expect(rig.openItems(request)).toEqual([before]);
-});
-
-itInWays.each([[{}], [{ onRefusal: 'fail' }]])('a request with %j is undone, and fails', async (changes) => {
-  const { request, saga } = await refusedOrder({ onRefusal: undefined, ...changes });
-  expect((await outcomeOf(saga)).failure).toMatchObject({
-    type: 'OrderRejected',
-    report: { outcome: 'reversed', leftovers: [], decisions: [] },
-  });
-  expect(rig.openItems(request)).toEqual([]);
-  expect(await stepOf(saga, 'place-order')).toMatchObject({ status: 'failed' });
 });

@@ -7,18 +7,10 @@ import { ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { deleteRun } from '../../support/delete-run';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting, type Ended } from '../../support/sagas';
+import { rigForFile, until } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilState, untilWaiting, type Ended } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const started = (workflow: Parameters<typeof rig.sagas.start>[0], request: object) =>
   rig.sagas.start<typeof workflow>(workflow, request);
@@ -58,26 +50,17 @@ it('an order that was refused is not ordered: “nothing was placed” was told'
   expect({ outcome, sent }).toEqual({ outcome: first, sent: [] });
 });
 
-it('one that was cancelled says so, with the same report', async () => {
+it('one that was cancelled while it was held, and had not begun, says so, too', async () => {
   const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  await rig.sagas.hold({ note: 'a test' });
   const saga = await started('provisionServers', request);
-  await untilWaiting(saga, 'stuck');
+  await untilState(saga, 'held');
   await saga.cancel();
   const { cancelled: report } = await outcomeOf(saga);
+  expect(report).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  await rig.sagas.release();
   const { outcome, sent } = await againWhenForgotten(saga, request);
   expect({ outcome, sent }).toEqual({ outcome: { failure: { type: 'CancelledBefore', report } }, sent: [] });
-});
-
-it('a reset of it goes on', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label }, times: 1 });
-  const saga = await started('provisionServers', request);
-  expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'OrderRejected' });
-  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
-  const again = rig.latest('provisionServers', request);
-  expect(await outcomeOf(again)).toMatchObject({ result: { outcome: 'done' } });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
 
 describe('a run that Temporal has gone back to, because it was restored', () => {

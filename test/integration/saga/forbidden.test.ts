@@ -6,14 +6,10 @@ import { openCartItems } from '../../../sandbox/sentences';
 import type { SagaFailureName } from '../../../src/domain/failures';
 import type { WorkflowName } from '../../../src/domain/identity';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 /** What may be corrected where the provider surely refuses the step; undefined where nothing may be. */
 type Case = [
@@ -83,27 +79,4 @@ describe.each(cases)('a 403 to %s', (...one) => {
     expect(failure?.report.why).toMatch(/quota of 5 servers is used up.*rejected: the quota is meant/);
     expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
   });
-});
-
-it('a 403 after the order names both readings, too, and the order stays', async () => {
-  const request = provisionRequest({ firewalls: [143] });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'forbidden' });
-  const saga = await rig.sagas.provision(request);
-  const { question, choices } = await untilWaiting(saga, 'stuck');
-  expect(question).toMatch(/Either our credentials are not allowed this, or the provider refuses/);
-  expect(choices).not.toContain('reject');
-  await answer(saga, 'retry');
-  await expect(saga.result()).resolves.toMatchObject({ outcome: 'done' });
-});
-
-it('a 401 is of our credentials alone', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  const { question, choices, lastFailure } = await untilWaiting(saga, 'stuck');
-  expect(question).toContain('The provider refuses our credentials: they must be fixed first.');
-  expect(choices).toEqual(['retry']);
-  expect(lastFailure?.whose).toBe('us');
-  await answer(saga, 'retry');
-  await saga.result();
 });

@@ -1,12 +1,10 @@
-/** Every kind of waiting × every decision × update and signal; twice the same; at the same moment; against a cancel. */
+/** Every kind of waiting, and every decision; two at the same moment; one against a cancel. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { decisionNames, type DecisionName } from '../../../src/domain/decisions';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import type { Waiting, WaitKind } from '../../../src/domain/progress';
-import { DecisionRefusedError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import { noOrderPlacedTwice, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
-import { itInWays, takesWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -113,18 +111,6 @@ const waits: Record<
     },
     fits: { provideServers: 'done', markCancelled: 'reversed' },
   },
-  'a hold': {
-    kind: 'held',
-    start: async () => {
-      await rig.sagas.hold({ note: 'a test' });
-      const saga = await rig.sagas.provision(provisionRequest());
-      await untilWaiting(saga, 'held');
-      // Ended from outside, it lets nobody begin by itself.
-      await rig.temporal.workflow.getHandle('hold').terminate();
-      return saga;
-    },
-    fits: { retry: 'done' },
-  },
 };
 
 const raw = (saga: SagaHandle): WorkflowHandle => rig.temporal.workflow.getHandle(saga.workflowId);
@@ -133,85 +119,37 @@ const end = async (saga: SagaHandle) => {
   return (await saga.progress()).state;
 };
 
-/** `npm test` takes one of them. */
-const taken = ['unknown servers'];
-const waitsTaken = Object.entries(waits).filter(([name]) => takesWays || taken.includes(name));
-
-describe.each(waitsTaken)('%s', (_name, { kind, start, fits, byHand }) => {
-  it('takes the decisions that fit as updates and as signals, and no other', async () => {
-    for (const send of ['update', 'signal'] as const) {
-      for (const name of decisionNames) {
-        const saga = await start();
-        const waiting = await untilWaiting(saga, kind);
-        expect(waiting.choices).toEqual(
-          Object.keys(fits).sort(
-            (a, b) => waiting.choices.indexOf(a as DecisionName) - waiting.choices.indexOf(b as DecisionName),
-          ),
-        );
-        const ends = fits[name];
-        const body = { question: waiting.id, ...bodies[name] };
-        if (name === 'markDone') byHand?.(waiting);
-        if (send === 'update') {
-          const decided = ends === undefined ? saga.decide(name, body) : answer(saga, name, body);
-          if (ends === undefined) {
-            await expect(decided).rejects.toThrow(DecisionRefusedError);
-            await expect(decided).rejects.toThrow(`Decisions that fit: ${[...waiting.choices, 'cancel'].join(', ')}`);
-          } else await decided;
-        } else {
-          await raw(saga).signal(name, body);
-          if (ends === undefined) {
-            const { ignored } = await until(async () => {
-              const progress = await saga.progress();
-              return progress.ignored.length > 0 && progress;
-            });
-            expect(ignored).toMatchObject([{ decision: name, why: expect.stringContaining('does not fit') }]);
-          }
-        }
-        if (ends === undefined) {
-          expect((await saga.progress()).waiting).toEqual(waiting);
-          await raw(saga).terminate('the test is through with it');
-        } else expect(await end(saga)).toBe(ends);
-      }
-    }
-  });
-
-  itInWays('ends as cancelled when it is cancelled', async () => {
+describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits, byHand }) => {
+  it.each(Object.entries(fits) as [DecisionName, string][])('takes %s, and ends as %s', async (name, ends) => {
     const saga = await start();
-    await untilWaiting(saga, kind);
-    await saga.cancel();
-    // A cancel cannot say what becomes of an item that could not be deleted: the person still must.
-    if (fits.retry === 'reversed') await answer(saga, 'skip', { note: 'it may stay' });
-    const { cancelled } = await outcomeOf(saga);
-    expect(cancelled).toMatchObject({
-      reference: saga.reference,
-      outcome: expect.stringMatching(/^(partly|reversed)/),
+    const waiting = await untilWaiting(saga, kind);
+    expect([...waiting.choices].sort()).toEqual(Object.keys(fits).sort());
+    if (name === 'markDone') byHand?.(waiting);
+    await answer(saga, name, bodies[name]);
+    expect(await end(saga)).toBe(ends);
+  });
+
+  it('takes no other', async () => {
+    const saga = await start();
+    const waiting = await untilWaiting(saga, kind);
+    const others = decisionNames.filter((name) => fits[name] === undefined);
+    for (const name of others) {
+      const body = { question: waiting.id, ...bodies[name] };
+      const refused = `Decisions that fit: ${[...waiting.choices, 'cancel'].join(', ')}`;
+      await expect(saga.decide(name, body)).rejects.toThrow(refused);
+      await raw(saga).signal(name, body);
+    }
+    const { ignored } = await until(async () => {
+      const progress = await saga.progress();
+      return progress.ignored.length === others.length && progress;
     });
-    expect((await saga.progress()).state).toBe(cancelled?.outcome);
-    expect((await saga.describe()).status.name).toBe('CANCELLED');
+    expect(ignored.map(({ decision }) => decision)).toEqual(others);
+    expect((await saga.progress()).waiting).toEqual(waiting);
+    await raw(saga).terminate('the test is through with it');
   });
 });
 
-it('is found by its state, step and since when, only while it waits', async () => {
-  const saga = await waits['an unknown outcome']!.start();
-  const { since } = await untilWaiting(saga);
-  const row = await until(async () => {
-    for await (const found of rig.sagas.list({ state: 'outcome-unknown' })) {
-      if (found.workflowId === saga.workflowId) return found;
-    }
-    return undefined;
-  });
-  expect(row).toMatchObject({ state: 'outcome-unknown', step: 'place-order', waitingSince: new Date(since) });
-  await answer(saga, 'confirmNotPlaced', { note: 'looked' });
-  await saga.result();
-  await until(async () => {
-    for await (const found of rig.sagas.list({ state: 'outcome-unknown' })) {
-      if (found.workflowId === saga.workflowId) return false;
-    }
-    return true;
-  });
-});
-
-itInWays('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
+it('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
   const saga = await waits['an unknown outcome']!.start();
   await untilWaiting(saga);
   const decisions = await Promise.allSettled([
@@ -227,21 +165,7 @@ itInWays('takes one of two decisions that come at once; the other finds nothing 
   );
 });
 
-itInWays('refuses a decision while the one before is in work', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga);
-  const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
-  await answer(saga, 'retry');
-  await rig.sandbox.whenStruck(gate);
-  await expect(answer(saga, 'retry')).rejects.toThrow(/nothing waits for a decision now; the saga is running/);
-  rig.sandbox.faults.release(gate);
-  await saga.result();
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-});
-
-itInWays('loses neither the decision nor the cancel when they race', async () => {
+it('loses neither the decision nor the cancel when they race', async () => {
   for (let round = 0; round < 8; round += 1) {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
@@ -261,28 +185,4 @@ itInWays('loses neither the decision nor the cancel when they race', async () =>
     expect(told.filter((id) => !open.includes(id))).toEqual([]);
   }
   expect(noOrderPlacedTwice(rig.sandbox.ledger)).toBe(true);
-});
-
-itInWays('reads a decision that is no object, or names unknown fields, as a sentence and not as a crash', async () => {
-  const saga = await waits['unknown servers']!.start();
-  const { id: question } = await untilWaiting(saga);
-  for (const body of [
-    7,
-    'text',
-    [],
-    { question, vmObjectIds: 'x' },
-    { question, vmObjectIds: [1], colour: 'red' },
-    { question, vmObjectIds: [1.5] },
-  ]) {
-    await expect(raw(saga).executeUpdate('provideServers', { args: [body] })).rejects.toMatchObject({
-      cause: { type: 'DecisionRefused', message: expect.stringMatching(/^provideServers: .*Like \{"question":"/s) },
-    });
-    await raw(saga).signal('provideServers', body);
-  }
-  const { ignored } = await until(async () => {
-    const progress = await saga.progress();
-    return progress.ignored.length === 6 && progress;
-  });
-  expect(ignored.every(({ why }) => why.startsWith('provideServers: '))).toBe(true);
-  await saga.cancel();
 });

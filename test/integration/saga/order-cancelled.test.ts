@@ -12,19 +12,15 @@ import { recordOf } from '../../../src/journal/record';
 import { runHere } from '../../support/command-line';
 import { deleteRun } from '../../support/delete-run';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 
 const hourMs = 3_600_000;
 const account = 'ZZ-1';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    activities: { duplicateWithinMs: hourMs, spendLimits: parseSpendLimits(`${account}=1 servers/1h`) },
-  });
+const rig = rigForFile({
+  activities: { duplicateWithinMs: hourMs, spendLimits: parseSpendLimits(`${account}=1 servers/1h`) },
 });
-afterAll(() => rig.close());
 beforeEach(() => {
   rig.sandbox.faults.clear();
 });

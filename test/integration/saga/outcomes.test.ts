@@ -7,16 +7,11 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { followToEnd } from '../../../src/cli/commands';
 import { Printer } from '../../../src/cli/print';
 import type { SagaOutcome } from '../../../src/domain/outcomes';
-import { takesWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids' });
@@ -102,10 +97,7 @@ const ends: [what: string, word: SagaOutcome, start: () => Promise<SagaHandle>][
   ],
 ];
 
-/** `npm test` takes one of each word. */
-const isFirst = ([, word]: (typeof ends)[number], index: number) => ends.findIndex((one) => one[1] === word) === index;
-
-it.each(takesWays ? ends : ends.filter(isFirst))('%s is %s', async (_, word, start) => {
+it.each(ends)('%s is %s', async (_, word, start) => {
   const saga = await start();
   const { result, failure, cancelled } = await outcomeOf(saga);
   const { outcome } = (result ?? failure?.report ?? cancelled) as { outcome: SagaOutcome };

@@ -4,21 +4,13 @@
  */
 import { callsTo, changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { itInWays, takesWays } from '../../support/left-out';
-import { brokenPromises, type Asked } from '../../support/promises';
+import { brokenPromises } from '../../support/promises';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, taskBefore, workflowTasksOf } from '../../support/reset';
-import { Rig, until } from '../../support/rig';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const addsOf = ({ reference }: { reference: string }) =>
   callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
@@ -29,7 +21,7 @@ async function resetToTask(saga: { workflowId: string }, task = 0): Promise<void
 }
 
 describe('from whichever point, of a saga that is done', () => {
-  it.each(takesWays ? (['provisionServers', 'changeOrder', 'switchPlan'] as const) : (['provisionServers'] as const))(
+  it.each(['provisionServers', 'changeOrder', 'switchPlan'] as const)(
     '%s: nobody is asked, and nothing is placed again',
     async (workflow) => {
       const requests = {
@@ -61,18 +53,6 @@ describe('from whichever point, of a saga that is done', () => {
   );
 });
 
-itInWays('says where an answer is from', async () => {
-  const request = provisionRequest();
-  const saga = await rig.sagas.provision(request);
-  await saga.result();
-  await resetToTask(saga);
-  const again = rig.latest('provisionServers', request);
-  await again.result();
-  const from = new RegExp(`^from the journal: .* UTC, run ${saga.runId}$`);
-  expect((await stepOf(again, 'place-order'))?.detail).toMatch(from);
-  expect((await stepOf(again, 'take-reference'))?.detail).toMatch(new RegExp(`^known since .* run ${saga.runId}`));
-});
-
 it('while the order is under way, waits for its answer and uses it', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'after' });
@@ -86,35 +66,7 @@ it('while the order is under way, waits for its answer and uses it', async () =>
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
 
-itInWays('uses the items that are in the cart', async () => {
-  const request = provisionRequest({ items: [{}, {}] });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  const items = rig.openItems(request).map(({ cartItemId }) => cartItemId);
-  await resetToTask(saga);
-  const result = await rig.latest('provisionServers', request).result();
-  expect([...result.cartItemIds].sort()).toEqual(items);
-  expect(addsOf(request)).toHaveLength(2);
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  expect(rig.openItems(request)).toEqual([]);
-});
-
-itInWays('deletes an item of which nobody knows whether it was deleted, and uses another one', async () => {
-  const request = provisionRequest();
-  const { faults } = rig.sandbox;
-  faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label }, times: 1 });
-  const unanswered = faults.add({ endpoint: 'delete-cart-item', kind: 'error-before', times: 'all' });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  faults.lift(unanswered);
-  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
-  expect(await rig.latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
-  expect(addsOf(request)).toHaveLength(2);
-  expect(rig.openItems(request)).toEqual([]);
-});
-
-itInWays.each([
+it.each([
   ['the beginning', 0],
   ['right before the order', -3],
 ])('to %s, adds again what the earlier run took back', async (_where, task) => {
@@ -147,25 +99,6 @@ describe('where the earlier run’s order is of unknown fate', () => {
     const again = rig.latest('provisionServers', request);
     return { request, before, again, waiting: await untilWaiting(again, 'outcome-unknown') };
   }
-
-  itInWays('asks about the call anew', async () => {
-    const { request, before, again, waiting } = await unknown();
-    expect(waiting.id).not.toBe(before.id);
-    await answer(again, 'confirmNotPlaced', { note: 'the panel shows none' });
-    await again.result();
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-    expect(addsOf(request)).toHaveLength(1);
-  });
-
-  itInWays('and it is cancelled, leaves its items alone and reports both', async () => {
-    const { request, again } = await unknown();
-    await again.cancel();
-    const ended = await outcomeOf(again);
-    expect(ended.cancelled?.leftovers.map(({ kind }) => kind)).toEqual(['placement-unknown', 'cart-item']);
-    expect(rig.openItems(request)).toHaveLength(1);
-    const asked: Asked = { workflow: 'provisionServers', request };
-    expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
-  });
 
   it('does not take a word that was given before: a reset sends decisions again', async () => {
     const { request, again, waiting } = await unknown();
@@ -208,31 +141,4 @@ describe('of a saga that ends before its pivot, after an earlier run has placed 
       ),
     ).toEqual([]);
   });
-
-  itInWays.each(['changeOrder', 'switchPlan'] as const)(
-    '%s, of which the provider would refuse a quote by now: it is not asked',
-    async (workflow) => {
-      const request = workflow === 'changeOrder' ? changeRequest() : switchRequest();
-      const asked = { workflow, request } as Asked;
-      const saga = (await rig.sagas.start(workflow, request)) as SagaHandle;
-      const first = await saga.result();
-      const match = { subscriptionId: request.subscription_id };
-      rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', match });
-      await resetToTask(saga);
-      const ended = await outcomeOf(rig.latest(workflow, request));
-      expect(ended).toEqual({ result: first });
-      expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
-    },
-  );
-});
-
-itInWays('of a saga that never placed anything, reports nothing', async () => {
-  const request = changeRequest({ approval: 'always' });
-  const saga = await rig.sagas.change(request);
-  await untilWaiting(saga, 'approval');
-  await resetToTask(saga);
-  const again = rig.latest('changeOrder', request);
-  await untilWaiting(again, 'approval');
-  await answer(again, 'reject', {});
-  expect((await outcomeOf(again)).failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
 });

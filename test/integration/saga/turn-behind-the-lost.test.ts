@@ -2,33 +2,17 @@
 import { firewallMoments, firewallsOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { resultsOf } from '../../support/events';
-import { itInWays, takesWays } from '../../support/left-out';
 import { firewallsRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { progressOf } from '../../support/sagas';
 
 /** Longer than the test waits for more than one look. */
 const inAirMs = 30_000;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ activities: { turnLookMs: 100, inAirMs } });
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true, activities: { turnLookMs: 100, inAirMs } });
 
 const untilQueued = (saga: SagaHandle, before: number) =>
   until(async () => (await progressOf(saga)).queued?.before === before);
-const isThere = (saga: SagaHandle) =>
-  rig.temporal.workflow
-    .getHandle(saga.workflowId)
-    .describe()
-    .then(
-      () => true,
-      () => false,
-    );
 const remove = async ({ workflowId }: SagaHandle) => {
   const { namespace } = rig.temporal.options;
   await rig.temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
@@ -53,7 +37,7 @@ const ends: [string, (saga: SagaHandle) => Promise<void>][] = [
   ['terminated', terminate],
   ['deleted', remove],
 ];
-it.each(takesWays ? ends : ends.slice(0, 1))('goes on behind a saga that was %s', async (_, end) => {
+it.each(ends)('goes on behind a saga that was %s', async (_, end) => {
   const { vmObjectId, gate, start, first } = await begin('list-firewalls', [1]);
   const second = await start({ exactly: [2] });
   await untilQueued(second, 1);
@@ -63,24 +47,7 @@ it.each(takesWays ? ends : ends.slice(0, 1))('goes on behind a saga that was %s'
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([2]);
 });
 
-itInWays('and behind one that was terminated while it was queued itself, and told that it was its turn', async () => {
-  const { gate, start, first } = await begin('list-firewalls', [1]);
-  const second = await start({ exactly: [1] });
-  await untilQueued(second, 1);
-  const third = await start({ exactly: [2] });
-  await untilQueued(third, 2);
-  await terminate(second);
-  await untilQueued(third, 1);
-  const fourth = await start({ exactly: [3] });
-  await untilQueued(fourth, 2);
-  await remove(third);
-  await until(async () => !(await isThere(third)));
-  rig.sandbox.faults.release(gate);
-  await first.result();
-  await expect(fourth.result()).resolves.toMatchObject({ firewalls: [3] });
-});
-
-itInWays('not before it is known what became of its last call', async () => {
+it('not before it is known what became of its last call', async () => {
   const { vmObjectId, gate, start, first } = await begin('unassign-firewalls', [1]);
   const second = await start({ exactly: [2] });
   await untilQueued(second, 1);

@@ -3,24 +3,16 @@
  * test's time.
  */
 import Database from 'libsql';
-import { changeOrdersOf, firewallMoments, firewallsOf, switchesOf } from '../../../sandbox/sentences';
+import { changeOrdersOf, firewallMoments, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
 import { activitiesOf, statesOf } from '../../support/events';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig, until } from '../../support/rig';
+import { type Rig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, progressOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const untilQueued = (saga: SagaHandle, before?: number): Promise<ProgressView['queued'] & object> =>
   until(async () => {
@@ -93,17 +85,6 @@ it('a subscription has one change or switch at a time; who waits sends nothing, 
   await rig.withJournal(async ({ db }) => expect(await turnsOf(db, `subscription ${subscription_id}`)).toEqual([]));
 });
 
-itInWays('who only asks for a price does not wait; other subscriptions and servers do not wait either', async () => {
-  const { subscription_id, first } = await heldSubscription();
-  await expect(
-    (await rig.sagas.switch(switchRequest({ subscription_id, quoteOnly: true }))).result(),
-  ).resolves.toMatchObject({ placed: false });
-  await (await rig.sagas.change(changeRequest())).result();
-  await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId: subscription_id }))).result();
-  await first.cancel();
-  await outcomeOf(first);
-});
-
 it('is found in the list as queued, and as no wait for a person', async () => {
   const { subscription_id, first } = await heldSubscription();
   const second = await rig.sagas.change(changeRequest({ subscription_id }));
@@ -147,81 +128,6 @@ it('is cancelled at once, without doing anything, and its place is the next oneâ
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
 });
 
-itInWays('keeps the order of arrival, however often somebody has it look', async () => {
-  const { vmObjectId, start } = serverWith([1]);
-  const gate = gateAt('list-firewalls', { vmObjectId });
-  const first = await start({ assign: [10] });
-  await rig.sandbox.whenStruck(gate);
-  const others: SagaHandle[] = [];
-  for (const id of [11, 12, 13, 14]) {
-    const saga = await start({ assign: [id] });
-    await untilQueued(saga, others.length + 1);
-    others.push(saga);
-  }
-  for (const saga of [...others].reverse()) await look(saga);
-  rig.sandbox.faults.release(gate);
-  await Promise.all([first, ...others].map((saga) => saga.result()));
-  expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1, 10, 11, 12, 13, 14]);
-});
-
-itInWays('goes on behind a saga that failed, and undid what it did in its own turn', async () => {
-  const { vmObjectId, start } = serverWith([1]);
-  const gate = gateAt('unassign-firewalls', { vmObjectId });
-  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', match: { vmObjectId } } as never);
-  const first = await start({ exactly: [10] });
-  await rig.sandbox.whenStruck(gate);
-  const second = await start({ exactly: [1, 2] });
-  await untilQueued(second, 1);
-  rig.sandbox.faults.release(gate);
-  expect((await outcomeOf(first)).failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
-  await expect(second.result()).resolves.toMatchObject({ assigned: [2], unassigned: [], firewalls: [1, 2] });
-  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
-  // Unassigning is undone as well, though it was refused.
-  expect(moments).toEqual([[1], [1, 10], [1, 10], [1], [1, 2]]);
-});
-
-itInWays('a saga that is put back while it works keeps its turn', async () => {
-  const { subscription_id, first } = await heldSubscription();
-  const second = await rig.sagas.change(changeRequest({ subscription_id }));
-  await untilQueued(second);
-  const [, task] = await workflowTasksOf(rig.temporal, first);
-  await resetTo(rig.temporal, { workflowId: first.workflowId }, task!);
-  const saga = await rig.sagas.get(first.reference, 'changeOrder');
-  await untilWaiting(saga, 'approval');
-  await look(second);
-  await until(async () => (await activitiesOf(runOf(second))).length === 2);
-  await untilQueued(second, 1);
-  await answer(saga, 'approve');
-  await saga.result();
-  await second.result();
-  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(2);
-});
-
-itInWays(
-  'a saga that is put back to before its end begins again in a new turn: what it saw may not be true any more',
-  async () => {
-    const { vmObjectId, start } = serverWith([1, 2]);
-    const first = await start({ exactly: [1] });
-    await first.result();
-    await (await start({ exactly: [2] })).result();
-    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([2]);
-
-    // To where it had seen 1 and 2, and was about to unassign 2.
-    const [, seen] = await workflowTasksOf(rig.temporal, first);
-    const gate = gateAt('assign-firewalls', { vmObjectId });
-    await resetTo(rig.temporal, first, seen!);
-    const again = await rig.sagas.get(first.reference, 'setFirewalls');
-    await rig.sandbox.whenStruck(gate);
-    const third = await start({ exactly: [3] });
-    await untilQueued(third, 1);
-    rig.sandbox.faults.release(gate);
-    await expect(again.result()).resolves.toMatchObject({ assigned: [1], unassigned: [2], firewalls: [1] });
-    await expect(third.result()).resolves.toMatchObject({ firewalls: [3] });
-    const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls.length);
-    expect(Math.min(...moments)).toBe(1);
-  },
-);
-
 it('a saga that is put back to before its end, and cancelled, leaves alone what others have done since', async () => {
   const { vmObjectId, start } = serverWith([1, 2]);
   const first = await start({ exactly: [1] });
@@ -242,46 +148,6 @@ it('a saga that is put back to before its end, and cancelled, leaves alone what 
   expect(changes()).toEqual(before);
 });
 
-itInWays('only tells the recorded answer, and does not wait, where its change was placed before', async () => {
-  const request = changeRequest();
-  const { subscription_id } = request;
-  const placed = await rig.sagas.change(request);
-  await placed.result();
-  const first = await rig.sagas.change(changeRequest({ subscription_id, approval: 'always' }));
-  await untilWaiting(first, 'approval');
-  const [task] = await workflowTasksOf(rig.temporal, placed);
-  await resetTo(rig.temporal, placed, task!);
-  await (await rig.sagas.get(placed.reference, 'changeOrder')).result();
-  await first.cancel();
-  await outcomeOf(first);
-  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
-});
-
-itInWays(
-  'a journal that is away while it is queued is asked again, by a person in the end; the place is kept',
-  async () => {
-    const { subscription_id, first } = await heldSubscription();
-    const second = await rig.sagas.change(changeRequest({ subscription_id }));
-    await untilQueued(second, 1);
-    await rig.withJournal((journal) =>
-      // Nobody else can write into the file meanwhile.
-      journal.inTransaction(async () => {
-        await look(second);
-        const { lastFailure, step } = await untilWaiting(second, 'stuck');
-        expect([step, lastFailure?.failure]).toEqual(['take-turn', 'JournalUnavailable']);
-      }),
-    );
-    const third = await rig.sagas.change(changeRequest({ subscription_id }));
-    await untilQueued(third, 2);
-    await answer(second, 'retry');
-    await untilQueued(second, 1);
-    expect(await statesOf(runOf(second))).toEqual(['queued', 'stuck', 'running', 'queued']);
-    await answer(first, 'approve');
-    await Promise.all([first, second, third].map((saga) => saga.result()));
-    expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(3);
-  },
-);
-
 function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], resource: string) {
   return db.selectFrom('turn').selectAll().where('resource', '=', resource).execute();
 }
@@ -289,7 +155,7 @@ function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], res
 /** As Temporal says of an activity that a worker has. */
 const started = 2;
 
-itInWays('a saga that is cancelled while its place is being written down gives it back', async () => {
+it('a saga that is cancelled while its place is being written down gives it back', async () => {
   const request = changeRequest();
   const { file } = rig.journalAddress as { file: string };
   const database = new Database(file, { timeout: 10_000 });

@@ -8,11 +8,10 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
-import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
+import { callsTo, openCartItems } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { Rig } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
 
 const key = () => randomBytes(32).toString('base64');
 const [one, two] = [key(), key()];
@@ -77,7 +76,7 @@ it('leaves nothing to read of who has cancelled a saga, and why', async () => {
   for (const text of [said.by, said.note]) expect(history).not.toContain(text);
 });
 
-itInWays('would be read there without keys: the search finds all of it', async () => {
+it('would be read there without keys: the search finds all of it', async () => {
   const clear = await Rig.start();
   try {
     const saga = await confide(clear);
@@ -86,15 +85,6 @@ itInWays('would be read there without keys: the search finds all of it', async (
   } finally {
     await clear.close();
   }
-});
-
-itInWays('encrypts the messages of failures', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  const { failure } = await outcomeOf(saga);
-  expect(failure?.report.why).toMatch(/answered 422/);
-  expect(await historyOf(rig, saga.workflowId)).not.toContain('answered 422');
 });
 
 describe('a request in the clear', () => {
@@ -126,16 +116,6 @@ describe('a request in the clear', () => {
     } finally {
       await lenient.close();
     }
-  });
-
-  itInWays('is one thing, a decision in the clear another: it is taken', async () => {
-    const request = provisionRequest();
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    const { id } = await untilWaiting(saga);
-    const clear = new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
-    await clear.workflow.getHandle(saga.workflowId).signal('retry', { question: id, by: 'op' });
-    expect(await saga.result()).toMatchObject({ decisions: [{ by: 'op' }] });
   });
 });
 
@@ -175,45 +155,6 @@ describe('a correction in the clear', () => {
     await saga.result();
     expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(canary);
   });
-
-  itInWays('is ignored as a signal, which stays in the history and says so', async () => {
-    const { saga, question, clear } = await waitingFor(rig);
-    await clear.signal('retry', { question, by: 'op', correction });
-    const [ignored] = await until(async () => {
-      const { ignored } = await saga.progress();
-      return ignored.length > 0 && ignored;
-    });
-    expect(ignored).toMatchObject({ decision: 'retry', by: 'op' });
-    expect(ignored?.why).toMatch(/unencrypted.*can be read in this history for good: choose another secret/s);
-    expect(ignored?.why).not.toContain(canary);
-    expect(await historyOf(rig, saga.workflowId)).toContain(canary);
-    await saga.cancel();
-    await outcomeOf(saga);
-    expect(passwords(rig.sandbox, saga.reference)).not.toContain(canary);
-  });
-
-  itInWays.each([
-    ['names its secret', { password: { secret: 'ssh-key' } }, 'c3NoLWtleQ=='],
-    ['holds none', { os_template_id: 3 }, 'S3cret!pass'],
-  ])('that %s is taken', async (_, correction, password) => {
-    const { saga, question, clear } = await waitingFor(rig);
-    await clear.executeUpdate('retry', { args: [{ question, correction }] });
-    await saga.result();
-    if ('password' in correction) expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(password);
-  });
-
-  itInWays('is taken where a setting allows it', async () => {
-    const payloadKeys = parsePayloadKeys(`k1:${one}`);
-    const lenient = await Rig.start({ payloadKeys, activities: { takesClearRequests: true } });
-    try {
-      const { saga, question, clear } = await waitingFor(lenient);
-      await clear.executeUpdate('retry', { args: [{ question, correction }] });
-      await saga.result();
-      expect(passwords(lenient.sandbox, saga.reference).at(-1)).toBe(canary);
-    } finally {
-      await lenient.close();
-    }
-  });
 });
 
 it('goes on under a new key, and reads what the old one wrote', async () => {
@@ -232,48 +173,6 @@ it('goes on under a new key, and reads what the old one wrote', async () => {
   await worker.stop();
   await rig.startWorker();
 });
-
-itInWays(
-  'is rotated under load, and no saga is lost',
-  async () => {
-    const clientWith = (keys: string) => {
-      const dataConverter = createDataConverter(parsePayloadKeys(keys));
-      return new OrderSagaClient(
-        new Client({ connection: rig.temporal.connection, namespace: rig.namespace, dataConverter }),
-      );
-    };
-    const [onlyOld, oldFirst, newFirst] = [`k1:${one}`, `k1:${one},k2:${two}`, `k2:${two},k1:${one}`];
-    const requests: ReturnType<typeof provisionRequest>[] = [];
-    const load = (client: OrderSagaClient) =>
-      Promise.all(
-        Array.from({ length: 20 }, () => {
-          const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
-          requests.push(request);
-          return client.provision(request);
-        }),
-      );
-    // Slow enough that the workers change under sagas that are half-way.
-    rig.sandbox.configure({ latencyMs: 100 });
-    try {
-      await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(onlyOld) });
-      await load(clientWith(onlyOld));
-      await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(oldFirst) });
-      await load(clientWith(oldFirst));
-      await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(newFirst) });
-      await load(clientWith(newFirst));
-      const reader = clientWith(newFirst);
-      const results = await Promise.all(
-        requests.map(async ({ reference }) => (await reader.get(reference, 'provisionServers')).result()),
-      );
-      expect(results.flatMap(({ servers }) => servers).every(({ verified }) => verified)).toBe(true);
-      expect(results).toHaveLength(60);
-      for (const { label } of requests) expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
-    } finally {
-      rig.sandbox.configure({ latencyMs: 0 });
-    }
-  },
-  120_000,
-);
 
 describe('a secret by its name', () => {
   const withSecret = (changes: object) => provisionRequest({ items: [changes] });

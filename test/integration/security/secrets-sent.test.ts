@@ -1,17 +1,11 @@
 /** What one worker told the provider does not show in what the provider tells another one. */
-import { setTimeout as pause } from 'node:timers/promises';
-import { itInWays } from '../../support/left-out';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { provisionRequest } from '../../support/requests';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const password = 'canary/7Qx-"never-shown"-kZ';
 const filed = 'canary-in-a-file-8Rv';
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ secrets: { variable: (name) => (name === 'SECRET_WEB_ROOT' ? filed : undefined) } });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ secrets: { variable: (name) => (name === 'SECRET_WEB_ROOT' ? filed : undefined) } });
 
 type Item = Parameters<typeof provisionRequest>[0] extends { items?: infer I } | undefined ? I : never;
 
@@ -51,7 +45,7 @@ const journalOf = (reference: string) =>
     return [...sealed.matchAll(/"data":"([^"]+)"/g)].map(([, data = '']) => Buffer.from(data, 'base64')).join('\n');
   });
 
-itInWays('a refused order that quotes the password is blanked by a worker that did not send it', async () => {
+it('a refused order that quotes the password is blanked by a worker that did not send it', async () => {
   const { saga, match } = await addedByAnother({ password });
   const body = { message: `the password ${password} is too weak` };
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match, body });
@@ -61,42 +55,6 @@ itInWays('a refused order that quotes the password is blanked by a worker that d
   const told = await toldIn(saga.workflowId);
   expect(told).toContain('[redacted]');
   expect(told).not.toContain('never-shown');
-});
-
-itInWays('a secret by its name is looked up again by the worker that orders', async () => {
-  const { saga, match } = await addedByAnother({ password: { secret: 'web-root' } });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match, body: `no: ${filed}` });
-  await answer(saga, 'retry');
-  const { failure } = await outcomeOf(saga);
-  expect(failure?.report.why).toMatch(/no: \[redacted\]/);
-});
-
-itInWays('one that this worker cannot look up leaves nothing of the text', async () => {
-  const { saga, match } = await addedByAnother({ password: { secret: 'web-root' } });
-  await rig.replaceWorkers({ secrets: { variable: () => undefined } });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match, body: `no: ${filed}` });
-  await answer(saga, 'retry');
-  const { failure } = await outcomeOf(saga);
-  expect(failure?.report.why).toMatch(/was answered 422/);
-  expect(failure?.report.why).not.toContain('no:');
-});
-
-itInWays('a correction counts as what was told', async () => {
-  const corrected = 'canary-corrected-5Tz';
-  const request = provisionRequest();
-  const match = { label: request.label };
-  const planId = (request.items[0] as { plan_id: number }).plan_id;
-  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match: { planId } });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match });
-  const saga = await rig.sagas.provision(request);
-  const { id } = await untilWaiting(saga);
-  await answer(saga, 'retry', { correction: { password: corrected } });
-  for (; (await untilWaiting(saga)).id === id;) await pause(25);
-  await rig.replaceWorkers({});
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match, body: `no: ${corrected}` });
-  await answer(saga, 'retry');
-  const { failure } = await outcomeOf(saga);
-  expect(failure?.report.why).toMatch(/no: \[redacted\]/);
 });
 
 it('the answer of an order that went well tells no secret: not by its name, not by its value', async () => {

@@ -1,20 +1,10 @@
 /** A worker that cannot start says why in one sentence, and what to do; what is in its way later does not stop it. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { openSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { startProcess } from '../../../scripts/processes';
 import { whyTooOld, whyUnsafe } from '../../../src/operations/temporal-server';
-import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
-import { provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ worker: false });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ worker: false });
 
 it('in a namespace that does not exist', async () => {
   const started = startProcess(programOf('worker'), { ...rig.environment, TEMPORAL_NAMESPACE: 'nowhere' });
@@ -50,21 +40,4 @@ it.each([
   ['', false],
 ])('of a Temporal server of version "%s": has known holes is %s', (version, has) => {
   expect(whyUnsafe(version)?.includes('fixed in 1.30.7, 1.31.3, 1.32.0') ?? false).toBe(has);
-});
-
-itInWays('goes on when the disk that its log is on is full', async () => {
-  const worker = spawn(process.execPath, [programOf('worker')], {
-    // A line for each call that fails, and one for each end.
-    env: { PATH: process.env['PATH'], ...rig.environment, LOG_LEVEL: 'debug' },
-    stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],
-  });
-  if (worker.stdout === null) throw new Error('it is a pipe');
-  const exited = once(worker, 'exit');
-  const [ready] = (await Promise.race([once(createInterface(worker.stdout), 'line'), exited])) as [unknown];
-  expect(ready).toMatch(/^worker ready/);
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'rate-limit', match: { label: request.label } });
-  await (await rig.sagas.provision(request)).result();
-  worker.kill('SIGTERM');
-  expect(await exited).toEqual([0, null]);
 });

@@ -1,6 +1,5 @@
 /** What a worker's probes are told, by a worker that lives, has lost Temporal, or is stopped without it. */
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
-import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -41,28 +40,4 @@ it('is alive but not ready while Temporal cannot be reached, and ready again aft
   line.fix();
   await until(async () => (await ready()).status === 200);
   expect(await (await rig.sagas.provision(provisionRequest())).result()).toMatchObject({ leftovers: [] });
-});
-
-itInWays.each(['HEALTH_ADDRESS', 'METRICS_ADDRESS'])(
-  'says in one sentence that the port of %s is in use',
-  async (setting) => {
-    const address = new URL(healthOf(worker).url).host;
-    const second = startProcess(programOf('worker'), { ...rig.environment, [setting]: address });
-    const sentence = `worker cannot start: ${setting}: nothing can listen at ${address} \\(.* in use.*`;
-    await expect(second).rejects.toThrow(new RegExp(`ended with 1 .*\\n(\\{.*\\n)?${sentence}\\n$`, 'i'));
-  },
-);
-
-itInWays('stops in the middle of a call though Temporal cannot be reached', async () => {
-  const request = provisionRequest();
-  const gate = rig.sandbox.faults.add({
-    endpoint: 'place-order',
-    kind: 'gate',
-    hold: 'before',
-    match: { label: request.label },
-  });
-  await rig.sagas.provision(request);
-  await rig.sandbox.whenStruck(gate);
-  line.cut();
-  expect(await worker.kill('SIGTERM')).toEqual({ status: 0, signal: null });
 });

@@ -3,7 +3,7 @@ import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { startProcess, type Exit, type RunningProcess } from '../../../scripts/processes';
-import { describeInWays, itInWays } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -50,40 +50,6 @@ async function holdAt(endpoint: EndpointName, hold: 'before' | 'after') {
     },
   };
 }
-
-describeInWays('killed in the middle of calls', () => {
-  let ordering: Record<'before' | 'after', Awaited<ReturnType<typeof holdAt>>>;
-  let adding: Awaited<ReturnType<typeof holdAt>>;
-
-  // One death for all: a call that was lost is noticed only when its time is up.
-  beforeAll(async () => {
-    ordering = { before: await holdAt('place-order', 'before'), after: await holdAt('place-order', 'after') };
-    adding = await holdAt('add-cart-item', 'after');
-    await endWorkers('SIGKILL');
-    for (const { release } of [...Object.values(ordering), adding]) release();
-    await startWorker();
-  });
-
-  it.each(['before', 'after'] as const)(
-    'of which one sends the order, %s it took effect: one order, and a saga that waits',
-    async (hold) => {
-      const { saga, orders } = ordering[hold];
-      expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'place-order' });
-      expect(orders()).toHaveLength(1);
-      await answer(saga, 'confirmPlaced', { note: 'seen' });
-      await saga.result();
-      expect(orders()).toHaveLength(1);
-    },
-    120_000,
-  );
-
-  it('of which one adds an item: the item that may be there is told, and another one is ordered', async () => {
-    const { saga, orders, openItems } = adding;
-    expect(await saga.result()).toMatchObject({ leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
-    expect(orders()).toHaveLength(1);
-    expect(openItems()).toHaveLength(1);
-  });
-});
 
 it('stopped while the order is sent: it says so, and the call in flight ends and is known', async () => {
   const { saga, orders, release } = await holdAt('place-order', 'before');

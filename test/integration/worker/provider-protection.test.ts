@@ -4,16 +4,14 @@
  */
 import { orders } from '../../../sandbox/sentences';
 import { startProcess } from '../../../scripts/processes';
-import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf } from '../../support/sagas';
 
 let rig: Rig;
 afterEach(() => rig.close());
 
-itInWays('keeps to its calls a second over all workers of the task queue', async () => {
+it('keeps to its calls a second over all workers of the task queue', async () => {
   rig = await Rig.start({ worker: false });
   const callsPerSecond = 4;
   await rig.startWorker({ callsPerSecond });
@@ -46,26 +44,3 @@ it('accounts take turns: many orders of one do not hold up the order of another'
 });
 
 const ordersOf = (account: string) => orders(rig.sandbox.ledger).filter((order) => order.account === account).length;
-
-it('a saga that is told to wait stops no other saga of its worker', async () => {
-  rig = await Rig.start();
-  const [told, other] = [provisionRequest(), provisionRequest()];
-  // As long as a budget of the rig: the saga that is told waits for all of it.
-  const match = { label: told.label };
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'rate-limit', match, retryAfter: 50 });
-  const first = await rig.sagas.provision(told);
-  await until(() => Promise.resolve(rig.sandbox.ledger.faultsStruck.length > 0));
-  const second = await rig.sagas.provision(other);
-  expect((await outcomeOf(second)).result).toBeDefined();
-  expect(rig.sandbox.ledger.calls.filter(({ status }) => status === 429)).toHaveLength(1);
-  await first.cancel();
-  await expect(first.result()).rejects.toMatchObject({ report: { leftovers: [] } });
-});
-
-it('tells the server whose order it is, so that accounts can take turns', async () => {
-  rig = await Rig.start();
-  const saga = await rig.sagas.provision(provisionRequest({ account: 'ab-077' }));
-  await saga.result();
-  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
-  expect(events?.[0]?.workflowExecutionStartedEventAttributes?.priority?.fairnessKey).toBe('AB-77');
-});

@@ -1,17 +1,9 @@
 import { ordersWithLabel } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
-import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { provisionRequest } from '../../support/requests';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const openItemsOf = (reference: string) => rig.openItems({ reference }).map(({ cartItemId }) => cartItemId);
 const clean = (reference: string) => rig.sagas.start('cleanCart', { reference });
@@ -43,105 +35,29 @@ it('deletes what a terminated run left in the cart', async () => {
   expect(openItemsOf(reference)).toEqual([]);
 });
 
-itInWays.each(['reset-before', 'reset-after'])(
-  'asks about items whose order may have been placed (%s)',
-  async (kind) => {
-    const { reference } = await terminated(kind);
-    const saga = await clean(reference);
-    const { question, ...waiting } = await untilWaiting(saga);
-    expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
-    expect(question).toMatch(
-      /^It is not known whether the provider placed the order, .* \(account AB-\d+, label “.+”, cart items \d+, \d+\): is it there\?/,
-    );
-    const settling = () => stepOf(saga, 'settle-order');
-    expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
-    await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
-      'vmObjectIds: this step brings no servers; leave it out',
-    );
-    const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
-    await answer(saga, placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
-    const result = await saga.result();
-    expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'it was placed' : 'it was not placed' });
-    expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
-    expect(placed ? result.deleted : result.leftAlone).toEqual([]);
-    expect(openItemsOf(reference)).toEqual([]);
-  },
-);
-
-itInWays('tells which items a person left behind', async () => {
-  const { reference } = await terminated('unauthorized');
-  const left = openItemsOf(reference);
-  rig.sandbox.faults.add({
-    endpoint: 'delete-cart-item',
-    kind: 'unauthorized',
-    match: { planId: planIdOf(reference) },
-  });
+it.each(['reset-before', 'reset-after'])('asks about items whose order may have been placed (%s)', async (kind) => {
+  const { reference } = await terminated(kind);
   const saga = await clean(reference);
-  expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
-  await answer(saga, 'skip', { note: 'it may stay' });
-  const { deleted, leftovers } = await saga.result();
-  expect(deleted).toHaveLength(1);
-  const [kept] = left.filter((id) => !deleted.includes(id));
-  expect(leftovers).toEqual([{ kind: 'cart-item', cartItemId: kept, why: 'a person left it behind' }]);
-});
-
-itInWays('tells what is there, and may be, where it is cancelled at its question', async () => {
-  const { reference } = await terminated('reset-before');
-  const left = openItemsOf(reference);
-  const saga = await clean(reference);
-  await untilWaiting(saga, 'outcome-unknown');
-  await saga.cancel();
-  const { cancelled } = await outcomeOf(saga);
-  const why = expect.any(String) as string;
-  const items = left.map((cartItemId) => ({ kind: 'cart-item', cartItemId, why }));
-  expect(cancelled).toMatchObject({
-    outcome: 'reversed-with-leftovers',
-    leftovers: [{ kind: 'placement-unknown', step: 'place-order', why }, expect.anything(), expect.anything()],
-  });
-  expect(cancelled?.leftovers).toEqual(
-    expect.arrayContaining(items.map((item) => expect.objectContaining(item) as object)),
+  const { question, ...waiting } = await untilWaiting(saga);
+  expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
+  expect(question).toMatch(
+    /^It is not known whether the provider placed the order, .* \(account AB-\d+, label “.+”, cart items \d+, \d+\): is it there\?/,
   );
+  const settling = () => stepOf(saga, 'settle-order');
+  expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
+  await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
+    'vmObjectIds: this step brings no servers; leave it out',
+  );
+  const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
+  await answer(saga, placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
+  const result = await saga.result();
+  expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'it was placed' : 'it was not placed' });
+  expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
+  expect(placed ? result.deleted : result.leftAlone).toEqual([]);
+  expect(openItemsOf(reference)).toEqual([]);
 });
 
-itInWays('says nothing where it was cancelled before it could look', async () => {
-  const { reference } = await terminated('unauthorized');
-  await rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: Date.now() }).execute());
-  const saga = await clean(reference);
-  await untilWaiting(saga, 'stuck');
-  await saga.cancel();
-  const { cancelled } = await outcomeOf(saga);
-  expect(cancelled).toMatchObject({ outcome: 'untouched', leftovers: [] });
-  await rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: null }).execute());
-  expect((await (await rig.sagas.clean(reference)).result()).deleted).toHaveLength(2);
-});
-
-itInWays('tells which servers of a lost order lack firewalls, and deletes nothing of it', async () => {
-  const request = provisionRequest({ firewalls: [143] });
-  const fault = { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 } as const;
-  rig.sandbox.faults.add(fault);
-  const lost = await rig.sagas.provision(request);
-  await untilWaiting(lost, 'stuck');
-  await rig.temporal.workflow.getHandle(lost.workflowId).terminate('pressed the wrong button');
-  const result = await (await clean(request.reference)).result();
-  expect(result).toMatchObject({
-    outcome: 'partly',
-    deleted: [],
-    leftovers: [{ kind: 'server-unprotected', vmObjectId: expect.any(Number), firewalls: [143] }],
-  });
-});
-
-itInWays('tells of a call to add an item that was under way when the run ended', async () => {
-  const request = provisionRequest();
-  const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
-  const saga = await rig.sagas.provision(request);
-  await rig.sandbox.whenStruck(gate);
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
-  const result = await (await clean(request.reference)).result();
-  rig.sandbox.faults.release(gate);
-  expect(result).toMatchObject({ deleted: [], leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
-});
-
-itInWays('deletes what such a call has added, once its answer is written down', async () => {
+it('deletes what such a call has added, once its answer is written down', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
   const saga = await rig.sagas.provision(request);
@@ -161,12 +77,6 @@ itInWays('deletes what such a call has added, once its answer is written down', 
   expect(openItemsOf(request.reference)).toEqual([]);
 });
 
-itInWays('touches nothing of a saga that is done', async () => {
-  const request = provisionRequest();
-  await (await rig.sagas.provision(request)).result();
-  expect(await (await clean(request.reference)).result()).toMatchObject({ deleted: [], leftovers: [] });
-});
-
 it('touches nothing of a saga that is still running', async () => {
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
@@ -179,18 +89,8 @@ it('touches nothing of a saga that is still running', async () => {
   await saga.result();
 });
 
-itInWays('says so when there is nothing of that reference', async () => {
-  const { failure } = await outcomeOf(await clean('NOBODY'));
-  expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/no provisioning/) } });
-});
-
-itInWays('may be asked for again: each time it looks anew', async () => {
-  const { reference } = await terminated('unauthorized');
-  const first = await rig.sagas.clean(reference);
-  expect((await first.result()).deleted).toHaveLength(2);
-  const second = await rig.sagas.clean(reference);
-  expect(second.runId).not.toBe(first.runId);
-  expect((await second.result()).deleted).toEqual([]);
-  // The reference still means the saga that it was given for.
-  expect((await rig.sagas.get(reference)).workflow).toBe('provisionServers');
+it('touches nothing of a saga that is done', async () => {
+  const request = provisionRequest();
+  await (await rig.sagas.provision(request)).result();
+  expect(await (await clean(request.reference)).result()).toMatchObject({ deleted: [], leftovers: [] });
 });

@@ -3,7 +3,7 @@
  * encrypted.
  */
 import { Client } from '@temporalio/client';
-import type { JobReport } from '../../../src/domain/job-report';
+import type { JobReport } from '../../../src/domain/decide-many';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
 import { newKey } from '../../support/codec-calls';
@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const canary = 'geheim-nur-notiz';
+const words = { by: 'ann', note: canary, perSecond: 50 };
 
 /** As the Web UI starts it, without a codec server. */
 async function startInTheClear(name: string, request: object): Promise<JobReport> {
@@ -35,38 +36,30 @@ async function historyOf(workflowId: string): Promise<string> {
 }
 
 it('retries by a filter', async () => {
-  const sagas = await stuckSagas(rig, 3);
+  const sagas = await stuckSagas(rig, 2);
   rig.sandbox.faults.clear();
-  const asked = { decision: 'retry', where: 'SagaStep="place-change-order"', note: canary, perSecond: 50, pageSize: 2 };
-  expect((await startInTheClear('query', asked)).counts).toMatchObject({ taken: 3 });
+  const asked = { ...words, decision: 'retry', where: 'SagaStep="place-change-order"' };
+  expect((await startInTheClear('filter', asked)).counts).toMatchObject({ taken: 2 });
   for (const saga of sagas) {
     expect(await outcomeOf(saga)).toMatchObject({
-      result: { decisions: [{ note: `${canary} (decide-many/query)` }] },
+      result: { decisions: [{ note: `${canary} (decide-many/filter)` }] },
     });
     expect(await historyOf(saga.workflowId)).not.toContain(canary);
   }
 });
 
-it('settles by evidence', async () => {
+it('settles by lines; tells what is wrong, and why a saga refused, also where failures are encrypted', async () => {
   const [saga] = await doubtfulSagas(rig, 1, 1);
-  const waiting = await untilWaiting(saga!);
-  const evidence = [{ reference: saga!.reference, question: waiting.id, placed: true }];
-  expect((await startInTheClear('evidence', { evidence, note: canary })).counts).toMatchObject({ taken: 1 });
+  const { id: question } = await untilWaiting(saga!);
+  const line = { saga: saga!.workflowId, decision: 'confirmPlaced', question };
+  const wrong = { ...words, decisions: [{ ...line, question: 7 }] };
+  await expect(startInTheClear('wrong', wrong)).rejects.toThrow(/line 1: confirmPlaced: question: /);
+  const report = await startInTheClear('refused', { ...words, decisions: [{ ...line, vmObjectIds: [1] }] });
+  const why = expect.stringContaining('this step brings no servers') as string;
+  expect(report.refused).toEqual([{ why, sagas: [saga!.workflowId] }]);
+  const moved = await startInTheClear('moved', { ...words, decisions: [{ ...line, question: 'ffffffff' }] });
+  expect(moved.movedOn).toEqual([saga!.workflowId]);
+  expect((await startInTheClear('right', { ...words, decisions: [line] })).counts).toMatchObject({ taken: 1 });
   expect(await outcomeOf(saga!)).toHaveProperty('result');
   expect(await historyOf(saga!.workflowId)).not.toContain(canary);
-});
-
-it('tells what is wrong, and why a saga refused, also where failures are encrypted', async () => {
-  const [saga] = await doubtfulSagas(rig, 1, 0);
-  const { id } = await untilWaiting(saga!);
-  const line = { reference: saga!.reference, question: id, placed: true, vmObjectIds: [1] };
-  await expect(startInTheClear('wrong', { evidence: [{ ...line, question: 7 }], note: 'x' })).rejects.toThrow(
-    /line 1: question: must be a string/,
-  );
-  const report = await startInTheClear('refused', { evidence: [line], note: 'x' });
-  expect(report.refused).toEqual([
-    { why: expect.stringContaining('this step brings no servers') as string, sagas: [saga!.workflowId] },
-  ]);
-  const moved = await startInTheClear('moved', { evidence: [{ ...line, question: 'ffffffff' }], note: 'x' });
-  expect(moved.movedOn).toEqual([saga!.workflowId]);
 });

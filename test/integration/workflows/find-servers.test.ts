@@ -2,23 +2,19 @@
 import { callsTo, firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
 import { inputsOf } from '../../support/events';
 import { provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { Rig, rigForFile } from '../../support/rig';
 import { answer, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    sandbox: { orderResponse: 'opaque', directory: { lag: 2 } },
-    activities: {
-      directory: {
-        path: '/servers?account={account}&label={label}',
-        pointers: ['/data/*/vm_object_id'],
-        labelIsUnique: true,
-      },
+const rig = rigForFile({
+  sandbox: { orderResponse: 'opaque', directory: { lag: 2 } },
+  activities: {
+    directory: {
+      path: '/servers?account={account}&label={label}',
+      pointers: ['/data/*/vm_object_id'],
+      labelIsUnique: true,
     },
-  });
+  },
 });
-afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ directory: { lag: 2 } });
@@ -57,35 +53,6 @@ it('that never come prove nothing: a person is asked, and the order is placed on
   await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
   await saga.result();
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-});
-
-it('that cannot be looked up are told as that, where nothing needs them', async () => {
-  const request = provisionRequest();
-  // The first look is before the order.
-  rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'unauthorized', from: 2, times: 'all' });
-  const saga = await rig.sagas.provision(request);
-  expect((await saga.result()).servers).toEqual([]);
-  expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'failed' });
-});
-
-it('of an order without a label are not looked up by it', async () => {
-  const request = provisionRequest({ label: undefined, firewalls: [143] });
-  const before = callsTo(rig.sandbox.ledger, 'find-servers').length;
-  const saga = await rig.sagas.provision(request);
-  expect(await untilWaiting(saga)).toMatchObject({ kind: 'servers' });
-  expect(callsTo(rig.sandbox.ledger, 'find-servers')).toHaveLength(before);
-  await saga.cancel();
-});
-
-it('that cannot be looked up before the order hold it up: nothing is sent', async () => {
-  const request = provisionRequest({ firewalls: [143] });
-  const fault = rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'error-before', times: 'all' });
-  const saga = await rig.sagas.provision(request);
-  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'place-order', lastFailure: { failure: 'NotSent' } });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
-  rig.sandbox.faults.lift(fault);
-  await answer(saga, 'retry');
-  expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [{ firewalls: [143], verified: true }] });
 });
 
 describe('where the directory has more than the order', () => {
@@ -142,29 +109,13 @@ describe('where the directory has more than the order', () => {
   }
 });
 
-describe('are counted', () => {
-  const miscounting = ({ vmObjectIds }: { vmObjectIds: number[] }) => ({
-    few: vmObjectIds.slice(1),
-    many: [...vmObjectIds, 99_001],
-  });
-  it.each([
-    ['one too few', ['/few']],
-    ['one too many', ['/many']],
-  ])('whenever there are ids, also where nothing needs them: %s', async (_, serverPointers) => {
-    const few = await Rig.start({ activities: { serverPointers }, sandbox: { orderResponse: miscounting } });
-    const saga = await few.sagas.provision(provisionRequest({ items: [{ quantity: 2 }] }));
-    const result = await saga.result();
-    const [left] = result.leftovers;
-    expect(result).toMatchObject({ outcome: 'partly', leftovers: [{ kind: 'servers-miscounted', ordered: '2' }] });
-    expect(left?.kind === 'servers-miscounted' && left.named.length).toBe(serverPointers[0] === '/few' ? 1 : 3);
-    await few.close();
-  });
-
-  it('and it is said where pointers are configured, and there are none', async () => {
-    const none = await Rig.start({ sandbox: { orderResponse: 'opaque' } });
-    const saga = await none.sagas.provision(provisionRequest());
-    await saga.result();
-    expect((await stepOf(saga, 'place-order'))?.detail).toBe('the answer has no object ids where SERVER_POINTERS look');
-    await none.close();
-  });
+it('that cannot be looked up before the order hold it up: nothing is sent', async () => {
+  const request = provisionRequest({ firewalls: [143] });
+  const fault = rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'error-before', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'place-order', lastFailure: { failure: 'NotSent' } });
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  rig.sandbox.faults.lift(fault);
+  await answer(saga, 'retry');
+  expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [{ firewalls: [143], verified: true }] });
 });

@@ -1,14 +1,10 @@
 /** The provider gives the id of a cart item again: an undo that is tried again deletes no item of another reference. */
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ compares: false });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ compares: false });
 
 it('the item of a younger reference stays, and is told', async () => {
   const { orders } = (rig.sandbox as unknown as { provider: { orders: { nextCartItemId: number } } }).provider;

@@ -5,29 +5,24 @@
 import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
 import { documentedPlanTypes } from '../../../src/domain/plan-types';
 import { activitiesOf } from '../../support/events';
-import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 const planTypesMore = ['object_storage:other', 'bare_metal'];
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    sandbox: { supportedPlanTypes: [...documentedPlanTypes, 'object_storage', 'bare_metal'] },
-    activities: {
-      planTypesMore,
-      directory: {
-        path: '/servers?account={account}&label={label}',
-        pointers: ['/data/*/vm_object_id'],
-        labelIsUnique: true,
-      },
-    },
+const rig = rigForFile({
+  sandbox: { supportedPlanTypes: [...documentedPlanTypes, 'object_storage', 'bare_metal'] },
+  activities: {
     planTypesMore,
-  });
+    directory: {
+      path: '/servers?account={account}&label={label}',
+      pointers: ['/data/*/vm_object_id'],
+      labelIsUnique: true,
+    },
+  },
+  planTypesMore,
 });
-afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids', directory: false, untypedItemsAreServers: true });
@@ -54,15 +49,6 @@ describe('of a server and something else: the server gets the firewalls', () => 
     expect(firewallsOf(rig.sandbox.ledger, idsOf(request)[0] ?? 0)).toEqual([143]);
   });
 
-  it('where the server directory lists it', async () => {
-    rig.sandbox.configure({ orderResponse: 'opaque', directory: { lag: 1 } });
-    const request = mixed();
-    const { servers, decisions } = await (await rig.sagas.provision(request)).result();
-    expect(servers).toEqual(protectedIn(request));
-    expect(servers).toHaveLength(1);
-    expect(decisions).toEqual([]);
-  });
-
   it('where a person names it, and no other', async () => {
     rig.sandbox.configure({ orderResponse: 'opaque' });
     const request = mixed();
@@ -77,16 +63,6 @@ describe('of a server and something else: the server gets the firewalls', () => 
     await expect(answer(saga, 'provideServers', { vmObjectIds: [] })).rejects.toThrow('names 0 servers, but 1');
     await answer(saga, 'provideServers', { vmObjectIds });
     expect((await saga.result()).servers).toEqual(protectedIn(request));
-  });
-
-  it('where the directory settles an order of unknown outcome', async () => {
-    rig.sandbox.configure({ directory: { lag: 0 } });
-    const request = mixed();
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-    const { servers, decisions } = await (await rig.sagas.provision(request)).result();
-    expect(servers).toEqual(protectedIn(request));
-    expect(decisions).toEqual([]);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.label)).toHaveLength(1);
   });
 });
 
@@ -111,68 +87,6 @@ describe('of items that may be servers: a person is asked for as many as there c
     await answer(saga, 'provideServers', { vmObjectIds });
     expect((await saga.result()).servers).toEqual(protectedIn(request));
   });
-
-  itInWays('and may say that there are none, where none is certain', async () => {
-    rig.sandbox.configure({ orderResponse: 'opaque', untypedItemsAreServers: false });
-    const request = provisionRequest({ items: [untyped], firewalls: [143] });
-    const saga = await rig.sagas.provision(request);
-    const { question } = await untilWaiting(saga, 'servers');
-    expect(question).toContain('It brings 0 to 1 servers');
-    expect(question).toMatch(/If it brings none, give an empty list: \[\]$/);
-    await answer(saga, 'provideServers', { vmObjectIds: [] });
-    expect(await saga.result()).toMatchObject({
-      outcome: 'done',
-      servers: [],
-      leftovers: [],
-      decisions: [{ vmObjectIds: [] }],
-    });
-  });
-
-  itInWays('and whoever has seen the order may say so, too', async () => {
-    rig.sandbox.configure({ untypedItemsAreServers: false });
-    const request = provisionRequest({ items: [untyped], firewalls: [143] });
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'outcome-unknown');
-    await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [] });
-    expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [], leftovers: [] });
-  });
-
-  itInWays('also of an order of unknown outcome', async () => {
-    const request = provisionRequest({ items: [{}, { plan_type: 'bare_metal' }], firewalls: [143] });
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    expect((await untilWaiting(saga, 'outcome-unknown')).question).toMatch(
-      / It brings 1 to 2 servers: not every item’s plan type says whether the item is a server\.$/,
-    );
-    await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1, 2, 3] })).rejects.toThrow(
-      'vmObjectIds: names 3 servers, but 1 to 2 were ordered',
-    );
-    await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: idsOf(request) });
-    expect((await saga.result()).servers).toEqual(protectedIn(request));
-    expect(ordersWithLabel(rig.sandbox.ledger, request.label)).toHaveLength(1);
-  });
-
-  itInWays('unless the order’s answer names them', async () => {
-    const request = provisionRequest({ items: [{}, untyped], firewalls: [143] });
-    const { servers, decisions } = await (await rig.sagas.provision(request)).result();
-    expect(servers).toEqual(protectedIn(request));
-    expect(servers).toHaveLength(2);
-    expect(decisions).toEqual([]);
-  });
-
-  itInWays('and the directory only where it lists the most: fewer may be those that are there so far', async () => {
-    rig.sandbox.configure({ orderResponse: 'opaque', directory: { lag: 0 }, untypedItemsAreServers: false });
-    const request = provisionRequest({ items: [{}, untyped], firewalls: [143] });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'servers');
-    await answer(saga, 'provideServers', { vmObjectIds: idsOf(request) });
-    expect((await saga.result()).servers).toEqual(protectedIn(request));
-
-    rig.sandbox.configure({ untypedItemsAreServers: true });
-    const other = provisionRequest({ items: [{}, untyped], firewalls: [143] });
-    expect((await (await rig.sagas.provision(other)).result()).servers).toEqual(protectedIn(other));
-  });
 });
 
 describe('of no server', () => {
@@ -185,19 +99,6 @@ describe('of no server', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, request.label)).toMatchObject([{ vmObjectIds: [] }]);
     expect(await stepOf(saga, 'find-servers')).toBeUndefined();
     expect(callsTo(rig.sandbox.ledger, 'find-servers')).toHaveLength(before);
-  });
-
-  itInWays('of unknown outcome is asked about, without object ids', async () => {
-    rig.sandbox.configure({ directory: { lag: 0 } });
-    const request = provisionRequest({ items: [storage] });
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'outcome-unknown');
-    await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
-      'vmObjectIds: this step brings no servers; leave it out',
-    );
-    await answer(saga, 'confirmPlaced', { note: 'seen' });
-    expect(await saga.result()).toMatchObject({ servers: [] });
   });
 
   it('is refused before anything is sent where firewalls are asked for, also past the client', async () => {

@@ -1,30 +1,21 @@
 /** A change order or a switch that the provider refuses, and a person is asked about. */
 import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { rigForFile } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
 
 const unavailablePlan = 404;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    sandbox: {
-      unavailableResources: ['china_route'],
-      unavailablePlans: [unavailablePlan],
-      planPrices: { '21': 10, '22': 10, '23': 99 },
-    },
-  });
+const rig = rigForFile({
+  sandbox: {
+    unavailableResources: ['china_route'],
+    unavailablePlans: [unavailablePlan],
+    planPrices: { '21': 10, '22': 10, '23': 99 },
+  },
 });
-afterAll(() => rig.close());
 
 const resources = (resource_name: string, delta_value: string | number = '1') => [{ resource_name, delta_value }];
-const refuse = (
-  endpoint: 'quote-change-order' | 'place-change-order' | 'quote-plan-switch' | 'switch-plan',
-  id: number,
-) => rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match: { subscriptionId: id } });
 const changesOf = ({ subscription_id }: { subscription_id: number }) =>
   changeOrdersOf(rig.sandbox.ledger, subscription_id);
 const switchedBy = ({ subscription_id }: { subscription_id: number }) =>
@@ -52,65 +43,6 @@ describe('a change order', () => {
     expect(await saga.result()).toMatchObject({ outcome: 'done', quote: { total: 10 } });
     expect(changesOf(request)).toMatchObject([{ resources: resources('vm_backup', '2') }]);
   });
-
-  itInWays.each(['quote-change-order', 'place-change-order'] as const)(
-    'that is refused by %s is corrected',
-    async (endpoint) => {
-      const { request, begin } = start();
-      refuse(endpoint, request.subscription_id);
-      const saga = await begin();
-      const { step } = await untilWaiting(saga, 'refused');
-      expect(step).toBe(endpoint === 'quote-change-order' ? 'quote' : 'place-change-order');
-      await answer(saga, 'retry', { correction: { resources: resources('vm_antiddos') } });
-      expect(await saga.result()).toMatchObject({ quote: { total: 20 }, decisions: [{ kind: 'refused' }] });
-      expect(changesOf(request)).toMatchObject([{ resources: resources('vm_antiddos') }]);
-    },
-  );
-
-  itInWays('keeps to the guard after it was corrected', async () => {
-    const { request, begin } = start({ guard: { maxTotal: 5 } });
-    refuse('place-change-order', request.subscription_id);
-    const saga = await begin();
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { resources: resources('vm_antiddos') } });
-    expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'GuardViolated' });
-    expect(changesOf(request)).toEqual([]);
-  });
-
-  itInWays.each([
-    [{ plan_id: 3 }, 'plan_id: is not a field of this request'],
-    [{ resources: [] }, 'resources: must hold at least one resource'],
-    [{ resources: resources('colour') }, 'resources[0].resource_name: must be vm_backup, china_route or vm_antiddos'],
-    [{}, 'resources: must be a list'],
-    [
-      { resources: Array.from({ length: 201 }, () => resources('vm_backup')[0]) },
-      'correction.resources: must not have more than 200',
-    ],
-  ])('is not corrected by %j', async (correction, why) => {
-    const { request, begin } = start({ resources: resources('china_route') });
-    const saga = await begin();
-    await untilWaiting(saga, 'refused');
-    await expect(answer(saga, 'retry', { correction })).rejects.toThrow(why);
-    await saga.cancel();
-    expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed' });
-    expect(changesOf(request)).toEqual([]);
-  });
-
-  itInWays('that is only quoted is corrected, and not placed', async () => {
-    const { request, begin } = start({ quoteOnly: true });
-    refuse('quote-change-order', request.subscription_id);
-    const saga = await begin();
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { resources: resources('vm_antiddos') } });
-    expect(await saga.result()).toMatchObject({ placed: false, quote: { total: 20 } });
-    expect(changesOf(request)).toEqual([]);
-  });
-
-  itInWays('that is not available ends the saga where nobody is to be asked', async () => {
-    const { request, begin } = start({ resources: resources('china_route'), onRefusal: 'fail' });
-    expect((await outcomeOf(await begin())).failure).toMatchObject({ type: 'ChangeNotAvailable' });
-    expect(changesOf(request)).toEqual([]);
-  });
 });
 
 describe('a switch', () => {
@@ -124,49 +56,5 @@ describe('a switch', () => {
     await answer(saga, 'retry', { correction: { plan_id: 22 } });
     expect((await saga.result()).outcome).toBe('done');
     expect(switchedBy(request)).toMatchObject([{ planId: 22 }]);
-  });
-
-  itInWays.each(['quote-plan-switch', 'switch-plan'] as const)(
-    'that is refused by %s goes to another plan',
-    async (endpoint) => {
-      const request = switchRequest({ onRefusal: 'ask' });
-      refuse(endpoint, request.subscription_id);
-      const saga = await rig.sagas.switch(request);
-      await untilWaiting(saga, 'refused');
-      await answer(saga, 'retry', { correction: { plan_id: 23 } });
-      expect(await saga.result()).toMatchObject({ quote: { total: 99 }, finalQuote: { total: 99 } });
-      expect(switchedBy(request)).toMatchObject([{ planId: 23 }]);
-    },
-  );
-
-  itInWays('is approved anew, though the other plan costs the same', async () => {
-    const request = switchRequest({ onRefusal: 'ask', plan_id: 21, approval: 'always' });
-    // The first quote is approved; the one that is asked for right after it is refused.
-    rig.sandbox.faults.add({
-      ...{ endpoint: 'quote-plan-switch', kind: 'refuse-before', nth: 2 },
-      match: { subscriptionId: request.subscription_id },
-    });
-    const saga = await rig.sagas.switch(request);
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { plan_id: 22 } });
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'reject');
-    expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved' });
-    expect(switchedBy(request)).toEqual([]);
-  });
-
-  itInWays('tells the plan that was sent, where nobody knows whether it switched', async () => {
-    const request = switchRequest({ onRefusal: 'ask', plan_id: unavailablePlan });
-    const saga = await rig.sagas.switch(request);
-    await untilWaiting(saga, 'refused');
-    const match = { subscriptionId: request.subscription_id };
-    rig.sandbox.faults.add({ endpoint: 'switch-plan', kind: 'reset-after', match });
-    await answer(saga, 'retry', { correction: { plan_id: 22 } });
-    expect((await untilWaiting(saga, 'outcome-unknown')).question).toContain('plan 22');
-    await answer(saga, 'confirmPlaced', { note: 'seen' });
-    await saga.result();
-    expect(switchedBy(request)).toHaveLength(1);
   });
 });

@@ -5,15 +5,10 @@ import { recordOf } from '../../../src/journal/record';
 import { closeServers, openServers } from '../../../src/journal/servers';
 import { brokenPromises } from '../../support/promises';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids', firewallListResponse: 'objects' });
@@ -39,23 +34,6 @@ it('is told of the servers that a person left out, with what was said', async ()
   expect((await saga.result()).leftovers).toEqual([
     { kind: 'server-unprotected', vmObjectId: 78_002, firewalls: [143, 144], why },
   ]);
-});
-
-it('is told of what the provider’s list does not show, where a person leaves the look out', async () => {
-  const request = two();
-  rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
-  const saga = await rig.sagas.provision(request);
-  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: expect.stringMatching(/^verify-/) });
-  await answer(saga, 'skip', { note: 'later' });
-  const why = 'the provider’s list does not show them; a person left it out: later';
-  expect((await saga.result()).leftovers).toEqual(
-    idsOf(request.reference).map((vmObjectId) => ({
-      kind: 'server-unprotected',
-      vmObjectId,
-      firewalls: [144],
-      why,
-    })),
-  );
 });
 
 it('is told of the servers that a cancelled saga had not come to, and of no other', async () => {
@@ -101,38 +79,6 @@ it('is told of what the list does not show of what an earlier run has assigned, 
   ]);
 });
 
-it('is told of all servers as one where nobody knows their ids', async () => {
-  rig.sandbox.configure({ orderResponse: 'opaque' });
-  const request = two();
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'servers');
-  await saga.cancel();
-  const { cancelled } = await outcomeOf(saga);
-  const why = 'the saga ended before the object ids of the servers were known';
-  expect(cancelled?.leftovers).toEqual([{ kind: 'server-unprotected', firewalls: [143, 144], why }]);
-});
-
-it('is not told of what an earlier run had assigned: the journal knows it', async () => {
-  const saga = await rig.sagas.provision(two());
-  await saga.result();
-  const { workflowId } = saga;
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
-  const [first] = await workflowTasksOf(rig.temporal, { workflowId });
-  await resetTo(rig.temporal, { workflowId }, first ?? 0);
-  await untilWaiting(saga, 'stuck');
-  await saga.cancel();
-  expect((await outcomeOf(saga)).cancelled?.leftovers).toEqual([]);
-});
-
-it.each([400, 404, 409, 422, 423, 425])('a new server that answers %i is only not ready yet', async (status) => {
-  const request = two();
-  for (const endpoint of ['assign-firewalls', 'list-firewalls'] as const) {
-    rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', status, times: 4 });
-  }
-  const saga = await rig.sagas.provision(request);
-  expect(await saga.result()).toMatchObject({ outcome: 'done', decisions: [], servers: [{ verified: true }, {}] });
-});
-
 describe('a server is open', () => {
   const open = async ({ reference }: { reference: string }) =>
     (await rig.withJournal((journal) => openServers(journal, rig.namespace))).flatMap((server) =>
@@ -158,22 +104,6 @@ describe('a server is open', () => {
     expect(await open(request)).toEqual([[vmObjectId, [144], 'ended']]);
     await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [144] }))).result();
     expect(await open(request)).toEqual([]);
-  });
-
-  it('no more where it has them', async () => {
-    const request = two();
-    await (await rig.sagas.provision(request)).result();
-    expect(await open(request)).toEqual([]);
-  });
-
-  it('again where the provider’s list does not show them in the end', async () => {
-    const request = provisionRequest({ firewalls: [143, 144] });
-    rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'stuck');
-    await answer(saga, 'skip', { note: 'later' });
-    await saga.result();
-    expect(await open(request)).toEqual([[idsOf(request.reference)[0], [144], 'ended']]);
   });
 
   it('until a person closes it, by its id or by its order; who it was is kept', async () => {

@@ -1,14 +1,9 @@
 import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 afterEach(() => {
   rig.sandbox.configure({ orderResponse: 'ids' });
 });
@@ -47,7 +42,7 @@ describe('the way forward', () => {
     );
   });
 
-  itInWays('sends the order with all that was asked for, and with nothing else', async () => {
+  it('sends the order with all that was asked for, and with nothing else', async () => {
     const asked = { currency: 'eur', payment_type: 'ccard' as const };
     const [full, bare] = [provisionRequest(asked), provisionRequest({ label: undefined })];
     for (const request of [full, bare]) await (await rig.sagas.provision(request)).result();
@@ -57,22 +52,6 @@ describe('the way forward', () => {
       { account: full.account, label: full.label, cartItems, ...asked },
       { account: bare.account, cartItems },
     ]);
-  });
-
-  itInWays('needs no firewalls where none are asked for', async () => {
-    const result = await (await rig.sagas.provision(provisionRequest())).result();
-    expect(result.servers).toEqual([{ vmObjectId: expect.any(Number) as number, firewalls: [], verified: true }]);
-  });
-
-  itInWays('asks nobody for object ids that nothing needs', async () => {
-    const request = provisionRequest();
-    rig.sandbox.configure({ orderResponse: 'opaque' });
-    try {
-      const result = await (await rig.sagas.provision(request)).result();
-      expect(result).toMatchObject({ order: { status: 'accepted' }, servers: [] });
-    } finally {
-      rig.sandbox.configure({ orderResponse: 'ids' });
-    }
   });
 
   it('reports a server as not verified where the list cannot be read', async () => {
@@ -89,15 +68,6 @@ describe('the way forward', () => {
     } finally {
       rig.sandbox.configure({ firewallListResponse: 'objects' });
     }
-  });
-});
-
-itInWays('sends base64 fields as they are', async () => {
-  const request = provisionRequest({ items: [{ custom_ssh_key: 'c3NoLXJzYSBB', custom_script: 'IyEvYmluL3No' }] });
-  await (await rig.sagas.provision(request)).result();
-  expect(addsOf(request.reference)[0]?.body).toMatchObject({
-    custom_ssh_key: 'c3NoLXJzYSBB',
-    custom_script: 'IyEvYmluL3No',
   });
 });
 
@@ -141,35 +111,6 @@ describe('before the order', () => {
     expect(rig.openItems(request)).toHaveLength(1);
   });
 
-  itInWays.each(['rate-limit', 'error-before', 'reset-before', 'garbage', 'oversized', 'truncated', 'empty'])(
-    'gets over %s at an item by itself',
-    async (kind) => {
-      const request = provisionRequest();
-      addFault(request.reference, { kind });
-      const result = await (await rig.sagas.provision(request)).result();
-      expect(result.cartItemIds).toHaveLength(1);
-      expect(addsOf(request.reference)).toHaveLength(2);
-    },
-  );
-
-  itInWays('is stuck when the retries are used up, says why, and goes on after retry', async () => {
-    const request = provisionRequest({ items: [{}, { plan_id: 1 }] });
-    addFault(request.reference, { kind: 'error-before', times: 3 });
-    const saga = await rig.sagas.provision(request);
-    const waiting = await untilWaiting(saga);
-
-    expect(waiting).toMatchObject({
-      kind: 'stuck',
-      step: 'add-cart-item-1',
-      choices: ['retry'],
-      lastFailure: { failure: 'UnknownOutcome', status: 500 },
-    });
-    await answer(saga, 'retry', { by: 'op' });
-    const result = await saga.result();
-    expect(result.decisions).toMatchObject([{ decision: 'retry', by: 'op', kind: 'stuck', step: 'add-cart-item-1' }]);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  });
-
   it('corrects an item that was not added yet, and refuses to correct anything else', async () => {
     const request = provisionRequest();
     addFault(request.reference, { kind: 'unauthorized' });
@@ -184,50 +125,6 @@ describe('before the order', () => {
 
     expect(addsOf(request.reference).at(-1)?.body).toMatchObject({ os_template_id: 77, password: 'another' });
     expect(result.decisions[0]?.correction).toEqual({ os_template_id: 77, password: '[redacted]' });
-  });
-
-  itInWays('corrects the one item that is named, and none that was added', async () => {
-    const request = provisionRequest({ items: [{ password: 'first' }, { password: 'second' }, { plan_id: 7 }] });
-    addFault(request.reference, { kind: 'unauthorized', times: 2 });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
-    await expect(answer(saga, 'retry', { correction: { item: 3, password: 'late' } })).rejects.toThrow(
-      /item: is not the number of an item that waits/,
-    );
-    await expect(answer(saga, 'retry', { correction: { item: 0, password: 'none' } })).rejects.toThrow(/item/);
-    await answer(saga, 'retry', { correction: { item: 2, password: 'another' } });
-    await saga.result();
-    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-    expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'another', 'first']);
-  });
-
-  itInWays('corrects all items that wait where none is named, and none that was added', async () => {
-    const request = provisionRequest({ items: [{}, {}, { plan_id: 7 }] });
-    addFault(request.reference, { kind: 'unauthorized', times: 2 });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
-    await answer(saga, 'retry', { correction: { password: 'another' } });
-    await saga.result();
-    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-    expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'another', 'another']);
-  });
-
-  itInWays('waits for a person when a cart item cannot be deleted; skip leaves it behind and says so', async () => {
-    const request = provisionRequest();
-    orderFault(request.reference, { kind: 'refuse-before' });
-    const stuck = rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'error-before', times: 'all' });
-    try {
-      const saga = await rig.sagas.provision(request);
-      const waiting = await untilWaiting(saga);
-      expect(waiting).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
-      await expect(answer(saga, 'skip')).rejects.toThrow(/note/);
-      await answer(saga, 'skip', { note: 'it may stay' });
-      const { failure } = await outcomeOf(saga);
-      expect(failure?.report.leftovers).toMatchObject([{ kind: 'cart-item', why: 'it may stay' }]);
-    } finally {
-      rig.sandbox.faults.clear();
-      expect(stuck).toBeDefined();
-    }
   });
 });
 
@@ -258,10 +155,6 @@ describe('the order itself', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   };
   it.each(['reset-after'])('asks a person after %s, and never orders twice', asksAndNeverOrdersTwice);
-  itInWays.each(['error-after', 'redirect-after', 'garbage', 'oversized', 'truncated'])(
-    'asks a person after %s, and never orders twice',
-    asksAndNeverOrdersTwice,
-  );
 
   const ordersOnceMore = async (kind: string) => {
     const request = provisionRequest();
@@ -273,19 +166,6 @@ describe('the order itself', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   };
   it.each(['reset-before'])('orders exactly once more after %s and confirmNotPlaced', ordersOnceMore);
-  itInWays.each(['error-before', 'redirect'])('orders exactly once more after %s and confirmNotPlaced', ordersOnceMore);
-
-  itInWays('undoes what it left alone once it is known that nothing was placed', async () => {
-    const request = provisionRequest();
-    orderFault(request.reference, { kind: 'reset-before', nth: 1 });
-    orderFault(request.reference, { kind: 'refuse-before', nth: 2 });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'outcome-unknown');
-    await answer(saga, 'confirmNotPlaced', { note: 'not in the panel' });
-    const { failure } = await outcomeOf(saga);
-    expect(failure).toMatchObject({ type: 'OrderRejected', report: { leftovers: [] } });
-    expect(rig.openItems(request)).toEqual([]);
-  });
 
   it('leaves the cart items of an order of unknown fate alone when it is cancelled, and lists them', async () => {
     const request = provisionRequest();
@@ -305,39 +185,6 @@ describe('the order itself', () => {
         names.cartItemId?.includes(order?.cartItems[0] ?? 0),
       ),
     ).toEqual([]);
-  });
-
-  itInWays('orders again by itself only after what surely placed nothing', async () => {
-    const request = provisionRequest();
-    orderFault(request.reference, { kind: 'rate-limit', retryAfter: 0 });
-    const saga = await rig.sagas.provision(request);
-    await saga.result();
-    expect((await stepOf(saga, 'place-order'))?.attempts).toBe(2);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  });
-
-  itInWays.each(['unauthorized', 'forbidden'])('is stuck, and undoes nothing, after %s', async (kind) => {
-    const request = provisionRequest();
-    orderFault(request.reference, { kind });
-    const saga = await rig.sagas.provision(request);
-    const { question } = await untilWaiting(saga, 'stuck');
-    expect(question).toMatch(/^Stuck: “Place the order” did not succeed/);
-    expect(rig.openItems(request)).toHaveLength(1);
-    const label = `${request.reference}-corrected`;
-    await answer(saga, 'retry', { correction: { label } });
-    await saga.result();
-    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
-  });
-
-  itInWays('asks about an order that a body refuses under a 200', async () => {
-    const request = provisionRequest();
-    orderFault(request.reference, { kind: 'error-code', code: 409 });
-    const saga = await rig.sagas.provision(request);
-    const { question } = await untilWaiting(saga, 'outcome-unknown');
-    expect(question).toMatch(/was answered 200, and says (data\.)?code: 409/);
-    await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
-    await saga.result();
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   });
 });
 
@@ -392,13 +239,6 @@ describe('after the order', () => {
     ]);
   });
 
-  itInWays('takes the order’s answer where nothing is to be done with the servers', async () => {
-    const request = provisionRequest({ vmObjectIds: [77_303] });
-    const { servers } = await (await rig.sagas.provision(request)).result();
-    const [server] = serversOf(rig.sandbox.ledger, request.account);
-    expect(servers).toMatchObject([{ vmObjectId: server!.vmObjectId }]);
-  });
-
   it('asks a person about firewalls that are refused: corrected, they are assigned', async () => {
     const request = provisionRequest({ firewalls: [404] });
     rig.sandbox.configure({ knownFirewalls: [143] });
@@ -413,43 +253,6 @@ describe('after the order', () => {
     } finally {
       rig.sandbox.configure({ knownFirewalls: null });
     }
-  });
-
-  itInWays('corrects the firewalls of servers that have none yet, and of no other', async () => {
-    rig.sandbox.configure({ orderResponse: 'opaque' });
-    const vmObjectIds = [77_101, 77_102];
-    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143], vmObjectIds });
-    for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
-    rig.sandbox.faults.add({
-      endpoint: 'assign-firewalls',
-      kind: 'refuse-before',
-      status: 402,
-      match: { vmObjectId: 77_102 },
-    });
-    const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({ step: 'assign-firewalls-77102' });
-    await answer(saga, 'retry', { correction: { firewalls: [144] } });
-    expect((await saga.result()).servers).toEqual([
-      { vmObjectId: 77_101, firewalls: [143], verified: true },
-      { vmObjectId: 77_102, firewalls: [144], verified: true },
-    ]);
-  });
-
-  itInWays('asks a person about a look at the list that is refused', async () => {
-    rig.sandbox.configure({ orderResponse: 'opaque' });
-    const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_201] });
-    rig.sandbox.addServer({ vmObjectId: 77_201, firewalls: [] });
-    rig.sandbox.faults.add({
-      endpoint: 'list-firewalls',
-      kind: 'refuse-before',
-      status: 402,
-      match: { vmObjectId: 77_201 },
-      times: 2,
-    });
-    const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', step: 'verify-firewalls-77201' });
-    await answer(saga, 'retry');
-    expect((await saga.result()).servers).toEqual([{ vmObjectId: 77_201, firewalls: [143], verified: true }]);
   });
 
   it('leaves refused firewalls out when told to, and says so', async () => {
@@ -468,27 +271,6 @@ describe('after the order', () => {
     } finally {
       rig.sandbox.configure({ knownFirewalls: null });
     }
-  });
-
-  itInWays('reports a server as not verified where a person leaves the look at its list out', async () => {
-    rig.sandbox.configure({ orderResponse: 'opaque' });
-    const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_001] });
-    rig.sandbox.addServer({ vmObjectId: 77_001, firewalls: [] });
-    const match = { vmObjectId: 77_001 };
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', match, times: 'all' });
-    const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({
-      step: 'verify-firewalls-77001',
-      choices: ['retry', 'markDone', 'skip', 'markCancelled'],
-    });
-    await answer(saga, 'skip', { note: 'seen in the panel' });
-    expect(await saga.result()).toMatchObject({
-      servers: [{ vmObjectId: 77_001, firewalls: [143], verified: false }],
-      skipped: ['verify-firewalls-77001'],
-    });
-    const verifying = await stepOf(saga, 'verify-firewalls-77001');
-    expect(verifying?.status).toBe('skipped');
-    expect(verifying?.detail).toBeUndefined();
   });
 
   it('undoes nothing that somebody pays for when it is cancelled', async () => {

@@ -1,19 +1,14 @@
 /** Coming to terms before servers are bought: guard and approval. */
-import { ordersWithLabel } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { restored } from '../../../src/journal/ceremony';
-import { describeInWays, itInWays } from '../../support/left-out';
-import { planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 import { said } from '../../support/operator';
+import { ordersWithLabel } from '../../../sandbox/sentences';
+import { planIdOf, provisionRequest } from '../../support/requests';
+import { rigForFile } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const ordersOf = ({ reference }: { reference: string }) => ordersWithLabel(rig.sandbox.ledger, reference);
 const callsOf = ({ reference }: { reference: string }) =>
@@ -32,12 +27,6 @@ describe('the guard', () => {
     const { failure } = await outcomeOf(await rig.sagas.provision(request));
     expect(failure).toMatchObject({ type: 'GuardViolated', report: { why, leftovers: [] } });
     expect(callsOf(request)).toEqual([]);
-  });
-
-  itInWays('takes what just keeps to it', async () => {
-    const request = provisionRequest({ items: [{ quantity: 2 }, {}], guard: { maxServers: 3, maxItems: 2 } });
-    await (await rig.sagas.provision(request)).result();
-    expect(ordersOf(request)).toHaveLength(1);
   });
 });
 
@@ -69,40 +58,9 @@ describe('the approval', () => {
     expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: too many', leftovers: [] } });
     expect(callsOf(request)).toEqual([]);
   });
-
-  itInWays('has to name its question', async () => {
-    const saga = await rig.sagas.provision(provisionRequest({ approval: 'always' }));
-    await untilWaiting(saga, 'approval');
-    await expect(saga.decide('approve', { question: 'another' })).rejects.toThrow(/not the one that waits/);
-    await saga.cancel();
-    expect((await outcomeOf(saga)).cancelled).toMatchObject({ leftovers: [] });
-  });
-
-  itInWays('is asked for above so many servers, and not at them', async () => {
-    const items = [{ quantity: 2 }];
-    await (await rig.sagas.provision(provisionRequest({ items, approval: { above: 2 } }))).result();
-    const saga = await rig.sagas.provision(provisionRequest({ items, approval: { above: 1 } }));
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await saga.result();
-  });
-
-  itInWays('is not asked for again where the order was placed before', async () => {
-    const request = provisionRequest({ approval: 'always' });
-    const first = await rig.sagas.provision(request);
-    await untilWaiting(first, 'approval');
-    await answer(first, 'approve');
-    const result = await first.result();
-    const workflowId = `provision/${request.reference}`;
-    await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
-    const again = await rig.sagas.get(request.reference);
-    expect(await again.result()).toEqual(result);
-    expect(await stepOf(again, 'approve')).toBeUndefined();
-    expect(ordersOf(request)).toHaveLength(1);
-  });
 });
 
-describeInWays('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
+describe('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
   const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });
   async function reset({ reference }: { reference: string }, { workflowId }: SagaHandle) {
     await resetTo(rig.temporal, { workflowId }, (await workflowTasksOf(rig.temporal, { workflowId }))[0] ?? 0);

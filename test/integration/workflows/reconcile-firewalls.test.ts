@@ -3,9 +3,8 @@
  * where asked.
  */
 import { callsTo } from '../../../sandbox/sentences';
-import { repairReference, type ReconcileOptions, type SweepReport } from '../../../src/domain/reconcile';
+import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { ProviderClient } from '../../../src/provider/client';
-import { describeInWays, itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -68,33 +67,7 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
   });
 });
 
-itInWays('tells of a repair that came late, after a saga that wanted something else', async () => {
-  const [server = 0] = await bought(1, [143, 150]);
-  const unassign = firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] });
-  await (await rig.sagas.firewalls(unassign)).result();
-  const reference = repairReference(new Date().toISOString(), server);
-  await (await rig.sagas.firewalls({ reference, vmObjectId: server, assign: [143] })).result();
-  const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [143] };
-  expect((await sweep()).findings).toEqual([drift]);
-});
-
-itInWays(
-  'tells of a firewall that is back after a saga has unassigned it, unassigns none, and knows nothing of others',
-  async () => {
-    const [server = 0] = await bought(1, [143, 150]);
-    const saga = await rig.sagas.firewalls(
-      firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [150] }),
-    );
-    await saga.result();
-    await panel.assignFirewalls(server, [150, 999]);
-    const unassigned = changes('firewallsUnassigned');
-    const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [150] };
-    for (const repair of [false, true]) expect((await sweep({ repair })).findings).toEqual([drift]);
-    expect(changes('firewallsUnassigned')).toBe(unassigned);
-  },
-);
-
-describeInWays('where a saga has found a server as it should be, and so sent nothing,', () => {
+describe('where a saga has found a server as it should be, and so sent nothing,', () => {
   const saidOf = async (vmObjectId: number, said: { exactly?: number[]; assign?: number[]; unassign?: number[] }) => {
     const nothing = { assign: undefined, unassign: undefined };
     await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, ...nothing, ...said }))).result();
@@ -119,25 +92,9 @@ describeInWays('where a saga has found a server as it should be, and so sent not
       { kind: 'firewalls-drift', missing: expect.arrayContaining([143, 150]) as number[] },
     ]);
   });
-
-  it('a server needs no firewall that its order did not get, and that a later saga does not name', async () => {
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-    await untilWaiting(saga, 'stuck');
-    const [step] = (await saga.progress()).steps.filter(({ id }) => id.startsWith('assign-firewalls-'));
-    const server = Number(step?.id.replace('assign-firewalls-', ''));
-    await saidOf(server, { exactly: [150] });
-    await answer(saga, 'skip', { note: 'later' });
-    await saga.result();
-    // The order has the last word: it says what is missing.
-    expect((await sweep()).counts).toEqual({ 'server-unprotected': 1 });
-    await saidOf(server, { exactly: [150] });
-    expect((await sweep({ repair: true })).outcome).toBe('clean');
-    expect(await firewallsOf(server)).toEqual([150]);
-  });
 });
 
-itInWays('leaves a server alone while a saga works on it', async () => {
+it('leaves a server alone while a saga works on it', async () => {
   const [server = 0] = await bought(1, [143]);
   await panel.unassignFirewalls(server, [143]);
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate' });
@@ -147,22 +104,6 @@ itInWays('leaves a server alone while a saga works on it', async () => {
   rig.sandbox.faults.release(gate);
   await saga.result();
   expect((await sweep()).counts).toEqual({ 'firewalls-drift': 1 });
-});
-
-itInWays('takes no change that a saga makes meanwhile for drift', async () => {
-  const [server = 0] = await bought(1, [143]);
-  // Of the sweep: it has asked the journal, and not yet the provider.
-  const gate = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
-  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20 });
-  await rig.sandbox.whenStruck(gate);
-  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] }));
-  await saga.result();
-  rig.sandbox.faults.release(gate);
-  expect((await rig.sagas.sweeps.ended(runId)).report).toMatchObject({
-    outcome: 'clean',
-    looked: { busy: 1, servers: 0 },
-  });
-  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { busy: 0, servers: 1 } });
 });
 
 it('tells of servers that a saga has left without firewalls, until they have them', async () => {
@@ -203,7 +144,77 @@ it('tells of a server that the provider refuses to list, and compares the others
   expect(findings).toContainEqual({ kind: 'firewalls-drift', vmObjectId: two, missing: [143], surplus: [] });
 });
 
-itInWays('fails where the provider does not answer, asks no more than a few times, and claims nothing', async () => {
+it('tells of servers that do not answer while others do, however many in a row, and compares the others', async () => {
+  const [, ...rest] = await bought(7, [143]);
+  const drifted = rest.at(-1)!;
+  await panel.unassignFirewalls(drifted, [143]);
+  for (const vmObjectId of rest.slice(0, -1)) {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
+  }
+  const report = await sweep({ perSecond: 1 });
+  expect(report).toMatchObject({
+    outcome: 'found',
+    counts: { 'server-unseen': 5, 'firewalls-drift': 1 },
+    unseen: [],
+  });
+  expect(report.looked.servers).toBe(2);
+  expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
+});
+
+it('goes on in another run before its history is long, and looks at each server once, the newest first', async () => {
+  const count = 260;
+  const now = Date.now();
+  const firstSeen = (index: number) => now - (count - index) * 1_000;
+  await rig.withJournal(({ db }) =>
+    db.transaction().execute(async (tx) => {
+      for (let index = 0; index < count; index += 1) {
+        const key = { workflow: 'setFirewalls', reference: `old-${index}` } as const;
+        const times = { first_seen_ms: firstSeen(index), touched_ms: now, epoch: 1 };
+        const opened = { first_run: 'r', runs: ' r ', account: null, request: null, open_in: null };
+        await tx
+          .insertInto('reference')
+          .values({ ...key, ...times, ...opened })
+          .execute();
+        const about = { vmObjectId: 1 + index, firewalls: [143] };
+        const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
+        const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_air_ms: 0, outcome: 'done' } as const;
+        const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
+        await tx.insertInto('effect').values(row).execute();
+      }
+    }),
+  );
+  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, servers: 240 });
+  const { report, runId: last } = await rig.sagas.sweeps.ended(runId);
+  expect(last).not.toBe(runId);
+  // The sandbox knows none of these servers' firewalls.
+  expect(report).toMatchObject({
+    outcome: 'found',
+    looked: { ended: count, servers: 240, missed: 20 },
+    counts: { 'firewalls-drift': 240 },
+  });
+  const compared = report!.findings.flatMap((one) => (one.kind === 'firewalls-drift' ? [one.vmObjectId] : []));
+  expect(compared.sort((a, b) => a - b)).toEqual(Array.from({ length: 240 }, (_, index) => 21 + index));
+  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(240);
+  expect((await outcomeOf(await rig.sagas.firewalls(firewallsRequest()))).result).toMatchObject({ outcome: 'done' });
+});
+
+it('takes no change that a saga makes meanwhile for drift', async () => {
+  const [server = 0] = await bought(1, [143]);
+  // Of the sweep: it has asked the journal, and not yet the provider.
+  const gate = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
+  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20 });
+  await rig.sandbox.whenStruck(gate);
+  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] }));
+  await saga.result();
+  rig.sandbox.faults.release(gate);
+  expect((await rig.sagas.sweeps.ended(runId)).report).toMatchObject({
+    outcome: 'clean',
+    looked: { busy: 1, servers: 0 },
+  });
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { busy: 0, servers: 1 } });
+});
+
+it('fails where the provider does not answer, asks no more than a few times, and claims nothing', async () => {
   await bought(8, [143]);
   const before = callsTo(rig.sandbox.ledger, 'list-firewalls').length;
   rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
@@ -216,109 +227,3 @@ itInWays('fails where the provider does not answer, asks no more than a few time
   expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 6);
   expect((await rig.temporal.workflow.getHandle('reconcile').describe()).status.name).toBe('FAILED');
 });
-
-itInWays(
-  'tells of servers that do not answer while others do, however many in a row, and compares the others',
-  async () => {
-    const [, ...rest] = await bought(7, [143]);
-    const drifted = rest.at(-1)!;
-    await panel.unassignFirewalls(drifted, [143]);
-    for (const vmObjectId of rest.slice(0, -1)) {
-      rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
-    }
-    const report = await sweep({ perSecond: 1 });
-    expect(report).toMatchObject({
-      outcome: 'found',
-      counts: { 'server-unseen': 5, 'firewalls-drift': 1 },
-      unseen: [],
-    });
-    expect(report.looked.servers).toBe(2);
-    expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
-  },
-);
-
-itInWays(
-  'fails where the provider is gone in the middle of it, and claims nothing of the servers that are left',
-  async () => {
-    await bought(8, [143]);
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', from: 3, times: 'all' });
-    const report = await sweep({ perSecond: 1 });
-    expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { servers: 2 } });
-    expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
-      ...['server N', 'server N', 'server N'],
-      '3 more servers',
-    ]);
-  },
-);
-
-itInWays('asks the oldest ones, too, before it says that the provider does not answer', async () => {
-  const [old = 0] = await bought(1, [143]);
-  const newest = await bought(6, [143]);
-  for (const vmObjectId of newest) {
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all', match: { vmObjectId } });
-  }
-  await panel.unassignFirewalls(old, [143]);
-  expect(await sweep({ perSecond: 1 })).toMatchObject({
-    outcome: 'found',
-    counts: { 'server-unseen': 6, 'firewalls-drift': 1 },
-  });
-});
-
-itInWays.each([1, 20])('tells so too where the newest ones do not answer (%d at once)', async (perSecond) => {
-  const servers = await bought(3, [143]);
-  const newest = await bought(2, [143]);
-  for (const vmObjectId of newest) {
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all', match: { vmObjectId } });
-  }
-  const report = await sweep({ perSecond });
-  expect(report).toMatchObject({
-    outcome: 'found',
-    counts: { 'server-unseen': 2 },
-    looked: { servers: servers.length },
-  });
-  expect(report.findings).toContainEqual({
-    kind: 'server-unseen',
-    vmObjectId: newest[0],
-    why: expect.stringContaining('401') as string,
-  });
-});
-
-itInWays(
-  'goes on in another run before its history is long, and looks at each server once, the newest first',
-  async () => {
-    const count = 260;
-    const now = Date.now();
-    const firstSeen = (index: number) => now - (count - index) * 1_000;
-    await rig.withJournal(({ db }) =>
-      db.transaction().execute(async (tx) => {
-        for (let index = 0; index < count; index += 1) {
-          const key = { workflow: 'setFirewalls', reference: `old-${index}` } as const;
-          const times = { first_seen_ms: firstSeen(index), touched_ms: now, epoch: 1 };
-          const opened = { first_run: 'r', runs: ' r ', account: null, request: null, open_in: null };
-          await tx
-            .insertInto('reference')
-            .values({ ...key, ...times, ...opened })
-            .execute();
-          const about = { vmObjectId: 1 + index, firewalls: [143] };
-          const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
-          const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_air_ms: 0, outcome: 'done' } as const;
-          const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
-          await tx.insertInto('effect').values(row).execute();
-        }
-      }),
-    );
-    const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, servers: 240 });
-    const { report, runId: last } = await rig.sagas.sweeps.ended(runId);
-    expect(last).not.toBe(runId);
-    // The sandbox knows none of these servers' firewalls.
-    expect(report).toMatchObject({
-      outcome: 'found',
-      looked: { ended: count, servers: 240, missed: 20 },
-      counts: { 'firewalls-drift': 240 },
-    });
-    const compared = report!.findings.flatMap((one) => (one.kind === 'firewalls-drift' ? [one.vmObjectId] : []));
-    expect(compared.sort((a, b) => a - b)).toEqual(Array.from({ length: 240 }, (_, index) => 21 + index));
-    expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(240);
-    expect((await outcomeOf(await rig.sagas.firewalls(firewallsRequest()))).result).toMatchObject({ outcome: 'done' });
-  },
-);

@@ -1,14 +1,9 @@
 import { switchesOf } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
 import { switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const endpointsOf = ({ subscription_id }: { subscription_id: number }) =>
   rig.sandbox.ledger.calls
@@ -25,24 +20,11 @@ it('quotes, then switches', async () => {
   expect(switches(request)).toMatchObject([{ planId: 21 }]);
 });
 
-it('only quotes when that is all that was asked, whatever the quote says', async () => {
-  const request = switchRequest({ quoteOnly: true, guard: { maxTotal: 1 } });
-  const result = await (await rig.sagas.switch(request)).result();
-  expect(result).toMatchObject({ placed: false, quote: { total: 31 } });
-  expect(endpointsOf(request)).toEqual(['quote-plan-switch']);
-});
-
 it('does not switch to what is not available', async () => {
   const request = switchRequest({ plan_id: 99 });
   rig.sandbox.configure({ unavailablePlans: [99] });
   expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('SwitchNotAvailable');
   expect(endpointsOf(request)).toEqual(['quote-plan-switch']);
-});
-
-itInWays('does not switch against the guard', async () => {
-  const request = switchRequest({ guard: { maxTotal: 30 } });
-  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('GuardViolated');
-  expect(switches(request)).toEqual([]);
 });
 
 it('tells when the switch was made at other terms than quoted', async () => {
@@ -71,22 +53,6 @@ it('asks when the switch itself is answered with “not available”: it may be 
   }
 });
 
-itInWays('ends as not available where it did not switch, and is no longer to be had', async () => {
-  const request = switchRequest();
-  const quote = { available: false, total: 31, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
-  switchFault(request, { kind: 'other-body', body: quote });
-  rig.sandbox.configure({ switchTakesEffect: false });
-  try {
-    const saga = await rig.sagas.switch(request);
-    await untilWaiting(saga, 'outcome-unknown');
-    rig.sandbox.configure({ unavailablePlans: [request.plan_id] });
-    await answer(saga, 'confirmNotPlaced', { note: 'the panel shows the old plan' });
-    expect((await outcomeOf(saga)).failure?.type).toBe('SwitchNotAvailable');
-  } finally {
-    rig.sandbox.configure({ switchTakesEffect: true, unavailablePlans: [] });
-  }
-});
-
 it('never switches twice: an answer that cannot be read is asked about', async () => {
   const request = switchRequest();
   switchFault(request, { kind: 'other-body', body: { switched: true } });
@@ -95,41 +61,4 @@ it('never switches twice: an answer that cannot be read is asked about', async (
   await answer(saga, 'confirmPlaced', { note: 'the panel shows plan 21' });
   expect(await saga.result()).toMatchObject({ placed: true });
   expect(switches(request)).toHaveLength(1);
-});
-
-itInWays('ends as refused where the switch is', async () => {
-  const request = switchRequest();
-  switchFault(request, { kind: 'refuse-before' });
-  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('OrderRejected');
-  expect(switches(request)).toEqual([]);
-});
-
-itInWays('is quoted again before it is sent again', async () => {
-  const request = switchRequest();
-  switchFault(request, { kind: 'reset-before' });
-  const saga = await rig.sagas.switch(request);
-  await untilWaiting(saga, 'outcome-unknown');
-  await answer(saga, 'confirmNotPlaced', { note: 'the panel shows the old plan' });
-  await saga.result();
-  expect(endpointsOf(request)).toEqual(['quote-plan-switch', 'switch-plan', 'quote-plan-switch', 'switch-plan']);
-  expect(switches(request)).toHaveLength(1);
-});
-
-itInWays('that only asks ends as refused where the quote is', async () => {
-  const request = switchRequest({ quoteOnly: true });
-  const match = { subscriptionId: request.subscription_id };
-  rig.sandbox.faults.add({ endpoint: 'quote-plan-switch', kind: 'refuse-before', match });
-  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('OrderRejected');
-});
-
-itInWays('takes no servers for an answer', async () => {
-  const request = switchRequest();
-  switchFault(request, { kind: 'reset-after' });
-  const saga = await rig.sagas.switch(request);
-  await untilWaiting(saga);
-  await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
-    'vmObjectIds: this step brings no servers; leave it out',
-  );
-  await answer(saga, 'confirmPlaced', { note: 'seen' });
-  expect(await saga.result()).toMatchObject({ placed: true, quote: { total: 31 } });
 });

@@ -1,27 +1,15 @@
 /**
- * A bought server without the firewalls that were asked for is named by every report: of a run that knows less than the
- * journal, of the record, and of a clean-up.
+ * A bought server without the firewalls that were asked for is named by the record and by a clean-up after a
+ * termination.
  */
-import { firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
+import { ordersWithLabel } from '../../../sandbox/sentences';
 import type { Leftover } from '../../../src/domain/leftovers';
 import { recordOf } from '../../../src/journal/record';
-import { rigSettings } from '../../support/activity-settings';
 import { provisionRequest } from '../../support/requests';
-import { resetTo, taskBefore } from '../../support/reset';
-import { Rig } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { type Rig, rigForFile } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
 
-const planTypesMore = ['object_storage:other'];
-
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    planTypesMore,
-    activities: { ...rigSettings, planTypesMore },
-    sandbox: { supportedPlanTypes: ['cloud_servers_standard', 'object_storage'] },
-  });
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids', firewallListResponse: 'objects' });
@@ -32,8 +20,6 @@ type Saga = Awaited<ReturnType<Rig['sagas']['provision']>>;
 const terminate = ({ workflowId }: Saga) => rig.temporal.workflow.getHandle(workflowId).terminate('a test');
 const boughtBy = ({ reference }: { reference: string }) =>
   ordersWithLabel(rig.sandbox.ledger, reference).flatMap(({ vmObjectIds }) => vmObjectIds);
-const withoutFirewalls = (request: { reference: string }) =>
-  boughtBy(request).filter((id) => firewallsOf(rig.sandbox.ledger, id).length === 0);
 const unprotected = (leftovers: readonly Leftover[] = []) =>
   leftovers.flatMap((one) => (one.kind === 'server-unprotected' ? [[one.vmObjectId, one.firewalls]] : []));
 const recorded = async ({ reference }: { reference: string }) =>
@@ -42,79 +28,6 @@ const recorded = async ({ reference }: { reference: string }) =>
   );
 const cleaned = async ({ reference }: { reference: string }) =>
   unprotected((await (await rig.sagas.clean(reference)).result()).leftovers);
-
-describe('where the order was corrected by an earlier run', () => {
-  /** Refused, corrected, placed, and stuck at the firewalls. */
-  async function corrected(changes: object, correction: object, stuck: object) {
-    const request = provisionRequest({ firewalls: [143], onRefusal: 'ask', ...changes });
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { account: request.account } });
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', ...stuck });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction });
-    expect((await untilWaiting(saga, 'stuck')).step).toMatch(/^assign-firewalls-/);
-    return { request, saga };
-  }
-  const twoServers = () =>
-    corrected(
-      { items: [{}, { plan_type: 'object_storage' }] },
-      { item: 2, plan_type: 'cloud_servers_standard' },
-      { nth: 2 },
-    );
-
-  async function cancelledBeforeItsStory(saga: Saga, request: { reference: string }) {
-    const { workflowId } = saga;
-    await terminate(saga);
-    await rig.withoutWorkers(async () => {
-      await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
-      await rig.temporal.workflow.getHandle(workflowId).cancel();
-    });
-    return (await outcomeOf(rig.latest('provisionServers', request))).cancelled;
-  }
-
-  it('a run that is cancelled before its story names the server', async () => {
-    const { request, saga } = await twoServers();
-    const [bare] = withoutFirewalls(request);
-    expect(unprotected((await cancelledBeforeItsStory(saga, request))?.leftovers)).toEqual([[bare, [143]]]);
-    expect(await recorded(request)).toEqual([[bare, [143]]]);
-  });
-
-  it('a run that was reset to before the correction names the server', async () => {
-    const { request, saga } = await twoServers();
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
-    await resetTo(rig.temporal, { workflowId: saga.workflowId }, await taskBefore(rig.temporal, saga, 'addCartItem'));
-    const again = rig.latest('provisionServers', request);
-    await untilWaiting(again, 'stuck');
-    await again.cancel();
-    const [bare] = withoutFirewalls(request);
-    expect(unprotected((await outcomeOf(again)).cancelled?.leftovers)).toEqual([[bare, [143]]]);
-  });
-
-  it('the servers are those that the correction names', async () => {
-    for (const vmObjectId of [77_901, 77_902]) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
-    rig.sandbox.configure({ orderResponse: 'opaque' });
-    const { request, saga } = await corrected({ vmObjectIds: [77_901] }, { vmObjectIds: [77_902] }, { times: 'all' });
-    expect(unprotected((await cancelledBeforeItsStory(saga, request))?.leftovers)).toEqual([[77_902, [143]]]);
-  });
-});
-
-it('what the run has assigned itself does not count where the provider’s list does not show it', async () => {
-  const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144] });
-  rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402, nth: 2 });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  await saga.cancel();
-  const [bare] = withoutFirewalls(request);
-  const denied = boughtBy(request).find((id) => id !== bare);
-  const { cancelled } = await outcomeOf(saga);
-  expect(new Map(unprotected(cancelled?.leftovers) as [number, number[]][])).toEqual(
-    new Map([
-      [denied, [144]],
-      [bare, [143, 144]],
-    ]),
-  );
-});
 
 describe('after a termination', () => {
   it('a server that no answer names is counted by the record and the clean-up', async () => {
@@ -136,19 +49,6 @@ describe('after a termination', () => {
       expect(named).toHaveLength(both.length);
       expect(named).toEqual(expect.arrayContaining(both));
     }
-  });
-
-  it('a server of which the journal knows nothing is counted without its id', async () => {
-    rig.sandbox.configure({ orderResponse: ({ vmObjectIds }) => ({ vm_object_ids: vmObjectIds.slice(0, 1) }) });
-    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143] });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'servers');
-    const [first] = boughtBy(request);
-    await terminate(saga);
-    expect(await recorded(request)).toEqual([
-      [first, [143]],
-      [undefined, [143]],
-    ]);
   });
 
   it('the clean-up looks into the provider’s list', async () => {

@@ -16,7 +16,7 @@ import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView } from '../../../src/domain/progress';
 import { runCommand } from '../../support/command-line';
 import { until } from '../../support/rig';
-import { answer } from '../../support/sagas';
+import { answer, untilState } from '../../support/sagas';
 import type { Witness } from './witness';
 import type { Secrets } from './secrets';
 
@@ -67,9 +67,7 @@ export class Journey {
     const { sagas } = this.world;
     await sagas.hold({ by: 'ann', note: 'a test' });
     const saga = await this.order();
-    await this.wait(saga);
-    await this.decide(saga, 'retry');
-    await this.wait(saga);
+    await untilState(saga, 'held');
     await sagas.release();
     await this.end(saga);
   }

@@ -5,7 +5,6 @@ import type { Report } from '../../../src/domain/results';
 import { judge } from './judgement';
 import type { Lived } from './life';
 import { planOf } from './plan';
-import { toldByBoth } from './told-by-both';
 
 const planned = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'changeOrder')!;
 const { request } = planned.asked as Extract<typeof planned.asked, { workflow: 'changeOrder' }>;
@@ -62,48 +61,6 @@ it.each<[string, number, Partial<Lived>, string[]]>([
   expect(suspects).toHaveLength(1);
 });
 
-it('accuses nobody of what the run before has told', () => {
-  const ledger = new Ledger();
-  place(ledger);
-  const [told, silent] = [{ cancelled: report('placement-unknown') }, { cancelled: report() }];
-  expect(judge(ledger, [lived({ before: told, ended: silent })], []).violations).toEqual([]);
-  expect(toldByBoth(silent, silent)).toEqual({ cancelled: { ...silent.cancelled, outcome: 'partly' } });
-});
-
-it('accuses nobody of an order that the run before has placed, and says so', () => {
-  const ledger = new Ledger();
-  place(ledger);
-  const steps = (status: 'done' | 'pending') => [{ id: 'place-change-order', title: '', status, attempts: 1 }];
-  const placed = { cancelled: { ...report(), outcome: 'partly' as const, steps: steps('done') } };
-  const last = { cancelled: { ...report(), steps: steps('pending') } };
-  const untouched = { cancelled: { ...last.cancelled, outcome: 'untouched' as const } };
-  expect(judge(ledger, [lived({ before: placed, ended: last })], []).violations).toEqual([]);
-  expect(judge(ledger, [lived({ before: placed, ended: untouched })], []).violations).toEqual([]);
-  expect(judge(ledger, [lived({ before: last, ended: untouched })], []).violations).toHaveLength(1);
-  const lies = { cancelled: { ...placed.cancelled, outcome: 'reversed' as const } };
-  expect(judge(ledger, [lived({ before: placed, ended: lies })], []).violations).toHaveLength(1);
-});
-
-it('takes firewalls for what the first run says, or for what the one after it has put back', () => {
-  const firewalls = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'setFirewalls')!;
-  const asked = { workflow: 'setFirewalls' as const, request: { reference: 'R', vmObjectId: 1, exactly: [143] } };
-  const [done, cancelled] = [{ result: { reference: 'R' } }, { cancelled: { ...report(), reference: 'R' } }];
-  const judged = (ids: number[]) => {
-    const ledger = new Ledger();
-    const change = (type: 'firewallsAssigned' | 'firewallsUnassigned', before: number[], after: number[]) =>
-      ledger.tookEffect<FirewallsChanged>({ type, vmObjectId: 1, firewalls: [], before, after });
-    ledger.seeded({ vmObjectId: 1, account: null, label: null, firewalls: [150] });
-    change('firewallsAssigned', [150], [150, 143]);
-    change('firewallsUnassigned', [150, 143], [143]);
-    change('firewallsAssigned', [143], [143, 150]);
-    change('firewallsUnassigned', [143, 150], ids);
-    return judge(ledger, [lived({ planned: firewalls, asked, before: done, ended: cancelled })], []).violations;
-  };
-  expect(judged([143])).toEqual([]);
-  expect(judged([150])).toEqual([]);
-  expect(judged([143, 150])).not.toEqual([]);
-});
-
 it('holds nothing against one of what another saga has taken from the same server', () => {
   const firewalls = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'setFirewalls')!;
   const asking = (reference: string, changes: object) =>
@@ -122,8 +79,4 @@ it('holds nothing against one of what another saga has taken from the same serve
   };
   expect(judged([150])).toEqual([]);
   expect(judged([])).toContain('setFirewalls S: the server was less protected for a moment');
-});
-
-it('names those that were forgotten', () => {
-  expect(judge(new Ledger(), [], ['C-7']).violations).toEqual([expect.stringMatching(/^C-7: was forgotten/)]);
 });

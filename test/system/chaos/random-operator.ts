@@ -123,7 +123,8 @@ export class RandomOperator {
     try {
       await look();
     } catch (error) {
-      if (!(error instanceof OrderSagaError)) this.surprises.push(`the client threw ${String(error)}`);
+      if (!(error instanceof OrderSagaError))
+        this.surprises.push(`the client threw ${String(error)} (${String((error as Error).cause)})`);
     }
   }
 }

@@ -11,7 +11,7 @@ import type { Inbox, InboxRow } from '../../../src/client/inbox';
 import type { OpenLine } from '../../../src/client/jobs';
 import type { SweepRun } from '../../../src/client/reconcile';
 import type { ProgressView, WaitKind } from '../../../src/domain/progress';
-import type { JobReport } from '../../../src/domain/job-report';
+import type { JobReport } from '../../../src/domain/decide-many';
 import { lookUp } from '../drill/person';
 import type { Terminal } from '../drill/terminal';
 
@@ -77,15 +77,15 @@ export class Person {
   }
 
   private async answerDoubts(): Promise<void> {
-    const { out } = await this.terminal.type(['evidence'], [0]);
+    const { out } = await this.terminal.type(['questions', '--where', 'SagaState="outcome-unknown"'], [0]);
     const lines = out.split('\n').filter((line) => line !== '');
     if (lines.length === 0) return;
     const filled = lines.map((line) => JSON.stringify(lookUp(this.sandbox.ledger, JSON.parse(line) as OpenLine)));
     const folder = await mkdtemp(join(tmpdir(), 'order-saga-disaster-'));
     try {
-      const file = join(folder, 'evidence.jsonl');
+      const file = join(folder, 'decisions.jsonl');
       await writeFile(file, filled.map((line) => `${line}\n`).join(''));
-      await this.job(['--evidence', file, '--note', 'as the control panel shows']);
+      await this.job(['--lines', file, '--note', 'as the control panel shows']);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

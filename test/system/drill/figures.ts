@@ -56,7 +56,7 @@ export function sectionsOf({ phases, seen, sagas, broken, ledger, rows, callsPer
         { of: 'calls without an answer that were done', count: struck('after'), required: true },
         {
           of: 'a worker has held new sagas',
-          count: seen.hold?.detected ? 1 : 0,
+          count: seen.hold?.until === undefined ? 0 : 1,
           ...(seen.hold?.note === undefined ? {} : { detail: seen.hold.note }),
           required: true,
         },

@@ -123,10 +123,10 @@ export class NightRun {
     sandbox.faults.random({ seed: 2, rate: 1, kinds, endpoints: others });
     await this.until('a worker holds, and some are held, some stuck', () => {
       const { hold, held, stuck } = this.seen;
-      return some(shares.back) && hold?.detected === true && held > 0 && stuck > 0;
+      return some(shares.back) && hold?.until !== undefined && held > 0 && stuck > 0;
     });
 
-    this.phase('it answers again; probes release the hold');
+    this.phase('it answers again; the hold ends by its time');
     sandbox.faults.clear();
     await coming;
     await this.until('the hold is released', async () => (await world.sagas.holding()) === undefined);
@@ -141,7 +141,7 @@ export class NightRun {
     this.phase('one job for what is stuck');
     await person.retryStuck(decidedPerSecond);
 
-    this.phase('evidence for what is in doubt');
+    this.phase('a decision for each that is in doubt');
     await person.answerDoubts(decidedPerSecond);
 
     this.phase('the last ones end');
@@ -184,12 +184,13 @@ export class NightRun {
     const { seen } = this;
     while (!this.isOver) {
       await pause(500);
-      const [inbox, hold] = await Promise.all([sagas.inbox({ limit: 1 }), sagas.holding()]).catch(notYetNamed);
+      const looks = [sagas.inbox({ limit: 1 }), sagas.holding(), sagas.countHeld()] as const;
+      const [inbox, hold, held = 0] = await Promise.all(looks).catch(notYetNamed);
       if (inbox === undefined) continue;
       const group = (kind: string) => inbox.groups.find(({ name }) => name === kind);
       seen.stuck = group('stuck')?.count ?? 0;
       seen.doubtful = group('outcome-unknown')?.count ?? 0;
-      seen.held = group('held')?.count ?? 0;
+      seen.held = held;
       seen.most = {
         stuck: Math.max(seen.most.stuck, seen.stuck),
         doubtful: Math.max(seen.most.doubtful, seen.doubtful),
@@ -227,7 +228,7 @@ async function countOpen({ temporal }: World): Promise<number> {
 }
 
 /** What a worker adds to the search attributes of a namespace can be asked for only after a moment. */
-function notYetNamed(error: unknown): [undefined, undefined] {
-  if (error instanceof SearchAttributesMissingError) return [undefined, undefined];
+function notYetNamed(error: unknown): [undefined, undefined, undefined] {
+  if (error instanceof SearchAttributesMissingError) return [undefined, undefined, undefined];
   throw error;
 }

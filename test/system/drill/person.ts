@@ -9,9 +9,8 @@ import type { Sandbox } from '../../../sandbox/server';
 import { changeOrdersOf, openCartItems, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { OpenLine } from '../../../src/client/jobs';
 import type { SweepRun } from '../../../src/client/reconcile';
-import type { EvidenceLine } from '../../../src/domain/evidence';
 import { readWorkflowId } from '../../../src/domain/identity';
-import type { JobReport } from '../../../src/domain/job-report';
+import type { JobReport } from '../../../src/domain/decide-many';
 import type { LedgerSnapshot } from '../../../sandbox/ledger';
 import { panelOf } from '../../support/panel';
 import { planIdOf } from '../../support/requests';
@@ -40,23 +39,24 @@ export class Person {
 
   /** What stands stuck is tried again, at a pace, a few first. */
   async retryStuck(perSecond: number): Promise<JobReport> {
-    const filter = ['--where', 'SagaState="stuck"', '--probe', '3', '--rate', `${perSecond}/s`];
-    return this.job(['retry', ...filter, '--note', 'the provider is back', '--name', 'stuck']);
+    const filter = ['--where', 'SagaState="stuck"', '--rate', `${perSecond}/s`, '--note', 'the provider is back'];
+    await this.job(['retry', ...filter, '--limit', '3', '--name', 'a-few'], [0, 5]);
+    return this.job(['retry', ...filter, '--name', 'stuck']);
   }
 
   /** @returns undefined where no saga asks */
   async answerDoubts(perSecond: number): Promise<JobReport | undefined> {
-    const { out } = await this.terminal.type(['evidence'], [0]);
+    const { out } = await this.terminal.type(['questions', '--where', 'SagaState="outcome-unknown"'], [0]);
     const lines = out.split('\n').filter((line) => line !== '');
     const filled = lines.map((line) => lookUp(this.sandbox.ledger, JSON.parse(line) as OpenLine));
-    for (const { placed } of filled) this.looks[placed ? 'placed' : 'notPlaced'] += 1;
+    for (const { decision } of filled) this.looks[decision === 'confirmPlaced' ? 'placed' : 'notPlaced'] += 1;
     if (filled.length === 0) return undefined;
     const folder = await mkdtemp(join(tmpdir(), 'order-saga-drill-'));
     try {
-      const file = join(folder, 'evidence.jsonl');
+      const file = join(folder, 'decisions.jsonl');
       await writeFile(file, filled.map((line) => `${JSON.stringify(line)}\n`).join(''));
       const words = ['--note', 'as the control panel shows', '--rate', `${perSecond}/s`, '--name', 'doubts'];
-      return await this.job(['--evidence', file, ...words]);
+      return await this.job(['--lines', file, ...words]);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -78,23 +78,24 @@ export class Person {
     return JSON.parse(out) as SweepRun;
   }
 
-  private async job(args: readonly string[]): Promise<JobReport> {
-    const { out } = await this.terminal.type(['decide-many', ...args, '--by', by, '--yes', '--json'], [0]);
+  private async job(args: readonly string[], statuses: readonly number[] = [0]): Promise<JobReport> {
+    const { out } = await this.terminal.type(['decide-many', ...args, '--by', by, '--yes', '--json'], statuses);
     this.lastDecisionMs = Date.now();
     return (JSON.parse(out) as { report: JobReport }).report;
   }
 }
 
-/** A line of evidence, filled in by what the panel shows. */
-export function lookUp(ledger: LedgerSnapshot, { reference: workflowId, question }: OpenLine): EvidenceLine {
-  const { workflow, reference = '' } = readWorkflowId(workflowId) ?? {};
+/** A line, filled in by what the panel shows. */
+export function lookUp(ledger: LedgerSnapshot, { saga, question }: OpenLine) {
+  const { workflow, reference = '' } = readWorkflowId(saga) ?? {};
   // A subscription of a test is named by the number of its request.
   const number = Number(reference.replace(/\D/g, ''));
+  const decisionOf = (placed: boolean) => (placed ? 'confirmPlaced' : 'confirmNotPlaced');
   if (workflow === 'provisionServers') {
     const [order] = ordersWithLabel(ledger, reference);
     const ids = order && { orderId: String(order.orderId), vmObjectIds: order.vmObjectIds };
-    return { reference: workflowId, question, placed: order !== undefined, ...ids };
+    return { saga, question, decision: decisionOf(order !== undefined), ...ids };
   }
   const placed = [...changeOrdersOf(ledger, 5_000_000 + number), ...switchesOf(ledger, 6_000_000 + number)];
-  return { reference: workflowId, question, placed: placed.length > 0 };
+  return { saga, question, decision: decisionOf(placed.length > 0) };
 }

@@ -46,11 +46,9 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
     SERVER_POINTERS: '/vm_object_ids',
     RETRY_BUDGET: '3,200,1000,60000',
     // Minutes of a real night are seconds here.
-    OUTAGE_HOLD: 'probe',
+    OUTAGE_HOLD_MS: '4000',
     OUTAGE_WINDOW_MS: '3000',
     OUTAGE_CALLS_MIN: '8',
-    OUTAGE_PROBE_FIRST: '3',
-    OUTAGE_PROBE_PAUSE_MS: '2000',
     LOG_LEVEL: 'error',
   };
   const crew = new Crew(programOf('worker', programs), environment, sandbox);

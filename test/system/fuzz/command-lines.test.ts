@@ -6,8 +6,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { run } from '../../../src/cli/program';
 import { decisionNames } from '../../../src/domain/decisions';
-import { runCommand, type Ended } from '../../support/command-line';
-import { itInWays } from '../../support/left-out';
+import type { Ended } from '../../support/command-line';
 import { Rig } from '../../support/rig';
 import { fuzz, patience } from './fuzz-runs';
 
@@ -87,26 +86,3 @@ test(
   },
   patience(60_000),
 );
-
-itInWays.each<[string, string[], input: string | Buffer, sentence: RegExp]>([
-  ['a request of 100,000 levels', ['change', '-'], '['.repeat(100_000) + ']'.repeat(100_000), /nested deeper than 32/],
-  [
-    'a request of 300,000 items',
-    ['provision', '-'],
-    `{"items":[${'{},'.repeat(300_000)}{}]}`,
-    /more than 20000 values/,
-  ],
-  ['bytes that are no text', ['switch', '-'], Buffer.from([0xff, 0xfe, 0x00]), /is not UTF-8/],
-  [
-    'a decision of 120 kB',
-    ['decide', 'R', 'retry', `{"note":"${'x'.repeat(120_000)}"}`],
-    '',
-    /note: must not have more/,
-  ],
-])('a process that is given %s', async (_, args, input, sentence) => {
-  const ended = await runCommand(args, { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace }, input);
-  isPlain(ended);
-  expect(ended.status).toBe(2);
-  expect(ended.err).toMatch(sentence);
-  expect(ended.err.trim().split('\n').length).toBeLessThanOrEqual(2);
-});

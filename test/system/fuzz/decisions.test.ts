@@ -157,28 +157,6 @@ async function stopsNoSaga(_: string, payloads: Payload[]): Promise<void> {
 test.each(oddPayloads.slice(0, 1))('%s stops no saga, as an update or a signal', stopsNoSaga);
 itInWays.each(oddPayloads.slice(1))('%s stops no saga, as an update or a signal', stopsNoSaga);
 
-test.each(oddPayloads)('a query with %s is answered', async (_, payloads) => {
-  for (const saga of waiting) {
-    const { queryResult } = await rig.temporal.workflowService.queryWorkflow({
-      namespace: rig.namespace,
-      execution: { workflowId: saga.workflowId },
-      query: { queryType: 'progress', queryArgs: { payloads } },
-    });
-    const progress = defaultPayloadConverter.fromPayload<ProgressView>(queryResult!.payloads![0]!);
-    expect(progress.reference).toBe(saga.reference);
-  }
-});
-
-test('the client tells the same before it asks anybody', async () => {
-  await untouched(async () => {
-    for (const saga of waiting) {
-      for (const body of [{ note: 'x'.repeat(4_001) }, { correction: { item: 1n } }, 'text', { by: 1 }]) {
-        await expect(saga.decide('retry', body)).rejects.toThrow(/retry: \S/);
-      }
-    }
-  });
-});
-
 test('at the end, each still takes the decision that fits', async () => {
   const [stuck, approval, unknown] = waiting;
   await answer(stuck!, 'retry');

@@ -5,7 +5,7 @@
  *   ORDER_SAGA_FUZZ_RUNS   times as many cases, such as 50 for a long run; default 1
  *   ORDER_SAGA_FUZZ_SEED   another seed, for other cases; a whole number
  */
-import { takesWays } from '../../support/left-out';
+import { takesAll } from '../../support/left-out';
 import { seed } from '../../support/properties';
 
 const factor = Number(process.env['ORDER_SAGA_FUZZ_RUNS'] ?? '1');
@@ -19,7 +19,7 @@ export interface Fuzz {
 
 /** @param inOneWay how many `npm test` takes */
 export function fuzz(runs: number, inOneWay = runs / 5): Fuzz {
-  return { numRuns: Math.ceil((takesWays ? runs : inOneWay) * factor), seed };
+  return { numRuns: Math.ceil((takesAll ? runs : inOneWay) * factor), seed };
 }
 
 /** For a test's time limit: a long run takes longer. */

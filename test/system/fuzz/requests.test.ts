@@ -10,8 +10,7 @@ import { workflowIdOf, workflowNames, type WorkflowName } from '../../../src/dom
 import type { Report } from '../../../src/domain/results';
 import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
-import { outcomeOf } from '../../support/sagas';
+import { rigForFile } from '../../support/rig';
 import { fuzz, patience } from './fuzz-runs';
 import { brokenTasksOf } from './histories';
 import { garbage, spoilt } from './inputs';
@@ -19,11 +18,7 @@ import { garbage, spoilt } from './inputs';
 const raw = fuzz(80);
 const checked = fuzz(2_000);
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 let started = 0;
 const idFor = (workflow: WorkflowName) => workflowIdOf(workflow, `H-${(started += 1)}`);
@@ -103,27 +98,6 @@ const taken = ['JSON that breaks off', 'a million wrong items'];
 test.each(oddPayloads.filter(([what]) => taken.includes(what)))('a run that is started with %s', isRefused);
 itInWays.each(oddPayloads.filter(([what]) => !taken.includes(what)))('a run that is started with %s', isRefused);
 
-itInWays('a memo that cannot be read hinders neither the saga nor those who list it', async () => {
-  const request = changeRequest();
-  const workflowId = workflowIdOf('changeOrder', request.reference);
-  await rig.temporal.workflowService.startWorkflowExecution({
-    namespace: rig.namespace,
-    workflowId,
-    workflowType: { name: 'changeOrder' },
-    taskQueue: { name: 'order-saga' },
-    requestId: workflowId,
-    input: { payloads: [defaultPayloadConverter.toPayload(request)] },
-    memo: { fields: { report: encoded('json/plain', '{'), note: encoded('odd', '') } },
-  });
-  await rig.temporal.workflow.result(workflowId);
-  expect(await brokenTasksOf(rig.temporal, workflowId)).toEqual([]);
-  const listed = await until(async () => {
-    for await (const row of rig.sagas.list()) if (row.workflowId === workflowId) return row;
-    return undefined;
-  });
-  expect(listed.reference).toBe(request.reference);
-});
-
 test(`the client refuses ${checked.numRuns} of them before it starts anything`, async () => {
   await fc.assert(
     fc.asyncProperty(wrongRequests, async ([workflow, request]) => {
@@ -148,25 +122,4 @@ describe('what the schemas allow at its longest', () => {
     },
     180_000,
   );
-
-  itInWays('a script of nearly a mebibyte is bought', async () => {
-    const request = provisionRequest({ label: 'l'.repeat(1_000), items: [{ custom_script: 'AAAA'.repeat(260_000) }] });
-    const saga = await rig.sagas.provision(request);
-    expect(await outcomeOf(saga)).toMatchObject({ result: { cartItemIds: [expect.any(Number)] } });
-    expect(await brokenTasksOf(rig.temporal, saga.workflowId)).toEqual([]);
-  });
-
-  itInWays.each<[string, Record<string, unknown>, field: string]>([
-    ['300 items', provisionRequest({ items: times(300, () => ({})) }), 'items'],
-    ['a label of 100 kB', provisionRequest({ label: 'l'.repeat(100_000) }), 'label'],
-    ['firewalls for 1,000 servers', provisionRequest({ items: [{ quantity: 1_000 }], firewalls: [1] }), 'firewalls'],
-  ])('%s are refused by the client, and by the run', async (_, request, field) => {
-    const called = rig.sandbox.ledger.calls.length;
-    const problems = [{ field, message: expect.any(String) as string }];
-    await expect(rig.sagas.start('provisionServers', request)).rejects.toMatchObject({ problems });
-    const workflowId = workflowIdOf('provisionServers', request['reference'] as string);
-    const report = await refused('provisionServers', workflowId, [defaultPayloadConverter.toPayload(request)]);
-    expect(report.problems).toEqual(problems);
-    expect(rig.sandbox.ledger.calls.length).toBe(called);
-  });
 });

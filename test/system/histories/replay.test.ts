@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { historyFromJSON, type History } from '@temporalio/common/lib/proto-utils';
 import { version } from '../../../package.json';
-import { itInWays } from '../../support/left-out';
 import { bundleOf } from '../../support/programs';
 import { replayAll } from '../../support/replay';
 import type { Replayed } from '../../support/replayer';
@@ -33,16 +32,6 @@ const sound = { workflowId: expect.any(String) as string };
 it.each(recorded)('%s: %s replays', async (of, file) => {
   const result = await replayed(historyFromJSON(JSON.parse(read(of, file))));
   expect(result).toEqual(sound);
-});
-
-// A server that has just been told of them shows search attributes under its own names for them, and later under ours.
-itInWays.each(recorded)('%s: %s replays whatever the server calls its search attributes', async (of, file) => {
-  const history = historyFromJSON(JSON.parse(read(of, file)));
-  const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
-  const fields = Object.values(started?.searchAttributes?.indexedFields ?? {});
-  const own = fields.map((field, index) => [`Keyword0${index + 1}`, field] as const);
-  if (started) started.searchAttributes = { indexedFields: Object.fromEntries(own) };
-  expect(await replayed(history)).toEqual(sound);
 });
 
 it.each(recorded)('%s: %s says nothing of where it was recorded', (of, file) => {

@@ -7,11 +7,11 @@ import type { SagaHandle } from '../../../src/client/handle';
 import type { JobHandle } from '../../../src/client/jobs';
 import type { DecisionName } from '../../../src/domain/decisions';
 import { ProviderClient } from '../../../src/provider/client';
-import { stuckSagas, untilListed } from '../../support/bad-night';
+import { stuckSagas } from '../../support/bad-night';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { until, type Rig } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
 
 /** @returns the saga whose history is kept, ended or waiting */
 export type Story = (rig: Rig) => Promise<SagaHandle>;
@@ -54,26 +54,16 @@ async function startedRaw(rig: Rig, request: Record<string, unknown> & { referen
 async function overStuck(rig: Rig, count: number): Promise<JobHandle> {
   const account = `AB-${randomInt(1_000, 10_000)}`;
   await stuckSagas(rig, count, account);
-  const where = `ProviderAccount="${account}"`;
-  return rig.sagas.decideMany({ decision: 'retry', where, note: 'is it back?', probe: { first: 1 } });
-}
-
-/** A job over three sagas that pauses itself, because the first one asks again, and is resumed: in two runs. */
-async function probedJob(rig: Rig): Promise<{ workflowId: string; firstRun: string }> {
-  const job = await overStuck(rig, 3);
-  const { raw } = await rig.temporal.workflow.getHandle(job.workflowId).describe();
-  await until(async () => (await job.progress()).state === 'paused');
   rig.sandbox.faults.clear();
-  await job.resume(op);
-  await job.report();
-  return { workflowId: job.workflowId, firstRun: raw.workflowExecutionInfo?.firstRunId ?? '' };
+  const where = `ProviderAccount="${account}"`;
+  return rig.sagas.decideMany({ ...op, decision: 'retry', where, note: 'is it back?', perSecond: 1 });
 }
 
 /** A saga that a hold held, until a person released it. */
 async function heldAndReleased(rig: Rig): Promise<SagaHandle> {
   await rig.sagas.hold(seen);
   const saga = await rig.sagas.provision(provision(two));
-  await untilListed(rig, [saga], 'held');
+  await untilState(saga, 'held');
   await rig.sagas.release(op);
   return ended(saga);
 }
@@ -233,31 +223,22 @@ export const stories: Record<string, Story> = {
 
 /** What is no saga. */
 export const storiesOfOthers: Record<string, StoryOfAnother> = {
-  'hold, released by a person': async (rig) => {
-    await heldAndReleased(rig);
-    const { runId } = await rig.temporal.workflow.getHandle('hold').describe();
-    return { workflowId: 'hold', runId };
-  },
-  'held sagas, released until none is left': async (rig) => {
+  'hold, cancelled': async (rig) => {
     await rig.sagas.hold(seen);
-    const { runId } = await rig.temporal.workflow.getHandle('hold').describe();
-    const saga = await rig.sagas.provision(provision());
-    await untilListed(rig, [saga], 'held');
-    await rig.sagas.release({ ...op, perSecond: 1 });
-    await saga.result();
-    const workflowId = `release-held/${runId}`;
-    await rig.temporal.workflow.getHandle(workflowId).result();
-    return { workflowId };
+    const hold = rig.temporal.workflow.getHandle('hold');
+    await hold.cancel();
+    await hold.result().catch(() => undefined);
+    return { workflowId: 'hold', runId: (await hold.describe()).runId };
   },
-  'job, the run of its probe': async (rig) => {
-    const { workflowId, firstRun } = await probedJob(rig);
-    return { workflowId, runId: firstRun };
-  },
-  'job, paused by its probe and resumed': probedJob,
-  'job, stopped while it was paused': async (rig) => {
+  'job, over stuck sagas': async (rig) => {
     const job = await overStuck(rig, 2);
-    await until(async () => (await job.progress()).state === 'paused');
-    await job.stop(op);
+    await job.report();
+    return job;
+  },
+  'job, stopped': async (rig) => {
+    const job = await overStuck(rig, 3);
+    await until(async () => (await job.progress()) !== undefined);
+    await job.stop();
     await job.report();
     return job;
   },

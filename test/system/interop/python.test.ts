@@ -9,7 +9,7 @@ import type { ProgressView } from '../../../src/domain/progress';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { unlessLacking } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 import { PythonBackend, whyNoPython, type PythonError } from './python-backend';
 
@@ -120,22 +120,6 @@ here('the Python SDK', () => {
     });
   });
 
-  it('reads the report of an order that was cancelled here', async () => {
-    const { request, workflowId } = order();
-    const { label } = request;
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label } });
-    await startIn({ request, workflowId });
-    const saga = await rig.sagas.get(request.reference, 'provisionServers');
-    await untilWaiting(saga, 'stuck');
-    await saga.cancel();
-    await expect(saga.result()).rejects.toThrow(/cancelled/);
-    expect(await backend.ask({ do: 'memo', workflowId })).toMatchObject({
-      report: { outcome: 'reversed', reference: request.reference },
-    });
-    // A run that waited has search attributes that were taken away again: they must not be in the way.
-    await until(async () => ((await backend.ask({ do: 'list', workflowId })) as string[]).includes(workflowId));
-  });
-
   it('started it: the same request sent from here finds that run, another one is told what differs', async () => {
     const { request, workflowId } = order();
     const { runId } = await startIn({ request, workflowId });
@@ -148,12 +132,5 @@ here('the Python SDK', () => {
     expect(error).toMatchObject({ fields: ['items[0].password'] });
     await saga.result();
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  });
-
-  it('finds a run that was started here, and is told that it is there', async () => {
-    const { request, workflowId } = order();
-    const saga = await rig.sagas.provision(request);
-    await saga.result();
-    expect(await backend.ask({ do: 'result', workflowId })).toEqual(await saga.result());
   });
 });

@@ -11,13 +11,13 @@
  * only after 30 seconds. `test/integration/worker/killed.test.ts` has that.
  */
 import fc from 'fast-check';
-import { takesWays } from '../../support/left-out';
+import { takesAll } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { finish, histories, preludes, type Model, type Real } from './commands';
 import { RealSaga } from './real-saga';
 import { stories } from './stories';
 
-const runs = Number(process.env['ORDER_SAGA_MODEL_RUNS'] ?? (takesWays ? 36 : 16));
+const runs = Number(process.env['ORDER_SAGA_MODEL_RUNS'] ?? (takesAll ? 36 : 16));
 const seed = Number(process.env['ORDER_SAGA_MODEL_SEED'] ?? 6);
 const replayed = process.env['ORDER_SAGA_MODEL_REPLAY'];
 /** Most of a history is waiting for the server. */

@@ -4,7 +4,7 @@
  * visibility, and nothing else.
  */
 import type { Client } from '@temporalio/client';
-import { attributesGivenMemo, workflowIdOf } from '../../../src/domain/identity';
+import { attributesGivenMemo } from '../../../src/domain/identity';
 import type { WaitKind } from '../../../src/domain/progress';
 import { sagaAttributes } from '../../../src/temporal/search-attributes';
 
@@ -41,22 +41,4 @@ export async function eachOf<T>(all: readonly T[], work: (one: T, index: number)
     for (let index = next++; index < all.length; index = next++) await work(all[index] as T, index);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-}
-
-/**
- * Nine in ten are stuck, at one of three items; each a second younger than the one before. Of the youngest one nobody
- * knows the outcome.
- */
-export function aBadNight(count: number, nowMs: number): Made[] {
-  return Array.from({ length: count }, (_, index): Made => {
-    const isLast = index === count - 1;
-    const kind = isLast ? 'outcome-unknown' : index % 10 === 0 ? 'approval' : 'stuck';
-    return {
-      workflowId: workflowIdOf('provisionServers', `N-${index}`),
-      kind,
-      step: isLast ? 'place-order' : kind === 'approval' ? 'approve' : `add-cart-item-${1 + (index % 3)}`,
-      account: `AB-${index % 7}`,
-      since: new Date(nowMs - (count - index) * 1_000),
-    };
-  });
 }

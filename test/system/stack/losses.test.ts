@@ -12,7 +12,7 @@ import { fittingDecisions } from '../../support/operator';
 import { brokenPromises, type Asked } from '../../support/promises';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
-import { describeInWays, takesWays, unlessLacking } from '../../support/left-out';
+import { describeInWays, takesAll, unlessLacking } from '../../support/left-out';
 import { outcomeOf, untilWaitingOrEnded, type Ended } from '../../support/sagas';
 import type { EndpointName } from '../../../sandbox/endpoints';
 
@@ -32,7 +32,7 @@ async function settled(saga: SagaHandle, asked: Asked): Promise<Ended> {
   }
 }
 
-const describeWithStack = takesWays ? unlessLacking(whyNoStack()) : describeInWays;
+const describeWithStack = takesAll ? unlessLacking(whyNoStack()) : describeInWays;
 
 let stack: Stack;
 let rig: Rig;

@@ -1,20 +1,13 @@
 /** Every call of every story, with the worker process killed or stopped while it is under way. */
-import { itUnless, takesAll } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { WaitingRoom } from '../../support/waiting-room';
 import { loseWorker, type Batch, type Case } from './batch';
 import { tellSpoiled, type SpoiledRun } from './spoiled-run';
-import { stories as allStories, type Story } from './stories';
-import { waysToEnd as allWays, type Way } from './ways';
+import { stories, type Story } from './stories';
+import { waysToEnd, type Way } from './ways';
 
 jest.setTimeout(1_800_000);
-
-/**
- * `npm run test:ways` loses the workers of one story of each workflow, after the call took effect; `npm run test:all`
- * those of all, in all ways.
- */
-const waysToEnd = takesAll ? allWays : allWays.filter(({ hold }) => hold === 'after');
-const stories = takesAll ? allStories : firstOfEach(allStories);
 
 /**
  * As many as reach their calls before the first of them times out: a call that was given up must not take effect any
@@ -44,13 +37,6 @@ afterAll(async () => {
   process.stderr.write(`swept: ${total} calls whose worker was lost, in ${batches.length} batches\n`);
 });
 
-/** The first of each workflow, which the first word of its name says. */
-function firstOfEach(stories: readonly Story[]): Story[] {
-  const kinds = new Map<string, Story>();
-  for (const story of [...stories].reverse()) kinds.set(story.name.split(' ')[0] ?? '', story);
-  return [...kinds.values()];
-}
-
 async function callsOfEach(): Promise<Map<Story, number>> {
   const rig = await Rig.start();
   const world = { rig, waitingRoom: new WaitingRoom(rig.sagas) };
@@ -71,7 +57,7 @@ async function lose(cases: readonly Case[], { name, worker }: Way): Promise<void
   });
 }
 
-describe.each(stories)('$name', (story) => {
+describeInWays.each(stories)('$name', (story) => {
   it.each(waysToEnd)('$name', async (way) => {
     const settled = await Promise.all(runs.get(`${story.name}/${way.name}`) ?? []);
     const broken = settled.map((run, index) => ({
@@ -84,7 +70,7 @@ describe.each(stories)('$name', (story) => {
   });
 });
 
-itUnless(takesAll ? undefined : 'in npm run test:all')('let each worker that was stopped end well', () => {
+itInWays('let each worker that was stopped end well', () => {
   const stopped = batches.filter(({ worker }) => worker === 'stopped');
   expect(stopped.map(({ exit }) => exit.status)).toEqual(stopped.map(() => 0));
 });

@@ -101,12 +101,9 @@ const afterTheEffect: Spoiling[] = [
 export const waysThatDiffer: readonly Way[] = [
   ...atThePivot(afterTheEffect),
   ...odd(['page', 'pending']),
-  ...once([{ kind: 'refuse-before' }, { kind: 'unauthorized' }, { kind: 'error-before' }, { kind: 'reset-after' }]),
+  ...once([{ kind: 'refuse-before' }, { kind: 'unauthorized' }, { kind: 'reset-after' }]),
   ...cancelled.filter(({ hold }) => hold === 'after'),
 ];
-
-/** The same without one of the two that leave in doubt whether it took effect. */
-export const waysThatDifferMost = waysThatDiffer.filter(({ name }) => name !== 'error-before');
 
 /** One of each kind. */
 export const ways: readonly Way[] = [

@@ -11,7 +11,6 @@ import { makeCurrent, versionsOf, type Deployment } from '../../../scripts/make-
 import { bundleWorkflows } from '../../../scripts/workflow-bundle';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { WorkerVersion } from '../../../src/config';
-import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
@@ -81,21 +80,6 @@ it('loses no saga, and lets each end on the version that it began on', async () 
   ]);
   await old.stop();
   await fresh.stop();
-});
-
-itInWays('makes a version current once its workers poll everything that the current one polls', async () => {
-  const elsewhere = await rig.startWorker({ version: version('3'), taskQueue: 'elsewhere' });
-  await until(async () => (await versionsOf(deployment)).some(({ buildId }) => buildId === '3'));
-  await expect(makeCurrent(deployment, '3', 0)).rejects.toThrow(
-    /3 is not current: .*missing active task queues.*BUILD_ID=3/,
-  );
-
-  const made = makeCurrent(deployment, '3');
-  const here = await rig.startWorker({ version: version('3') });
-  await made;
-  expect((await versionsOf(deployment)).find(({ current }) => current)?.buildId).toBe('3');
-  await elsewhere.stop();
-  await here.stop();
 });
 
 it('would have stopped them: what the old version began does not replay on the new one', async () => {

@@ -10,7 +10,7 @@ import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import { startCodecServer, type CodecServer } from '../../../src/security/codec-server/server';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { provisionRequest } from '../../support/requests';
-import { describeInWays, takesWays, unlessLacking } from '../../support/left-out';
+import { describeInWays, takesAll, unlessLacking } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
@@ -18,7 +18,7 @@ import { OperatorPage } from './operator-page';
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
 const whyNot = whyNoBrowser();
-const here = takesWays ? unlessLacking(whyNot) : describeInWays;
+const here = takesAll ? unlessLacking(whyNot) : describeInWays;
 
 async function freePort(): Promise<number> {
   const probe = createServer();

@@ -151,12 +151,6 @@ export class OperatorPage {
     return this.submitUpdate();
   }
 
-  async sendSignal(name: string, json: string): Promise<void> {
-    await this.prepare('signal', name, json);
-    await this.dialog().getByTestId('confirm-modal-button').click();
-    await this.dialog().waitFor({ state: 'detached' });
-  }
-
   private async prepare(kind: 'update' | 'signal', name: string, json: string): Promise<void> {
     await this.chooseAction(`${kind}-button`);
     const dialog = this.dialog();

@@ -43,14 +43,6 @@ it('has the same images by digest beside it, but for those whose digest is not k
   expect(tags).toEqual(foreign.filter(([, image]) => !/temporalio\/(server|admin-tools):/.test(image)));
 });
 
-it('asks for what .env.example has, and for nothing else', () => {
-  const asked = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!);
-  // The version of our own image is the caller's to say.
-  expect([...new Set(asked)].filter((name) => name !== 'ORDER_SAGA_VERSION').sort()).toEqual(
-    Object.keys(variablesIn(example)).sort(),
-  );
-});
-
 it('holds no secret: each comes from .env, which a script fills with fresh ones', () => {
   const secrets = ['POSTGRES_PASSWORD', 'JOURNAL_PASSWORD', 'GRAFANA_PASSWORD', 'PAYLOAD_KEYS', 'CODEC_TOKEN'];
   const [one, other, empty] = [variablesIn(makeEnv()), variablesIn(makeEnv()), variablesIn(example)];
@@ -65,11 +57,6 @@ it('holds no secret: each comes from .env, which a script fills with fresh ones'
   expect(text).not.toMatch(/:\/\/[^\s/@]+:(?!\$\{)[^\s/@]*@/);
 });
 
-it('does not start without them, and says which is missing', () => {
-  expect(() => composeService('worker', {})).toThrow('JOURNAL_PASSWORD is missing from .env');
-  expect(() => composeService('worker', { JOURNAL_PASSWORD: 'x' })).toThrow('PAYLOAD_KEYS is missing from .env');
-});
-
 const ours = ['worker', 'journal-schema', 'codec-server', 'sandbox'];
 
 it.each(ours)('gives the %s settings that it knows', (name) => {
@@ -81,17 +68,6 @@ it.each(ours)('gives the %s no more than it needs', (name) => {
   expect(services[name]).toMatchObject({
     ...{ init: true, read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges'] },
   });
-});
-
-it('waits for a service’s health only where there is a check of it', () => {
-  for (const { depends_on: needs = {} } of Object.values(services)) {
-    for (const [name, { condition }] of Object.entries(needs)) {
-      expect(services[name]).toBeDefined();
-      if (condition === 'service_healthy') expect(services[name]).toHaveProperty('healthcheck');
-      // What is done once must end, and is not started again when it has.
-      if (condition === 'service_completed_successfully') expect(services[name]!.restart).toMatch('on-failure');
-    }
-  }
 });
 
 it('gives the journal a role and a database of its own, and the worker no other', () => {
@@ -108,20 +84,6 @@ it('gives the journal a role and a database of its own, and the worker no other'
   expect(JSON.stringify(environmentOf('worker'))).not.toContain(POSTGRES_PASSWORD);
   // The same programs as the server’s, which it is to speak to.
   expect(services['journal-database']!.image).toBe(services['postgres']!.image);
-});
-
-it('starts the worker when the journal’s tables are of its release', () => {
-  const done = { condition: 'service_completed_successfully' };
-  expect(services['worker']!.depends_on).toMatchObject({ 'journal-schema': done });
-  expect(services['journal-schema']!.depends_on).toEqual({ 'journal-database': done });
-  expect(services['journal-schema']!.command).toEqual(['dist/starter.js', 'journal', 'migrate']);
-  expect(services['journal-schema']!.image).toBe(services['worker']!.image);
-});
-
-it('publishes ports on this machine’s own address only', () => {
-  const published = Object.values(services).flatMap(({ ports = [] }) => ports);
-  expect(published.length).toBeGreaterThan(3);
-  for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:/);
 });
 
 it('gives the worker longer to stop than it takes', () => {

@@ -60,7 +60,7 @@ const resourcesIn = (folder: string): Resource[] =>
     .map((document) => document.toJS({ maxAliasCount: 10 }) as Resource);
 
 const resources = resourcesIn('deploy/kubernetes/base');
-const [scaledObject] = resourcesIn('deploy/kubernetes/keda');
+
 const ofKind = (kind: string) => resources.filter((resource) => resource.kind === kind);
 const named = (kind: string, name: string) => ofKind(kind).find(({ metadata }) => metadata.name === name)!;
 
@@ -78,10 +78,6 @@ function settingsOf(deployment: Resource): Record<string, string | undefined> {
   for (const { name, value } of env) settings.set(name, value);
   return Object.fromEntries(settings);
 }
-
-it('has a worker and a codec server', () => {
-  expect(deployments.map(([name]) => name).sort()).toEqual(['order-saga-codec-server', 'order-saga-worker']);
-});
 
 describe.each(deployments)('%s', (name, deployment) => {
   const container = containerOf(deployment);
@@ -159,52 +155,12 @@ it('gives the Prometheus operator the rules as they are', () => {
   expect(readFileSync(rulesFile, 'utf8')).toBe(operatorRules());
 });
 
-it('is scraped where it has metrics, by the names that the rules and prometheus.yaml know', () => {
-  const ports = containerOf(worker).ports.map(({ name, containerPort }) => [name, containerPort]);
-  const { METRICS_ADDRESS } = settingsOf(worker);
-  const monitor = readDocument('deploy/kubernetes/monitoring/pod-monitor.yaml');
-  expect(ports).toContainEqual(['metrics', Number(METRICS_ADDRESS?.split(':')[1])]);
-  expect(monitor).toContain('- port: metrics');
-  const known = readDocument('deploy/prometheus/prometheus.yaml');
-  expect(known).toContain('job_name: order-saga-worker');
-  expect(monitor).toContain('replacement: order-saga-worker');
-});
-
 it('takes from an external store the secrets that it would else be given by hand', () => {
   const wanted = new Set(
     deployments.flatMap(([, deployment]) => podOf(deployment).volumes.map(({ secret }) => secret.secretName)),
   );
   const external = resourcesIn('deploy/kubernetes/external-secrets').map(({ metadata }) => metadata.name);
   expect(external.sort()).toEqual([...wanted].sort());
-});
-
-it('has a policy for every pod, whose ports are those that there are', () => {
-  const policies = resourcesIn('deploy/kubernetes/network-policies') as unknown as {
-    metadata: { name: string };
-    spec: { podSelector: object; ingress?: { ports: { port: string }[] }[] };
-  }[];
-  const [job] = resourcesIn('deploy/kubernetes/migration-job');
-  const named = policies.map(({ metadata, spec }) => [metadata.name, spec.podSelector]);
-  expect(named.sort()).toEqual(
-    [...deployments.map(([name]) => name), job!.metadata.name]
-      .map((name) => [name, { matchLabels: { 'app.kubernetes.io/name': name } }])
-      .sort(),
-  );
-  for (const [name, deployment] of deployments) {
-    const open = policies.find(({ metadata }) => metadata.name === name)!.spec.ingress!.flatMap(({ ports }) => ports);
-    const there = containerOf(deployment).ports.map((port) => port.name);
-    for (const { port } of open) expect(there).toContain(port);
-  }
-});
-
-it('does in a Job what the init container does', () => {
-  const [job] = resourcesIn('deploy/kubernetes/migration-job');
-  const [before] = podOf(worker).initContainers!;
-  const [container] = podOf(job!).containers;
-  const { args, image, resources: needs, securityContext } = before;
-  expect(container).toMatchObject({ args, image, resources: needs, securityContext });
-  expect(podOf(job!).securityContext).toEqual(podOf(worker).securityContext);
-  expect(container.env).toEqual([{ name: 'JOURNAL_URL_FILE', value: settingsOf(worker)['JOURNAL_URL_FILE'] }]);
 });
 
 it('is told in docs/deploying.md which secrets to make', () => {
@@ -214,19 +170,4 @@ it('is told in docs/deploying.md which secrets to make', () => {
   );
   const made = [...document.matchAll(/kubectl create secret generic (\S+)/g)].map(([, name]) => name!);
   expect(made.sort()).toEqual([...wanted].sort());
-});
-
-it('scales the worker by the queue that it works on', () => {
-  const { scaleTargetRef, minReplicaCount, triggers } = scaledObject!.spec;
-  expect(scaleTargetRef.name).toBe(worker.metadata.name);
-  expect(minReplicaCount).toBe(worker.spec.replicas);
-  const [{ type, metadata } = { type: '', metadata: {} }] = triggers;
-  expect(type).toBe('temporal');
-  const settings = settingsOf(worker);
-  expect(settings).toHaveProperty(metadata['endpointFromEnv']!);
-  expect(settings).toHaveProperty(metadata['namespaceFromEnv']!);
-  expect(metadata['taskQueue']).toBe(settings['TASK_QUEUE'] ?? 'order-saga');
-  // A key that KEDA does not know changes nothing, and says nothing.
-  const known = ['endpoint', 'namespace', 'taskQueue', 'queueTypes', 'targetQueueSize', 'activationTargetQueueSize'];
-  expect(known).toEqual(expect.arrayContaining(Object.keys(metadata).map((key) => key.replace(/FromEnv$/, ''))));
 });

@@ -3,13 +3,10 @@
  * instead.
  */
 import { randomUUID } from 'node:crypto';
-import { lookAgainIn } from '../../../src/activities/effect';
 import type { EffectCall, JournalKnowledge } from '../../../src/domain/effects';
-import { restored } from '../../../src/journal/ceremony';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
 import { LoneActivities, type LoneSaga } from './lone-activities';
-import { said } from '../../support/operator';
 
 let stand: LoneActivities;
 beforeAll(async () => {
@@ -67,18 +64,6 @@ describe('recorded: the answer of then is given', () => {
     expect(await saga.told()).toEqual(['add-cart-item-1 mutate done']);
   });
 
-  it('also where the secret that it was added with is gone since', async () => {
-    const { provider, journal } = stand;
-    const named = { ...add, item: cartItem({ password: { secret: 'root' } }) };
-    const known = stand.saga({ provider, journal, secrets: { resolve: () => Promise.resolve('a root password') } });
-    const { value } = await known.do('addCartItem', named);
-    const gone = known.again({ secrets: { resolve: () => Promise.resolve(undefined) } });
-    expect(await nothingSent(() => gone.do('addCartItem', named))).toMatchObject({
-      value,
-      recorded: { run: known.run },
-    });
-  });
-
   it('of an order, as the provider gave it', async () => {
     const saga = stand.saga();
     const items = [await added(saga)];
@@ -86,17 +71,6 @@ describe('recorded: the answer of then is given', () => {
     expect(first.value).toMatchObject({ how: 'answered', value: { vmObjectIds: [expect.any(Number)] } });
     const again = await nothingSent(() => saga.again().do('placeOrder', place(items)));
     expect(again).toMatchObject({ value: first.value, recorded: { run: saga.run } });
-  });
-
-  it('of an order that a person has confirmed', async () => {
-    const saga = stand.saga();
-    const { row } = await mean(saga, order());
-    const placed = { how: 'confirmed' as const, vmObjectIds: [9001], orderId: 'O-1' };
-    await saga.do('confirmPlacement', { row, placed, verdict: { by: 'op', note: 'seen' } });
-    expect(await nothingSent(() => saga.do('placeOrder', place([])))).toMatchObject({
-      value: placed,
-      recorded: { run: 'another-run' },
-    });
   });
 
   it('of a deletion, also in the clean-up', async () => {
@@ -108,13 +82,6 @@ describe('recorded: the answer of then is given', () => {
       value: null,
       recorded: { run: saga.run },
     });
-  });
-
-  it('but firewalls are assigned once more: that does no harm, and they may have been taken away since', async () => {
-    const saga = stand.saga({}, 'setFirewalls');
-    const assign = { step: 'assign', vmObjectId: 4001, firewalls: [143] };
-    for (const run of [saga, saga.again()]) expect((await run.do('assignFirewalls', assign)).recorded).toBeUndefined();
-    expect(await saga.told()).toEqual(['assign mutate done', 'assign mutate done']);
   });
 });
 
@@ -143,21 +110,6 @@ describe('under way: the first call may still be in the air', () => {
     expect(retryInMs).toBeGreaterThan(0);
     expect(retryInMs).toBeLessThanOrEqual(inAirMs);
   });
-
-  it('is not looked at so often that a history is full of it', () => {
-    expect([500, 1_000, 4_000, 8_000, 60_000].map(lookAgainIn)).toEqual([500, 1_000, 1_000, 2_000, 15_000]);
-    let looks = 0;
-    for (let leftMs = 3_600_000; leftMs > 0; leftMs -= lookAgainIn(leftMs)) looks += 1;
-    expect(looks).toBeLessThan(35);
-  });
-
-  it('an item is not deleted that an order names which is under way', async () => {
-    const saga = stand.saga();
-    const cartItemId = await added(saga);
-    await mean(saga, order([cartItemId]));
-    const refused = await nothingSent(() => saga.refusal('deleteCartItem', { ...addStep, cartItemId }));
-    expect(refused).toMatchObject({ failure: 'UnderWay', retryInMs: expect.any(Number) as number });
-  });
 });
 
 describe('unknown: a person is asked about the row', () => {
@@ -179,47 +131,6 @@ describe('unknown: a person is asked about the row', () => {
       doubt: { ...doubt, at },
     });
     expect(await saga.told()).toEqual(['add-cart-item-1 mutate done', 'place-order pivot unknown UnknownOutcome']);
-  });
-
-  it('of an order that was meant and is no longer in the air', async () => {
-    const saga = stand.saga();
-    const { row } = await mean(saga, order(), { inAirMs: 0 });
-    expect(await nothingSent(() => saga.refusal('placeOrder', place([])))).toMatchObject({
-      failure: 'UnknownOutcome',
-      doubt: { row, run: 'another-run', inAirMs: 0, putBack: false },
-    });
-  });
-
-  it('of a journal that was put back: nobody knows what was sent in the lost time', async () => {
-    const own = await LoneActivities.start();
-    try {
-      const saga = own.saga();
-      await saga.do('takeReference', { request: {} });
-      await restored(own.journal, 'trust', said);
-      expect(await saga.refusal('placeOrder', place([]))).toEqual({
-        failure: 'UnknownOutcome',
-        message:
-          'the journal was put back to an older copy, and what was sent in the lost time is not known; nothing was sent now',
-        doubt: {
-          row: (await saga.rows())[0]?.id,
-          at: expect.any(String) as string,
-          run: saga.run,
-          inAirMs: 1_000,
-          putBack: true,
-        },
-      });
-      expect(own.sent('place-order')).toBe(0);
-    } finally {
-      await own.close();
-    }
-  });
-
-  it('but what may be repeated is sent once more, and the doubt is told', async () => {
-    const saga = stand.saga();
-    stand.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after' });
-    expect(await saga.refusal('addCartItem', add)).toMatchObject({ failure: 'UnknownOutcome' });
-    expect(await saga.do('addCartItem', add)).toMatchObject({ doubts: 1 });
-    expect(await nothingSent(() => saga.do('addCartItem', add))).toMatchObject({ doubts: 1, recorded: {} });
   });
 });
 
@@ -252,13 +163,6 @@ describe('ordered: an item that an order names is not deleted', () => {
       expect(refused.message).toContain(`by run ${saga.run}`);
     }
   });
-
-  it('but one that no order names is', async () => {
-    const saga = stand.saga();
-    const [ordered, spare] = [await added(saga), (await saga.do('addCartItem', { ...add, step: 'add-2' })).value];
-    await saga.do('placeOrder', place([ordered]));
-    expect(await saga.do('deleteCartItem', { step: 'add-2', ...spare })).toMatchObject({ value: null });
-  });
 });
 
 describe('put back: the journal lacks what the run knows', () => {
@@ -289,29 +193,6 @@ describe('put back: the journal lacks what the run knows', () => {
       await own.close();
     }
   });
-
-  it('nor with another journal than the one that the saga began with', async () => {
-    const own = await LoneActivities.start();
-    try {
-      const saga = own.saga();
-      const { knows } = await saga.do('addCartItem', add);
-      const elsewhere = { ...place([]), knows: { ...knows, journal: randomUUID() } };
-      expect(await saga.refusal('placeOrder', elsewhere)).toEqual({
-        failure: 'JournalPutBack',
-        message: 'this is not the journal that the saga began with; nothing was sent',
-      });
-      expect(own.sent('place-order')).toBe(0);
-    } finally {
-      await own.close();
-    }
-  });
-});
-
-it('a clean-up works on the journal of its reference’s provisioning', async () => {
-  const saga = stand.saga();
-  const cartItemId = await added(saga);
-  await saga.cleaning.do('deleteCartItem', { ...addStep, cartItemId });
-  expect(await saga.told()).toEqual(['add-cart-item-1 mutate undone', 'add-cart-item-1 compensate done']);
 });
 
 it('two calls of a step at once: one is sent', async () => {

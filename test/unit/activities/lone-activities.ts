@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Sender } from '../../../src/notifications/sender';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure, noopMetricMeter, WorkflowNotFoundError, type MetricMeter } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -76,7 +77,7 @@ export class LoneActivities {
     const secrets = createSecretResolver({ variable: () => undefined });
     const { provider, journal } = this;
     const activities = createActivities({
-      ...{ provider, journal, secrets, settings: rigSettings, lookUp: standingOf },
+      ...{ provider, journal, secrets, sender: nobody, settings: rigSettings, lookUp: standingOf },
       ...needs,
     });
     return new LoneSaga(this, activities, { workflow, reference: randomUUID() }, randomUUID());
@@ -90,6 +91,9 @@ export class LoneActivities {
     return this.sandbox.ledger.calls.length;
   }
 }
+
+/** No route leads anywhere. */
+const nobody = new Sender({ allowed: [], timeoutMs: 1_000 });
 
 /** Tasks of one run of a saga. */
 export class LoneSaga {

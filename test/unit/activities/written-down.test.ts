@@ -144,84 +144,6 @@ describe('of a call that fails', () => {
     const [row] = await saga.rows();
     expect(failure.doubt?.row).toBe(ofPivot === unknown ? row!.id : undefined);
   });
-
-  it.each(failures)('%s, of an undo', async (kind, told) => {
-    const saga = stand.saga();
-    const { cartItemId } = (await saga.do('addCartItem', add)).value;
-    struck('delete-cart-item', kind);
-    await saga.refusal('deleteCartItem', { ...addStep, cartItemId });
-    expect((await saga.told())[1]).toBe(`add-cart-item-1 compensate ${told}`);
-  });
-
-  it('a request that found no connection', async () => {
-    const provider = new ProviderClient({ baseUrl: 'http://127.0.0.1:1' });
-    const saga = stand.saga({ provider });
-    expect(await saga.refusal('placeOrder', place([1]))).toMatchObject({ failure: 'NotSent' });
-    expect(await saga.told()).toEqual(['place-order pivot not-done NotSent']);
-    await provider.close();
-  });
-
-  it('a secret that is not there: nothing was sent', async () => {
-    const saga = stand.saga();
-    const item = cartItem({ password: { secret: 'gone' } });
-    const before = stand.calls;
-    expect(await saga.refusal('addCartItem', { ...add, item })).toMatchObject({ failure: 'SecretMissing' });
-    expect(await saga.told()).toEqual(['add-cart-item-1 mutate not-done SecretMissing']);
-    expect(stand.calls).toBe(before);
-  });
-
-  it('a switch that is answered with “not available”: that may be before it or after it', async () => {
-    const own = await LoneActivities.start({ switchAnswersAvailable: false });
-    try {
-      const saga = own.saga({}, 'switchPlan');
-      const failure = await saga.refusal('switchPlan', planSwitch);
-      const [row] = await saga.rows();
-      expect(failure).toMatchObject({
-        failure: 'UnknownOutcome',
-        status: 200,
-        endpoint: 'PUT /order/switch/{subscription_id}',
-        doubt: { row: row!.id, run: saga.run, inAirMs: 1_000, putBack: false },
-      });
-      expect(failure.message).toMatch(/says available: false/);
-      expect(failure.retryInMs).toBeUndefined();
-      expect(await saga.told()).toEqual([`switch-plan pivot ${unknown}`]);
-    } finally {
-      await own.close();
-    }
-  });
-
-  it('a delay that the provider asks for is kept to', async () => {
-    const saga = stand.saga({}, 'changeOrder');
-    stand.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit', retryAfter: 7 });
-    const { retryInMs } = await saga.refusal('placeChangeOrder', change);
-    expect(retryInMs).toBeGreaterThanOrEqual(7_000);
-  });
-
-  it('by the settings, statuses after which a pivot has surely not happened', async () => {
-    const settings = { ...rigSettings, pivotRetryStatuses: [503] };
-    for (const [status, told] of [
-      [503, 'not-done RateLimited'],
-      [500, unknown],
-    ] as const) {
-      const saga = stand.saga({ settings }, 'changeOrder');
-      stand.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'error-before', status });
-      const { retryInMs } = await saga.refusal('placeChangeOrder', change);
-      expect(retryInMs === undefined).toBe(status === 500);
-      expect(await saga.told()).toEqual([`place-change-order pivot ${told}`]);
-    }
-    const saga = stand.saga({ settings }, 'changeOrder');
-    stand.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit' });
-    await saga.refusal('placeChangeOrder', change);
-    expect(await saga.told()).toEqual([`place-change-order pivot ${unknown}`]);
-  });
-
-  it('a mistake in our code is no outcome: the row says only that it was meant', async () => {
-    const mistake = new TypeError('x is not a function');
-    const provider = { addCartItem: () => Promise.reject(mistake) } as unknown as ProviderClient;
-    const saga = stand.saga({ provider });
-    await expect(saga.do('addCartItem', add)).rejects.toBe(mistake);
-    expect(await saga.told()).toEqual(['add-cart-item-1 mutate meant']);
-  });
 });
 
 describe('where the journal is away when the call has ended', () => {
@@ -274,45 +196,11 @@ describe('where the journal is away when the call has ended', () => {
     expect(now).toMatchObject({ outcome: 'done', cart_item_id: value.cartItemId, activity: 'addCartItem' });
     expect(await saga.again({}).do('addCartItem', add)).toMatchObject({ value, recorded: {} });
   });
-
-  it('so does a pivot’s', async () => {
-    const saga = stand.saga({ journal: away().journal }, 'changeOrder');
-    const { value, unwritten } = await saga.do('placeChangeOrder', change);
-    expect(unwritten).toMatchObject({ outcome: 'done', call: { kind: 'pivot', about: { subscriptionId: 5512 } } });
-    await written(saga, unwritten, value);
-    expect(await saga.again().do('placeChangeOrder', change)).toMatchObject({ value, recorded: { run: saga.run } });
-  });
-
-  it.each([
-    ['refuse-before', 'Rejected', 'not-done'],
-    ['reset-after', 'UnknownOutcome', 'unknown'],
-  ] as const)('and a failure: %s', async (kind, failure, outcome) => {
-    const saga = stand.saga({ journal: away().journal }, 'changeOrder');
-    stand.sandbox.faults.add({ endpoint: 'place-change-order', kind });
-    const refused = await saga.refusal('placeChangeOrder', change);
-    const [row] = await saga.rows();
-    expect(refused).toMatchObject({
-      failure,
-      unwritten: { call: { step: 'place-change-order' }, knows: { row: row!.id }, outcome, failure },
-    });
-    expect(refused.doubt?.row).toBe(outcome === 'unknown' ? row!.id : undefined);
-    expect(await saga.told()).toEqual(['place-change-order pivot meant']);
-    await written(saga, refused.unwritten, refused);
-    expect(await saga.told()).toEqual([`place-change-order pivot ${outcome} ${failure}`]);
-  });
-
-  it('a mistake in our code is not taken for that', async () => {
-    const mistake = new TypeError('x is not a function');
-    const journal = journalThat(stand.journal, () => ({ answered: () => Promise.reject(mistake) }));
-    await expect(stand.saga({ journal }).do('addCartItem', add)).rejects.toBe(mistake);
-  });
 });
 
 describe('where the journal is away before the call', () => {
-  const row = '7c1c1f8e-0000-4000-8000-000000000000';
   const failing = (error: Error) => journalThat(stand.journal, () => ({ mean: () => Promise.reject(error) }));
   const gone = new JournalUnavailable('no database answers at its address');
-  const perhapsWritten = new JournalUnavailable('the connection to its database was lost', { row });
   const knows = { journal: 'j', epoch: 1 };
 
   it('nothing is sent', async () => {
@@ -326,32 +214,6 @@ describe('where the journal is away before the call', () => {
       });
     }
     expect(stand.calls).toBe(before);
-  });
-
-  it('and where its row may be there all the same, that nothing was sent is yet to be written', async () => {
-    const saga = stand.saga({ journal: failing(perhapsWritten) });
-    saga.owns = false;
-    const before = stand.calls;
-    const refused = await saga.refusal('placeOrder', { ...place([1]), knows });
-    expect(refused).toEqual({
-      failure: 'JournalUnavailable',
-      message: 'the journal cannot be used: the connection to its database was lost',
-      retryInMs: expect.any(Number) as number,
-      unwritten: {
-        call: { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } },
-        knows: { ...knows, row },
-        inAirMs: rigSettings.inAirMs,
-        outcome: 'not-done',
-        failure: 'JournalUnavailable',
-      },
-    });
-    expect(stand.calls).toBe(before);
-  });
-
-  it('which a run that has not heard of the journal cannot say', async () => {
-    const saga = stand.saga({ journal: failing(perhapsWritten) });
-    saga.owns = false;
-    expect(await saga.refusal('placeOrder', place([1]))).not.toHaveProperty('unwritten');
   });
 });
 

@@ -4,7 +4,6 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand, runHere } from '../../support/command-line';
-import { itInWays } from '../../support/left-out';
 
 let folder: string;
 let server: Server;
@@ -52,20 +51,6 @@ it('names every wrong field and no value', async () => {
   expect(connections).toBe(0);
 });
 
-it('gives a program the fields as one document', async () => {
-  const { status, out } = await runCommand(['switch', '-', '--json'], environment, '{"reference":"R"}');
-  expect(status).toBe(2);
-  const { error } = JSON.parse(out) as { error: { name: string; problems: { field: string }[] } };
-  expect(error.name).toBe('InvalidRequestError');
-  expect(error.problems.map(({ field }) => field)).toEqual(['subscription_id', 'plan_id']);
-});
-
-it.each(['change', 'switch', 'firewalls'])('%s refuses a wrong request', async (command) => {
-  const { status, err } = await runHere([command, '-'], '{"reference":"R"}');
-  expect(status).toBe(2);
-  expect(err).toContain('nothing was started');
-});
-
 describe('a file', () => {
   it.each([
     ['missing', /there is no file/],
@@ -93,18 +78,13 @@ describe('a file', () => {
   });
 });
 
-it('stops reading an input of 50 MiB', async () => {
-  const { status, err } = await runCommand(['provision', '-'], environment, Buffer.alloc(50 * 1024 * 1024, ' '));
-  expect({ status, err }).toEqual({ status: 2, err: expect.stringMatching(/standard input is too long/) as string });
-});
-
 it.each([
   [[], /Usage: order-saga/],
   [['order'], /unknown command 'order'[^]*Usage/],
   [['provision'], /missing required argument 'FILE'[^]*Usage: order-saga provision/],
   [['provision', 'a', 'b'], /too many arguments[^]*Usage/],
   [['list', '--colour'], /unknown option '--colour'[^]*Usage/],
-  [['list', '--state', 'odd'], /Allowed choices are waiting, running, queued, settling, stuck/],
+  [['list', '--state', 'odd'], /Allowed choices are waiting, running, held, queued, settling, stuck/],
   [['list', '--limit', '-1'], /whole number/],
   [['status', 'not a reference'], /reference: must be 1 to 128/],
   [['decide', 'R', 'agree'], /there is no decision agree; there are retry, skip/],
@@ -115,26 +95,4 @@ it.each([
   const { status, out, err } = await runHere(args);
   expect(err).toMatch(sentence);
   expect({ status, out }).toEqual({ status: 2, out: '' });
-});
-
-it.each([[['--help']], [['help', 'decide']], [['provision', '--help']]])('%j is not wrong', async (args) => {
-  const { status, out, err } = await runHere(args);
-  expect({ status, err }).toEqual({ status: 0, err: '' });
-  expect(out).toMatch(/Usage: order-saga/);
-});
-
-it('says which settings are wrong', async () => {
-  const { status, err } = await runCommand(['list'], { TEMPORAL_CONFIG_FILE: join(folder, 'no.toml') });
-  expect(status).toBe(2);
-  expect(err).toContain('TEMPORAL_CONFIG_FILE');
-});
-
-itInWays('says in one line where no Temporal answers and what to do', async () => {
-  const { status, out, err } = await runCommand(['list'], environment);
-  expect({ status, out }).toEqual({ status: 3, out: '' });
-  expect(err.trim().split('\n')).toHaveLength(1);
-  expect(err).toContain(environment['TEMPORAL_ADDRESS']);
-  expect(err).toContain('TEMPORAL_ADDRESS');
-  expect(err).toContain('temporal server start-dev');
-  expect(connections).toBeGreaterThan(0);
 });

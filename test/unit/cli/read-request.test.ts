@@ -1,7 +1,5 @@
 /** Reading a request: what is wrong with a file is one sentence, which never quotes the file. */
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -44,11 +42,6 @@ it('reads text that comes in pieces, also through the middle of a letter', async
   expect(await readRequest('-', Readable.from(pieces))).toEqual({ label: 'Zürich' });
 });
 
-it('reads a request of the greatest length, laid out with blanks', async () => {
-  const request = JSON.stringify({ text: 'x'.repeat(requestBytesMax - 20) });
-  await expect(readRequest(await fileWith(request + ' '.repeat(1000)), noInput)).resolves.toHaveProperty('text');
-});
-
 it.each([
   ['', /is empty/],
   [' \n\t', /is empty/],
@@ -65,19 +58,6 @@ it.each([
   expect(complaint.split('\n')).toHaveLength(1);
 });
 
-it('says that there is no such file, or that it is a directory', async () => {
-  expect(await complaintAbout(join(folder, 'nowhere.json'))).toMatch(/there is no file/);
-  expect(await complaintAbout(join(folder, 'nowhere', 'x.json'))).toMatch(/there is no file/);
-  expect(await complaintAbout(folder)).toMatch(/is a directory/);
-});
-
-it('does not read a file that is too long', async () => {
-  const path = await fileWith('');
-  // Sparse: far longer than what would fit into memory.
-  await truncate(path, 64 * 1024 ** 3);
-  expect(await complaintAbout(path)).toMatch(/too long: the file of a request has at most 2097152 bytes/);
-});
-
 it('reads no more of an endless input than it must', async () => {
   let given = 0;
   const endless = new Readable({
@@ -89,14 +69,6 @@ it('reads no more of an endless input than it must', async () => {
   expect(await complaintAbout('-', endless)).toMatch(/standard input is too long/);
   expect(given).toBeLessThan(3 * requestBytesMax);
   expect(endless.destroyed).toBe(true);
-});
-
-it('reads a pipe that is given as a file', async () => {
-  const pipe = join(folder, 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  const reading = readRequest(pipe, noInput);
-  createWriteStream(pipe).end('{"piped":true}');
-  expect(await reading).toEqual({ piped: true });
 });
 
 it.each(['{"password":"geheim" x}', '{"password":"geheim', '{"password":geheim}', 'geheim'])(

@@ -50,34 +50,3 @@ it.each(requests)('are short for the longest %s, and hold no secret', (workflow,
   expect(Buffer.byteLength(staticDetails)).toBeLessThan(1_100);
   expect(staticSummary + staticDetails).not.toContain(secret);
 });
-
-it('say what is bought', () => {
-  const items = [
-    { billing_cycle: 1 as const, plan_id: 17, plan_type: 'cloud_servers_standard', quantity: 2 },
-    { billing_cycle: 1 as const, plan_id: 18 },
-  ];
-  const notes = summarize('provisionServers', { reference: 'PO-1', account: 'AB-1', items, firewalls: [143] });
-  expect(notes.staticSummary).toBe('2 to 3 servers for AB-1 (PO-1)');
-  expect(notes.staticDetails.split('\n')).toEqual([
-    '- reference: PO-1',
-    '- account: AB-1',
-    '- servers: 2 to 3',
-    '- plans: 2 × cloud_servers_standard 17, 1 × plan 18',
-    '- firewalls: 143',
-    // The Web UI hides the last line.
-    '',
-    '\u00a0',
-  ]);
-});
-
-it('say that a change order is only quoted', () => {
-  const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
-  const notes = summarize('changeOrder', { reference: 'C', subscription_id: 5512, resources, quoteOnly: true });
-  expect(notes.staticSummary).toBe('subscription 5512: quote vm_backup 1 (C)');
-  expect(notes.staticDetails).toContain('- quote only: nothing is placed');
-});
-
-it('say that a switch is only quoted', () => {
-  const notes = summarize('switchPlan', { reference: 'S', subscription_id: 5512, plan_id: 21, quoteOnly: true });
-  expect(notes.staticSummary).toBe('subscription 5512: quote a switch to plan 21 (S)');
-});

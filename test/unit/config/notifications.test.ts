@@ -5,7 +5,7 @@ import { readWorkerConfig, SettingsError, type Environment } from '../../../src/
 
 const base = { PROVIDER_BASE_URL: 'https://provider.example' };
 const ops = { name: 'ops', url: 'https://ops.example/hooks/T0KEN-IN-PATH', secret: 'webhook-ops' };
-const read = (env: Environment) => readWorkerConfig({ ...base, ...env }).notifications;
+const read = (env: Environment) => readWorkerConfig({ ...base, ...env }).activities.notifications!;
 const problemsOf = (env: Environment): readonly string[] => {
   try {
     read(env);
@@ -21,14 +21,13 @@ it('are none by default', () => {
   expect(read({})).toMatchObject({ routes: [], allowed: [], timeoutMs: 10_000 });
 });
 
-it('come inline or from a file, and reach the activities as well', () => {
+it('come inline or from a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'order-saga-routes-'));
   const file = join(folder, 'routes.json');
   writeFileSync(file, JSON.stringify([ops]));
   try {
     expect(read(inline(ops)).routes).toEqual([ops]);
     expect(read({ NOTIFICATION_ROUTES_FILE: file }).routes).toEqual([ops]);
-    expect(readWorkerConfig({ ...base, ...inline(ops) }).activities.notifications?.routes).toEqual([ops]);
     expect(problemsOf({ ...inline(ops), NOTIFICATION_ROUTES_FILE: file })).toEqual([
       'NOTIFICATION_ROUTES: cannot be set together with NOTIFICATION_ROUTES_FILE; set one of them',
     ]);
@@ -47,14 +46,12 @@ it.each<[string, unknown, RegExp]>([
   ['another scheme', [{ ...ops, url: 'ftp://ops.example/T0KEN-IN-PATH' }], /url: must be an https/],
   ['a password in it', [{ ...ops, url: 'https://u:T0KEN-IN-PATH@ops.example' }], /must have no user and no password/],
   ['http', [{ ...ops, url: 'http://ops.example/' }], /the url of ops must be https: \(http: only with/],
-  ['an escalation by http', [{ ...ops, escalation: { ...ops, url: 'http://b.example/' } }], /escalation/],
   ['a secret itself', [{ ...ops, secret: 'whsec_T0KEN-IN-PATH+/=' }], /secret: must be the name of a secret that/],
   ['a secret that a request may name', [{ ...ops, secret: 'ops' }], /\[0\].secret: .* begins with webhook-/],
   ['one name twice', [ops, ops], /must have different names/],
   ['a name of two words', [{ ...ops, name: 'my ops' }], /name: must be 1 to 32/],
   ['no kind at all', [{ ...ops, kinds: [] }], /kinds: must not be empty; leave it out for all/],
   ['an unknown kind', [{ ...ops, kinds: ['stucked'] }], /kinds\[0\]/],
-  ['too late an escalation', [{ ...ops, escalation: { url: ops.url, secret: 's', fromReminder: 7 } }], /from 1 to 6/],
 ])('are refused with %s, in sentences without the address', (_what, routes, sentence) => {
   const problems = problemsOf({ NOTIFICATION_ROUTES: JSON.stringify(routes) });
   expect(problems).toContainEqual(expect.stringMatching(sentence));

@@ -1,7 +1,7 @@
 /** Texts of others stay texts in the markdown that the Web UI shows. The parser is Prettier's. */
 import { parsers } from 'prettier/plugins/markdown';
 import { describePurchase } from '../../../src/domain/purchases';
-import { cutWell, plainMarkdown } from '../../../src/domain/markdown';
+import { plainMarkdown } from '../../../src/domain/markdown';
 import { serversOrdered } from '../../../src/domain/plan-types';
 import { fc } from '../../support/properties';
 import { provisionRequest } from '../../support/requests';
@@ -66,11 +66,4 @@ it('a label is a text in a question, and turns nothing around', () => {
   const request = provisionRequest({ label: '[web](https://evil.example)\u202e' });
   const shown = plainMarkdown(describePurchase(request, serversOrdered(request.items)), 600);
   expect(shown).toContain('label “\\[web\\](https:\\/\\/evil.example)”');
-});
-
-it('a text is cut between characters, and half a character in it is an unknown one', () => {
-  expect(cutWell('ab😀cd', 5)).toBe('ab😀…');
-  expect(cutWell('ab😀cd', 4)).toBe('ab…');
-  expect(cutWell('a\ud83d', 5)).toBe('a\ufffd');
-  expect(JSON.stringify(cutWell(`${'x'.repeat(199)}😀`, 200))).not.toContain('\\u');
 });

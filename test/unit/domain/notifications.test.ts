@@ -6,7 +6,6 @@ const route = (changes: Partial<Route> = {}): Route => ({
   secret: 's',
   ...changes,
 });
-const escalation = { url: 'https://boss.example/', secret: 's', fromReminder: 2 };
 const event = (changes: Partial<SagaEvent> = {}): SagaEvent => ({
   ...{ id: '1', event: 'waiting', at: '2026-11-23T00:00:00.000Z', state: 'stuck', kind: 'stuck', reminders: 0 },
   ...changes,
@@ -32,30 +31,6 @@ it.each<[string, Partial<Route>, SagaEvent, string | undefined, string[]]>([
   ['its outcomes', { outcomes: ['partly'] }, event(), undefined, ['ops']],
   ['its events', { events: ['ended'] }, event(), undefined, []],
   ['its events', { events: ['ended'] }, ended, undefined, ['ops']],
-  ['the first reminder', { escalation }, event({ event: 'reminder', reminders: 1 }), undefined, ['ops']],
-  [
-    'the second reminder',
-    { escalation },
-    event({ event: 'reminder', reminders: 2 }),
-    undefined,
-    ['ops', 'ops/escalation'],
-  ],
-  [
-    'the end of what was escalated',
-    { escalation },
-    event({ event: 'settled', reminders: 2 }),
-    undefined,
-    ['ops', 'ops/escalation'],
-  ],
-  ['the end of what was not', { escalation }, event({ event: 'settled', reminders: 1 }), undefined, ['ops']],
-  [
-    'escalations alone',
-    { events: ['ended'], escalation },
-    event({ event: 'reminder', reminders: 3 }),
-    undefined,
-    ['ops/escalation'],
-  ],
-  ['nothing of others', { kinds: ['approval'], escalation }, event({ event: 'reminder', reminders: 3 }), undefined, []],
 ])('a route takes %s (%#)', (_what, changes, said, account, taken) => {
   expect(routesOf(said, account, [route(changes)])).toEqual(taken);
 });

@@ -1,11 +1,4 @@
-import {
-  describeQuote,
-  guardViolations,
-  needsApproval,
-  quoteSchema,
-  sameTerms,
-  type Quote,
-} from '../../../src/domain/quotes';
+import { guardViolations, needsApproval, quoteSchema, sameTerms, type Quote } from '../../../src/domain/quotes';
 
 const quote = (changes: Partial<Quote> = {}): Quote => ({
   available: true,
@@ -67,10 +60,6 @@ describe('an approval holds', () => {
     expect(sameTerms(one, quote({ inapplicable_resources: ['a', 'b'] }))).toBe(true);
     expect(sameTerms(one, quote({ inapplicable_resources: ['a'] }))).toBe(false);
   });
-});
-
-it('is described by its price and its dates', () => {
-  expect(describeQuote(quote({ total: 5.5 }))).toBe('5.5 usd, 2026-01-01 to 2026-02-01');
 });
 
 it.each(['available', 'total', 'currency', 'date_from', 'date_to'] as const)('without %s is none', (field) => {

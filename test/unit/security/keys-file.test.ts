@@ -50,16 +50,6 @@ it('rotates in three steps, and reads what each of them has written', async () =
   expect(sealing.digests('a request')).toHaveLength(2);
 });
 
-it('is read at most once in ten seconds', () => {
-  replaceBy(one);
-  const read = keys();
-  replaceBy(two);
-  nowMs -= 1;
-  expect(read.current).toBe('one');
-  nowMs += 1;
-  expect(read.current).toBe('two');
-});
-
 it('keeps the keys as last read where the file is gone or wrong, and says so without its content', () => {
   replaceBy(one);
   const read = keys();

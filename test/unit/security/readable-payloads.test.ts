@@ -26,11 +26,6 @@ it.each([
   expect(await read(given)).toBe('a payload that cannot be read');
 });
 
-it.each([{ by: 'you' }, 'text', 1, null, undefined, [1], new Uint8Array([1, 2])])('%p is left alone', async (value) => {
-  const given = defaultPayloadConverter.toPayload(value);
-  expect(await new ReadablePayloads().decode([given])).toEqual([given]);
-});
-
 it('what is encrypted is left to a worker that has the key', async () => {
   const given = payload('binary/encrypted', 'x');
   expect(await new ReadablePayloads().decode([given])).toEqual([given]);

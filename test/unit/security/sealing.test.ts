@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { fc } from '../../support/properties';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { DecryptionError, EncryptionCodec } from '../../../src/security/payload-codec';
+import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { createSealing } from '../../../src/security/sealing';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -53,13 +53,6 @@ it('is a payload in the JSON of Temporal’s tools', async () => {
   expect(defaultPayloadConverter.fromPayload(decoded!)).toEqual({ label: 'web-1' });
 });
 
-it('changes keys without a gap: the first encrypts, all decrypt', async () => {
-  const before = await sealing.seal('old');
-  const both = createSealing(parsePayloadKeys(`${two},${one}`));
-  expect(await both.unseal(before)).toBe('old');
-  await expect(sealing.unseal(await both.seal('new'))).rejects.toBeInstanceOf(DecryptionError);
-});
-
 it('opens what was written before there were keys', async () => {
   expect(await sealing.unseal(await open.seal({ early: true }))).toEqual({ early: true });
 });
@@ -70,13 +63,6 @@ it.each<[string, (sealed: string) => string]>([
 ])('what was %s is not taken for anything', async (_, spoil) => {
   const spoilt = spoil(await sealing.seal('a password'));
   for (const reader of [sealing, open]) await expect(reader.unseal(spoilt)).rejects.toThrow();
-});
-
-it('says of which key it is that is missing', async () => {
-  const sealed = await sealing.seal('a password');
-  for (const reader of [open, createSealing(parsePayloadKeys(two))]) {
-    await expect(reader.unseal(sealed)).rejects.toThrow(/k1/);
-  }
 });
 
 it('tells by a digest of each key what is the same, the current key’s first, and another one without a key', () => {

@@ -4,7 +4,7 @@ import type { Journal } from '../../../../src/journal/journal';
 import { effectsOf, standingOf } from '../../../../src/journal/standing';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
-import { assign, inAirMs, remove, rowOf, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
+import { assign, inAirMs, rowOf, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
 
 export function byHand(databases: TestDatabases): void {
   let journal: Journal;
@@ -96,20 +96,6 @@ export function byHand(databases: TestDatabases): void {
       .set((set) => ({ begun_ms: set('begun_ms', '+', 1) }))
       .where('id', '=', id)
       .execute();
-
-  it('takes back what it says it takes back', async () => {
-    const { knows } = await run.adds(5);
-    const { row } = await say([remove(5)]);
-    expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: row });
-    expect((await standingOf(journal, run.key, { inAirMs })).items).toEqual([]);
-    expect(await run.again().mean(remove(5))).toMatchObject({ how: 'recorded', answer: null });
-  });
-
-  it('is of a reference that was not taken, too', async () => {
-    const stranger = new Run(journal);
-    await say([assign], stranger);
-    expect(await effectsOf(journal.db, stranger.key)).toMatchObject([{ outcome: 'done' }]);
-  });
 }
 
 const rest = ({ step, kind, activity }: EffectCall) => ({ step, kind, activity });

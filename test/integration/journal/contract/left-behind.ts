@@ -228,7 +228,8 @@ export function leftBehind(databases: TestDatabases): void {
       const says = async (word: FirewallsWord | undefined, outcome = 'done', of?: Run) => {
         const { key, run } = of ?? (await begin('setFirewalls'));
         await later();
-        await journal.ended(key, { run, by: 'setFirewalls', outcome, report: {}, resource: `server ${server}`, word });
+        const resource = `server ${server}`;
+        await journal.ended(key, { run, by: 'setFirewalls', isReset: true, outcome, report: {}, resource, word });
         await later();
       };
       const bought = async (...firewalls: number[]) => {

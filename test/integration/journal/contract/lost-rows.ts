@@ -2,7 +2,7 @@ import type { Journal } from '../../../../src/journal/journal';
 import { restored } from '../../../../src/journal/ceremony';
 import { effectsOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { add, inAirMs, journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
+import { journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
 import { said } from '../../../support/operator';
 
 /** A row that a call or a question is about is gone: the journal was put back to a copy from before it. */
@@ -33,26 +33,6 @@ export function lostRows({ fresh }: TestDatabases): void {
       expect(await isPutBack()).toBe(true);
     });
 
-    it.each([inAirMs, 300_000])('waits like a new one, when it is written again as unknown (%s)', async (lasts) => {
-      const { knows } = await run.send(place(1));
-      await lose({ how: 'send', knows, doubts: 0 });
-      const meant = { call: place(1), run: run.run, knows, inAirMs: lasts };
-      await journal.answered(run.key, meant, { outcome: 'unknown', answer: null });
-      await restored(journal, 'trust', said);
-      const refused = await run.deny(knows.row);
-      expect(refused).toMatchObject({ how: 'in-air' });
-      expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(lasts - 30_000);
-    });
-
-    it('is written again with its reference, where that is gone as well', async () => {
-      const meant = await run.send(add());
-      await lose(meant);
-      await journal.db.deleteFrom('reference').execute();
-      await run.answer(add(), meant, 'done', { cartItemId: 7 });
-      expect(await rowOf(journal, meant.knows.row)).toMatchObject({ ...run.key, outcome: 'done', cart_item_id: 7 });
-      expect(await isPutBack()).toBe(true);
-    });
-
     it('marks what it took back, when it took something back', async () => {
       const added = await run.adds(7);
       const meant = await run.send(remove(7));
@@ -68,27 +48,6 @@ export function lostRows({ fresh }: TestDatabases): void {
       expect(await effects()).toEqual([]);
       expect(await isPutBack()).toBe(false);
       await run.send(place(1));
-    });
-
-    it('is found out in another journal, and in one that had a greater epoch, as well', async () => {
-      const meant = await run.send(place(1));
-      for (const knows of [
-        { ...meant.knows, row: 'of-another', journal: 'another', epoch: meant.knows.epoch - 5 },
-        { ...meant.knows, row: 'of-a-later-epoch', epoch: meant.knows.epoch + 5 },
-      ]) {
-        await journal.db.updateTable('journal').set({ put_back_ms: null }).execute();
-        await run.answer(add(), { ...meant, knows }, 'done', { cartItemId: 7 });
-        expect(await isPutBack()).toBe(true);
-      }
-    });
-
-    it('stops nobody again where somebody has seen to it since', async () => {
-      const meant = await run.send(place(1));
-      await lose(meant);
-      await restored(journal, 'trust', said);
-      await run.answer(place(1), meant, 'done', { answer: 'placed' });
-      expect(await isPutBack()).toBe(false);
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
     });
   });
 
@@ -111,15 +70,6 @@ export function lostRows({ fresh }: TestDatabases): void {
       // Written once more, because the answer of the first time was lost.
       await run.answer(place(1), meant, 'done', { answer: { order: 5 } });
       expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
-    });
-
-    it.each(['not-done', 'unknown'] as const)('says nothing of the doubt, when it is %s', async (outcome) => {
-      const meant = await run.send(place(1));
-      const doubt = await doubted(meant);
-      const before = await rowOf(journal, doubt);
-      await run.answer(place(1), meant, outcome, { failure: 'Refused' });
-      expect(await rowOf(journal, doubt)).toEqual(before);
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'unknown', row: doubt });
     });
 
     it('is late when the doubt was denied: both are kept, and nothing is sent again', async () => {
@@ -161,23 +111,6 @@ export function lostRows({ fresh }: TestDatabases): void {
       expect(later).toMatchObject({ how: 'recorded', answer: { how: 'confirmed', orderId: '5' } });
       // Nobody knows which items it named.
       expect(await run.again().mean(remove(7))).toMatchObject({ how: 'ordered', placed: true });
-    });
-
-    it('keeps it with the reference, where that is gone as well', async () => {
-      const meant = await run.do(place(1), 'unknown');
-      await lose(meant);
-      await journal.db.deleteFrom('reference').execute();
-      await run.confirm(meant.knows.row, { how: 'confirmed' });
-      await restored(journal, 'trust', said);
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { how: 'confirmed' } });
-    });
-
-    it('says that another call is to be asked about, where there is one by now', async () => {
-      const meant = await run.do(place(1), 'unknown');
-      await lose(meant);
-      const second = await run.again().send(place(1), { knows: undefined });
-      await expect(run.confirm(meant.knows.row)).resolves.toBe('superseded');
-      expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: null });
     });
 
     it('takes “not placed” for no reason to send, and the journal is found out', async () => {

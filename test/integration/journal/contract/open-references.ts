@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { WorkflowName } from '../../../../src/domain/identity';
 import type { Journal } from '../../../../src/journal/journal';
 import { begin as beginOf, close, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
+import { closeByRun } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
 import { add, assign, inAirMs, place, remove, sharedJournal, Run } from '../runs';
@@ -132,6 +134,31 @@ export function openOnes(databases: TestDatabases): void {
       expect(told).toMatchObject({ how: 'ended', run: run.run, ending: expect.anything() as unknown });
     });
 
+    it('also for one that begins while the ending is being written', async () => {
+      const run = await begin();
+      const { key } = run;
+      let closed!: () => void;
+      let commit!: () => void;
+      const isClosed = new Promise<void>((done) => (closed = done));
+      const mayCommit = new Promise<void>((done) => (commit = done));
+      const ending = journal.inTransaction(async (tx) => {
+        await closeByRun(tx, key, run);
+        const said = { ended_by: key.workflow, outcome: 'done', report: await journal.sealing.seal({}) };
+        await tx
+          .insertInto('ending')
+          .values({ ...key, ...said, run: run.run, ended_ms: Date.now(), resource: null, word: null })
+          .execute();
+        closed();
+        await mayCommit;
+      });
+      await isClosed;
+      const begun = beginOf(journal, key, { namespace, run: randomUUID() });
+      await pause(200);
+      commit();
+      await ending;
+      await expect(begun).resolves.toMatchObject({ how: 'ended' });
+    });
+
     it('until a run that was reset, and never seen, goes on: then for no run', async () => {
       const run = await begin();
       await end(run);
@@ -182,6 +209,16 @@ export function openOnes(databases: TestDatabases): void {
       await run.again().own(namespace);
       for (const call of [add(2), place(), remove(5)])
         expect(await run.mean(call, { namespace, knows: before })).toEqual(refused);
+    });
+
+    it('and of two calls of a step at the same moment, one is sent', async () => {
+      const { knows } = run;
+      const steps = Array.from({ length: 20 }, (_, item) => add(item));
+      const meant = await Promise.all(
+        steps.map((step) => Promise.all([1, 2].map(() => run.mean(step, { namespace, knows })))),
+      );
+      const hows = meant.map((two) => two.map(({ how }) => how).sort());
+      expect(hows).toEqual(steps.map(() => ['send', 'under-way']));
     });
 
     it('which may renew itself, also twice, and then the number of before is nobody’s', async () => {

@@ -11,7 +11,7 @@ import { parsePayloadKeys } from '../../../../src/security/keys';
 import { createSealing } from '../../../../src/security/sealing';
 import { changeRequest, provisionRequest, switchRequest } from '../../../support/requests';
 import type { TestDatabases } from '../databases';
-import { letPass, openedJournals, place, Run, sharedJournal } from '../runs';
+import { letPass, place, Run, sharedJournal } from '../runs';
 
 type Rules = Partial<PurchaseRules>;
 
@@ -35,7 +35,6 @@ export function purchases(databases: TestDatabases): void {
   sharedJournal(databases, (opened) => {
     journal = opened;
   });
-  const opened = openedJournals();
   let account: string;
   beforeEach(() => {
     account = `AB-${String(Math.floor(Math.random() * 1e12))}`;
@@ -132,12 +131,6 @@ export function purchases(databases: TestDatabases): void {
       await expect(buy(other, duplicates)).resolves.toMatchObject({ how: 'asks' });
     });
 
-    it('in another currency are not the same', async () => {
-      await bought(await order({ currency: 'usd' }));
-      await expect(buy(await order({ currency: 'eur' }), duplicates)).resolves.toMatchObject({ how: 'send' });
-      await expect(buy(await order({ currency: 'USD' }), duplicates)).resolves.toMatchObject({ how: 'asks' });
-    });
-
     it('are the same change, or the same switch, of one subscription', async () => {
       const { subscription_id, resources } = changeRequest();
       await bought(await change({ subscription_id, resources }), 'done', quoted(5));
@@ -167,13 +160,6 @@ export function purchases(databases: TestDatabases): void {
       });
     });
 
-    it('are told with the newest ones where there are many', async () => {
-      const all: Run[] = [];
-      for (let count = 0; count < 7; count += 1) all.unshift(await bought(await order()));
-      const concern = concernIn(await buy(await order(), duplicates));
-      expect(concern).toMatchObject({ more: true, others: all.slice(0, 5).map(({ key }) => key) });
-    });
-
     it('of two at the same moment are one that is sent, and one that asks', async () => {
       for (let round = 0; round < 10; round += 1) {
         account = `AB-${round}${account.slice(3)}`;
@@ -181,21 +167,6 @@ export function purchases(databases: TestDatabases): void {
         const meant = await Promise.all(runs.map((run) => buy(run, duplicates)));
         expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'send']);
       }
-    });
-
-    it('are found across a change of keys', async () => {
-      const [one, two] = ['one', 'two'].map((id) => `${id}:${Buffer.alloc(32, id).toString('base64')}`);
-      const address = await databases.fresh();
-      const sealedWith = (keys: string) => opened(address, createSealing(parsePayloadKeys(keys)));
-      const before = await order({}, await sealedWith(`${one}`));
-      await before.do(place(1), 'done', {}, { rules: rulesOf() });
-      const meanwhile = await buy(await order({}, await sealedWith(`${two},${one}`)), {});
-      expect(meanwhile.how).toBe('send');
-      const concern = concernIn(await buy(await order({}, await sealedWith(`${one},${two}`)), duplicates));
-      expect(concern).toMatchObject({ others: [{}, before.key] });
-      const journal = await sealedWith(`${two}`);
-      const rows = await journal.db.selectFrom('purchase').select('same').execute();
-      expect(new Set(rows.map(({ same }) => same)).size).toBe(2);
     });
   });
 
@@ -234,16 +205,6 @@ export function purchases(databases: TestDatabases): void {
       expect(concernIn(await buy(await change(), rules, quoted(1)))).toMatchObject({ adds: 1 });
     });
 
-    it('are of one account; all others have that of *', async () => {
-      const rules = limited(`${account}=2 servers/1d, *=0 servers/1d, *=1 items/1d`);
-      await expect(buy(await order(), rules)).resolves.toMatchObject({ how: 'send' });
-      expect(concernIn(await buy(await order(), rules))).toMatchObject({ unit: 'items', account });
-      expect(concernIn(await buy(await order({ account: 'ZZ-2' }), rules))).toMatchObject({
-        unit: 'servers',
-        spent: 0,
-      });
-    });
-
     it('cannot be told of what names no account: that is asked', async () => {
       const rules = limited('AB-1=100 usd/1d');
       const nameless = () => change({ account: undefined });
@@ -274,15 +235,6 @@ export function purchases(databases: TestDatabases): void {
         const meant = await Promise.all(runs.map((run) => buy(run, rules)));
         expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'asks', 'send']);
       }
-    });
-
-    it('hold over several workers', async () => {
-      const address = await databases.fresh();
-      const sealing = createSealing(undefined);
-      const journals = await Promise.all([1, 2, 3, 4].map(() => opened(address, sealing)));
-      const runs = await Promise.all(journals.map((into) => order({}, into)));
-      const meant = await Promise.all(runs.map((run) => buy(run, limited('*=2 servers/1d'))));
-      expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'asks', 'send', 'send']);
     });
   });
 

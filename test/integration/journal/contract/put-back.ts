@@ -1,7 +1,8 @@
 import type { JournalKnowledge } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
-import { restored, trustNewReferences } from '../../../../src/journal/ceremony';
+import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/ceremony';
 import type { Journal } from '../../../../src/journal/journal';
+import { begin } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf, standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
@@ -68,15 +69,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(await stands(run)).toMatchObject({ placement: { how: 'none' } });
       expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'none' });
     });
-
-    it('is told by the record before any saga has looked', async () => {
-      const run = await Run.begin(journal);
-      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'none' });
-      await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
-      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
-      await restored(journal, 'ask', said);
-      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
-    });
   });
 
   it('makes an ending count no more: another run of the reference begins, and asks', async () => {
@@ -90,6 +82,40 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
     await restored(journal, 'trust', said);
     expect(await begins()).toBe(true);
+  });
+
+  it('lets an ending count that was told after it, once a person has said what became of the lost time', async () => {
+    const first = await Run.begin(journal);
+    const end = ({ key, run }: Run) =>
+      journal.ended(key, { run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    const begins = async () => (await first.again().own('orders', undefined, false)) !== undefined;
+    await end(first);
+    await restored(journal, 'trust', said);
+    const second = first.again();
+    await second.own('orders', undefined, false);
+    const asked = await second.mean(place());
+    if (asked.how !== 'unknown') throw new Error(asked.how);
+    await end(second);
+    expect(await begins()).toBe(true);
+    await letPass(journal);
+    await first.deny(asked.row);
+    const third = first.again();
+    await third.own('orders', undefined, false);
+    await end(third);
+    expect(await begins()).toBe(false);
+    await restored(journal, 'trust', said);
+    expect(await begins()).toBe(true);
+  });
+
+  it('tells no ending while its database is another one than it was, until a person has said what became of it', async () => {
+    const run = await Run.begin(journal);
+    await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    const again = () => begin(journal, run.key, { namespace: 'orders', run: run.again().run });
+    await expect(again()).resolves.toMatchObject({ how: 'ended' });
+    await journal.db.updateTable('journal').set({ incarnation: 'another/00000001' }).execute();
+    await expect(again()).resolves.toMatchObject({ how: 'put-back' });
+    await nothingLost(journal, said);
+    await expect(again()).resolves.toMatchObject({ how: 'ended' });
   });
 
   it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {
@@ -133,17 +159,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       }
       expect(await journal.db.selectFrom('effect').selectAll().execute()).toEqual(before);
     });
-
-    it('once, and the time is kept', async () => {
-      const run = await Run.begin(journal);
-      const knows = { ...run.knows!, row: 'lost' };
-      await run.mean(place(1), { knows });
-      const { put_back_ms: first } = await journalRow(journal);
-      await run.mean(place(1), { knows });
-      await run.mean(place(1), { knows: { ...knows, row: 'lost as well' } });
-      expect((await journalRow(journal)).put_back_ms).toBe(first);
-      expect(await restored(journal, 'trust', said)).toMatchObject({ noticed: new Date(first!).toISOString() });
-    });
   });
 
   describe('goes on after `restored`', () => {
@@ -186,15 +201,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(await run.again().mean(place(7))).toMatchObject({ how: 'recorded', answer: { orderId: '5' } });
     });
 
-    it('and gives what is done, without a question', async () => {
-      const run = await Run.begin(journal);
-      await run.adds(7);
-      await run.do(place(7), 'done', { answer: 'placed' });
-      await restored(journal, 'ask', said);
-      expect(await run.mean(place(7))).toMatchObject({ how: 'recorded', answer: 'placed' });
-      expect(await run.again().mean(add())).toMatchObject({ how: 'recorded' });
-    });
-
     it('and asks about the row that is known to be open, as of that row', async () => {
       const run = await Run.begin(journal);
       const { knows } = await run.do(place(1), 'unknown');
@@ -215,29 +221,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(await run.deny(knows.row)).toEqual({ how: 'denied' });
     });
 
-    it('and waits, after the command, for a call that nobody wrote down the end of', async () => {
-      const run = await Run.begin(journal);
-      const { knows } = await run.send(place(1));
-      await letPass(journal, dayMs);
-      await restored(journal, 'trust', said);
-      expect(await run.mean(place(1))).toMatchObject({ how: 'under-way', row: knows.row });
-    });
-
-    it('and asks about a reference that was lost, and that a history brings back', async () => {
-      const run = await Run.begin(journal);
-      await journal.db.deleteFrom('reference').execute();
-      await restored(journal, 'trust', said);
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
-    });
-
-    it('and sends steps that may be repeated, without a question', async () => {
-      const run = await Run.begin(journal);
-      await run.adds(7);
-      await restored(journal, 'ask', said);
-      await run.send(add(2));
-      await run.send(assign);
-    });
-
     it('and deletes nothing that an order of the lost time may name, before somebody has said what became of it', async () => {
       const run = await Run.begin(journal);
       await run.adds(7);
@@ -250,23 +233,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await run.send(remove(7));
     });
 
-    it('and tells of an item that was deleted before that it is gone', async () => {
-      const run = await Run.begin(journal);
-      await run.adds(7);
-      const { knows } = await run.removes(7);
-      await restored(journal, 'trust', said);
-      expect(await run.again().mean(remove(7))).toMatchObject({ how: 'recorded', knows: { row: knows.row } });
-    });
-
-    it('and deletes what was added since', async () => {
-      const run = await Run.begin(journal);
-      await restored(journal, 'ask', said);
-      for (const one of [run, await Run.begin(journal)]) {
-        await one.adds(8);
-        await one.removes(8);
-      }
-    });
-
     it('and deletes no item of before when the order of the lost time was placed, whichever items that named', async () => {
       const run = await Run.begin(journal);
       await run.adds(7);
@@ -277,44 +243,12 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
     });
 
-    it('and takes “placed”, said of an open row of before, for an order of any items', async () => {
-      const run = await Run.begin(journal);
-      await run.adds(7);
-      await run.adds(8, 2);
-      const { knows } = await run.do(place(7), 'unknown');
-      await restored(journal, 'trust', said);
-      expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: false });
-      await run.confirm(knows.row);
-      expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
-    });
-
-    it('and deletes what the order that is known to be done did not name', async () => {
-      const run = await Run.begin(journal);
-      await run.adds(7);
-      await run.adds(8, 2);
-      await run.do(place(7));
-      await restored(journal, 'trust', said);
-      expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: true });
-      await run.send(remove(8, 2));
-    });
-
     it('and asks about the lost time also when the row that was open was denied', async () => {
       const run = await Run.begin(journal);
       const { knows } = await run.do(place(1), 'unknown');
       await restored(journal, 'trust', said);
       await letPass(journal);
       await run.deny(knows.row);
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
-    });
-
-    it('and asks about the lost time also when a row of it is written again, and denied', async () => {
-      const run = await Run.begin(journal);
-      const meant = await run.send(place(1));
-      await journal.db.deleteFrom('effect').execute();
-      await restored(journal, 'trust', said);
-      await run.answer(place(1), meant, 'unknown');
-      await letPass(journal);
-      expect(await run.deny(meant.knows.row)).toEqual({ how: 'denied' });
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
     });
 
@@ -339,15 +273,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect((second as { row: string }).row).not.toBe(first.row);
     });
 
-    it('also where the clock of its database is behind the epoch that histories know', async () => {
-      const run = await Run.begin(journal);
-      const knows = { ...run.knows!, epoch: Date.now() + dayMs };
-      expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'put-back' });
-      await restored(journal, 'trust', said);
-      expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'unknown', putBack: true });
-      expect(await journalRow(journal)).toMatchObject({ put_back_ms: null });
-    });
-
     it('also as another journal', async () => {
       const run = await Run.begin(journal);
       const other = await opened(await fresh());
@@ -358,13 +283,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
   });
 
   describe('and references that are seen for the first time after it', () => {
-    it('are sent, where the operator trusts them', async () => {
-      await restored(journal, 'trust', said);
-      const run = await Run.begin(journal);
-      await run.send(place(1));
-      await new Run(journal).send(place(1));
-    });
-
     it('are asked about, where the operator wants that', async () => {
       await restored(journal, 'ask', said);
       expect(await journalRow(journal)).toMatchObject({ doubts_new: 1 });
@@ -386,13 +304,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await expect(trustNewReferences(journal, said)).resolves.toBe(false);
     });
 
-    it('are asked about also later, where they were first seen while the operator wanted that', async () => {
-      await restored(journal, 'ask', said);
-      const resent = await Run.begin(journal);
-      await trustNewReferences(journal, said);
-      expect(await resent.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
-    });
-
     it('are in doubt as well where their saga ends before it has taken them, then and later', async () => {
       await restored(journal, 'ask', said);
       const run = new Run(journal);
@@ -407,21 +318,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect((await run.take()).first).toMatchObject({ request: { label: 'web-1' } });
       const { row } = first.placement as { row: string };
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, putBack: true });
-    });
-
-    it('are not in doubt where the operator trusts them, and are not written down before they are taken', async () => {
-      await restored(journal, 'trust', said);
-      const run = new Run(journal);
-      const stands = await standingOf(journal, run.key, { inAirMs, run: run.run });
-      expect(stands).toMatchObject({ known: false, placement: { how: 'none' } });
-      expect((await run.take()).first).toBeUndefined();
-    });
-
-    it('do not free references from before', async () => {
-      const run = await Run.begin(journal);
-      await restored(journal, 'ask', said);
-      await trustNewReferences(journal, said);
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
     });
   });
 

@@ -64,6 +64,7 @@ export function references(databases: TestDatabases): void {
       await journal.ended(run.key, {
         run: reset.run,
         by: 'provisionServers',
+        isReset: true,
         outcome: 'done',
         report: { report: 'second' },
       });
@@ -73,14 +74,29 @@ export function references(databases: TestDatabases): void {
       await expect(journal.unseal(second!.report, 'the report')).resolves.toEqual({ report: 'second' });
     });
 
-    it('writes the ending of the same run again', async () => {
+    it.each([
+      ['the same run', (run: Run) => run, undefined],
+      ['the same run that came from a reset', (run: Run) => run, true],
+      ['a second start', (run: Run) => run.again(), undefined],
+    ])('keeps the one that was told: %s is answered with it', async (_, other, isReset) => {
       const run = await Run.begin(journal);
-      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'failed', report: { report: 1 } });
-      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: { report: 2 } });
-      const [ending, ...others] = await endings(run);
-      expect(others).toEqual([]);
-      expect(ending).toMatchObject({ outcome: 'done' });
-      await expect(journal.unseal(ending!.report, 'the report')).resolves.toEqual({ report: 2 });
+      const by = 'provisionServers';
+      const end = (one: Run, report: number) =>
+        journal.ended(run.key, { run: one.run, by, isReset, outcome: `${report}`, report: { report } });
+      await expect(end(run, 1)).resolves.toEqual({ how: 'written', next: undefined });
+      await expect(end(other(run), 2)).resolves.toMatchObject({ how: 'ended', run: run.run, ending: { report: 1 } });
+      expect(await endings(run)).toMatchObject([{ run: run.run, outcome: '1' }]);
+    });
+
+    it('keeps the late one of a run that another has begun after, and says so', async () => {
+      const run = await Run.begin(journal);
+      const end = () => journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+      await run.own('orders');
+      await run.again().own('orders');
+      await expect(end()).resolves.toMatchObject({ how: 'later' });
+      await run.own('orders');
+      await expect(end()).resolves.toMatchObject({ how: 'written' });
+      expect(await endings(run)).toHaveLength(1);
     });
 
     it('keeps none for a reference that it does not know', async () => {

@@ -3,7 +3,6 @@
  * jest's CommonJS cannot load on Node 20.
  */
 import { startProcess, type RunningProcess } from '../../../../scripts/processes';
-import { itInWays } from '../../../support/left-out';
 import { programOf } from '../../../support/programs';
 import { until } from '../../../support/rig';
 import { call, newKey } from '../../../support/codec-calls';
@@ -62,12 +61,6 @@ it.each([
   expect(line).toMatchObject({ subject: 'ann@example.com', operation: 'decode', payloads: 0, status: 200 });
 });
 
-it('opens beside an agreed token', async () => {
-  const { answered, line } = await presentAndRead(agreed);
-  expect(answered.status).toBe(200);
-  expect(line).toMatchObject({ subject: 'cli' });
-});
-
 it.each([
   ['expired', () => rs256(claims({ exp: inSeconds(-60) }))],
   ['without an end', () => rs256(claims({ exp: undefined }))],
@@ -110,21 +103,4 @@ it.each([
   });
   expect(line).not.toHaveProperty('subject');
   expect(server.errors()).not.toContain(token.slice(0, 20));
-});
-
-itInWays.each([
-  ['cannot be reached', undefined],
-  ['is out of order', 500],
-])('with a provider that %s, nobody is called a stranger', async (_what, status) => {
-  const broken = await startIssuer(status);
-  if (status === undefined) await broken.close();
-  const other = await startProcess(programOf('codec-server'), environmentOf(broken));
-  try {
-    const { answered, line } = await presentAndRead(rs256(claims()), other);
-    expect(answered).toMatchObject({ status: 503, text: 'the identity provider’s keys cannot be read' });
-    expect(line).toMatchObject({ status: 503, reason: expect.stringMatching(/^CODEC_JWKS_URL cannot be read: ./) });
-  } finally {
-    await other.kill('SIGTERM');
-    if (status !== undefined) await broken.close();
-  }
 });

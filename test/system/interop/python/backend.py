@@ -90,10 +90,6 @@ async def obey(client, command):
         return await handle.execute_update(command["decision"], command["body"])
     if do == "signal":
         return await handle.signal(command["decision"], command["body"])
-    if do == "memo":
-        return dict(await (await handle.describe()).memo())
-    if do == "list":
-        return [run.id async for run in client.list_workflows("SagaState = 'reversed'")]
     raise ValueError(f"there is no command {do}")
 
 
