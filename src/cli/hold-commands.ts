@@ -1,6 +1,7 @@
 /** The commands that hold new sagas, and release them. */
 import type { OrderSagaClient } from '../client/client';
 import { readClientConfig } from '../config';
+import { definedOnly } from '../domain/defined-only';
 import { describeHold, type HoldWords } from '../domain/hold';
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
@@ -8,10 +9,10 @@ import { exitStatus } from './exit-status';
 
 export function holdOn(
   { printer }: CommandContext,
-  words: Required<Pick<HoldWords, 'note'>> & HoldWords,
+  { by, note }: Required<Pick<HoldWords, 'note'>> & HoldWords,
 ): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
-    const { existing, kept = false } = await sagas.hold(words);
+    const { existing, kept = false } = await sagas.hold(definedOnly({ by, note }));
     const hold = await sagas.holding();
     const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
     const before = kept ? 'a worker had set that hold; it is yours now' : 'that hold was on before, and is not changed';
@@ -21,10 +22,10 @@ export function holdOn(
   });
 }
 
-export function holdOff({ printer }: CommandContext, words: HoldWords): Promise<number> {
+export function holdOff({ printer }: CommandContext, { by, note }: HoldWords): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const held = await sagas.countHeld();
-    const { was } = await sagas.release(words);
+    const { was } = await sagas.release(definedOnly({ by, note }));
     printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');
     if (held > 0) printer.line(`${sagasHeld(held)} held: each begins within five minutes`);
     printer.document({ was, held });

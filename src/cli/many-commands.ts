@@ -61,7 +61,10 @@ export async function decideMany(
 }
 
 /** JSON lines to fill in: a decision for each. */
-export function questions({ printer }: CommandContext, where: string | undefined, limit: number): Promise<number> {
+export function questions(
+  { printer }: CommandContext,
+  { where, limit }: { where?: string; limit: number },
+): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const { lines, more } = await sagas.questions(where, limit);
     for (const line of lines) printer.line(JSON.stringify(line));

@@ -6,10 +6,8 @@
  */
 import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionsMax, filteredDecisionNames } from '../domain/decide-many';
-import type { HoldWords } from '../domain/hold';
 import { decisionNames } from '../domain/decisions';
 import { inboxGroupings, inboxRowsMax } from '../client/inbox';
 import { listedStates } from '../client/saga-list';
@@ -18,7 +16,7 @@ import { cancel, clean, decide, firewallsOf, list, start, status, watch } from '
 import type { CommandContext } from './command-context';
 import { command, later, running, saying, type Run } from './define';
 import { errorOutputOf, exitStatus } from './exit-status';
-import { decideMany, job, questions, type ManyOptions } from './many-commands';
+import { decideMany, job, questions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { count, objectId, period, positive, positiveTo, rate } from './kinds';
 import { Printer, type Streams } from './print';
@@ -118,14 +116,13 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .option('--no-wait', 'return when the cancellation is requested')
     .action(run(cancel));
 
-  addManyCommands(program, context, settle);
+  addManyCommands(program, run);
 
   command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart').action(run(clean));
 
   addHoldCommands(
     group(program, 'hold', 'hold new sagas of the namespace before their first call; those under way go on'),
-    context,
-    settle,
+    run,
   );
   addReconcileCommands(
     group(
@@ -163,8 +160,8 @@ function group(program: Command, name: string, does: string): Command {
   return program.command(name).description(does);
 }
 
-function addManyCommands(program: Command, context: CommandContext, settle: (status: number) => void): void {
-  command(
+function addManyCommands(program: Command, run: Run): void {
+  saying(
     program,
     'decide-many [DECISION]',
     `decide for many sagas, after a list of them: ${filteredDecisionNames.join(', ')}; or by --lines, one for each`,
@@ -172,50 +169,30 @@ function addManyCommands(program: Command, context: CommandContext, settle: (sta
     .option('--where <FILTER>', 'a list filter of Temporal: SagaStep="place-order" AND SagaFailure="Unauthorized"')
     .option('--all', 'all that wait and the decision reaches')
     .option('--lines <FILE>', 'JSON lines, one for each saga: {"saga":…,"decision":…,"question":…}')
-    .requiredOption('--note <TEXT>', 'how you know; it stands in each saga’s record')
-    .requiredOption('--by <NAME>', 'who')
     .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s (default: 5)', rate)
     .option('--limit <NUMBER>', 'how many in all, the longest waiting first: a few, to see how they do', positive)
     .option('--name <NAME>', 'the job’s name; a start that is repeated under it starts nothing')
     .option('--dry-run', 'only list what it would reach')
     .option('--yes', 'start without asking')
     .option('--detach', 'return right after the start')
-    .action(async (decision: string | undefined, options: ManyOptions) => {
-      settle(await decideMany(context, decision, options));
-    });
-
+    .action(run(decideMany));
   command(program, 'questions', 'print a line for each saga that waits: fill in the decisions, for decide-many --lines')
     .option('--where <FILTER>', 'a list filter of Temporal: SagaState="outcome-unknown"')
     .option('--limit <NUMBER>', 'how many, the longest waiting first', positive, decisionsMax)
-    .action(async ({ where, limit }: { where?: string; limit: number }) => {
-      settle(await questions(context, where, limit));
-    });
-
-  command(program, 'job <ID> [ACTION]', 'show a job of decide-many until it ends; or: stop, report').action(
-    async (id: string, action: string | undefined) => {
-      settle(await job(context, id, action));
-    },
-  );
+    .action(run(questions));
+  command(program, 'job <ID> [ACTION]', 'show a job of decide-many until it ends; or: stop, report').action(run(job));
 }
 
-function addHoldCommands(hold: Command, context: CommandContext, settle: (status: number) => void): void {
+function addHoldCommands(hold: Command, run: Run): void {
   command(hold, 'on', 'hold new sagas')
     .requiredOption('--note <TEXT>', 'why: an operator who looks at a held saga reads it')
     .option('--by <NAME>', 'who')
-    .action(async (words: { note: string; by?: string }) => {
-      settle(await holdOn(context, namesOf(words)));
-    });
-
+    .action(run(holdOn));
   command(hold, 'off', 'let the held sagas begin: each asks again within five minutes')
     .option('--by <NAME>', 'who')
     .option('--note <TEXT>', 'why')
-    .action(async (words: HoldWords) => {
-      settle(await holdOff(context, namesOf(words)));
-    });
-
-  command(hold, 'status', 'show whether new sagas are held, since when, by whom and why').action(async () => {
-    settle(await holdStatus(context));
-  });
+    .action(run(holdOff));
+  command(hold, 'status', 'show whether new sagas are held, since when, by whom and why').action(run(holdStatus));
 }
 
 function addReconcileCommands(reconcile: Command, run: Run): void {
@@ -289,9 +266,4 @@ function ofWorkflow(): Option {
     if (name === undefined) throw new InvalidArgumentError(`Allowed choices are ${words}.`);
     return name;
   });
-}
-
-/** The options of a hold, without `json` and others. */
-function namesOf<W extends { by?: string; note?: string }>({ by, note }: W) {
-  return { ...definedOnly({ by, note }) } as Pick<W, 'by' | 'note'>;
 }
