@@ -5,6 +5,7 @@
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { ProviderClient } from '../../../src/provider/client';
+import { rigSettings } from '../../support/activity-settings';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -65,6 +66,13 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
     for await (const { workflowId } of rig.sagas.list({ server: one })) rows.push(workflowId);
     return rows.length === 2 && rows.includes(repair);
   });
+});
+
+it('does not believe a list that contradicts a change of a moment ago', async () => {
+  await rig.replaceWorkers({ activities: { ...rigSettings, listLagMs: 3_600_000 } });
+  const [one = 0] = await bought(1, [143]);
+  await panel.unassignFirewalls(one, [143]);
+  expect(await sweep()).toMatchObject({ findings: [], looked: { busy: 1 } });
 });
 
 describe('where a saga has found a server as it should be, and so sent nothing,', () => {
