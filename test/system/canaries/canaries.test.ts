@@ -195,7 +195,7 @@ here('with keys', () => {
 
   it('the journey went everywhere: each workflow, each failure, each decision', () => {
     const { workflows, callFailures, sagaFailures, decisions } = travelled.seen;
-    expect([...workflows].sort()).toEqual([...workflowNames, 'hold'].sort());
+    expect([...workflows].sort()).toEqual([...workflowNames, 'hold', 'notify'].sort());
     const failures = callFailureNames.filter((name) => !inOurWords.includes(name));
     expect([...callFailures].sort()).toEqual(failures.sort());
     // Of the length of a history nothing is told but our own words, and it would take 36,000 events.
