@@ -130,6 +130,8 @@ export async function createSagaWorker(
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
     maxConcurrentWorkflowTaskExecutions: workflowTasksAtOnce,
+    // Only jobs have heartbeats: by them people see where a job stands, and it hears that it is to stop.
+    maxHeartbeatThrottleInterval: '2 seconds',
     // After this, another worker takes the tasks of a killed one; an operator would notice the default of 10 s.
     stickyQueueScheduleToStartTimeout: '3 seconds',
     shutdownGraceTime: config.shutdownGraceMs,

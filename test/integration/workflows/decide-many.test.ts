@@ -126,7 +126,7 @@ it('goes on in another worker, and decides about no saga twice', async () => {
   const environment = { ...rig.environment, TASK_QUEUE: 'jobs' };
   const worker = await startProcess(programOf('worker'), environment);
   const workflowId = 'decide-many/taken-over';
-  const args = [{ ...retry, perSecond: 0.5 }];
+  const args = [{ ...retry, perSecond: 0.2 }];
   await rig.temporal.workflow.start('decideMany', { workflowId, taskQueue: 'jobs', args });
   const job = await rig.sagas.job(workflowId);
   await untilDecided(job, 1);
