@@ -66,6 +66,7 @@ it('names what has waited longest first, with a link to its run', async () => {
     workflow: 'changeOrder',
     kind: 'approval',
     step: 'quote',
+    question: expect.any(String) as string,
     account: 'AB-1',
     waitingSince: new Date(first!.asked.since),
     link: `http://ui.example:8233/namespaces/${rig.namespace}/workflows/change%2F${first!.saga.reference}/${first!.saga.runId}`,

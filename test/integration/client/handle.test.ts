@@ -1,6 +1,7 @@
 /** A saga from outside: how it ends, what is decided, what can go wrong on the way to it. */
 import { ServiceError } from '@temporalio/client';
 import {
+  NoConnectionError,
   DecisionRefusedError,
   NoWorkerError,
   SagaEndedError,
@@ -108,13 +109,14 @@ it('says that no worker answers, and loses nothing', async () => {
 
 it.each([
   [0, NoWorkerError],
-  [60_000, ServiceError],
+  [60_000, NoConnectionError],
 ])('a query that is called off with %i ms left has the right name', async (withinMs, kind) => {
   // As the gRPC library tells of a call whose deadline passed at the same moment on both sides.
   const cause = Object.assign(new Error('1 CANCELLED'), { code: 1, details: 'Call cancelled', metadata: {} });
   const query = () => Promise.reject(new ServiceError('Failed to query Workflow', { cause }));
   const temporal = {
     options: { namespace: 'any' },
+    connection: {},
     workflow: { getHandle: () => ({ query }) },
     withDeadline: (_: number, call: () => unknown) => call(),
   };
