@@ -39,7 +39,11 @@ export const metrics = {
   },
   notifications: {
     name: 'order_saga_notifications',
-    help: 'Attempts to notify a receiver, by route and by result: delivered, failed, or given-up',
+    help: 'Attempts to notify a receiver, by route and by result: delivered, or failed',
+  },
+  notificationsGivenUp: {
+    name: 'order_saga_notifications_given_up',
+    help: 'Runs that have not notified a receiver within three days, by route: a person resets them',
   },
   notificationsLate: {
     name: 'order_saga_notifications_late',
@@ -139,8 +143,6 @@ export const metrics = {
 /** `refused`: sent as an update, whose sender gets the reason. `ignored`: sent as a signal, and only written down. */
 export type DecisionFate = 'taken' | 'refused' | 'ignored';
 
-/** `given-up`: this attempt was the last one. */
-export type NotificationFate = 'delivered' | 'failed' | 'given-up';
 /** `left-off`: a person had released a hold just before. */
 export const outageFates = ['held', 'held-before', 'left-off'] as const;
 export type OutageFate = (typeof outageFates)[number];

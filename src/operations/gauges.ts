@@ -81,7 +81,7 @@ export class Gauges {
   ) {}
 
   start(): void {
-    beginAtZero(this.meter);
+    beginAtZero(this.meter, this.config.routes);
     void this.run();
   }
 

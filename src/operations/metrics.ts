@@ -11,6 +11,7 @@ import { leftoverSchema } from '../domain/leftovers';
 import { resultOutcomes } from '../domain/outcomes';
 import { metrics, outageFates } from '../domain/metrics';
 import { findingKinds, reconcileWorkflow, sweepOutcomes } from '../domain/reconcile';
+import { notifyWorkflow } from '../domain/notifications';
 import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';
 
@@ -46,7 +47,7 @@ export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void 
  * Prometheus sees no increase in a counter whose first value is 1. So the counters of the alerts begin at 0, in every
  * worker.
  */
-export function beginAtZero(meter: MetricMeter): void {
+export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void {
   const zero = ({ name, help }: { name: string; help: string }, label: string, values: readonly string[]) => {
     const counter = meter.createCounter(name, '', help);
     for (const workflowType of workflowNames) {
@@ -60,6 +61,9 @@ export function beginAtZero(meter: MetricMeter): void {
     leftoverSchema.options.map(({ shape }) => shape.kind.value),
   );
   zero(metrics.waits, 'kind', waitKinds);
+  const { notificationsGivenUp } = metrics;
+  const givenUp = meter.createCounter(notificationsGivenUp.name, '', notificationsGivenUp.help);
+  for (const route of routes) givenUp.add(0, { workflowType: notifyWorkflow, route });
   const { outages } = metrics;
   for (const fate of outageFates) meter.createCounter(outages.name, '', outages.help).add(0, { fate });
   meter.createCounter(metrics.lateAnswers.name, '', metrics.lateAnswers.help).add(0);

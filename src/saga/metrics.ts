@@ -53,7 +53,7 @@ export function countLostNotifications(lost: number): void {
 
 /** A receiver was not told, and is not tried again by itself. */
 export function countGivenUp(route: string): void {
-  count(metrics.notifications, { route, result: 'given-up' });
+  count(metrics.notificationsGivenUp, { route });
 }
 
 function count({ name, help }: { name: string; help: string }, labels: Record<string, string>, times = 1): void {
