@@ -42,7 +42,7 @@ it.each<[string, () => Promise<unknown>]>([
     expect(raw.pendingActivities?.[0]?.lastFailure?.message).toMatch(/^new sagas are held since .* UTC by ann$/);
 
     await end();
-  await until(async () => (await rig.sagas.holding()) === undefined);
+    await until(async () => (await rig.sagas.holding()) === undefined);
     for (const saga of sagas) expect(await outcomeOf(saga)).toMatchObject({ result: { decisions: [] } });
     expect((await sagas[0]!.progress()).state).toBe('done');
     await until(async () => (await rig.sagas.countHeld()) === 0);
