@@ -2,11 +2,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { fc } from '../../support/properties';
 import type { CallKind } from '../../../src/activities/settings';
 import { callFailureOf, OwnFailure, translateFailure } from '../../../src/activities/translate-failure';
-import type { CallFailure } from '../../../src/domain/failures';
+import { callFailureNames, type CallFailure, type CallFailureName } from '../../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/errors';
 import {
   NotSent,
-  type ProviderFailure,
+  ProviderFailure,
   RateLimited,
   Rejected,
   TokenUnreadable,
@@ -88,6 +88,14 @@ it('draws the delay between nothing and a bound that doubles', () => {
   expect([delay(1, 0), delay(1, 1), delay(2, 0), delay(2, 1)]).toEqual([0, 100, 0, 200]);
 });
 
+it('never waits longer than the longest backoff', () => {
+  const long = { ...budget, attemptsMax: 100, totalMs: 1e9 };
+  const retries = { ...settings.retries, read: long };
+  expect(
+    translated(new NotSent('said no', about()), 'read', { attempt: 50, random: 1, settings: { retries } }).retryInMs,
+  ).toBe(1_000);
+});
+
 it('gives up after the last attempt, and after the time', () => {
   const retry = (attempt: number, elapsedMs: number) =>
     translated(new NotSent('said no', about()), 'mutate', { attempt, elapsedMs }).retryInMs;
@@ -99,6 +107,90 @@ it('gives up after the last attempt, and after the time', () => {
   expect(retry(2, 9_901)).toBeUndefined();
   // The first attempt may have waited long for a worker.
   expect(retry(1, 1e9)).toBeDefined();
+});
+
+describe('a pivot and the statuses that are safe to repeat', () => {
+  it('takes further ones from the settings', () => {
+    const facts = translated(new UnknownOutcome('said no', about(503)), 'pivot', {
+      settings: { pivotRetryStatuses: [429, 503] },
+    });
+    expect(facts).toMatchObject({ failure: 'RateLimited', retryInMs: expect.any(Number) });
+  });
+
+  it('does not repeat a 429 that the settings do not call safe', () => {
+    const facts = translated(new RateLimited('said no', about(429)), 'pivot', {
+      settings: { pivotRetryStatuses: [] },
+    });
+    expect(facts).toMatchObject({ failure: 'UnknownOutcome' });
+    expect(facts.retryInMs).toBeUndefined();
+  });
+
+  it('takes no redirect for one of them', () => {
+    const changes = { settings: { pivotRetryStatuses: [302] } };
+    const facts = translated(new UnexpectedResponse('said no', about(302)), 'pivot', changes);
+    expect(facts.failure).toBe('UnknownOutcome');
+    expect(facts.retryInMs).toBeUndefined();
+  });
+
+  it('does not repeat a timeout, which has no status', () => {
+    expect(
+      translated(new UnknownOutcome('said no', about()), 'pivot', { settings: { pivotRetryStatuses: [429, 503] } })
+        .retryInMs,
+    ).toBeUndefined();
+  });
+});
+
+it('leaves a status that is safe for a pivot as it is where no pivot is made', () => {
+  const changes = { settings: { pivotRetryStatuses: [503] } };
+  expect(translated(new RateLimited('said no', about(429)), 'mutate', changes).failure).toBe('RateLimited');
+  expect(translated(new UnknownOutcome('said no', about(503)), 'mutate', changes).failure).toBe('UnknownOutcome');
+});
+
+describe('what the workflow is told', () => {
+  it('is what is known and nothing more', () => {
+    const facts = { ...about(422), body: 'sold out' };
+    expect(translated(new Rejected('said no', facts), 'mutate')).toStrictEqual({
+      failure: 'Rejected',
+      message: 'POST /order said no',
+      endpoint: 'POST /order',
+      status: 422,
+      body: 'sold out',
+    });
+    expect(translated(new NotSent('said no', about()), 'mutate', { random: 0 })).toStrictEqual({
+      failure: 'NotSent',
+      message: 'POST /order said no',
+      endpoint: 'POST /order',
+      retryInMs: 0,
+    });
+    expect(translated(new OwnFailure('SecretMissing', 'm'), 'mutate')).toStrictEqual({
+      failure: 'SecretMissing',
+      message: 'm',
+    });
+  });
+
+  it('is an unknown outcome where the failure has no name here', () => {
+    const unheardOf = new (class extends ProviderFailure {
+      override readonly name = 'UnknownOutcome';
+    })('said something', about(418));
+    expect(translated(unheardOf, 'pivot')).toMatchObject({ failure: 'UnknownOutcome', status: 418 });
+  });
+});
+
+it('tells what was found out before it was thrown', () => {
+  const knows = { journal: 'j', epoch: 1, row: 'r' };
+  const doubt = { row: 'r', at: '2026-01-01T00:00:00.000Z', run: 'x', inAirMs: 1_000, putBack: false };
+  const unwritten = {
+    call: { step: 's', kind: 'pivot', activity: 'placeOrder', about: {} },
+    knows,
+    inAirMs: 1_000,
+    outcome: 'unknown',
+  } as const;
+  const facts = { knows, doubt, unwritten, steps: ['s'] };
+  expect(translated(new OwnFailure('UnknownOutcome', 'm', facts), 'pivot')).toStrictEqual({
+    failure: 'UnknownOutcome',
+    message: 'm',
+    ...facts,
+  });
 });
 
 it.each(kinds)('what was read already is not read otherwise the second time, when %s', (kind) => {
@@ -131,6 +223,44 @@ it.each(['read', 'mutate', 'compensate', 'pivot'] as const)(
     expect(unreadable.retryInMs).toBeUndefined();
   },
 );
+
+it('a delay that was named with the failure is kept to, and needs no budget', () => {
+  const underWay = new OwnFailure('UnderWay', 'm', { retryInMs: 700 });
+  expect(translated(underWay, 'pivot', { attempt: 99 }).retryInMs).toBe(700);
+});
+
+/** Of a step that can be undone. */
+const triedAgain: CallFailureName[] = [
+  ...([
+    'NotSent',
+    'TokenUnreadable',
+    'RateLimited',
+    'UnknownOutcome',
+    'NotVisibleYet',
+    'NotYet',
+    'StoodStill',
+  ] as const),
+  ...(['JournalUnavailable', 'TemporalUnavailable', 'QuoteAged'] as const),
+];
+
+it.each(callFailureNames)('what was decided here, as %s, is tried again or not', (name) => {
+  const { retryInMs } = translated(new OwnFailure(name, 'm'), 'mutate');
+  expect(retryInMs !== undefined).toBe(triedAgain.includes(name));
+});
+
+it('only what the provider refuses is asked about, where the setting says so', () => {
+  const asking = (error: Error, onRefusal: 'ask' | 'fail') =>
+    translated(error, 'mutate', { settings: { onRefusal } }).asks;
+  expect(asking(new Rejected('said no', about(422)), 'ask')).toBe(true);
+  expect(asking(new Rejected('said no', about(422)), 'fail')).toBeUndefined();
+  expect(asking(new Unauthorized('said no', about(401)), 'ask')).toBeUndefined();
+});
+
+it('says that a secret is taken in the clear, where the setting says so', () => {
+  const changes = { settings: { takesClearRequests: true } };
+  expect(translated(new Rejected('said no', about(422)), 'mutate', changes).takesClear).toBe(true);
+  expect(translated(new Rejected('said no', about(422)), 'mutate').takesClear).toBeUndefined();
+});
 
 it('passes on what is no failure of a call: a mistake in our code is not an outcome', () => {
   const mistake = new TypeError('x is not a function');

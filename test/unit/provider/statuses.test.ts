@@ -1,5 +1,12 @@
-import { NotSent, RateLimited, UnexpectedResponse, UnknownOutcome } from '../../../src/provider/errors';
-import { closeAll, createClient, failureOf, quote, serve } from '../../support/stand-in';
+import {
+  NotSent,
+  RateLimited,
+  Rejected,
+  Unauthorized,
+  UnexpectedResponse,
+  UnknownOutcome,
+} from '../../../src/provider/errors';
+import { added, closeAll, createClient, failureOf, quote, serve } from '../../support/stand-in';
 
 afterEach(closeAll);
 
@@ -23,9 +30,26 @@ describe('deleting an item that is not there', () => {
     const server = await serve(answer);
     expect(await createClient(server.url).deleteCartItem(1)).toBeUndefined();
   });
+
+  test('a 404 is a refusal for every other call', async () => {
+    const server = await serve({ status: 404 });
+    expect(await failureOf(createClient(server.url).assignFirewalls(1, [2]))).toBeInstanceOf(Rejected);
+  });
 });
 
 describe('a success without a body', () => {
+  test.each([
+    { status: 204, body: '' },
+    { status: 200, body: '' },
+    { status: 200, body: ' \r\n' },
+  ])('is null where the document shows none (%j)', async (answer) => {
+    const server = await serve(answer);
+    const client = createClient(server.url);
+    expect(await client.placeOrder(order)).toBeNull();
+    expect(await client.deleteCartItem(1)).toBeUndefined();
+    expect(await client.listFirewalls(1)).toBeNull();
+  });
+
   test('is an unknown outcome where the document shows one', async () => {
     const server = await serve({ status: 200, body: '' });
     const client = createClient(server.url);
@@ -55,6 +79,20 @@ describe('a success that cannot be read', () => {
   });
 
   test.each([
+    ['no id', { data: added.data }],
+    ['an id with a leading zero', { ...added, '0': '04711' }],
+    ['an id of zero', { ...added, '0': 0 }],
+    ['an id that JSON cannot hold', { ...added, '0': 2 ** 53 }],
+    ['a fraction', { ...added, '0': 1.5 }],
+    ['no code', { '0': 4711, data: { message: 'ok' } }],
+    ['another code', { '0': 4711, data: { message: 'ok', code: 201 } }],
+    ['a list', [4711]],
+  ])('add-to-cart with %s is an unknown outcome', async (_, body) => {
+    const server = await serve({ body: JSON.stringify(body) });
+    expect(await failureOf(createClient(server.url).addCartItem({ billing_cycle: 1 }))).toBeInstanceOf(UnknownOutcome);
+  });
+
+  test.each([
     ['available', 'yes'],
     ['total', '12,50'],
     ['total', null],
@@ -77,6 +115,20 @@ describe('a success that cannot be read', () => {
       expect(failure.message).toContain(field);
     }
   });
+
+  test('a total that JSON cannot hold is no total', async () => {
+    const server = await serve({ body: JSON.stringify(quote).replace('12.5', '1e999') });
+    expect(await failureOf(createClient(server.url).switchPlan(1, 2))).toBeInstanceOf(UnknownOutcome);
+  });
+
+  test('a change quote needs its list, a switch quote has none', async () => {
+    const server = await serve({ body: JSON.stringify(quote) });
+    const client = createClient(server.url);
+    expect(await client.switchPlan(1, 2)).toEqual(quote);
+    expect(await failureOf(client.quoteChangeOrder({ subscription_id: 1, resources: [] }))).toBeInstanceOf(
+      UnknownOutcome,
+    );
+  });
 });
 
 describe('a long body', () => {
@@ -89,6 +141,20 @@ describe('a long body', () => {
     const failure = await failureOf(client.placeOrder(order));
     expect(failure).toBeInstanceOf(UnknownOutcome);
     expect(failure.message).toContain('2000 bytes');
+  });
+
+  test('of an error changes nothing in what the error means', async () => {
+    const server = await serve({ status: 422, body: 'y'.repeat(300_000) });
+    const failure = await failureOf(createClient(server.url).placeOrder(order));
+    expect(failure).toBeInstanceOf(Rejected);
+    expect(failure.body).toHaveLength(500);
+  });
+
+  test('does not poison the next call', async () => {
+    const server = await serve({ body: json(5000) }, { body: '[1]' });
+    const client = createClient(server.url, { responseBytesMax: 2000 });
+    await failureOf(client.listFirewalls(1));
+    expect(await client.listFirewalls(1)).toEqual([1]);
   });
 });
 
@@ -106,6 +172,18 @@ describe('Retry-After', () => {
     expect(failure).toBeInstanceOf(RateLimited);
     expect(failure.retryAfterMs).toBe(retryAfterMs);
   });
+
+  test.each([
+    [[408, 429, 502, 503, 504], 7000],
+    [[301, 409, 422, 500, 501, 520], undefined],
+  ])('counts in an answer of %j: %s', async (statuses, retryAfterMs) => {
+    const server = await serve(...statuses.map((status) => ({ status, headers: { 'retry-after': '7' } })));
+    const client = createClient(server.url);
+    for (const status of statuses) {
+      const failure = await failureOf(client.assignFirewalls(1, [2]));
+      expect([failure.status, failure.retryAfterMs]).toEqual([status, retryAfterMs]);
+    }
+  });
 });
 
 describe('a 401', () => {
@@ -116,6 +194,30 @@ describe('a 401', () => {
     expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
     expect(server.seen.map(({ body }) => body)).toEqual([JSON.stringify(order), JSON.stringify(order)]);
   });
+
+  test('is final where the token is still the same', async () => {
+    const server = await serve({ status: 401 });
+    const credentials = { read: async () => 'old', reread: async () => 'old' };
+    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('is final where the renewed token is refused too', async () => {
+    const server = await serve({ status: 401 });
+    let tokens = 0;
+    const credentials = { read: async () => 'old', reread: async () => `new${++tokens}` };
+    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(server.seen).toHaveLength(2);
+    expect(tokens).toBe(1);
+  });
+
+  test('is final without credentials, and a 403 always', async () => {
+    const server = await serve({ status: 401 }, { status: 403 });
+    const credentials = { read: async () => 'old', reread: async () => 'new' };
+    expect(await failureOf(createClient(server.url).placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(server.seen).toHaveLength(2);
+  });
 });
 
 describe('a token that cannot be read', () => {
@@ -125,6 +227,23 @@ describe('a token that cannot be read', () => {
     const failure = await failureOf(createClient(server.url, { credentials }).placeOrder(order));
     expect(failure).toBeInstanceOf(NotSent);
     expect(failure.message).not.toContain('t0psecret');
+    expect(server.seen).toEqual([]);
+  });
+
+  test('because reading never ends: the total time bounds it', async () => {
+    const server = await serve({});
+    const credentials = { read: () => new Promise<string>(() => undefined), reread: async () => 'x' };
+    const failure = await failureOf(createClient(server.url, { credentials, totalTimeoutMs: 50 }).placeOrder(order));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(server.seen).toEqual([]);
+  });
+
+  test.each(['', 'two\nlines', 'trailing ', 'ümlaut'])('because %j fits no header: nothing is sent', async (token) => {
+    const server = await serve({});
+    const credentials = { read: async () => token, reread: async () => token };
+    const failure = await failureOf(createClient(server.url, { credentials }).placeOrder(order));
+    expect(failure).toBeInstanceOf(Unauthorized);
+    expect(failure.status).toBeUndefined();
     expect(server.seen).toEqual([]);
   });
 });

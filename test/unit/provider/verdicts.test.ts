@@ -2,7 +2,7 @@
 import type { ProviderClient, ProviderClientOptions } from '../../../src/provider/client';
 import type { ProviderFailureName } from '../../../src/provider/errors';
 import { signIn } from '../../../src/provider/verdicts';
-import { added, closeAll, createClient, failureOf, serve, type Answer } from '../../support/stand-in';
+import { added, closeAll, createClient, failureOf, quote, serve, type Answer } from '../../support/stand-in';
 import { fc } from '../../support/properties';
 
 afterEach(closeAll);
@@ -140,6 +140,57 @@ describe('a success that says no', () => {
     expect(await verdict('pivot', { body: JSON.stringify(body) })).toBe('UnknownOutcome');
   });
 
+  test.each([[false], ['false'], [0]])(
+    'nobody knows whether what is not available (%j) was placed',
+    async (available) => {
+      expect(await verdict('pivot', { body: JSON.stringify({ available, total: 5 }) })).toBe('UnknownOutcome');
+    },
+  );
+
+  test.each([['delete'], ['directory']] as const)(
+    'a 404 with a page for people says nothing of what is there: %s',
+    async (name) => {
+      const page = { status: 404, body: '<html><h1>Not Found</h1></html>' };
+      expect(await verdict(name, page)).toBe('UnexpectedResponse');
+      for (const body of ['', '{"message":"no such item"}'])
+        expect(await verdict(name, { status: 404, body })).not.toBe('UnexpectedResponse');
+    },
+  );
+
+  test('what was not deleted is no success of a delete, and a property of anything else', async () => {
+    const body = JSON.stringify({ order_id: 5, deleted: false });
+    expect(await verdict('delete', { body })).toBe('UnknownOutcome');
+    for (const name of ['pivot', 'assign'] as const) expect(await verdict(name, { body })).toBe('done');
+    const added = JSON.stringify({ '0': 5, data: { code: 200 }, deleted: false, processed: false });
+    expect(await verdict('add', { body: added })).toBe('done');
+  });
+
+  test('what the document shows is a success, whatever its message says', async () => {
+    const body = JSON.stringify({ '0': 5, data: { code: 200, message: 'Added. The coupon is invalid.' } });
+    expect(await verdict('add', { body })).toBe('done');
+  });
+
+  test.each([[{ code: 0 }], [{ code: 1000 }], [{ code: 400.5 }], [{ data: { code: '0' } }], [{ status: 0 }]])(
+    '%j may say anything: nothing is sure',
+    async (body) => {
+      for (const name of ['pivot', 'delete', 'list'] as const) {
+        expect(await verdict(name, { body: JSON.stringify(body) })).toBe('UnknownOutcome');
+      }
+    },
+  );
+
+  test.each([
+    [404, 'delete', 'done'],
+    [410, 'delete', 'done'],
+    [409, 'add', 'NotYet'],
+    [429, 'list', 'RateLimited'],
+    [401, 'assign', 'Unauthorized'],
+    [503, 'delete', 'UnknownOutcome'],
+    [422, 'assign', 'Rejected'],
+  ] as const)('a code of %i to %s means what the status means: %s', async (code, name, means) => {
+    expect(await verdict(name, { body: JSON.stringify({ data: { code, message: 'no' } }) })).toBe(means);
+  });
+
   test.each([
     [null],
     [[]],
@@ -158,6 +209,34 @@ describe('a success that says no', () => {
     expect(signIn(body, 'pivot')).toBeUndefined();
     expect(await verdict('pivot', { body: JSON.stringify(body) })).toBe('done');
   });
+
+  test.each([
+    [
+      {
+        data: [
+          { id: 1, status: 'error' },
+          { id: 2, state: 'cancelled', success: false },
+        ],
+      },
+    ],
+    [[{ id: 1, error: 'disk', status: 0 }]],
+    [{ firewalls: [{ id: 1, status: 'failed' }] }],
+  ])('is not what an element of a list says of itself: %j', async (body) => {
+    for (const name of ['list', 'directory'] as const) {
+      expect(await verdict(name, { body: JSON.stringify(body) })).toBe('done');
+    }
+  });
+
+  test('is found wherever it stands beside other fields, in any order', () => {
+    const honest = fc.dictionary(fc.constantFrom('id', 'label', 'order', 'note', 'items'), fc.jsonValue());
+    const sign = fc.constantFrom<object>({ success: false }, { status: 'error' }, { code: '400' }, { errors: ['x'] });
+    fc.assert(
+      fc.property(honest, honest, sign, fc.boolean(), (before, after, no, inData) => {
+        const body = inData ? { ...before, data: { ...after, ...no } } : { ...before, ...no, ...after };
+        expect(signIn(JSON.parse(JSON.stringify(body)), 'pivot')).toBeDefined();
+      }),
+    );
+  });
 });
 
 describe('PLACED_IF', () => {
@@ -171,9 +250,34 @@ describe('PLACED_IF', () => {
   ])('an order answered with %j: %s', async (body, expected) => {
     expect(await verdict('pivot', { body: JSON.stringify(body) }, { placedIf })).toBe(expected);
   });
+
+  test('says what was to be found, and asks nothing of other calls', async () => {
+    const { url } = await serve({ body: '{"status":"ok"}' });
+    const client = createClient(url, { placedIf });
+    expect((await failureOf(client.placeOrder(order))).message).toContain('there is nothing at /order_id');
+    expect(await client.deleteCartItem(1)).toBeUndefined();
+  });
 });
 
 describe('numbers', () => {
+  test('that are documented may come as numeric strings', async () => {
+    const body = JSON.stringify({ '0': '501', data: { message: 'added', code: '200' } });
+    const { url } = await serve({ body }, { body: JSON.stringify({ ...quote, total: '12.50' }) });
+    const client = createClient(url);
+    expect(await client.addCartItem({ billing_cycle: 1 })).toEqual({ cartItemId: 501 });
+    expect(await client.quotePlanSwitch({ subscription_id: 1, plan_id: 2 })).toMatchObject({ total: 12.5 });
+  });
+
+  test('that JavaScript cannot hold are kept as they came', async () => {
+    const { url } = await serve({
+      body: '{"order_id":9007199254740993,"total":1e400,"share":0.1,"__proto__":{"a":1}}',
+    });
+    const answer = await createClient(url).placeOrder(order);
+    expect(JSON.stringify(answer)).toBe(
+      '{"order_id":"9007199254740993","total":"1e400","share":0.1,"__proto__":{"a":1}}',
+    );
+  });
+
   test('and all other JSON, survive', async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (object) => {
@@ -186,6 +290,10 @@ describe('numbers', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  test('a field that is named twice, with two values, is unreadable', async () => {
+    expect(await verdict('pivot', { body: '{"code":200,"code":400}' })).toBe('UnknownOutcome');
   });
 });
 
