@@ -103,7 +103,9 @@ it('names what the sandbox asks for', () => {
 });
 
 it('is the page of every setting that another page names', () => {
-  const pages = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n');
+  const all = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n');
+  // The letters to the operator name settings that are gone.
+  const pages = all.filter((page) => page !== 'CHANGELOG.md');
   const named = pages.flatMap((page) =>
     [...readDocument(page).matchAll(/`([A-Z]+(?:_[A-Z]+)+)[=`]/g)].map(([, name]) => name!),
   );
