@@ -8,9 +8,9 @@
  *     └── wait for the turn, where another saga works on the same server or subscription ──▶ the story
  * ```
  */
-import type { PlacementFound, ReferenceTaken } from '../activities/journal';
 import { log, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
+import type { PlacementFound, ReferenceTaken } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';

@@ -114,8 +114,8 @@ export class Notices {
 
   /**
    * What ends while the run's last workflow task is done makes the server refuse that task: it would be done, and
-   * counted, once more. So a write under way is awaited, and one that waits for its next attempt is given up: its
-   * events are among the untold, or written.
+   * counted, once more. So a call under way is awaited, and one that waits for its next attempt is given up: its
+   * events are among the untold, or handed over.
    */
   private async stopTelling(): Promise<void> {
     this.telling?.scope.cancel();

@@ -158,6 +158,10 @@ export class Saga {
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   passPivot(): void {
     if (!this.isPlaced) this.notices.tellProgress('placed', definedOnly({ step: this.pivot?.step.id }));
+    this.markPlaced();
+  }
+
+  private markPlaced(): void {
     this.isPlaced = true;
     this.deadline.lift();
   }
@@ -210,8 +214,7 @@ export class Saga {
 
   /** The end of a saga that has placed something which the provider has cancelled since. Nothing of it is undone. */
   asCancelled(): SagaFailed {
-    this.isPlaced = true;
-    this.deadline.lift();
+    this.markPlaced();
     this.isCancelled = true;
     return new SagaFailed('OrderCancelled', 'the provider has cancelled what was placed, as a person says');
   }
