@@ -2,11 +2,19 @@
  * What all runs of a worker share: loaded once, when the worker starts, and frozen then. Everything else of a bundle is
  * evaluated anew in each run, and zod's schemas were half of what a run's first task took (docs/performance.md).
  *
- * A module belongs here only if it can keep nothing of a run. The schemas are built at once, because zod keeps
- * settings of its own that cannot be changed any more when they are frozen.
+ * A module belongs here only if it can keep nothing of a run: those with schemas. Those that a workflow reads by are
+ * built at once, because zod keeps settings of its own that cannot be changed any more when they are frozen.
  */
 import { decisionSchemas } from '../domain/decisions';
+import '../domain/decide-many';
+import '../domain/leftovers';
+import '../domain/notifications';
+import '../domain/progress';
+import '../domain/quotes';
+import '../domain/reconcile';
+import '../domain/record';
 import { requestSchemas } from '../domain/requests';
+import '../domain/results';
 
 // The SDK takes and formats the stack of every promise of a workflow; a failure still names our line in so many frames.
 Error.stackTraceLimit = 4;
