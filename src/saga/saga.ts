@@ -43,7 +43,7 @@ export const lookTitle = 'Look into the journal for what was placed';
 /** How to put back what a step did. */
 export interface Undo extends StepSpec<unknown> {
   /** What it is where it cannot be put back, or is not to be. */
-  leftover: (why: string) => Leftover;
+  leftovers: (why: string) => Leftover[];
 }
 
 export class Saga {
@@ -130,15 +130,15 @@ export class Saga {
           step.end('undone');
           countUndo('undone');
         },
-        skip: ({ step, leftover }, note) => {
+        skip: ({ step, leftovers }, note) => {
           step.end('skipped', 'left behind');
-          this.progress.leave(leftover(note));
+          this.progress.leave(...leftovers(note));
           countUndo('left-behind');
         },
       },
     );
     const leaveAlone = (undo: Undo) => (why: string) => {
-      this.leaveAlone(undo.leftover(why));
+      for (const leftover of undo.leftovers(why)) this.leaveAlone(leftover);
     };
     await steps.through(undos.map((undo) => ({ ...undo, leaveAlone: leaveAlone(undo) })));
   }

@@ -59,9 +59,9 @@ function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Ste
       counts: () => {
         saga.cart.delete(cartItemId);
       },
-      call: () => ({ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }),
+      calls: () => [{ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }],
     },
-    leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
+    leftovers: (why) => [{ kind: 'cart-item', cartItemId, why }],
   };
 }
 

@@ -124,7 +124,9 @@ export class Protection {
         },
         byHand: {
           counts: () => (server.isAssigned = true),
-          call: (step) => ({ step, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) }),
+          calls: () => [
+            { step: server.assigning.id, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) },
+          ],
         },
       })),
       { refusal: 'ask', skippable: true, corrections: { stuck: correctionOf(servers) } },

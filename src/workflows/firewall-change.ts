@@ -1,0 +1,280 @@
+/**
+ * The firewalls of one server, brought from the set that is assigned to the one that is wanted, and back.
+ *
+ * ```text
+ *   forward    assign what is missing ── unassign what is too much ── look until the list shows it
+ *   back       the same, of the set of before
+ * ```
+ *
+ * Assigning comes first, in both directions: the server never has fewer firewalls than before or after.
+ */
+import type { EffectContext } from '../activities/effect';
+import type { Changed, FirewallList, ListFirewalls, Shown } from '../activities/firewalls';
+import type { EffectCall, Effected, EffectKind } from '../domain/effects';
+import type { CallFailure } from '../domain/failures';
+import type { Leftover } from '../domain/leftovers';
+import type { SetFirewallsRequest } from '../domain/requests';
+import { activities } from '../saga/activities';
+import { failureOf } from '../saga/attempts';
+import { seenByHand } from '../saga/by-hand';
+import { SagaFailed } from '../saga/ends';
+import type { Step } from '../saga/progress';
+import type { Saga } from '../saga/saga';
+import { tellFailedLook, unverified } from './protect-servers';
+
+type How = 'assignFirewalls' | 'unassignFirewalls';
+
+type Denied = Pick<CallFailure, 'lacks' | 'surplus'>;
+
+const refused = { refusal: 'FirewallsRejected' } as const;
+
+export class FirewallChange {
+  readonly assign: number[];
+  readonly unassign: number[];
+  private readonly assigning: Step;
+  private readonly unassigning: Step;
+  private readonly verifying: Step;
+  private readonly shows: Shown;
+  /** The look in the last call that changed something, and the step that made it. */
+  private looked?: (Changed & { by: Step }) | undefined;
+
+  /** @param before what is assigned; undefined where the list cannot be read */
+  constructor(
+    private readonly saga: Saga,
+    private readonly request: SetFirewallsRequest,
+    private readonly before: readonly number[] | undefined,
+  ) {
+    this.assigning = saga.step('assign-firewalls', 'Assign firewalls');
+    this.unassigning = saga.step('unassign-firewalls', 'Unassign firewalls');
+    this.verifying = saga.step('verify-firewalls', 'Verify the firewalls');
+    const { assign, unassign } = difference(request, before);
+    this.assign = assign;
+    this.unassign = unassign;
+    const { exactly, assign: wanted = [] } = request;
+    this.shows = { expect: exactly ?? wanted, without: unassign, exactly: exactly !== undefined };
+    if (assign.length === 0) this.assigning.end('skipped', 'nothing to assign');
+    if (unassign.length === 0) this.unassigning.end('skipped', 'nothing to unassign');
+  }
+
+  async make(): Promise<void> {
+    const { saga, assigning, unassigning, assign, unassign } = this;
+    const said = { byHand: false };
+    if (assign.length > 0) {
+      const counts = () => {
+        said.byHand = true;
+        return {};
+      };
+      const calls = () => [this.callByHand('mutate', 'assignFirewalls', assign)];
+      const act = (asked: EffectContext) => this.change('assignFirewalls', assigning, asked);
+      await saga.one({ step: assigning, act, byHand: { counts, calls } }, refused);
+    }
+    if (unassign.length > 0) {
+      if (said.byHand) await this.lookForThoseByHand();
+      const calls = () => [this.callByHand('mutate', 'unassignFirewalls', unassign)];
+      const act = (asked: EffectContext) => this.change('unassignFirewalls', unassigning, asked);
+      await saga.one({ step: unassigning, act, byHand: { counts: () => ({}), calls } }, refused);
+    }
+  }
+
+  /** @returns what is assigned then, as far as anybody knows */
+  async verify(): Promise<{ firewalls: number[]; verified: boolean }> {
+    const { saga, verifying, before = [], assign, unassign, vmObjectId } = this;
+    /** What the list lacked, and still showed, when it was last read. */
+    let denied: Denied = {};
+    const outcome = await saga.one<FirewallList | typeof seenByHand>(
+      {
+        step: verifying,
+        act: async ({ retry }) => {
+          const { list, failed, by } = this.looked ?? {};
+          this.looked = undefined;
+          if (by) tellFailedLook(by, failed);
+          try {
+            return list ?? (await this.list({ ...this.shows, after: 'undoing' }, retry));
+          } catch (error) {
+            const failure = failureOf(error);
+            if (failure?.failure === 'NotVisibleYet') denied = failure;
+            throw error;
+          }
+        },
+        byHand: {
+          counts: () => {
+            denied = {};
+            return seenByHand;
+          },
+        },
+      },
+      { refusal: 'ask', skippable: true },
+    );
+    const isSeen = !outcome.skipped && outcome.value === seenByHand;
+    const after = outcome.skipped || outcome.value === seenByHand ? undefined : readable(outcome.value);
+    if (after !== undefined) return { firewalls: after, verified: true };
+    const firewalls = asDenied([...before.filter((id) => !unassign.includes(id)), ...assign], denied);
+    if (outcome.skipped) saga.progress.leave(...leftoversOf(vmObjectId, denied, outcome.note));
+    else if (!isSeen) {
+      verifying.say('unverified: the list’s format is not known');
+      saga.progress.leave(unverified(vmObjectId, firewalls));
+    }
+    return { firewalls, verified: false };
+  }
+
+  /** Something was sent, or a person was asked about it. */
+  get isBegun(): boolean {
+    return wasTried(this.assigning) || wasTried(this.unassigning);
+  }
+
+  /** Backwards: what it replaced is there again before anything is unassigned. */
+  async putBack(): Promise<void> {
+    if (!this.isBegun) return;
+    this.saga.progress.enter('undoing');
+    if (wasTried(this.unassigning)) await this.assignAgain();
+    if (wasTried(this.assigning)) await this.unassignAgain();
+  }
+
+  /** Whatever a list shows: an own row counts more than one that may lag. */
+  private async assignAgain(): Promise<void> {
+    const { unassign, unassigning } = this;
+    const act = async (asked: EffectContext) => {
+      await this.undo('assignFirewalls', unassign, { countsByHand: true, ...asked });
+      await this.list({ expect: unassign, undoing: true }, asked.retry);
+    };
+    const title = 'Assign the unassigned firewalls again';
+    await this.saga.undo([
+      { step: unassigning, title, act, ...this.leaving('assignFirewalls', unassign, 'unassigned') },
+    ]);
+  }
+
+  /**
+   * Only what was not there before and is there now: a firewall that protected the server before stays. What it replaced
+   * is put back first, no matter which run unassigned it, unless a person skipped that. What another saga has assigned
+   * meanwhile stays and is reported. Where the first list could not be read, nobody knows what was there: all stay and
+   * are reported.
+   */
+  private async unassignAgain(): Promise<void> {
+    const { saga, vmObjectId, before, assign, assigning, unassign, unassigning } = this;
+    const leaving = this.leaving('unassignFirewalls', assign, 'assigned');
+    if (before === undefined) {
+      for (const left of leaving.leftovers('it cannot be put back safely')) saga.leaveAlone(left);
+      return;
+    }
+    const act = async (asked: EffectContext) => {
+      const list = await this.list({ undoing: true }, asked.retry);
+      const now = readable(list);
+      const isGone = (id: number) => now?.includes(id) !== true;
+      const missing = unassigning.status === 'skipped' ? [] : unassign.filter(isGone);
+      await this.undo('assignFirewalls', missing, asked);
+      const there = now === undefined ? assign : assign.filter((id) => !isGone(id));
+      const kept = there.filter((id) => list.others?.includes(id));
+      const surplus = there.filter((id) => !kept.includes(id));
+      await this.undo('unassignFirewalls', surplus, asked);
+      if (missing.length + surplus.length > 0) {
+        await this.list({ expect: missing, without: surplus, undoing: true }, asked.retry);
+      }
+      if (kept.length > 0) {
+        const why = 'assigned: another saga has assigned them meanwhile, and relies on them';
+        saga.progress.leave({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
+      }
+    };
+    await saga.undo([{ step: assigning, title: 'Unassign the assigned firewalls again', act, ...leaving }]);
+  }
+
+  /** Of an undo: how a person may do it instead, and what it is where it is left out. */
+  private leaving(activity: How, firewalls: number[], what: string) {
+    const { vmObjectId } = this;
+    return {
+      byHand: { counts: () => undefined, calls: () => [this.callByHand('compensate', activity, firewalls)] },
+      leftovers: (why: string): Leftover[] => [{ kind: 'firewalls', vmObjectId, firewalls, why: `${what}: ${why}` }],
+    };
+  }
+
+  private get vmObjectId(): number {
+    return this.request.vmObjectId;
+  }
+
+  private async change(how: How, by: Step, asked: EffectContext): Promise<Effected<Changed>> {
+    const { saga, vmObjectId, before } = this;
+    const isAssigning = how === 'assignFirewalls';
+    const firewalls = isAssigning ? this.assign : this.unassign;
+    for (const id of firewalls) saga.changed[isAssigning ? 'assigned' : 'unassigned'].add(id);
+    const isLast = !isAssigning || this.unassign.length === 0;
+    const changed = await activities(isAssigning ? 'assign firewalls' : 'unassign firewalls')[how]({
+      ...{ vmObjectId, firewalls },
+      // A readable list counts more than what a person said earlier.
+      ...(before === undefined ? { countsByHand: true } : {}),
+      ...(isLast ? { shows: this.shows } : {}),
+      ...asked,
+    });
+    this.looked = { ...changed.value, by };
+    return changed;
+  }
+
+  private async undo(how: How, firewalls: number[], asked: EffectContext & { countsByHand?: true }): Promise<void> {
+    if (firewalls.length === 0) return;
+    const isAssigning = how === 'assignFirewalls';
+    const { vmObjectId } = this;
+    const step = (isAssigning ? this.unassigning : this.assigning).id;
+    const calls = activities(`${isAssigning ? 'assign' : 'unassign'} firewalls again`);
+    await this.saga.journal.learn(await calls[how]({ vmObjectId, firewalls, undoing: true, ...asked, step }), null);
+  }
+
+  private list(shown: Omit<ListFirewalls, 'vmObjectId' | 'retry'>, retry: EffectContext['retry']) {
+    return activities('list firewalls').listFirewalls({ vmObjectId: this.vmObjectId, ...shown, retry });
+  }
+
+  /** Before others are unassigned, the list has to show what a person has assigned, where it can be read. */
+  private async lookForThoseByHand(): Promise<void> {
+    const step = this.saga.step('verify-assigned', 'Verify the firewalls that were assigned by hand');
+    const act = ({ retry }: EffectContext) => this.list({ expect: this.assign }, retry);
+    await this.saga.one<unknown>({ step, act, byHand: { counts: () => seenByHand } }, refused);
+  }
+
+  /** How a change that a person made in the control panel is written down. */
+  private callByHand(kind: EffectKind, activity: How, firewalls: readonly number[]): EffectCall {
+    const isOfAssigning = (activity === 'assignFirewalls') === (kind === 'mutate');
+    const step = (isOfAssigning ? this.assigning : this.unassigning).id;
+    return { step, kind, activity, about: { vmObjectId: this.vmObjectId, firewalls: [...firewalls] } };
+  }
+}
+
+function wasTried({ status }: Step): boolean {
+  return status !== 'pending' && status !== 'skipped';
+}
+
+export function readable(list: FirewallList): number[] | undefined {
+  return 'firewalls' in list ? list.firewalls : undefined;
+}
+
+/** What must change, given what is assigned. Without a readable list, what was asked for is sent as it is. */
+function difference(
+  { exactly, assign = [], unassign = [] }: SetFirewallsRequest,
+  before: readonly number[] | undefined,
+): { assign: number[]; unassign: number[] } {
+  if (before === undefined) {
+    if (exactly === undefined) return { assign, unassign };
+    throw new SagaFailed(
+      'FirewallListUnreadable',
+      'the format of the provider’s firewall list is not known, so an exact set cannot be computed; use assign and unassign',
+    );
+  }
+  return {
+    assign: (exactly ?? assign).filter((id) => !before.includes(id)),
+    unassign: exactly ? before.filter((id) => !exactly.includes(id)) : unassign.filter((id) => before.includes(id)),
+  };
+}
+
+function asDenied(firewalls: readonly number[], { lacks = [], surplus = [] }: Denied): number[] {
+  return [...firewalls.filter((id) => !lacks.includes(id) && !surplus.includes(id)), ...surplus];
+}
+
+/** Where a person skipped the last look although the list did not show what was done. */
+function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, note = ''): Leftover[] {
+  const said = [
+    { firewalls: lacks, what: 'does not show' },
+    { firewalls: surplus, what: 'still shows' },
+  ];
+  return said
+    .filter(({ firewalls }) => firewalls.length > 0)
+    .map(({ firewalls, what }) => {
+      const why = `the provider’s list ${what} them; a person left it out: ${note}`;
+      return { kind: 'firewalls', vmObjectId, firewalls, why };
+    });
+}
