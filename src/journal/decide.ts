@@ -27,6 +27,7 @@ import {
   mayHaveHappened,
   openRows,
   type Reference,
+  rowsOf,
   rowsOfStep,
   type SagaKey,
   theJournal,
@@ -96,21 +97,24 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const key = { workflow, reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
-  const lacks = await whatIsLacking(tx, journal, { taken: taken !== undefined, knows, failover });
+  // A pivot is decided by all that the saga has done.
+  const all = call.kind === 'pivot' ? await rowsOf(tx, key) : undefined;
+  const lacks = await whatIsLacking(tx, journal, { taken: taken !== undefined, knows, failover, rows: all });
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
   if (namespace !== undefined && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
   if (taken === undefined) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
 
-  const rows = await rowsOfStep(tx, key, call);
+  const rows = all?.filter(({ kind }) => kind === 'pivot') ?? (await rowsOfStep(tx, key, call));
   // An undo of something that is gone is recorded already: no other reason counts.
   const isGone = call.kind === 'compensate' && recall(rows, meaning) !== undefined;
-  const refused = isGone ? undefined : await whyNot(tx, key, journal, call);
+  const refused = isGone ? undefined : await whyNot(tx, key, journal, call, all);
   if (refused !== undefined) return refused;
 
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
+  const isOfLostTime = taken?.epoch !== journal.epoch;
   const known =
     call.kind === 'pivot'
-      ? await decidePivot(tx, key, journal, rows, meaning, corrections.length)
+      ? await decidePivot(tx, key, journal, { rows, isOfLostTime, corrections: corrections.length }, meaning)
       : (recall(rows, meaning) ?? (await byHand(tx, key, rows, meaning)));
   if (known !== undefined) {
     if ('how' in known) return known;
@@ -165,6 +169,7 @@ async function whyNot(
   key: SagaKey,
   journal: JournalRow,
   { kind, activity, about }: EffectCall,
+  all: readonly Effect[] = [],
 ): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
@@ -182,7 +187,7 @@ async function whyNot(
     return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
   }
   if (kind === 'compensate') return changeInAir(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
-  const steps = kind === 'pivot' ? await takenBackOf(tx, key, about.cartItems ?? []) : [];
+  const steps = kind === 'pivot' ? takenBackOf(all, about.cartItems ?? []) : [];
   if (steps.length > 0) return { how: 'changed', why: `${steps.join(', ')}: undone since then` };
   const { vmObjectId } = about;
   return vmObjectId === undefined ? undefined : changeInAir(tx, key, journal, { vmObjectId, kind: 'compensate' });
@@ -206,16 +211,8 @@ async function itemOfAnother(
 }
 
 /** Steps that made these items, and were undone, or are being undone. */
-async function takenBackOf(tx: Tx, key: SagaKey, items: readonly number[]): Promise<string[]> {
-  if (items.length === 0) return [];
-  const rows = await tx
-    .selectFrom('effect')
-    .selectAll()
-    .where((where) => where.and({ ...key }))
-    .where('cart_item_id', 'in', [...items])
-    .where('kind', '!=', 'pivot')
-    .orderBy('seq')
-    .execute();
+function takenBackOf(all: readonly Effect[], items: readonly number[]): string[] {
+  const rows = all.filter(({ cart_item_id: id }) => id !== null && items.includes(id));
   const steps = rows.filter((row) => row.kind === 'mutate' && isTakenBack(row, rows)).map(({ step }) => step);
   return [...new Set(steps)];
 }
@@ -275,9 +272,8 @@ async function decidePivot(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
-  rows: readonly Effect[],
+  { rows, isOfLostTime, corrections }: { rows: readonly Effect[]; isOfLostTime: boolean; corrections: number },
   meaning: Noted,
-  corrections: number,
 ): Promise<Known | undefined> {
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
   if (corrections > (meaning.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
@@ -290,6 +286,7 @@ async function decidePivot(
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
     return unknown(live, leftMs);
   }
+  if (!isOfLostTime) return undefined;
   // The doubt names no items: those that the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
   return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));

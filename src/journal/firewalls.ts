@@ -76,12 +76,12 @@ export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number)
  * @throws JournalUnavailable
  */
 export function changedLately(journal: Journal, vmObjectId: number, withinMs: number): Promise<Map<number, boolean>> {
-  return journal.inTransaction(async (tx) => {
-    const rows = await tx
+  return journal.read(async (db) => {
+    const rows = await db
       .selectFrom('effect')
       .select(['activity', 'outcome', 'about', 'decided_ms'])
       .where('vm_object_id', '=', vmObjectId)
-      .where(sql<boolean>`coalesce(answered_ms, meant_ms) between ${nowMs(tx)} - ${withinMs} and ${nowMs(tx)}`)
+      .where(sql<boolean>`coalesce(answered_ms, meant_ms) between ${nowMs(db)} - ${withinMs} and ${nowMs(db)}`)
       .orderBy('seq')
       .execute();
     const lately = new Map<number, boolean>();

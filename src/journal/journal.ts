@@ -159,7 +159,7 @@ export class Journal {
 
   /** What people have corrected of a request, in order. @throws JournalUnavailable, JournalUnreadable */
   async corrections(key: SagaKey): Promise<unknown[]> {
-    return this.unsealAll(await this.inTransaction((tx) => correctionsOf(tx, key)));
+    return this.unsealAll(await this.read((db) => correctionsOf(db, key)));
   }
 
   /**
@@ -196,18 +196,16 @@ export class Journal {
 
   /** Sealed, as they were taken, the newest first. @throws JournalUnavailable */
   async newestRequests(limit: number): Promise<string[]> {
-    try {
-      const rows = await this.db
+    const rows = await this.read((db) =>
+      db
         .selectFrom('reference')
         .select('request')
         .where('request', 'is not', null)
         .orderBy('first_seen_ms', 'desc')
         .limit(limit)
-        .execute();
-      return rows.flatMap(({ request }) => (request === null ? [] : [request]));
-    } catch (error) {
-      throw asUnavailable(error);
-    }
+        .execute(),
+    );
+    return rows.flatMap(({ request }) => (request === null ? [] : [request]));
   }
 
   /**
@@ -226,12 +224,12 @@ export class Journal {
   }
 
   private async sealedRequest(key: SagaKey): Promise<string | null> {
-    return (await this.inTransaction((tx) => referenceOf(tx, key)))?.request ?? null;
+    return (await this.read((db) => referenceOf(db, key)))?.request ?? null;
   }
 
   /** The account that the reference was taken for, if its request named one. @throws JournalUnavailable */
   async accountOf(key: SagaKey): Promise<string | undefined> {
-    return (await this.inTransaction((tx) => referenceOf(tx, key)))?.account ?? undefined;
+    return (await this.read((db) => referenceOf(db, key)))?.account ?? undefined;
   }
 
   /**
@@ -370,52 +368,39 @@ export class Journal {
   ): Promise<'written' | 'late'> {
     const sealed = await this.sealing.seal(answer);
     const { call, knows } = meant;
-    // Nothing else is written of it.
-    const isAlone = outcome !== 'done' || (call.kind === 'mutate' && !isProtecting(key, call));
-    if (isAlone && (await this.answeredAtOnce(knows.row, { outcome, failure, answer: sealed, cartItemId })))
-      return 'written';
+    const answered = { outcome, failure, answer: sealed, cartItemId };
+    const isDone = outcome === 'done';
+    // Of most, nothing else is written.
+    const isAlone = !isDone || (call.kind === 'mutate' && !isProtecting(key, call));
+    if (isAlone && (await this.inOneStatement((db) => complete(db, knows.row, answered)))) return 'written';
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
+      const noteDone = async (row: string) => {
+        if (call.kind === 'compensate') await markUndone(tx, key, call, row);
+        if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer));
+        if (call.kind === 'mutate') await noteAssigned(tx, key, call);
+      };
+      if (!isAlone && (await complete(tx, knows.row, answered))) {
+        await noteDone(knows.row);
+        return 'written';
+      }
       const found = await effectOf(tx, knows.row);
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
       const row = found ?? (await insertLost(tx, key, meant));
       const says = whatAnswerSays(row, knows.row, outcome);
       if (says === 'nothing') return 'written';
-      const answered = { outcome, answered_ms: nowMs(tx), answer: sealed };
-      // A row of doubt keeps its failure.
-      const completed = row.id === knows.row ? { ...answered, failure: failure ?? null } : answered;
-      const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
       // A pivot that was denied but did happen counts, unless it was sent again meanwhile.
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
+      // A row of doubt keeps its failure.
+      const completed = { ...answered, failure: row.id === knows.row ? failure : (row.failure ?? undefined) };
       await tx
         .updateTable('effect')
-        .set({ ...(says === 'late' ? { late: sealed } : {}), ...(counts ? { ...completed, ...item } : {}) })
+        .set({ ...(says === 'late' ? { late: sealed } : {}), ...(counts ? columnsOf(tx, completed) : {}) })
         .where('id', '=', row.id)
         .execute();
-      if (outcome === 'done') {
-        if (call.kind === 'compensate') await markUndone(tx, key, call, row.id);
-        if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer));
-        if (call.kind === 'mutate') await noteAssigned(tx, key, call);
-      }
+      if (isDone) await noteDone(row.id);
       return says === 'late' ? 'late' : 'written';
-    });
-  }
-
-  /** @returns false where the row has an outcome, or is gone */
-  private answeredAtOnce(
-    row: string,
-    { outcome, failure, answer, cartItemId }: Answer & { answer: string },
-  ): Promise<boolean> {
-    return this.inOneStatement(async (db) => {
-      const { numUpdatedRows } = await db
-        .updateTable('effect')
-        .set({ outcome, answered_ms: nowMs(db), answer, failure: failure ?? null })
-        .$if(cartItemId !== undefined, (update) => update.set({ cart_item_id: cartItemId ?? null }))
-        .where('id', '=', row)
-        .where('outcome', 'is', null)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
     });
   }
 
@@ -585,6 +570,15 @@ export class Journal {
     }
   }
 
+  /** One select, which needs no transaction. @throws JournalUnavailable */
+  async read<T>(query: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
+    try {
+      return await query(this.db);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
   /** A statement of its own is its own transaction; a file is locked first, outside of SQLite. */
   private inOneStatement<T>(work: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
     if (!isPostgres(this.db)) return this.inTransaction(work);
@@ -637,6 +631,24 @@ export interface Ending {
   leavesOpen?: boolean | undefined;
   /** For a clean-up: everything was settled at this time. If the reference was used since, the saga stays open. */
   seenMs?: number | undefined;
+}
+
+type Sealed = Omit<Answer, 'answer'> & { answer: string };
+
+function columnsOf(db: Kysely<JournalTables>, { outcome, failure, answer, cartItemId }: Sealed) {
+  const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
+  return { outcome, answer, answered_ms: nowMs(db), failure: failure ?? null, ...item };
+}
+
+/** @returns false where the row has an outcome, or is gone */
+async function complete(db: Kysely<JournalTables>, row: string, answered: Sealed): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('effect')
+    .set(columnsOf(db, answered))
+    .where('id', '=', row)
+    .where('outcome', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** What the answer of call `id` means for a row: the call's own, or the one in its place. */

@@ -36,11 +36,24 @@ import type { JournalTables } from './schema';
 export async function whatIsLacking(
   tx: Tx,
   journal: JournalRow,
-  { taken, knows, failover }: { taken: boolean; knows: JournalKnowledge | undefined; failover: FailoverRule },
+  {
+    taken,
+    knows,
+    failover,
+    rows,
+  }: {
+    taken: boolean;
+    knows: JournalKnowledge | undefined;
+    failover: FailoverRule;
+    /** All of the saga, where they were read already. */
+    rows?: readonly Effect[] | undefined;
+  },
 ): Promise<string | undefined> {
   if (knows !== undefined && !isSeenToSince(journal, knows.epoch)) {
     const isAnother = knows.journal !== journal.id;
-    const there = taken && (knows.row === undefined || (await effectOf(tx, knows.row)) !== undefined);
+    const isWritten = async (row: string) =>
+      rows?.some(({ id }) => id === row) === true || (await effectOf(tx, row)) !== undefined;
+    const there = taken && (knows.row === undefined || (await isWritten(knows.row)));
     if (isAnother || !there || knows.epoch !== journal.epoch) {
       await markPutBack(tx, knows.epoch);
       return isAnother

@@ -46,6 +46,16 @@ export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
     .executeTakeFirst();
 }
 
+/** All rows of the saga, the oldest first. */
+export function rowsOf(tx: Kysely<JournalTables>, key: SagaKey): Promise<Effect[]> {
+  return tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .orderBy('seq')
+    .execute();
+}
+
 /** All rows of the step, the oldest first; for a pivot, the rows of all pivots of the saga. */
 export function rowsOfStep(
   tx: Kysely<JournalTables>,

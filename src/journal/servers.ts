@@ -10,19 +10,20 @@
  *                                   └── an ending says that it lacks some ─────┘ unless a person has closed it
  * ```
  */
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { About, EffectCall, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
-import { nowMs } from './dialects';
+import { beganMs, nowMs } from './dialects';
 import { aboutOf, iso, livePivot, type SagaKey, type Tx } from './rows';
 import type { Sealing } from './sealing';
-import type { FirewallsWord } from './schema';
+import type { FirewallsWord, JournalTables } from './schema';
 
 /** What is used here of the journal, which uses this file. */
 interface Journal {
   readonly sealing: Sealing;
   inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  read<T>(query: (db: Kysely<JournalTables>) => Promise<T>): Promise<T>;
   unseal(sealed: string, what: string): Promise<unknown>;
   noteOf(sealed: string | null): Promise<PivotNote | undefined>;
 }
@@ -186,13 +187,12 @@ function openRows(tx: Tx, vmObjectId: number) {
 
 /** Whether an order has brought the server within so many milliseconds. @throws JournalUnavailable */
 export function isNewServer(journal: Journal, vmObjectId: number, withinMs: number): Promise<boolean> {
-  return journal.inTransaction(async (tx) => {
-    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
-    const found = await tx
+  return journal.read(async (db) => {
+    const found = await db
       .selectFrom('server')
       .select('seen_ms')
       .where('vm_object_id', '=', vmObjectId)
-      .where('seen_ms', '>', now - withinMs)
+      .where('seen_ms', '>', sql<number>`${beganMs(db)} - ${withinMs}`)
       .limit(1)
       .execute();
     return found.length > 0;
