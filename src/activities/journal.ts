@@ -12,7 +12,7 @@ import { resultOutcomes } from '../domain/outcomes';
 import type { RecordedEnding } from '../domain/record';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
 import type { Report } from '../domain/results';
-import type { ProgressEvent } from '../domain/notifications';
+import type { Milestone } from '../domain/progress';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
@@ -46,7 +46,7 @@ export interface TakeReference extends CallContext {
 }
 
 export type ReferenceTaken =
-  | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer; wanted?: ProgressEvent[] }
+  | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer; wanted?: Milestone[] }
   /** The same request was seen before: what was done is not done again. */
   | {
       how: 'known';
@@ -59,7 +59,7 @@ export type ReferenceTaken =
       placement?: Exclude<PlacementFound, { how: 'none' }>;
       turn?: TurnAnswer;
       /** Events of its progress that a receiver wants to hear of. */
-      wanted?: ProgressEvent[];
+      wanted?: Milestone[];
     }
   | PastEnding
   /** New sagas are held, and this one is new: nothing was written. */

@@ -12,12 +12,11 @@ import {
   asksForAccount,
   deliverSignal,
   notifyWorkflow,
-  progressEvents,
   routesOf,
   type Notice,
-  type ProgressEvent,
   type SagaEvent,
 } from '../domain/notifications';
+import { milestones, type Milestone } from '../domain/progress';
 import type { Journal } from '../journal/journal';
 import type { Sender } from '../notifications/sender';
 import type { SecretResolver } from '../security/secret-resolver';
@@ -69,9 +68,9 @@ function notDelivered(why: string): ApplicationFailure {
 }
 
 /** Which of the events that only tell of progress anybody wants to hear of: the others cost a saga nothing. */
-export function wantedEvents({ notifications }: Settings, account: string | undefined): ProgressEvent[] {
+export function wantedEvents({ notifications }: Settings, account: string | undefined): Milestone[] {
   const { routes = [] } = notifications ?? {};
-  return progressEvents.filter((event) => routesOf({ event }, account, routes).length > 0);
+  return milestones.filter((event) => routesOf({ event }, account, routes).length > 0);
 }
 
 /** @throws JournalUnavailable where the account is looked up; what Temporal's client throws */

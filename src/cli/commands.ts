@@ -1,5 +1,5 @@
 /** What each command does. Each returns an exit status, or throws. */
-import { checkReference, checkRequest, type OrderSagaClient } from '../client/client';
+import { checkReference, checkRequest } from '../client/client';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';
 import { toRow, type SagaFilter, type SagaRow } from '../client/saga-list';
@@ -31,7 +31,7 @@ export async function start(
   return withSagas(config, async (sagas) => {
     const saga = await sagas.start(workflow, request);
     printer.line(`${saga.workflowId} ${saga.existing ? 'was started before, with the same request' : 'started'}`);
-    if (!detach) return followToEnd(printer, sagas, saga);
+    if (!detach) return followToEnd(printer, saga);
     printer.document(identityOf(saga));
     return exitStatus.done;
   });
@@ -43,7 +43,7 @@ export async function clean({ printer }: CommandContext, reference: string): Pro
   return withSagas(readClientConfig(), async (sagas) => {
     const saga = await sagas.clean(reference);
     printer.line(`${saga.workflowId} started`);
-    return followToEnd(printer, sagas, saga);
+    return followToEnd(printer, saga);
   });
 }
 
@@ -63,7 +63,7 @@ export async function firewallsOf({ printer }: CommandContext, server: string): 
 }
 
 export async function status({ printer }: CommandContext, reference: string, options: OfWorkflow): Promise<number> {
-  return withSaga(reference, options, async (_sagas, saga) => {
+  return withSaga(reference, options, async (saga) => {
     const row = toRow(await saga.describe());
     const progress = await saga.progress({ withinMs: answerWithinMs }).catch((error: unknown) => {
       if (!(error instanceof NoWorkerError)) throw error;
@@ -88,9 +88,7 @@ export async function watch(
   reference: string,
   options: OfWorkflow & { follow?: boolean },
 ): Promise<number> {
-  return withSaga(reference, options, (sagas, saga) =>
-    followToEnd(printer, sagas, saga, { throughWaits: options.follow ?? false }),
-  );
+  return withSaga(reference, options, (saga) => followToEnd(printer, saga, { throughWaits: options.follow ?? false }));
 }
 
 export async function list(
@@ -133,7 +131,7 @@ export async function decide(
   const body = json === undefined ? {} : await readJson(json, stdin, example);
   const objection = objectionTo(name, body);
   if (objection !== undefined) throw new DecisionRefusedError(name, objection);
-  return withSaga(reference, options, async (_sagas, saga) => {
+  return withSaga(reference, options, async (saga) => {
     const taken = await saga.decide(name, body);
     printer.line(`${saga.workflowId}: ${taken.taken} is taken at ${taken.step}`);
     printer.document({ ...identityOf(saga), ...taken });
@@ -150,7 +148,7 @@ export async function cancel(
   reference: string,
   { wait, by, note, ...options }: OfWorkflow & Said & { wait: boolean },
 ): Promise<number> {
-  return withSaga(reference, options, async (sagas, saga) => {
+  return withSaga(reference, options, async (saga) => {
     try {
       await saga.cancel({ by, note });
     } catch (error) {
@@ -165,7 +163,7 @@ export async function cancel(
       return statusOfCancelled(ending);
     }
     printer.line(`${saga.workflowId}: cancellation is requested`);
-    if (wait) return followToEnd(printer, sagas, saga, { leaving: true });
+    if (wait) return followToEnd(printer, saga, { leaving: true });
     printer.document({ ...identityOf(saga), cancelRequested: true });
     return exitStatus.done;
   });
@@ -174,20 +172,19 @@ export async function cancel(
 export function withSaga(
   reference: string,
   { workflow }: OfWorkflow,
-  work: (sagas: OrderSagaClient, saga: SagaHandle) => Promise<number>,
+  work: (saga: SagaHandle) => Promise<number>,
 ): Promise<number> {
   const named = readWorkflowId(reference) ?? { reference: checkReference(reference), workflow };
-  return withSagas(readClientConfig(), async (sagas) => work(sagas, await sagas.get(named.reference, named.workflow)));
+  return withSagas(readClientConfig(), async (sagas) => work(await sagas.get(named.reference, named.workflow)));
 }
 
 export async function followToEnd(
   printer: Printer,
-  sagas: OrderSagaClient,
   saga: SagaHandle,
   options: Pick<FollowOptions, 'throughWaits'> & { leaving?: boolean } = {},
 ): Promise<number> {
   let latest: ProgressView | undefined;
-  const ending = await follow(sagas.temporal, saga, {
+  const ending = await follow(saga, {
     ...options,
     onProgress: (progress) => {
       latest = progress;

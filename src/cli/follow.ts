@@ -1,14 +1,5 @@
 /** Following a saga to its end, or to where it waits for a person. */
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
-import {
-  NoConnectionError,
-  NoWorkerError,
-  SagaCancelledError,
-  SagaFailedError,
-  SagaLostError,
-  UnknownReferenceError,
-} from '../client/errors';
+import { SagaCancelledError, SagaFailedError, SagaLostError } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
 import type { ProgressView, Waiting } from '../domain/progress';
 import type { SagaOutcome } from '../domain/outcomes';
@@ -40,39 +31,18 @@ export interface FollowOptions {
   onSilence?: (why: string) => void;
 }
 
-/** A person waits: a step's change shows within half a second at first; a saga that takes long is asked less often. */
-const pauseMinMs = 500;
-const pauseMaxMs = 2_000;
-
-/**
- * Another worker takes over the sagas of a killed one within three seconds; after this the command says that none
- * answers.
- */
-export const answerWithinMs = 5_000;
-
 /** @throws NoConnectionError, UnknownReferenceError */
-export async function follow(temporal: Client, saga: SagaHandle, options: FollowOptions = {}): Promise<Ending> {
-  const over = new AbortController();
-  try {
-    // When one of the two has answered, the other one is aborted: it would keep the process alive.
-    return await race(temporal, saga, options, over.signal);
-  } finally {
-    over.abort();
+export async function follow(saga: SagaHandle, options: FollowOptions = {}): Promise<Ending> {
+  const { throughWaits, onProgress, onSilence } = options;
+  for await (const progress of saga.events(onSilence ? { onSilence } : {})) {
+    onProgress?.(progress);
+    if (progress.waiting && !throughWaits) return { state: 'waits', waiting: progress.waiting };
   }
+  return endOf(saga);
 }
 
-async function race(temporal: Client, saga: SagaHandle, options: FollowOptions, signal: AbortSignal): Promise<Ending> {
-  // Temporal's client leaves a listener on the signal with each call: each call has a signal of its own.
-  const abortable = <T>(act: () => Promise<T>) => temporal.withAbortSignal(AbortSignal.any([signal]), act);
-  const end = abortable(() => endOf(saga));
-  const wait = untilWait(saga, options, { signal, abortable });
-  // The signal aborts the slower one, which rejects when nothing awaits it any more.
-  wait.catch(() => undefined);
-  end.catch(() => undefined);
-  const ending = await Promise.race([end, wait]);
-  if (ending.state !== 'waits') await showLast(saga, options);
-  return ending;
-}
+/** A worker that takes over from a killed one answers within three seconds. */
+export const answerWithinMs = 5_000;
 
 export async function endOf(saga: SagaHandle): Promise<Ending> {
   try {
@@ -88,45 +58,4 @@ export async function endOf(saga: SagaHandle): Promise<Ending> {
     }
     throw error;
   }
-}
-
-/** Looks repeatedly, and returns when the saga waits; it never returns where the saga does not wait. */
-async function untilWait(
-  saga: SagaHandle,
-  { throughWaits, onProgress, onSilence }: FollowOptions,
-  { signal, abortable }: { signal: AbortSignal; abortable: <T>(act: () => Promise<T>) => Promise<T> },
-): Promise<Ending> {
-  let pauseMs = pauseMinMs;
-  let shown = '';
-  let silent = false;
-  for (;;) {
-    const look = () => saga.progress({ withinMs: answerWithinMs });
-    const progress = await abortable(look).catch((error: unknown) => {
-      if (signal.aborted || error instanceof NoConnectionError || error instanceof UnknownReferenceError) throw error;
-      if (!silent) onSilence?.(whySilent(error));
-      silent = true;
-      return undefined;
-    });
-    if (signal.aborted) throw new Error('aborted');
-    if (progress) {
-      silent = false;
-      const now = JSON.stringify(progress);
-      pauseMs = now === shown ? Math.min(pauseMs * 1.5, pauseMaxMs) : pauseMinMs;
-      if (now !== shown) onProgress?.(progress);
-      shown = now;
-      if (progress.waiting && !throughWaits) return { state: 'waits', waiting: progress.waiting };
-    }
-    await pause(pauseMs, undefined, { signal });
-  }
-}
-
-function whySilent(error: unknown): string {
-  if (error instanceof NoWorkerError) return error.message;
-  return `the progress cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-}
-
-/** Shows the steps between the last look and the end. */
-async function showLast(saga: SagaHandle, { onProgress }: FollowOptions): Promise<void> {
-  const progress = await saga.progress({ withinMs: answerWithinMs }).catch(() => undefined);
-  if (progress) onProgress?.(progress);
 }

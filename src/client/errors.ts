@@ -5,6 +5,7 @@
 import type { DecisionName } from '../domain/decisions';
 import type { SagaFailureName } from '../domain/failures';
 import type { WorkflowName } from '../domain/identity';
+import type { Milestone, ProgressView, Waiting } from '../domain/progress';
 import type { Report } from '../domain/results';
 import { describeProblems, namesOfFirst, type Problem } from '../domain/problems';
 
@@ -120,6 +121,28 @@ export class DecisionRefusedError extends OrderSagaError {
     message: string,
   ) {
     super(message);
+  }
+}
+
+/** The saga waits for a person, and whoever waited for a milestone did not want to wait for that. It is not over. */
+export class SagaWaitsError extends OrderSagaError {
+  constructor(
+    readonly workflowId: string,
+    readonly waiting: Waiting,
+  ) {
+    super(`${workflowId} waits for a person, as ${waiting.kind}: ${waiting.question}`);
+  }
+}
+
+/** The saga has ended well, and has not come to the milestone: nothing of it was asked for, or a person left it out. */
+export class MilestoneMissedError extends OrderSagaError {
+  constructor(
+    readonly workflowId: string,
+    readonly milestone: Milestone,
+    /** As it ended. */
+    readonly progress: ProgressView,
+  ) {
+    super(`${workflowId} has ended as ${progress.state}, and has not come to “${milestone}”`);
   }
 }
 

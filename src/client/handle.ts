@@ -23,21 +23,24 @@ import {
 } from '../domain/decisions';
 import { sagaFailureNames } from '../domain/failures';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
-import type { ProgressView } from '../domain/progress';
+import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
 import {
   DecisionRefusedError,
   InvalidRequestError,
+  MilestoneMissedError,
   NoWorkerError,
   SagaCancelledError,
   SagaEndedError,
   SagaFailedError,
   SagaLostError,
+  SagaWaitsError,
   UnknownReferenceError,
   type OrderSagaError,
 } from './errors';
+import { changesOf } from './events';
 import { answerWithinMs, query } from './query';
 import { withTemporalErrors } from './temporal-errors';
 
@@ -71,6 +74,35 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    */
   progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
     return query(this.temporal, this.workflowId, { name: 'progress', withinMs });
+  }
+
+  /**
+   * The progress, now and whenever it has changed, until the saga has ended: the last one is its end. Whoever reads no
+   * more (`break`, `return()`) leaves no call behind.
+   *
+   * @throws UnknownReferenceError, NoConnectionError. While no worker answers it waits, and says so to `onSilence` once
+   */
+  events({ onSilence }: { onSilence?: (why: string) => void } = {}): AsyncIterableIterator<ProgressView> {
+    return changesOf(this.temporal, this.workflowId, () => this.progress({ withinMs: 5_000 }), onSilence);
+  }
+
+  /**
+   * Waits until the saga has come so far.
+   *
+   * @param throughWaits goes on while the saga waits for a person
+   * @throws SagaWaitsError where it waits for a person; MilestoneMissedError where it has ended well without it; what
+   * {@link result} throws where it has not
+   */
+  async reached(milestone: Milestone, { throughWaits = false } = {}): Promise<Reached> {
+    let last: ProgressView | undefined;
+    for await (const progress of this.events()) {
+      last = progress;
+      const reached = progress.reached.find((one) => one.milestone === milestone);
+      if (reached) return reached;
+      if (progress.waiting && !throughWaits) throw new SagaWaitsError(this.workflowId, progress.waiting);
+    }
+    await this.result();
+    throw new MilestoneMissedError(this.workflowId, milestone, last ?? (await this.progress()));
   }
 
   /**

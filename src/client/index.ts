@@ -17,6 +17,6 @@ export type { JobPlace, JobReport } from '../domain/decide-many';
 export type { SagaFailureName } from '../domain/failures';
 export type { WorkflowName } from '../domain/identity';
 export type { Leftover } from '../domain/leftovers';
-export type { ProgressView } from '../domain/progress';
+export type { Milestone, ProgressView, Reached } from '../domain/progress';
 export type { RequestOf } from '../domain/requests';
 export type { Report, ResultOf } from '../domain/results';

@@ -11,7 +11,7 @@ import { workflowNames } from './identity';
 import { lazy } from './lazy';
 import { leftoverSchema } from './leftovers';
 import { sagaOutcomes } from './outcomes';
-import { sagaStates, waitKinds } from './progress';
+import { milestones, sagaStates, waitKinds } from './progress';
 import { endedAs } from './record';
 import { webhookSecretPrefix } from './secrets';
 
@@ -19,25 +19,11 @@ import { webhookSecretPrefix } from './secrets';
  * - `waiting`: a saga asks a person.
  * - `reminder`: it still does.
  * - `settled`: that wait is over: by a decision, or because the saga was cancelled or failed meanwhile.
- * - `placed`: what was asked for is placed; from here on nothing is undone.
- * - `servers`: the ids of the new servers are known.
- * - `protected`: all of them have their firewalls.
+ * - `placed`, `servers`, `protected`: it has come to that {@link milestones | milestone}.
  * - `ended`: the saga has ended.
  */
-export const notificationEvents = [
-  'waiting',
-  'reminder',
-  'settled',
-  'placed',
-  'servers',
-  'protected',
-  'ended',
-] as const;
+export const notificationEvents = ['waiting', 'reminder', 'settled', ...milestones, 'ended'] as const;
 export type NotificationEvent = (typeof notificationEvents)[number];
-/** Those that a saga without trouble tells on its way. */
-export const progressEvents = ['placed', 'servers', 'protected'] as const;
-export type ProgressEvent = (typeof progressEvents)[number];
-
 /** The type of the run that tells one receiver of one saga; its id has both behind it. */
 export const notifyWorkflow = 'notify';
 export const deliverSignal = 'deliver';

@@ -29,7 +29,22 @@ export type SagaState = (typeof sagaStates)[number];
 export const stepStatuses = ['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed'] as const;
 export type StepStatus = (typeof stepStatuses)[number];
 
+/**
+ * What a saga without trouble comes to on its way: what was asked for is placed, and nothing is undone from here on; the
+ * ids of the new servers are known; all of them have their firewalls.
+ */
+export const milestones = ['placed', 'servers', 'protected'] as const;
+export type Milestone = (typeof milestones)[number];
+
 const time = z.iso.datetime();
+
+const reachedSchema = z.strictObject({
+  milestone: z.enum(milestones),
+  at: time,
+  /** Of `servers` and `protected`: the first hundred. */
+  vmObjectIds: z.array(z.int()).optional(),
+});
+export type Reached = z.infer<typeof reachedSchema>;
 
 export const stepSchema = z.strictObject({
   id: z.string(),
@@ -125,6 +140,8 @@ export const progressSchema = z.strictObject({
   workflow: z.enum(workflowNames),
   state: z.enum(sagaStates),
   steps: z.array(stepSchema),
+  /** In the order in which it came to them. */
+  reached: z.array(reachedSchema),
   waiting: waitingSchema.optional(),
   queued: queuedSchema.optional(),
   settling: settlingSchema.optional(),

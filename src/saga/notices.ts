@@ -10,8 +10,9 @@
  */
 import { ActivityFailure, CancellationScope, isCancellation, log, uuid4 } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
-import type { NotificationEvent, ProgressEvent, SagaEvent } from '../domain/notifications';
+import type { NotificationEvent, SagaEvent } from '../domain/notifications';
 import type { SagaOutcome } from '../domain/outcomes';
+import type { Milestone } from '../domain/progress';
 import { besideTheSaga, lastOfTheSaga } from './activities';
 import { countLostNotifications } from './metrics';
 import { now, type Progress } from './progress';
@@ -31,7 +32,7 @@ export interface EndSaid extends Pick<SagaEvent, 'state' | 'leftovers'> {
 export class Notices {
   /** The request's. */
   account?: string | undefined;
-  wanted: readonly ProgressEvent[] = [];
+  wanted: readonly Milestone[] = [];
   private readonly untold: SagaEvent[] = [];
   private telling?: { scope: CancellationScope; ended: Promise<void> } | undefined;
   private hasTold = false;
@@ -40,7 +41,8 @@ export class Notices {
   constructor(private readonly progress: Progress) {}
 
   /** Of progress only what somebody wants to hear: the journal's begin has said so. */
-  tellProgress(event: ProgressEvent, said: EventSaid = {}): void {
+  tellProgress(event: Milestone, said: EventSaid = {}): void {
+    this.progress.reach(event, said);
     if (this.wanted.includes(event)) this.tell(event, said);
   }
 

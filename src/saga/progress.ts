@@ -15,8 +15,10 @@ import {
   isTrouble,
   type DecisionRecord,
   type IgnoredDecision,
+  type Milestone,
   type ProgressView,
   type Queued,
+  type Reached,
   type SagaState,
   type Settling,
   type StepStatus,
@@ -100,6 +102,7 @@ export class Step {
 export class Progress {
   state: SagaState = 'running';
   readonly steps: Step[] = [];
+  private readonly reached: Reached[] = [];
   private readonly left: Leftover[] = [];
   /** Ids of the steps that a person left out. */
   readonly skipped: string[] = [];
@@ -119,6 +122,12 @@ export class Progress {
     readonly workflow: WorkflowName,
     readonly reference: string,
   ) {}
+
+  /** Of a saga that begins again, the first time counts. */
+  reach(milestone: Milestone, { vmObjectIds }: Pick<Reached, 'vmObjectIds'>): void {
+    if (this.reached.some((one) => one.milestone === milestone)) return;
+    this.reached.push({ milestone, at: now(), ...definedOnly({ vmObjectIds }) });
+  }
 
   /** What stays behind at the provider: the outcome names it. */
   leave(...leftovers: readonly Leftover[]): void {
@@ -282,6 +291,7 @@ export class Progress {
       workflow: this.workflow,
       state: this.state,
       steps: this.steps.filter(({ isShown }) => isShown).map((step) => step.view()),
+      reached: this.reached,
       ...definedOnly({ waiting: this.waiting, queued: this.queued, settling: this.longest() }),
       leftovers: this.leftovers,
       ignored: this.ignored,

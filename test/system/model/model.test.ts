@@ -25,6 +25,7 @@ function shown(state: ProgressView['state'], waiting?: { step: string; choices: 
     workflow: 'provisionServers',
     state,
     steps: [],
+    reached: [],
     leftovers: [],
     ignored: [],
     decisions: [],

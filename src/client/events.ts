@@ -1,0 +1,125 @@
+/**
+ * The progress of a saga as it changes. Temporal's server is asked for the next event of the history, and answers when
+ * there is one; then the worker is asked what that means. While nothing happens, one call waits.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { temporal as proto } from '@temporalio/proto';
+import type { ProgressView } from '../domain/progress';
+import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { NoWorkerError } from './errors';
+import { withTemporalErrors } from './temporal-errors';
+
+/** The server answers a call that waits after twenty seconds; a connection that is silent for longer is gone. */
+const pollMaxMs = 60_000;
+
+/** A worker that has an event to deal with answers what it knew before; and one that was away has to begin. */
+const lookAgainMs = 250;
+const silenceMs = 2_000;
+
+export function changesOf(
+  temporal: Client,
+  workflowId: string,
+  look: () => Promise<ProgressView>,
+  onSilence?: (why: string) => void,
+): AsyncIterableIterator<ProgressView> {
+  const over = new AbortController();
+  const changes = follow({ temporal, workflowId, look, onSilence, signal: over.signal });
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => changes.next(),
+    // At once, also while a call waits.
+    return: () => {
+      over.abort();
+      return changes.return(undefined);
+    },
+  };
+}
+
+interface Following {
+  temporal: Client;
+  workflowId: string;
+  look: () => Promise<ProgressView>;
+  onSilence: ((why: string) => void) | undefined;
+  signal: AbortSignal;
+}
+
+async function* follow(following: Following): AsyncGenerator<ProgressView, undefined> {
+  const { signal } = following;
+  let shown = '';
+  try {
+    for await (const hasEnded of happenings(following)) {
+      const progress = await answered(following);
+      if (progress === undefined) return;
+      const now = JSON.stringify(progress);
+      if (now !== shown) yield progress;
+      shown = now;
+      if (hasEnded) return;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Yields at once, after each event, and whether the saga has ended: a reset goes on in another run. */
+async function* happenings(following: Following): AsyncGenerator<boolean> {
+  const { temporal, workflowId, signal } = following;
+  const { workflowService } = temporal.connection;
+  const { namespace } = temporal.options;
+  for (;;) {
+    const { runId, isOpen } = await latest(following);
+    yield !isOpen;
+    if (!isOpen) return;
+    let nextPageToken: Uint8Array | undefined;
+    do {
+      const asked = { namespace, execution: { workflowId, runId }, waitNewEvent: true, maximumPageSize: 100 };
+      const token = nextPageToken;
+      const page: proto.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse = await abortable(following, () =>
+        temporal.withDeadline(Date.now() + pollMaxMs, () =>
+          workflowService.getWorkflowExecutionHistory({ ...asked, ...(token ? { nextPageToken: token } : {}) }),
+        ),
+      );
+      nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
+      const isNews = (page.history?.events?.length ?? 0) > 0;
+      if (!isNews || nextPageToken === undefined) continue;
+      // Many come together: the worker is asked once.
+      await pause(lookAgainMs, undefined, { signal });
+      yield false;
+    } while (nextPageToken !== undefined);
+  }
+}
+
+async function latest(following: Following): Promise<{ runId: string; isOpen: boolean }> {
+  const { temporal, workflowId } = following;
+  const { status, runId } = await abortable(following, () => temporal.workflow.getHandle(workflowId).describe());
+  return { runId, isOpen: status.name === 'RUNNING' || status.name === 'PAUSED' };
+}
+
+/** Asks until a worker answers. @returns undefined where the saga has ended, and none does */
+async function answered(following: Following): Promise<ProgressView | undefined> {
+  const { look, onSilence, signal, temporal } = following;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await temporal.withAbortSignal(AbortSignal.any([signal]), look);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof NoWorkerError)) throw error;
+      if (!isTold) onSilence?.(error.message);
+      if (!(await latest(following)).isOpen) return undefined;
+      await pause(silenceMs, undefined, { signal });
+    }
+  }
+}
+
+/** Temporal's client leaves a listener on the signal with each call: each call has a signal of its own. */
+async function abortable<T>({ temporal, signal }: Following, call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await withTemporalErrors(temporal, () => temporal.withAbortSignal(AbortSignal.any([signal]), call));
+    } catch (error) {
+      // The poll has waited too long: it is made again.
+      if (signal.aborted || grpcCodeOf((error as Error).cause) !== grpcCodes.deadlineExceeded) throw error;
+    }
+  }
+}
