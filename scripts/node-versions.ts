@@ -7,6 +7,7 @@
  *   outcomes of sagas            each way in which one may end
  *   the journal's contract       in a file and in PostgreSQL
  *   the worker's process         it starts, is ready, is traced, stops
+ *   the client's package         it is installed, typed, and orders
  *   the demo
  *
  *   npm run versions             every line
@@ -32,6 +33,8 @@ const quickTests = [
   'test/integration/worker/health',
   // What is traced is found by AsyncLocalStorage, which Node 24 has written anew.
   'test/integration/operations/tracing',
+  // A backend may be on any of them.
+  'test/system/client-package',
 ];
 const allTests = [
   'test/unit',

@@ -1,0 +1,166 @@
+/**
+ * The package of the client, as a stranger's backend gets it: packed, installed into an empty project at both ends of
+ * the range of its peers, type-checked in each way that it may be resolved in, and ordering on a real server.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildClient } from '../../scripts/build-client';
+import { provisionRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+
+const root = join(__dirname, '..', '..');
+const run = promisify(execFile);
+const bin = (name: string) => join(root, 'node_modules', '.bin', name);
+
+interface Manifest {
+  exports: Record<string, Record<string, Record<string, string>>>;
+  peerDependencies: Record<string, string>;
+}
+
+const readManifest = (at: string) => JSON.parse(readFileSync(join(at, 'package.json'), 'utf8')) as Manifest;
+const { peerDependencies } = readManifest(join(root, 'packages', 'client'));
+const peers = Object.keys(peerDependencies);
+const oldest = /^>=(\S+) /.exec(peerDependencies['@temporalio/client'] ?? '')?.[1] ?? '';
+const newest = readManifestOf('@temporalio/client').version;
+
+function readManifestOf(name: string): { version: string } {
+  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string };
+}
+
+let rig: Rig;
+let folder: string;
+let tarball: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'order-saga-client-'));
+  const built = join(folder, 'package');
+  mkdirSync(built);
+  for (const name of ['package.json', 'README.md']) cpSync(join(root, 'packages', 'client', name), join(built, name));
+  [rig] = await Promise.all([Rig.start(), buildClient(built)]);
+  const { stdout } = await run('npm', ['pack', '--pack-destination', folder], { cwd: built });
+  tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '');
+});
+afterAll(async () => {
+  await rig.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const using = `
+export async function order({ OrderSagaClient, SagaFailedError }, { Client, Connection }) {
+  const connection = await Connection.connect({ address: process.env.TEMPORAL_ADDRESS });
+  const sagas = new OrderSagaClient(new Client({ connection, namespace: process.env.TEMPORAL_NAMESPACE }));
+  const request = JSON.parse(process.env.REQUEST);
+  const saga = await sagas.provision(request);
+  const { vmObjectIds } = await saga.reached('servers');
+  const { servers, outcome } = await saga.result();
+  const other = await sagas.provision({ ...request, reference: request.reference + '-2', guard: { maxServers: 0 } });
+  const failed = await other.result().catch((error) => error);
+  console.log(JSON.stringify({ outcome, ids: servers.length, known: vmObjectIds.length, type: failed.type, typed: failed instanceof SagaFailedError }));
+  await connection.close();
+}
+`;
+const files: Record<string, string> = {
+  'order.mjs': using,
+  'backend.mjs': `import * as saga from 'order-saga-client'; import * as temporal from '@temporalio/client'; import { order } from './order.mjs'; await order(saga, temporal);`,
+  'backend.cjs': `import('./order.mjs').then(({ order }) => order(require('order-saga-client'), require('@temporalio/client')));`,
+  'both.mjs': `import { createRequire } from 'node:module'; import { SagaFailedError } from 'order-saga-client'; console.log(SagaFailedError === createRequire(import.meta.url)('order-saga-client').SagaFailedError);`,
+  'strict.ts': `
+import { Client } from '@temporalio/client';
+import { OrderSagaClient, SagaFailedError, type ProgressView, type ResultOf } from 'order-saga-client';
+export async function buy(client: Client, seen: ProgressView[]): Promise<ResultOf['provisionServers']> {
+  const saga = await new OrderSagaClient(client).provision({
+    reference: 'R', account: 'AB-1', label: 'x',
+    items: [{ billing_cycle: 1, plan_id: 17, plan_type: 'cloud_servers_standard', os_template_id: 3, password: 'p' }],
+  });
+  for await (const progress of saga.events()) seen.push(progress);
+  try { return await saga.result(); } catch (error) {
+    if (error instanceof SagaFailedError) { const type: 'OrderRejected' | string = error.type; throw new Error(type); }
+    throw error;
+  }
+}
+// @ts-expect-error a request needs an account
+export const wrong = (sagas: OrderSagaClient) => sagas.provision({ reference: 'R', items: [] });
+`,
+};
+
+async function project(version: string): Promise<string> {
+  const at = join(folder, version);
+  mkdirSync(at);
+  writeFileSync(join(at, 'package.json'), JSON.stringify({ name: 'backend', private: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(at, name), text);
+  const wanted = [tarball, ...peers.map((name) => `${name}@${version}`)];
+  await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--omit=optional', ...wanted], {
+    cwd: at,
+  });
+  return at;
+}
+
+describe.each([oldest, newest])('with Temporal’s client %s', (version) => {
+  let at: string;
+  beforeAll(async () => {
+    at = await project(version);
+  });
+
+  it('brings neither a database nor a worker', async () => {
+    const { stdout } = await run('npm', ['ls', '--all', '--parseable'], { cwd: at });
+    expect(stdout).toContain('order-saga-client');
+    expect(stdout).not.toMatch(/node_modules\/(pg|libsql|kysely|@temporalio\/(worker|core-bridge))\b/);
+  });
+
+  it.each(['backend.mjs', 'backend.cjs'])('orders from %s', async (name) => {
+    const REQUEST = JSON.stringify(provisionRequest({ firewalls: undefined }));
+    const env = { ...process.env, ...rig.environment, REQUEST };
+    const { stdout } = await run(process.execPath, [join(at, name)], { env });
+    expect(JSON.parse(stdout)).toEqual({ outcome: 'done', ids: 1, known: 1, type: 'GuardViolated', typed: true });
+  });
+
+  it('is one package, however it is loaded', async () => {
+    expect((await run(process.execPath, [join(at, 'both.mjs')])).stdout.trim()).toBe('true');
+  });
+
+  it.each([
+    ['nodenext', 'module'],
+    ['nodenext', 'commonjs'],
+    ['bundler', 'module'],
+  ])('is typed under %s, in a %s', async (resolution, type) => {
+    writeFileSync(join(at, 'package.json'), JSON.stringify({ name: 'backend', private: true, type }));
+    const compilerOptions = {
+      ...{ target: 'es2022', strict: true, noEmit: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
+      ...{ types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
+      ...(resolution === 'bundler'
+        ? { module: 'esnext', moduleResolution: 'bundler' }
+        : { module: 'nodenext', moduleResolution: 'nodenext' }),
+    };
+    writeFileSync(join(at, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['strict.ts'] }));
+    const checked = await run(process.execPath, [bin('tsc'), '-p', at]).catch(
+      (error: unknown) => error as { stdout: string },
+    );
+    expect(checked.stdout).toBe('');
+  });
+});
+
+describe('publint and attw', () => {
+  const complain = async (at: string) => {
+    const lints = [
+      [bin('publint'), at],
+      [bin('attw'), '--pack', at, '--no-color'],
+    ];
+    const settled = await Promise.allSettled(lints.map((args) => run(process.execPath, args)));
+    return settled.map(({ status }) => status === 'rejected');
+  };
+
+  it('find nothing wrong', async () => {
+    expect(await complain(join(folder, 'package'))).toEqual([false, false]);
+  });
+
+  it('find types that are not there', async () => {
+    const broken = join(folder, 'broken');
+    cpSync(join(folder, 'package'), broken, { recursive: true });
+    const manifest = readManifest(broken);
+    manifest.exports['.']!['import']!['types'] = './dist/none.d.mts';
+    writeFileSync(join(broken, 'package.json'), JSON.stringify(manifest));
+    expect(await complain(broken)).toEqual([true, true]);
+  });
+});
