@@ -29,6 +29,15 @@ export function count(text: string): number {
   return Number(text);
 }
 
+/** A day begins at midnight in UTC; a period counts back from now. @returns milliseconds since 1970 */
+export function moment(text: string): number {
+  if (/^\d{1,4}[mhd]$/.test(text)) return Date.now() - period(text);
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const ms = isTime ? Date.parse(text) : NaN;
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be like 2026-11-01, 2026-11-01T09:00Z or 30d.');
+  return ms;
+}
+
 const unitsMs = { d: 24 * 60 * 60_000, h: 60 * 60_000, m: 60_000 } as const;
 
 /** The client checks the range. @returns milliseconds */

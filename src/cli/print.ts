@@ -2,6 +2,8 @@
  * What the command line writes. For a person: lines, as things happen. For a program (`--json`): one JSON document, at
  * the end. Neither ever holds a secret field.
  */
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
 import type { Leftover } from '../domain/leftovers';
 import { decisionHints, exampleFor } from '../domain/decisions';
 import type { SagaOutcome } from '../domain/outcomes';
@@ -42,6 +44,18 @@ export class Printer {
   /** A line that the next one is written over: where a person watches a terminal, and nowhere else. */
   overwrite(text: string): void {
     if (!this.json && this.streams.out.isTTY) this.streams.out.write(`\r\u001b[K${printable(text)}`);
+  }
+
+  /**
+   * Part of a result that may be long: waits until the reader has taken it.
+   *
+   * @returns false where the reader is gone (`| head`)
+   */
+  async flow(text: string): Promise<boolean> {
+    const { out } = this.streams;
+    if (out.write(text) || !(out instanceof Writable)) return true;
+    await once(out, 'drain', { signal: AbortSignal.any([goneFrom(out)]) }).catch(() => undefined);
+    return !out.destroyed;
   }
 
   document(value: unknown): void {
@@ -92,6 +106,14 @@ export class Printer {
       );
     }
   }
+}
+
+function goneFrom(out: Writable): AbortSignal {
+  const gone = new AbortController();
+  out.once('close', () => {
+    gone.abort();
+  });
+  return gone.signal;
 }
 
 function describeStep({ status, title, attempts, detail }: StepView): string {
@@ -184,7 +206,7 @@ function describeLeftover(leftover: Leftover): string {
 }
 
 /** A provider's words and a person's notes must not steer the terminal. */
-function printable(text: string): string {
+export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ');
 }

@@ -12,13 +12,14 @@ import { decisionNames } from '../domain/decisions';
 import { inboxGroupings, inboxRowsMax } from '../client/inbox';
 import { listedStates } from '../client/saga-list';
 import { waitKinds } from '../domain/progress';
+import { fates } from '../domain/spending';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
 import type { CommandContext } from './command-context';
 import { command, later, running, saying, type Run } from './define';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { decideMany, job, questions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
-import { count, objectId, period, positive, positiveTo, rate } from './kinds';
+import { count, moment, objectId, period, positive, positiveTo, rate } from './kinds';
 import { Printer, type Streams } from './print';
 import { removeSchedule, schedule, showSchedule, sweepNow } from './reconcile-commands';
 import { inbox } from './view-commands';
@@ -137,6 +138,14 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .addOption(ofWorkflow())
     .option('--timeline', 'show what was meant, answered, decided, undone and ended, in the order of time')
     .action(run(later(ofTheJournal, 'record')));
+  command(program, 'purchases', 'print what was bought, the oldest first; it works without Temporal')
+    .option('--account <ID>', 'only for this account')
+    .option('--since <TIME>', 'sent from then on: a date like 2026-11-01, or a period like 30d', moment)
+    .option('--until <TIME>', 'sent before then', moment)
+    .addOption(new Option('--outcome <NAME>', 'only what has become this').choices(fates))
+    .option('--server <OBJECT_ID>', 'only what has brought this server', objectId)
+    .addOption(new Option('--format <NAME>', 'how it is printed').choices(['table', 'json', 'csv']).default('table'))
+    .action(run(later(() => import('./purchases.js'), 'purchases')));
   saying(
     program,
     'cancelled <REFERENCE>',

@@ -9,6 +9,10 @@ import type { WorkflowName } from './identity';
 import { serversOrdered } from './plan-types';
 import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
+/** What has become of a purchase; `unknown`: nobody has said yet whether it was placed. */
+export const fates = ['placed', 'cancelled', 'unknown', 'not-placed'] as const;
+export type Fate = (typeof fates)[number];
+
 export interface Purchase {
   /** Absent where a change or a switch names none. */
   account?: string | undefined;

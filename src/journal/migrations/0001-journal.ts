@@ -150,6 +150,11 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
   // Two calls that find no row of their step at the same moment: one is written.
   await sql`
     create unique index one_first_call on effect (workflow, reference, step) where is_first is not null`.execute(db);
+  // For questions over all references: by age, and by what became of it, where few are of that kind.
+  await sql`create index pivot_by_age on effect (meant_ms, id) where kind = 'pivot'`.execute(db);
+  await sql`create index pivot_by_fate on effect ((case when cancelled_ms is not null then 'cancelled'
+    when outcome = 'done' then 'placed' when outcome is null or outcome = 'unknown' then 'unknown'
+    else 'not-placed' end), meant_ms, id) where kind = 'pivot'`.execute(db);
   await db.schema
     .createIndex('effect_by_step')
     .on('effect')
@@ -179,7 +184,11 @@ async function makePurchase(db: Kysely<unknown>, { integer, number }: Types): Pr
     .addColumn('meant_ms', integer, (column) => column.notNull())
     .execute();
   await db.schema.createIndex('purchase_by_what').on('purchase').columns(['same', 'meant_ms']).execute();
-  await db.schema.createIndex('purchase_by_account').on('purchase').columns(['account', 'meant_ms']).execute();
+  await db.schema
+    .createIndex('purchase_by_account')
+    .on('purchase')
+    .columns(['account', 'meant_ms', 'effect'])
+    .execute();
 }
 
 async function makeServer(db: Kysely<unknown>, { integer }: Types): Promise<void> {

@@ -12,6 +12,7 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
 import { lookAtServer } from '../../../src/journal/firewalls';
 import { Journal } from '../../../src/journal/journal';
+import { bought, type BoughtFilter } from '../../../src/journal/bought';
 import { endedSagas, leftByLost } from '../../../src/journal/left-behind';
 import { openJournal } from '../../../src/journal/open';
 import { begin, close, openReferences } from '../../../src/journal/open-references';
@@ -169,6 +170,17 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     },
   };
 
+  it.each<[string, RegExp, BoughtFilter]>([
+    ['by age', /pivot_by_age/, { sinceMs: Date.now() - 1_000 }],
+    ['of an account', /purchase_by_account/, { account: 'AB-1' }],
+    ['of unknown outcome', /pivot_by_fate/, { fate: 'unknown' }],
+    ['of a server', /server_pk|sqlite_autoindex_server/, { vmObjectId: 17 }],
+  ])('what was bought, %s: an index has it', async (_, index, filter) => {
+    const [{ plan } = { plan: '' }] = await plansOf(() => bought(journal, filter).next());
+    expect(plan).toMatch(index);
+    expect(plan).not.toMatch(/Seq Scan on (effect|purchase|reference)|"SCAN (effect|purchase|reference)/);
+  });
+
   it.each(Object.keys(calls))('%s: no table is read as a whole', async (what) => {
     const plans = await plansOf(calls[what]!);
     expect(plans.length).toBeGreaterThan(5);
@@ -225,6 +237,11 @@ async function fill({ db }: Journal): Promise<void> {
   await sql`
     insert into purchase (effect, account, same, servers, items, meant_ms)
       select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n from (${numbers}) as numbers`.execute(db);
+  await sql`
+    insert into server (vm_object_id, workflow, reference, seen_ms, firewalls)
+      select 100000 + n, 'provisionServers', 'r' || n, 0, '[]' from (${numbers}) as numbers where n <= ${sql.lit(rows / 10)}`.execute(
+    db,
+  );
   await sql`
     insert into turn (id, resource, workflow, reference, namespace, since_ms)
       select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 'orders', 0 from (${numbers}) as numbers`.execute(

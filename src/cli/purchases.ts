@@ -1,0 +1,87 @@
+/** What was bought, out of the journal, as a table, JSON or CSV: it flows, however much it is. */
+import type { Fate } from '../domain/spending';
+import { bought, type Bought } from '../journal/bought';
+import type { CommandContext } from './command-context';
+import { exitStatus } from './exit-status';
+import { withJournal } from './journal-commands';
+import { printable } from './print';
+
+interface Asked {
+  account?: string;
+  since?: number;
+  until?: number;
+  outcome?: Fate;
+  server?: number;
+  format: 'table' | 'json' | 'csv';
+  json?: boolean;
+}
+
+const columns: readonly [name: string, of: (row: Bought) => string | number | undefined, width: number][] = [
+  ['sent', ({ at }) => at, 24],
+  ['workflow', ({ workflow }) => workflow, 16],
+  ['reference', ({ reference }) => reference, 24],
+  ['account', ({ account }) => account, 16],
+  ['outcome', ({ fate }) => fate, 10],
+  ['servers', ({ servers }) => servers, 7],
+  ['items', ({ items }) => items, 5],
+  ['total', ({ total }) => total, 10],
+  ['currency', ({ currency }) => currency, 8],
+  ['by', ({ by }) => by.join(', '), 16],
+  ['ended', ({ ended }) => ended, 14],
+  ['object ids', ({ vmObjectIds }) => vmObjectIds.join(' '), 0],
+];
+
+/** Row by row: what comes before the first, between two, and after the last. */
+interface Format {
+  head: string;
+  row: (row: Bought) => string;
+  between: string;
+  tail: string;
+}
+
+const names = columns.map(([name]) => name);
+
+const formats: Record<Asked['format'], Format> = {
+  table: {
+    head: inColumns(names),
+    row: (row) => inColumns(columns.map(([, of]) => printable(String(of(row) ?? '')))),
+    between: '\n',
+    tail: '\n',
+  },
+  json: { head: '[', row: (row) => `\n${JSON.stringify(row)}`, between: ',', tail: '\n]\n' },
+  csv: {
+    head: inCsv(names),
+    row: (row) => inCsv(columns.map(([, of]) => of(row) ?? '')),
+    between: '\r\n',
+    tail: '\r\n',
+  },
+};
+
+export async function purchases({ printer }: CommandContext, asked: Asked): Promise<number> {
+  const { account, since: sinceMs, until: untilMs, outcome: fate, server: vmObjectId, json } = asked;
+  const { head, row, between, tail } = formats[json ? 'json' : asked.format];
+  return withJournal({ writes: false }, async (journal) => {
+    let isFirst = json === true || asked.format === 'json';
+    await printer.flow(head);
+    for await (const one of bought(journal, { account, sinceMs, untilMs, fate, vmObjectId })) {
+      const isRead = await printer.flow((isFirst ? '' : between) + row(one));
+      if (!isRead) return exitStatus.done;
+      isFirst = false;
+    }
+    await printer.flow(tail);
+    return exitStatus.done;
+  });
+}
+
+function inColumns(cells: readonly string[]): string {
+  return cells
+    .map((cell, index) => cell.padEnd(columns[index]?.[2] ?? 0))
+    .join('  ')
+    .trimEnd();
+}
+
+/** As RFC 4180 has it. A text that a spreadsheet would take for a formula begins with an apostrophe. */
+function inCsv(cells: readonly (string | number)[]): string {
+  const text = (cell: string | number) => (typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell);
+  return cells.map((cell) => `"${String(text(cell)).replaceAll('"', '""')}"`).join(',');
+}
