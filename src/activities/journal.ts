@@ -28,7 +28,7 @@ import { whoHolds } from './hold';
 import { isRunning } from './is-running';
 import { handOver, wantedEvents, type Told } from './notifications';
 import { sagaOf } from './saga-of';
-import type { ActivitySettings } from './settings';
+import type { ActivitySettings, Unprotected } from './settings';
 import { OwnFailure } from './translate-failure';
 import { askForTurn, handOn } from './turns';
 
@@ -45,10 +45,18 @@ export interface TakeReference extends CallContext {
   isReset?: boolean;
 }
 
+interface Beside {
+  turn?: TurnAnswer;
+  /** Milestones that a receiver wants to hear of. */
+  wanted?: Milestone[];
+  /** It may buy servers without firewalls. */
+  unprotected?: Unprotected;
+}
+
 export type ReferenceTaken =
-  | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer; wanted?: Milestone[] }
+  | ({ how: 'new'; knows: JournalKnowledge } & Beside)
   /** The same request was seen before: what was done is not done again. */
-  | {
+  | ({
       how: 'known';
       knows: JournalKnowledge;
       at: string;
@@ -57,10 +65,7 @@ export type ReferenceTaken =
       corrections?: unknown[];
       /** Absent where nothing was placed. */
       placement?: Exclude<PlacementFound, { how: 'none' }>;
-      turn?: TurnAnswer;
-      /** Events of its progress that a receiver wants to hear of. */
-      wanted?: Milestone[];
-    }
+    } & Beside)
   | PastEnding
   /** New sagas are held, and this one is new: nothing was written. */
   | { how: 'held'; who: string }
@@ -167,7 +172,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         const wanted = wantedEvents(settings, account);
-        const also = { ...turn, ...(wanted.length > 0 ? { wanted } : {}) };
+        const { requireFirewalls: unprotected } = settings;
+        const asks = unprotected !== 'off' && saga.workflow === 'provisionServers' ? { unprotected } : {};
+        const also: Beside = { ...turn, ...asks, ...(wanted.length > 0 ? { wanted } : {}) };
         if (first === undefined) return { how: 'new', knows, ...also };
         // One that comes later is found where the pivot is meant.
         const corrections = await journal.corrections(saga);

@@ -42,6 +42,9 @@ export interface NotificationConfig {
   timeoutMs: number;
 }
 
+/** What follows where servers are bought without firewalls. */
+export type Unprotected = 'ask' | 'refuse';
+
 export interface ActivitySettings {
   retries: Record<CallKind, RetryBudget>;
   /**
@@ -84,6 +87,8 @@ export interface ActivitySettings {
   duplicateWithinMs: number;
   /** A person is asked about a purchase that would exceed one of them. */
   spendLimits: readonly SpendLimit[];
+  /** Whether servers may be bought without firewalls: `ask` has a person approve it. */
+  requireFirewalls: 'off' | Unprotected;
   /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
   /** Who is told of what happens to sagas. Undefined: nobody. */

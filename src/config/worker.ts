@@ -71,6 +71,11 @@ export const workerSettings = z.object({
      */
     duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
     spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
+    /** Off by default: not every provider's servers need firewalls of their own. */
+    requireFirewalls: from(
+      'REQUIRE_FIREWALLS',
+      z.enum(['off', 'ask', 'refuse'], 'must be off, ask or refuse').default('off'),
+    ),
   }),
   /**
    * A provider that restarts is back within minutes; after a quarter of an hour a person should know. An attempt costs

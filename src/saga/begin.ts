@@ -11,6 +11,7 @@
 import { log, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
 import type { PlacementFound, ReferenceTaken } from '../activities/journal';
+import type { Unprotected } from '../activities/settings';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
@@ -25,6 +26,8 @@ export interface Begun {
   /** What people have corrected of the request, in order. */
   corrections: unknown[];
   placement: PlacementFound;
+  /** The operator's rule for servers without firewalls. */
+  unprotected?: Unprotected | undefined;
 }
 
 /**
@@ -103,5 +106,5 @@ export async function begin(
   saga.notices.wanted = taken.wanted ?? [];
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
   const { corrections = [], placement = { how: 'none' } } = taken.how === 'known' ? taken : {};
-  return { corrections, placement };
+  return { corrections, placement, unprotected: taken.unprotected };
 }

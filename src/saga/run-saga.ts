@@ -54,7 +54,7 @@ import { inWords, Progress } from './progress';
 import { stuckQuestion } from './questions';
 import { EndedBefore, LookAgain, SagaFailed, StateChanged } from './ends';
 import { Saga } from './saga';
-import type { Story, StoryOf } from './story';
+import type { Story, StoryContext, StoryOf } from './story';
 import { inPlace, isReset } from './activities';
 
 /** What counts for the ending, whatever the story. */
@@ -86,14 +86,14 @@ export async function runSaga<W extends WorkflowName, P = never>(
       return await fail(saga, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
     }
     const { request, planTypesMore } = read;
-    const make = (corrections: unknown[]) => {
-      const made = storyOf(saga, request, { planTypesMore, corrections });
+    const make = (known: Omit<StoryContext, 'planTypesMore'>) => {
+      const made = storyOf(saga, request, { planTypesMore, ...known });
       story = made;
       saga.pivot = made.pivot;
       saga.humanDecisions.undoes = () => describeUndo(saga, made);
       return made;
     };
-    const { other, pivot, finish } = make([]);
+    const { other, pivot, finish } = make({ corrections: [] });
     saga.journal.request = request;
     notices.account = 'account' in request ? request.account : undefined;
     nameForSearch(request);
@@ -142,7 +142,7 @@ const begunAgainMax = 3;
 async function untilThrough<W extends WorkflowName, P>(
   saga: Saga,
   request: RequestOf[W],
-  make: (corrections: unknown[]) => Story<W, P>,
+  make: (known: Omit<StoryContext, 'planTypesMore'>) => Story<W, P>,
   resource: string | undefined,
   looked: Looked,
 ): Promise<StoryResult<W>> {
@@ -164,13 +164,13 @@ async function untilThrough<W extends WorkflowName, P>(
 async function tellOnce<W extends WorkflowName, P>(
   saga: Saga,
   request: RequestOf[W],
-  make: (corrections: unknown[]) => Story<W, P>,
+  make: (known: Omit<StoryContext, 'planTypesMore'>) => Story<W, P>,
   resource: string | undefined,
 ): Promise<StoryResult<W>> {
   for (;;) {
     const begun = await begin(saga, request, resource);
     if ('how' in begun) return referenceTaken(saga, begun);
-    const story = make(begun.corrections);
+    const story = make(begun);
     const prepare = story.prepare ?? (() => Promise.resolve());
     if (story.pivot === undefined) {
       await prepare();

@@ -11,6 +11,7 @@ import type { Standing } from '../activities/journal';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
 import type { StoryResult } from '../domain/results';
+import type { Unprotected } from '../activities/settings';
 import type { Pivot, Placed } from './pivot';
 import type { Saga } from './saga';
 
@@ -20,6 +21,8 @@ export interface StoryContext {
   planTypesMore: readonly string[];
   /** What people corrected of the request, in order: in earlier runs of the reference, and in this one. */
   corrections: unknown[];
+  /** The operator's rule for servers without firewalls, where there is one. */
+  unprotected?: Unprotected | undefined;
 }
 
 /** Makes no call. Made anew whenever the run begins again. */

@@ -36,14 +36,12 @@ export class Purchase {
   private isAgreed = false;
   private readonly wanted: CorrectedRequest<ProvisionServersRequest, PurchaseCorrection>;
 
-  private readonly planTypesMore: readonly string[];
-
   constructor(
     private readonly saga: Saga,
     first: ProvisionServersRequest,
-    { planTypesMore, corrections }: StoryContext,
+    private readonly known: StoryContext,
   ) {
-    this.planTypesMore = planTypesMore;
+    const { planTypesMore, corrections } = known;
     this.wanted = new CorrectedRequest(saga, first, corrections, {
       apply: correctPurchase,
       check: (request) => check(provisionServersSchema(planTypesMore), request),
@@ -60,7 +58,7 @@ export class Purchase {
   }
 
   get ordered(): ServersOrdered {
-    return serversOrdered(this.request.items, this.planTypesMore);
+    return serversOrdered(this.request.items, this.known.planTypesMore);
   }
 
   get timesCorrected(): number {
@@ -79,7 +77,7 @@ export class Purchase {
    */
   async agree(): Promise<void> {
     if (this.isAgreed) return;
-    await agreeToPurchase(this.saga, this.request, this.ordered);
+    await agreeToPurchase(this.saga, this.request, this.ordered, this.known.unprotected);
     this.isAgreed = true;
   }
 
@@ -101,7 +99,7 @@ export class Purchase {
   }
 
   private allFields() {
-    return { item: this.itemNumber(() => true).optional(), ...purchaseCorrectionFields(this.planTypesMore) };
+    return { item: this.itemNumber(() => true).optional(), ...purchaseCorrectionFields(this.known.planTypesMore) };
   }
 
   private itemNumber(fits: (number: number) => boolean) {
@@ -144,15 +142,25 @@ export class Purchase {
   }
 }
 
-async function agreeToPurchase(saga: Saga, request: ProvisionServersRequest, ordered: ServersOrdered): Promise<void> {
+async function agreeToPurchase(
+  saga: Saga,
+  request: ProvisionServersRequest,
+  ordered: ServersOrdered,
+  unprotected: StoryContext['unprotected'],
+): Promise<void> {
   const { items, guard, approval } = request;
   const violations = purchaseViolations(items, ordered, guard);
   if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
-  if (!needsApproval({ total: ordered.most }, approval)) return;
+  const isUnprotected = unprotected !== undefined && ordered.most > 0 && !request.firewalls?.length;
+  if (isUnprotected && unprotected === 'refuse') {
+    throw new SagaFailed('GuardViolated', 'it buys servers and names no firewalls, and REQUIRE_FIREWALLS refuses that');
+  }
+  if (!isUnprotected && !needsApproval({ total: ordered.most }, approval)) return;
   const step = saga.step('approve', 'Have the purchase approved');
   step.end('stuck');
   try {
-    const question = `Approve ${describePurchase(request, ordered)}? The provider names no price in advance.`;
+    const without = isUnprotected ? ' It names no firewalls: the servers will have none.' : '';
+    const question = `Approve ${describePurchase(request, ordered)}?${without} The provider names no price in advance.`;
     await askApproval(saga, { step, question, expiresInMs: approvalExpiresInMs(approval) });
   } catch (error) {
     if (!(error instanceof StateChanged)) step.end('failed');

@@ -19,6 +19,7 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
     approvalMaxAgeMs: 0,
     quoteMaxAgeMs: 300_000,
     duplicateWithinMs: 0,
+    requireFirewalls: 'off',
     spendLimits: [],
     ...changes,
   };
