@@ -138,6 +138,9 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .addOption(ofWorkflow())
     .option('--timeline', 'show what was meant, answered, decided, undone and ended, in the order of time')
     .action(run(later(ofTheJournal, 'record')));
+  command(program, 'doctor', 'look whether everything that sagas need is there, and say what to do').action(
+    run(later(() => import('./doctor.js'), 'doctor')),
+  );
   command(program, 'purchases', 'print what was bought, the oldest first; it works without Temporal')
     .option('--account <ID>', 'only for this account')
     .option('--since <TIME>', 'sent from then on: a date like 2026-11-01, or a period like 30d', moment)

@@ -11,6 +11,7 @@ export type { ListenAddress } from './kinds';
 export { SettingsError, type Environment } from './settings';
 export {
   readWorkerConfig,
+  settingsGiven,
   type OutageConfig,
   type ProviderConfig,
   type WorkerConfig,

@@ -21,7 +21,16 @@ import {
 import { notificationSettings, readNotifications } from './notifications';
 import { hasKeys, readPayloadKeys } from './payload-keys';
 import { proxyFor } from './proxy';
-import { from, readSettings, readText, requireTogether, SettingsError, textOrFile, type Environment } from './settings';
+import {
+  from,
+  readSettings,
+  readText,
+  requireTogether,
+  SettingsError,
+  textOrFile,
+  variablesOf,
+  type Environment,
+} from './settings';
 
 export const workerSettings = z.object({
   ...clientSettings.shape,
@@ -259,4 +268,15 @@ function requireHttps({ PROVIDER_BASE_URL = '', PROVIDER_ALLOW_HTTP }: Environme
   problems.push(
     'PROVIDER_BASE_URL: must be https: (http: only to a loopback address, or with PROVIDER_ALLOW_HTTP=true)',
   );
+}
+
+/** What the environment sets of a worker's settings. Those that may hold a secret only say that they are there. */
+export function settingsGiven(env: Environment = process.env): Record<string, string> {
+  const plain = Object.keys(variablesOf(workerSettings)).filter((name) => !name.startsWith('NOTIFICATION'));
+  const temporal = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
+  const ofSecrets = Object.keys(env).filter((name) => /^(JOURNAL|PAYLOAD|PROVIDER|TEMPORAL|NOTIFICATION)_/.test(name));
+  const shown = [...temporal, ...plain].map((name) => [name, env[name]] as const);
+  const blanked = ofSecrets.map((name) => [name, '(set)'] as const);
+  const given = [...blanked, ...shown].flatMap(([name, value]) => (value ? [[name, value] as const] : []));
+  return Object.fromEntries(given);
 }

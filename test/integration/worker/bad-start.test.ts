@@ -1,6 +1,6 @@
 /** A worker that cannot start says why in one sentence, and what to do; what is in its way later does not stop it. */
 import { startProcess } from '../../../scripts/processes';
-import { whyTooOld, whyUnsafe } from '../../../src/operations/temporal-server';
+import { whyTooOld, whyUnsafe } from '../../../src/domain/server-version';
 import { programOf } from '../../support/programs';
 import { rigForFile } from '../../support/rig';
 

@@ -1,0 +1,148 @@
+/** What is wrong with an installation, in one screen: each thing that sagas need, and what to do where it is missing. */
+import { readHold } from '../client/hold';
+import { countPollers } from '../client/pollers';
+import {
+  readClientConfig,
+  readJournalConfig,
+  readWorkerConfig,
+  SettingsError,
+  settingsGiven,
+  temporalAddress,
+} from '../config';
+import { describeHolder } from '../domain/hold';
+import { searchAttributeNames } from '../domain/identity';
+import { whyTooOld, whyUnsafe } from '../domain/server-version';
+import type { OrderSagaClient } from '../client/client';
+import type { Journal } from '../journal/journal';
+import { schemaNumber } from '../journal/migrate';
+import { openToAsk } from '../journal/open';
+import { countsOf } from '../journal/record';
+import { createSealing } from '../security/sealing';
+import type { CommandContext } from './command-context';
+import { withSagas } from './connect';
+import { exitStatus } from './exit-status';
+
+interface Found {
+  what: string;
+  /** `look`: it works, and somebody should know. */
+  is: 'ok' | 'look' | 'wrong';
+  found: string;
+  /** What to do. */
+  then?: string;
+}
+
+export async function doctor({ printer }: CommandContext): Promise<number> {
+  const found = [ofThisProgram(), ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
+  printer.table(found.map(({ what, is, found: text }) => [is, what, text]));
+  for (const { what, then } of found) if (then !== undefined) printer.line(`${what}: ${then}`);
+  printer.document({ found, settings: settingsGiven() });
+  return found.some(({ is }) => is === 'wrong') ? exitStatus.refused : exitStatus.done;
+}
+
+/** As `package.json` has it: the compiled program has none beside it. */
+const release = '0.1.0';
+
+function ofThisProgram(): Found {
+  const found = `order-saga ${release}, Node ${process.versions.node}, journal of schema ${schemaNumber}`;
+  return { what: 'versions', is: 'ok', found };
+}
+
+function ofSettings(): Found {
+  const what = 'settings of a worker';
+  try {
+    readWorkerConfig();
+    return { what, is: 'ok', found: 'a worker would start with them' };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const then = `set them as docs/settings.md says: ${error.problems.join('; ')}`;
+    return { what, is: 'wrong', found: `${error.problems.length} are missing or wrong`, then };
+  }
+}
+
+async function ofTemporal(): Promise<Found[]> {
+  try {
+    const config = readClientConfig();
+    return await withSagas(config, async (sagas) => [
+      await ofServer(sagas, temporalAddress(config)),
+      await ofSearchAttributes(sagas),
+      ...(await ofWorkers(sagas, config.taskQueue)),
+      await ofHold(sagas),
+    ]);
+  } catch (error) {
+    const then = 'is a server running there, and are TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and its credentials right?';
+    return [{ what: 'Temporal', is: 'wrong', found: messageOf(error), then }];
+  }
+}
+
+async function ofServer({ temporal }: OrderSagaClient, address: string): Promise<Found> {
+  const { namespace } = temporal.options;
+  const { serverVersion } = await temporal.workflowService.getSystemInfo({});
+  await temporal.workflowService.describeNamespace({ namespace });
+  const [tooOld, unsafe] = [whyTooOld(serverVersion), whyUnsafe(serverVersion)];
+  const known = { what: 'Temporal', found: `${address}, namespace ${namespace}, server ${serverVersion}` };
+  if (tooOld !== undefined) return { ...known, is: 'wrong', then: tooOld };
+  return unsafe === undefined ? { ...known, is: 'ok' } : { ...known, is: 'look', then: `${unsafe}; upgrade it` };
+}
+
+async function ofSearchAttributes({ temporal }: OrderSagaClient): Promise<Found> {
+  const what = 'search attributes';
+  const { namespace } = temporal.options;
+  const { customAttributes } = await temporal.connection.operatorService.listSearchAttributes({ namespace });
+  const missing = Object.values(searchAttributeNames).filter((name) => customAttributes[name] === undefined);
+  if (missing.length === 0) return { what, is: 'ok', found: 'all are there' };
+  return { what, is: 'wrong', found: `lacks ${missing.join(', ')}`, then: 'start a worker: it adds them, or says how' };
+}
+
+async function ofWorkers({ temporal }: OrderSagaClient, taskQueue: string): Promise<Found[]> {
+  const then = 'start a worker (docs/deploying.md)';
+  return Object.entries(await countPollers(temporal, taskQueue)).map(([of, count]) => {
+    const what = `workers, for ${of}`;
+    if (count > 0) return { what, is: 'ok', found: `${count} poll ${taskQueue}` };
+    return { what, is: 'wrong', found: `none polls ${taskQueue}`, then };
+  });
+}
+
+async function ofHold({ temporal }: OrderSagaClient): Promise<Found> {
+  const what = 'new sagas';
+  const hold = await readHold(temporal);
+  if (hold === undefined) return { what, is: 'ok', found: 'begin' };
+  return { what, is: 'look', found: `are ${describeHolder(hold)}`, then: 'order-saga hold off lets them begin' };
+}
+
+async function ofJournal(): Promise<Found[]> {
+  try {
+    const { address, name, payloadKeys, failover } = readJournalConfig();
+    const journal = await openToAsk(address, createSealing(payloadKeys), { writes: false, failover });
+    try {
+      const { putBack, references, pivots } = await countsOf(journal);
+      const found = `${name}: ${references} references, ${pivots.unknown} orders of unknown outcome`;
+      const then = 'nothing is sent: follow docs/journal.md, then run order-saga journal restored';
+      const state: Found =
+        putBack === undefined
+          ? { what: 'journal', is: 'ok', found }
+          : { what: 'journal', is: 'wrong', found: `${name}: ${putBack}`, then };
+      return [state, await ofKeys(journal)];
+    } finally {
+      await journal.close();
+    }
+  } catch (error) {
+    const then = 'is JOURNAL_URL right, and was order-saga journal migrate run?';
+    return [{ what: 'journal', is: 'wrong', found: messageOf(error), then }];
+  }
+}
+
+/** The newest request shows whether the keys are those that the journal is written with. */
+async function ofKeys(journal: Journal): Promise<Found> {
+  const what = 'keys';
+  const [newest] = await journal.newestRequests(1);
+  if (newest === undefined) return { what, is: 'ok', found: 'nothing was encrypted yet' };
+  try {
+    await journal.sealing.unseal(newest);
+    return { what, is: 'ok', found: 'the newest request can be read' };
+  } catch (error) {
+    const then = 'set PAYLOAD_KEYS to the keys of the workers';
+    return { what, is: 'wrong', found: `the newest request is ${messageOf(error)}`, then };
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message.replace(/\s+/g, ' ') : String(error));
