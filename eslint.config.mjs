@@ -30,7 +30,7 @@ const outsideWorkflows = [
 ].map(([name, message]) => ({ name, message }));
 
 export default defineConfig(
-  globalIgnores(['.cache/', 'dist/', 'coverage/', 'reports/', 'schemas/', 'test/system/histories/*/']),
+  globalIgnores(['**/dist/', '.cache/', 'coverage/', 'reports/', 'schemas/', 'test/system/histories/*/']),
   { rules: recommended },
   {
     files: ['**/*.ts'],

@@ -12,7 +12,9 @@ const readme = readDocument('README.md');
 
 it('shows the backend example that is compiled beside this test', () => {
   const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
-  expect(block.replaceAll("'order-saga-client'", "'../../src/client'")).toBe(readDocument('test/docs/backend-example.ts'));
+  expect(block.replaceAll("'order-saga-client'", "'../../src/client'")).toBe(
+    readDocument('test/docs/backend-example.ts'),
+  );
 });
 
 it('names every workflow and its id', () => {
