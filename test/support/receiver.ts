@@ -62,12 +62,14 @@ export class WebhookReceiver {
     return this.deliveries.filter(({ status }) => status !== undefined && status < 300);
   }
 
-  /** Of one saga: types, without what is sent again. */
+  /** Of one saga, without what is sent again: a message is sent at least once. */
+  messagesOf(reference: string): Message[] {
+    const first = new Map(this.taken.map(({ id, message }) => [id, message]));
+    return [...first.values()].filter(({ data }) => data.reference === reference);
+  }
+
   typesOf(reference: string): string[] {
-    const first = new Map(this.taken.map((delivery) => [delivery.id, delivery]));
-    return [...first.values()]
-      .filter(({ message }) => message.data.reference === reference)
-      .map(({ message }) => message.type);
+    return this.messagesOf(reference).map(({ type }) => type);
   }
 
   async close(): Promise<void> {

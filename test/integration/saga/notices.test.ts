@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { bundleWorkflows } from '../../../scripts/workflow-bundle';
-import { messageSchema, type Message, type Route } from '../../../src/domain/notifications';
+import { messageSchema, type Route } from '../../../src/domain/notifications';
 import { check } from '../../../src/domain/validation';
 import { rigSettings } from '../../support/activity-settings';
 import { inputsOf } from '../../support/events';
@@ -35,11 +35,9 @@ async function tell(routes: (ops: WebhookReceiver, boss: WebhookReceiver) => Rou
 
 type World = Awaited<ReturnType<typeof tell>>;
 
-const messagesOf = ({ taken }: WebhookReceiver, reference: string): Message[] =>
-  taken.map(({ message }) => message).filter(({ data }) => data.reference === reference);
 const untilEnded = (receiver: WebhookReceiver, reference: string) =>
   until(async () => {
-    const messages = messagesOf(receiver, reference);
+    const messages = receiver.messagesOf(reference);
     return messages.at(-1)?.type === 'saga.ended' && messages;
   });
 const toOps = (ops: WebhookReceiver): Route => ({
@@ -132,7 +130,7 @@ describe('a saga', () => {
     const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-7', firewalls: [143] }));
     const { servers } = await saga.result();
     await untilEnded(boss, saga.reference);
-    const messages = messagesOf(boss, saga.reference);
+    const messages = boss.messagesOf(saga.reference);
     const ids = servers.map(({ vmObjectId }) => vmObjectId);
     expect(messages.map(({ type, data }) => [type, data.vmObjectIds, data.step])).toEqual([
       ['saga.placed', undefined, 'place-order'],
@@ -216,7 +214,7 @@ it('is reminded of a question, and told of its end', async () => {
     await saga.result();
     await untilEnded(ops, saga.reference);
     const numbered = (receiver: WebhookReceiver) =>
-      messagesOf(receiver, saga.reference).map(({ type, data }) => `${type} ${data.reminders ?? ''}`);
+      receiver.messagesOf(saga.reference).map(({ type, data }) => `${type} ${data.reminders ?? ''}`);
     expect(numbered(ops)).toEqual([
       ...['saga.waiting 0', 'saga.reminder 1', 'saga.reminder 2', 'saga.reminder 3', 'saga.settled 3', 'saga.ended '],
     ]);
