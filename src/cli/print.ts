@@ -2,7 +2,6 @@
  * What the command line writes. For a person: lines, as things happen. For a program (`--json`): one JSON document, at
  * the end. Neither ever holds a secret field.
  */
-import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import type { Leftover } from '../domain/leftovers';
 import { decisionHints, exampleFor } from '../domain/decisions';
@@ -53,9 +52,17 @@ export class Printer {
    */
   async flow(text: string): Promise<boolean> {
     const { out } = this.streams;
-    if (out.write(text) || !(out instanceof Writable)) return true;
-    await once(out, 'drain', { signal: AbortSignal.any([goneFrom(out)]) }).catch(() => undefined);
-    return !out.destroyed;
+    if (!(out instanceof Writable)) {
+      out.write(text);
+      return true;
+    }
+    // A stream that has failed calls back no more.
+    if (out.errored || out.destroyed) return false;
+    return new Promise((settle) => {
+      out.write(text, (error) => {
+        settle(!error);
+      });
+    });
   }
 
   document(value: unknown): void {
@@ -106,14 +113,6 @@ export class Printer {
       );
     }
   }
-}
-
-function goneFrom(out: Writable): AbortSignal {
-  const gone = new AbortController();
-  out.once('close', () => {
-    gone.abort();
-  });
-  return gone.signal;
 }
 
 function describeStep({ status, title, attempts, detail }: StepView): string {

@@ -31,11 +31,10 @@ const columns: readonly [name: string, of: (row: Bought) => string | number | un
   ['object ids', ({ vmObjectIds }) => vmObjectIds.join(' '), 0],
 ];
 
-/** Row by row: what comes before the first, between two, and after the last. */
 interface Format {
   head: string;
-  row: (row: Bought) => string;
-  between: string;
+  /** Begins with what separates it from what came before. @param index from 0 */
+  row: (row: Bought, index: number) => string;
   tail: string;
 }
 
@@ -44,29 +43,26 @@ const names = columns.map(([name]) => name);
 const formats: Record<Asked['format'], Format> = {
   table: {
     head: inColumns(names),
-    row: (row) => inColumns(columns.map(([, of]) => printable(String(of(row) ?? '')))),
-    between: '\n',
+    row: (row) => `\n${inColumns(columns.map(([, of]) => printable(String(of(row) ?? ''))))}`,
     tail: '\n',
   },
-  json: { head: '[', row: (row) => `\n${JSON.stringify(row)}`, between: ',', tail: '\n]\n' },
+  json: { head: '[', row: (row, index) => `${index > 0 ? ',' : ''}\n${JSON.stringify(row)}`, tail: '\n]\n' },
   csv: {
     head: inCsv(names),
-    row: (row) => inCsv(columns.map(([, of]) => of(row) ?? '')),
-    between: '\r\n',
+    row: (row) => `\r\n${inCsv(columns.map(([, of]) => of(row) ?? ''))}`,
     tail: '\r\n',
   },
 };
 
 export async function purchases({ printer }: CommandContext, asked: Asked): Promise<number> {
   const { account, since: sinceMs, until: untilMs, outcome: fate, server: vmObjectId, json } = asked;
-  const { head, row, between, tail } = formats[json ? 'json' : asked.format];
+  const { head, row, tail } = formats[json ? 'json' : asked.format];
   return withJournal({ writes: false }, async (journal) => {
-    let isFirst = json === true || asked.format === 'json';
+    let index = 0;
     await printer.flow(head);
     for await (const one of bought(journal, { account, sinceMs, untilMs, fate, vmObjectId })) {
-      const isRead = await printer.flow((isFirst ? '' : between) + row(one));
-      if (!isRead) return exitStatus.done;
-      isFirst = false;
+      if (!(await printer.flow(row(one, index)))) return exitStatus.done;
+      index += 1;
     }
     await printer.flow(tail);
     return exitStatus.done;
