@@ -45,11 +45,12 @@ export interface TakeReference extends CallContext {
   isReset?: boolean;
 }
 
+/** What a run that takes its reference hears beside it. */
 interface Beside {
   turn?: TurnAnswer;
   /** Milestones that a receiver wants to hear of. */
   wanted?: Milestone[];
-  /** It may buy servers without firewalls. */
+  /** The operator's rule for servers without firewalls. */
   unprotected?: Unprotected;
 }
 

@@ -1,5 +1,6 @@
 /** What each command does. Each returns an exit status, or throws. */
 import { checkReference, checkRequest } from '../client/client';
+import { silentAfterMs } from '../client/events';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';
 import { toRow, type SagaFilter, type SagaRow } from '../client/saga-list';
@@ -12,7 +13,7 @@ import type { SagaOutcome } from '../domain/outcomes';
 import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { answerWithinMs, endOf, follow, outcomeOf, reportOf, type Ending, type FollowOptions } from './follow';
+import { endOf, follow, outcomeOf, reportOf, type Ending, type FollowOptions } from './follow';
 import { reportHold } from './hold-commands';
 import type { Printer } from './print';
 import { readJson, readRequest } from './read-request';
@@ -65,7 +66,7 @@ export async function firewallsOf({ printer }: CommandContext, server: string): 
 export async function status({ printer }: CommandContext, reference: string, options: OfWorkflow): Promise<number> {
   return withSaga(reference, options, async (saga) => {
     const row = toRow(await saga.describe());
-    const progress = await saga.progress({ withinMs: answerWithinMs }).catch((error: unknown) => {
+    const progress = await saga.progress({ withinMs: silentAfterMs }).catch((error: unknown) => {
       if (!(error instanceof NoWorkerError)) throw error;
       printer.toStderr(error.message);
       return undefined;

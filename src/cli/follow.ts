@@ -41,9 +41,6 @@ export async function follow(saga: SagaHandle, options: FollowOptions = {}): Pro
   return endOf(saga);
 }
 
-/** A worker that takes over from a killed one answers within three seconds. */
-export const answerWithinMs = 5_000;
-
 export async function endOf(saga: SagaHandle): Promise<Ending> {
   try {
     return { state: 'done', result: await saga.result() };

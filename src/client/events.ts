@@ -10,6 +10,9 @@ import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 
+/** A worker that takes over from a killed one answers within three seconds. */
+export const silentAfterMs = 5_000;
+
 /** The server answers a call that waits after twenty seconds; a connection that is silent for longer is gone. */
 const pollMaxMs = 60_000;
 
@@ -63,6 +66,8 @@ async function* follow(following: Following): AsyncGenerator<ProgressView, undef
   }
 }
 
+type Page = proto.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
+
 /** Yields at once, after each event, and whether the saga has ended: a reset goes on in another run. */
 async function* happenings(following: Following): AsyncGenerator<boolean> {
   const { temporal, workflowId, signal } = following;
@@ -76,11 +81,15 @@ async function* happenings(following: Following): AsyncGenerator<boolean> {
     do {
       const asked = { namespace, execution: { workflowId, runId }, waitNewEvent: true, maximumPageSize: 100 };
       const token = nextPageToken;
-      const page: proto.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse = await abortable(following, () =>
+      const page: Page = await abortable(following, () =>
         temporal.withDeadline(Date.now() + pollMaxMs, () =>
           workflowService.getWorkflowExecutionHistory({ ...asked, ...(token ? { nextPageToken: token } : {}) }),
         ),
-      );
+      ).catch((error: unknown) => {
+        // Whether the server is there at all, the next look tells.
+        if (grpcCodeOf((error as Error).cause) !== grpcCodes.deadlineExceeded) throw error;
+        return {};
+      });
       nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
       const isNews = (page.history?.events?.length ?? 0) > 0;
       if (!isNews || nextPageToken === undefined) continue;
@@ -99,10 +108,10 @@ async function latest(following: Following): Promise<{ runId: string; isOpen: bo
 
 /** Asks until a worker answers. @returns undefined where the saga has ended, and none does */
 async function answered(following: Following): Promise<ProgressView | undefined> {
-  const { look, onSilence, signal, temporal } = following;
+  const { look, onSilence, signal } = following;
   for (let isTold = false; ; isTold = true) {
     try {
-      return await temporal.withAbortSignal(AbortSignal.any([signal]), look);
+      return await abortable(following, look);
     } catch (error) {
       if (signal.aborted || !(error instanceof NoWorkerError)) throw error;
       if (!isTold) onSilence?.(error.message);
@@ -113,13 +122,6 @@ async function answered(following: Following): Promise<ProgressView | undefined>
 }
 
 /** Temporal's client leaves a listener on the signal with each call: each call has a signal of its own. */
-async function abortable<T>({ temporal, signal }: Following, call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await withTemporalErrors(temporal, () => temporal.withAbortSignal(AbortSignal.any([signal]), call));
-    } catch (error) {
-      // The poll has waited too long: it is made again.
-      if (signal.aborted || grpcCodeOf((error as Error).cause) !== grpcCodes.deadlineExceeded) throw error;
-    }
-  }
+function abortable<T>({ temporal, signal }: Following, call: () => Promise<T>): Promise<T> {
+  return withTemporalErrors(temporal, () => temporal.withAbortSignal(AbortSignal.any([signal]), call));
 }

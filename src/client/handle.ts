@@ -40,7 +40,7 @@ import {
   UnknownReferenceError,
   type OrderSagaError,
 } from './errors';
-import { changesOf } from './events';
+import { changesOf, silentAfterMs } from './events';
 import { answerWithinMs, query } from './query';
 import { withTemporalErrors } from './temporal-errors';
 
@@ -83,7 +83,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * @throws UnknownReferenceError, NoConnectionError. While no worker answers it waits, and says so to `onSilence` once
    */
   events({ onSilence }: { onSilence?: (why: string) => void } = {}): AsyncIterableIterator<ProgressView> {
-    return changesOf(this.temporal, this.workflowId, () => this.progress({ withinMs: 5_000 }), onSilence);
+    return changesOf(this.temporal, this.workflowId, () => this.progress({ withinMs: silentAfterMs }), onSilence);
   }
 
   /**

@@ -1,5 +1,6 @@
 /**
- * What a backend imports: the package `order-saga-client` (packages/client). Everything that is not here is internal, and may change with any release.
+ * What a backend imports: the package `order-saga-client` (packages/client). Everything that is not here is internal,
+ * and may change with any release.
  */
 export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';

@@ -124,11 +124,10 @@ async function described(journal: Journal, row: Awaited<ReturnType<typeof pageOf
   const verdict = (await read(row.decided)) as { by?: string } | undefined;
   const approvals = (ending?.report?.decisions ?? []).filter(({ decision }) => decision === 'approve');
   const by = [...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => (who === undefined ? [] : [who]));
-  const known = { account, servers, items, total, currency, ended: ending?.ended };
-  const given = Object.fromEntries(Object.entries(known).map(([name, value]) => [name, value ?? undefined]));
   return {
     ...{ at: iso(row.age_ms), workflow, reference, fate },
-    ...definedOnly(given),
+    ...definedOnly({ account: account ?? undefined, currency: currency ?? undefined, total: total ?? undefined }),
+    ...definedOnly({ servers: servers ?? undefined, items: items ?? undefined, ended: ending?.ended }),
     vmObjectIds: ids === null ? [] : ids.split(',').map(Number),
     by: [...new Set(by)],
   };

@@ -16,6 +16,7 @@ import {
   aboutOf,
   beginOf,
   type Effect,
+  effectsOf,
   insertEffect,
   insertReference,
   isDoubtful,
@@ -27,7 +28,6 @@ import {
   mayHaveHappened,
   openRows,
   type Reference,
-  rowsOf,
   rowsOfStep,
   type SagaKey,
   theJournal,
@@ -98,7 +98,7 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
   // A pivot is decided by all that the saga has done.
-  const all = call.kind === 'pivot' ? await rowsOf(tx, key) : undefined;
+  const all = call.kind === 'pivot' ? await effectsOf(tx, key) : undefined;
   const lacks = await whatIsLacking(tx, journal, { taken: taken !== undefined, knows, failover, rows: all });
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
   if (namespace !== undefined && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };

@@ -16,12 +16,11 @@ import { correctionsOf, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, JournalUnreadable } from './errors';
 import { inDoubt, whyPutBack } from './lost-time';
-import { aboutOf, type EndingRow, iso, referenceOf, theJournal, type SagaKey } from './rows';
+import { aboutOf, effectsOf, type EndingRow, iso, referenceOf, theJournal, type SagaKey } from './rows';
 import type { Journal } from './journal';
 import { leftOpen } from './left-open';
 import type { JournalTables } from './schema';
 import { closedBy, idsIn, unnamed } from './servers';
-import { effectsOf } from './standing';
 import { stateOf, type State } from './state';
 
 type EffectRow = Selectable<JournalTables['effect']>;

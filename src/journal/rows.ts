@@ -47,7 +47,7 @@ export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
 }
 
 /** All rows of the saga, the oldest first. */
-export function rowsOf(tx: Kysely<JournalTables>, key: SagaKey): Promise<Effect[]> {
+export function effectsOf(tx: Kysely<JournalTables>, key: SagaKey): Promise<Effect[]> {
   return tx
     .selectFrom('effect')
     .selectAll()

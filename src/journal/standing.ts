@@ -1,9 +1,9 @@
 /** What a saga has done at the provider, by the journal: what was placed, what is in the cart, what is unknown. */
-import type { Kysely } from 'kysely';
 import type { About, JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
 import {
   aboutOf,
   type Effect,
+  effectsOf,
   insertReference,
   iso,
   leftInAir,
@@ -15,7 +15,6 @@ import {
 import { epochOfNew, insertDoubt, lostPivot, whatIsLacking } from './lost-time';
 import { openPivot } from './decide';
 import type { Journal } from './journal';
-import type { JournalTables } from './schema';
 import { stateOf, type State } from './state';
 
 /** What the journal has of the step that cannot be undone. */
@@ -136,13 +135,4 @@ async function placementOf(
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
   return { how: 'unknown', ...openPivot(pivot), cartItems, note: await journal.noteOf(pivot.note) };
-}
-
-export function effectsOf(db: Kysely<JournalTables>, key: SagaKey): Promise<Effect[]> {
-  return db
-    .selectFrom('effect')
-    .selectAll()
-    .where((where) => where.and({ ...key }))
-    .orderBy('seq')
-    .execute();
 }

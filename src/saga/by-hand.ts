@@ -9,8 +9,8 @@ import type { EffectCall } from '../domain/effects';
 export interface ByHand<T> {
   /** What the step comes to then. */
   counts: () => T;
-  /** The calls that need not be made any more, for the journal; absent where the step only looks. */
-  calls?: () => EffectCall[];
+  /** The call that need not be made any more, for the journal; absent where the step only looks. */
+  call?: (step: string) => EffectCall;
 }
 
 /**
@@ -21,8 +21,8 @@ export const seenByHand = 'seen';
 export type MarkDone = Extract<Decision, { decision: 'markDone' }>;
 
 /** The calls that a person has made unneeded. */
-export function callsByHand(specs: readonly { byHand?: ByHand<unknown> }[]): EffectCall[] {
-  return specs.flatMap(({ byHand }) => byHand?.calls?.() ?? []);
+export function callsByHand(specs: readonly { step: { id: string }; byHand?: ByHand<unknown> }[]): EffectCall[] {
+  return specs.flatMap(({ step, byHand }) => (byHand?.call ? [byHand.call(step.id)] : []));
 }
 
 /** The detail of the step. */

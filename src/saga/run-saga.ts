@@ -60,6 +60,9 @@ import { inPlace, isReset } from './activities';
 /** What counts for the ending, whatever the story. */
 type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
 
+/** Makes the story, of what the begin has read. */
+type Make<W extends WorkflowName, P> = (known: Omit<StoryContext, 'planTypesMore'>) => Story<W, P>;
+
 interface Looked {
   /** What the look before the end has shown, where the saga did not go on after it. */
   standing?: { read: Standing | undefined };
@@ -86,7 +89,7 @@ export async function runSaga<W extends WorkflowName, P = never>(
       return await fail(saga, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
     }
     const { request, planTypesMore } = read;
-    const make = (known: Omit<StoryContext, 'planTypesMore'>) => {
+    const make: Make<W, P> = (known) => {
       const made = storyOf(saga, request, { planTypesMore, ...known });
       story = made;
       saga.pivot = made.pivot;
@@ -142,7 +145,7 @@ const begunAgainMax = 3;
 async function untilThrough<W extends WorkflowName, P>(
   saga: Saga,
   request: RequestOf[W],
-  make: (known: Omit<StoryContext, 'planTypesMore'>) => Story<W, P>,
+  make: Make<W, P>,
   resource: string | undefined,
   looked: Looked,
 ): Promise<StoryResult<W>> {
@@ -164,7 +167,7 @@ async function untilThrough<W extends WorkflowName, P>(
 async function tellOnce<W extends WorkflowName, P>(
   saga: Saga,
   request: RequestOf[W],
-  make: (known: Omit<StoryContext, 'planTypesMore'>) => Story<W, P>,
+  make: Make<W, P>,
   resource: string | undefined,
 ): Promise<StoryResult<W>> {
   for (;;) {

@@ -43,7 +43,7 @@ export const lookTitle = 'Look into the journal for what was placed';
 /** How to put back what a step did. */
 export interface Undo extends StepSpec<unknown> {
   /** What it is where it cannot be put back, or is not to be. */
-  leftovers: (why: string) => Leftover[];
+  leftover: (why: string) => Leftover;
 }
 
 export class Saga {
@@ -130,15 +130,15 @@ export class Saga {
           step.end('undone');
           countUndo('undone');
         },
-        skip: ({ step, leftovers }, note) => {
+        skip: ({ step, leftover }, note) => {
           step.end('skipped', 'left behind');
-          this.progress.leave(...leftovers(note));
+          this.progress.leave(leftover(note));
           countUndo('left-behind');
         },
       },
     );
     const leaveAlone = (undo: Undo) => (why: string) => {
-      for (const leftover of undo.leftovers(why)) this.leaveAlone(leftover);
+      this.leaveAlone(undo.leftover(why));
     };
     await steps.through(undos.map((undo) => ({ ...undo, leaveAlone: leaveAlone(undo) })));
   }

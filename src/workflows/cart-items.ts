@@ -59,9 +59,9 @@ function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Ste
       counts: () => {
         saga.cart.delete(cartItemId);
       },
-      calls: () => [{ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }],
+      call: () => ({ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }),
     },
-    leftovers: (why) => [{ kind: 'cart-item', cartItemId, why }],
+    leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
   };
 }
 

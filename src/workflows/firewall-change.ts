@@ -64,15 +64,15 @@ export class FirewallChange {
         said.byHand = true;
         return {};
       };
-      const calls = () => [this.callByHand('mutate', 'assignFirewalls', assign)];
+      const byHand = { counts, call: this.callByHand('mutate', 'assignFirewalls', assign) };
       const act = (asked: EffectContext) => this.change('assignFirewalls', assigning, asked);
-      await saga.one({ step: assigning, act, byHand: { counts, calls } }, refused);
+      await saga.one({ step: assigning, act, byHand }, refused);
     }
     if (unassign.length > 0) {
       if (said.byHand) await this.lookForThoseByHand();
-      const calls = () => [this.callByHand('mutate', 'unassignFirewalls', unassign)];
+      const byHand = { counts: () => ({}), call: this.callByHand('mutate', 'unassignFirewalls', unassign) };
       const act = (asked: EffectContext) => this.change('unassignFirewalls', unassigning, asked);
-      await saga.one({ step: unassigning, act, byHand: { counts: () => ({}), calls } }, refused);
+      await saga.one({ step: unassigning, act, byHand }, refused);
     }
   }
 
@@ -105,12 +105,12 @@ export class FirewallChange {
       },
       { refusal: 'ask', skippable: true },
     );
-    const isSeen = !outcome.skipped && outcome.value === seenByHand;
-    const after = outcome.skipped || outcome.value === seenByHand ? undefined : readable(outcome.value);
+    const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
+    const after = list && readable(list);
     if (after !== undefined) return { firewalls: after, verified: true };
     const firewalls = asDenied([...before.filter((id) => !unassign.includes(id)), ...assign], denied);
     if (outcome.skipped) saga.progress.leave(...leftoversOf(vmObjectId, denied, outcome.note));
-    else if (!isSeen) {
+    else if (list !== undefined) {
       verifying.say('unverified: the list’s format is not known');
       saga.progress.leave(unverified(vmObjectId, firewalls));
     }
@@ -153,7 +153,7 @@ export class FirewallChange {
     const { saga, vmObjectId, before, assign, assigning, unassign, unassigning } = this;
     const leaving = this.leaving('unassignFirewalls', assign, 'assigned');
     if (before === undefined) {
-      for (const left of leaving.leftovers('it cannot be put back safely')) saga.leaveAlone(left);
+      saga.leaveAlone(leaving.leftover('it cannot be put back safely'));
       return;
     }
     const act = async (asked: EffectContext) => {
@@ -181,8 +181,8 @@ export class FirewallChange {
   private leaving(activity: How, firewalls: number[], what: string) {
     const { vmObjectId } = this;
     return {
-      byHand: { counts: () => undefined, calls: () => [this.callByHand('compensate', activity, firewalls)] },
-      leftovers: (why: string): Leftover[] => [{ kind: 'firewalls', vmObjectId, firewalls, why: `${what}: ${why}` }],
+      byHand: { counts: () => undefined, call: this.callByHand('compensate', activity, firewalls) },
+      leftover: (why: string): Leftover => ({ kind: 'firewalls', vmObjectId, firewalls, why: `${what}: ${why}` }),
     };
   }
 
@@ -228,10 +228,9 @@ export class FirewallChange {
   }
 
   /** How a change that a person made in the control panel is written down. */
-  private callByHand(kind: EffectKind, activity: How, firewalls: readonly number[]): EffectCall {
-    const isOfAssigning = (activity === 'assignFirewalls') === (kind === 'mutate');
-    const step = (isOfAssigning ? this.assigning : this.unassigning).id;
-    return { step, kind, activity, about: { vmObjectId: this.vmObjectId, firewalls: [...firewalls] } };
+  private callByHand(kind: EffectKind, activity: How, firewalls: readonly number[]) {
+    const about = { vmObjectId: this.vmObjectId, firewalls: [...firewalls] };
+    return (step: string): EffectCall => ({ step, kind, activity, about });
   }
 }
 

@@ -124,9 +124,7 @@ export class Protection {
         },
         byHand: {
           counts: () => (server.isAssigned = true),
-          calls: () => [
-            { step: server.assigning.id, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) },
-          ],
+          call: (step) => ({ step, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) }),
         },
       })),
       { refusal: 'ask', skippable: true, corrections: { stuck: correctionOf(servers) } },

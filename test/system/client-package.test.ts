@@ -16,6 +16,7 @@ const run = promisify(execFile);
 const bin = (name: string) => join(root, 'node_modules', '.bin', name);
 
 interface Manifest {
+  version: string;
   exports: Record<string, Record<string, Record<string, string>>>;
   peerDependencies: Record<string, string>;
 }
@@ -24,11 +25,7 @@ const readManifest = (at: string) => JSON.parse(readFileSync(join(at, 'package.j
 const { peerDependencies } = readManifest(join(root, 'packages', 'client'));
 const peers = Object.keys(peerDependencies);
 const oldest = /^>=(\S+) /.exec(peerDependencies['@temporalio/client'] ?? '')?.[1] ?? '';
-const newest = readManifestOf('@temporalio/client').version;
-
-function readManifestOf(name: string): { version: string } {
-  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string };
-}
+const newest = readManifest(join(root, 'node_modules', '@temporalio', 'client')).version;
 
 let rig: Rig;
 let folder: string;

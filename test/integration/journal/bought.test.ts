@@ -1,11 +1,10 @@
 /** Much that was bought: it flows, and whoever reads no more ends it. */
 import { sql } from 'kysely';
 import { bought } from '../../../src/journal/bought';
-import { isPostgres } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
-import { describeEachDatabase } from './databases';
+import { describeEachDatabase, numbersTo } from './databases';
 
 const rows = 50_000;
 
@@ -14,9 +13,7 @@ describeEachDatabase(`among ${rows} purchases`, ({ fresh }) => {
   beforeAll(async () => {
     journal = await openJournal(await fresh(), createSealing(undefined));
     const { db } = journal;
-    const numbers = isPostgres(db)
-      ? sql`select n from generate_series(1, ${sql.lit(rows)}) as numbers (n)`
-      : sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(rows)}) select n from numbers`;
+    const numbers = numbersTo(db, rows);
     await sql`
       insert into reference (workflow, reference, account, first_seen_ms, first_run, epoch, touched_ms)
         select 'switchPlan', 'r' || n, 'AB-' || (n % 2), 0, 'run', 0, 0 from (${numbers}) as numbers`.execute(db);

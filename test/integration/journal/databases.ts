@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JournalAddress } from '../../../src/journal/dialects';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
+import type { JournalTables } from '../../../src/journal/schema';
 import { migrate } from '../../../src/journal/migrate';
 import { describeWithPostgres, PostgresServer } from './postgres';
 
@@ -26,6 +28,13 @@ export function describeEachDatabase(title: string, tests: Tests): void {
   describeWithPostgres(`${title}, in PostgreSQL`, () => {
     tests(inPostgres());
   });
+}
+
+/** Rows of one column `n`, from 1: to fill tables with. */
+export function numbersTo(db: Kysely<JournalTables>, most: number): RawBuilder<unknown> {
+  return isPostgres(db)
+    ? sql`select n from generate_series(1, ${sql.lit(most)}) as numbers (n)`
+    : sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(most)}) select n from numbers`;
 }
 
 export function inFiles(): TestDatabases<{ file: string }> {

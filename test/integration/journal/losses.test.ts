@@ -5,7 +5,7 @@
 import { untilReady } from '../../../scripts/reachable';
 import { migrate } from '../../../src/journal/migrate';
 import type { Journal } from '../../../src/journal/journal';
-import { effectsOf } from '../../../src/journal/standing';
+import { effectsOf } from '../../../src/journal/rows';
 import { describeWithPostgres, PostgresServer } from './postgres';
 import { Proxy } from './proxy';
 import { letPass, openedJournals, place, rowOf, Run } from './runs';

@@ -9,7 +9,7 @@ import {
 } from 'kysely';
 import File from 'libsql';
 import { parseSpendLimits } from '../../../src/domain/spending';
-import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
+import type { JournalAddress } from '../../../src/journal/dialects';
 import { lookAtServer } from '../../../src/journal/firewalls';
 import { Journal } from '../../../src/journal/journal';
 import { bought, type BoughtFilter } from '../../../src/journal/bought';
@@ -20,7 +20,7 @@ import { standingOf } from '../../../src/journal/standing';
 import { statedFirewalls } from '../../../src/journal/stated-firewalls';
 import { dropTurn, takeTurn } from '../../../src/journal/turns';
 import { createSealing } from '../../../src/security/sealing';
-import { describeEachDatabase } from './databases';
+import { describeEachDatabase, numbersTo } from './databases';
 import { add, assign, place, remove, Run, unassignOld } from './runs';
 
 const rows = 20_000;
@@ -218,9 +218,7 @@ function isNarrow(access: string): boolean {
 
 /** So many effects, ten for each reference, of three steps and a pivot. */
 async function fill({ db }: Journal): Promise<void> {
-  const numbers = isPostgres(db)
-    ? sql`select n from generate_series(1, ${sql.lit(rows)}) as numbers (n)`
-    : sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(rows)}) select n from numbers`;
+  const numbers = numbersTo(db, rows);
   await sql`
     insert into reference (workflow, reference, first_seen_ms, first_run, epoch, touched_ms)
       select 'provisionServers', 'r' || n, 0, 'run', 0, 0 from (${numbers}) as numbers where n <= ${sql.lit(rows / 10)}`.execute(

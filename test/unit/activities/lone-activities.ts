@@ -21,9 +21,16 @@ import type { CallFailure } from '../../../src/domain/failures';
 import { holdWorkflow } from '../../../src/domain/hold';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import type { Journal } from '../../../src/journal/journal';
-import { beginOf, insertReference, own, referenceOf, theJournal, type SagaKey } from '../../../src/journal/rows';
+import {
+  effectsOf,
+  beginOf,
+  insertReference,
+  own,
+  referenceOf,
+  theJournal,
+  type SagaKey,
+} from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
-import { effectsOf } from '../../../src/journal/standing';
 import { ProviderClient } from '../../../src/provider/client';
 import type { PayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';

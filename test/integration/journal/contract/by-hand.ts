@@ -1,7 +1,8 @@
 import type { EffectCall } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
 import type { Journal } from '../../../../src/journal/journal';
-import { effectsOf, standingOf } from '../../../../src/journal/standing';
+import { effectsOf } from '../../../../src/journal/rows';
+import { standingOf } from '../../../../src/journal/standing';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
 import { assign, inAirMs, rowOf, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';

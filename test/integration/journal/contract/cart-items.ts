@@ -1,5 +1,5 @@
 import type { Journal } from '../../../../src/journal/journal';
-import { effectsOf } from '../../../../src/journal/standing';
+import { effectsOf } from '../../../../src/journal/rows';
 import type { TestDatabases } from '../databases';
 import { add, letPass, sharedJournal, place, remove, rowOf, Run } from '../runs';
 

@@ -4,7 +4,7 @@ import type { EffectKind, EffectOutcome } from '../../../../src/domain/effects';
 import { isUniqueViolation } from '../../../../src/journal/errors';
 import type { Journal } from '../../../../src/journal/journal';
 import type { JournalTables } from '../../../../src/journal/schema';
-import { effectsOf } from '../../../../src/journal/standing';
+import { effectsOf } from '../../../../src/journal/rows';
 import type { TestDatabases } from '../databases';
 import { sharedJournal, Run } from '../runs';
 

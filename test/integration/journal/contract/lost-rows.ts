@@ -1,6 +1,6 @@
 import type { Journal } from '../../../../src/journal/journal';
 import { restored } from '../../../../src/journal/ceremony';
-import { effectsOf } from '../../../../src/journal/standing';
+import { effectsOf } from '../../../../src/journal/rows';
 import type { TestDatabases } from '../databases';
 import { journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
 import { said } from '../../../support/operator';

@@ -4,7 +4,8 @@ import { nothingLost, restored, trustNewReferences } from '../../../../src/journ
 import type { Journal } from '../../../../src/journal/journal';
 import { begin } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
-import { effectsOf, standingOf } from '../../../../src/journal/standing';
+import { effectsOf } from '../../../../src/journal/rows';
+import { standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
 import {
   add,
