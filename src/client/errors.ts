@@ -78,7 +78,8 @@ export class AmbiguousReferenceError extends OrderSagaError {
 export class SagaFailedError extends OrderSagaError {
   constructor(
     readonly workflowId: string,
-    readonly type: SagaFailureName,
+    /** A worker of a newer release may send others. */
+    readonly type: SagaFailureName | (string & Record<never, never>),
     message: string,
     readonly report: Report,
   ) {

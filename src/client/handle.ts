@@ -21,7 +21,6 @@ import {
   type Cancellation,
   type DecisionName,
 } from '../domain/decisions';
-import { sagaFailureNames } from '../domain/failures';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
@@ -212,10 +211,9 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     }
     if (cause instanceof TimeoutFailure) return lost('timed-out', cause.message);
     if (!(cause instanceof ApplicationFailure)) return lost('failed', cause?.message ?? message);
-    const type = sagaFailureNames.find((name) => cause.type === name);
-    const report = readReport(cause.details?.[0]);
-    if (type === undefined || report === undefined) return lost('failed', cause.message);
-    return new SagaFailedError(this.workflowId, type, cause.message, report);
+    const { type, details, message: why } = cause;
+    const report = readReport(details?.[0]);
+    return type && report ? new SagaFailedError(this.workflowId, type, why, report) : lost('failed', why);
   }
 }
 

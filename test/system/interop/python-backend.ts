@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
-const folder = join(__dirname, 'python');
-const requirements = join(folder, 'requirements.txt');
+export const examples = join(__dirname, '..', '..', '..', 'examples', 'python');
+const requirements = join(examples, 'requirements.txt');
 
 /** A sentence where there is no Python that can make an environment; undefined where there is. */
 export function whyNoPython(): string | undefined {
@@ -25,7 +25,7 @@ export function whyNoPython(): string | undefined {
 /**
  * @returns the environment's interpreter. What the packages are is part of its name, so that others make another one.
  */
-async function python(): Promise<string> {
+export async function python(): Promise<string> {
   const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] || homedir(), '.cache');
   const version = spawnSync('python3', ['--version']).stdout.toString();
   const content = createHash('sha256').update(version).update(readFileSync(requirements)).digest('hex').slice(0, 12);
@@ -49,18 +49,9 @@ async function python(): Promise<string> {
   return interpreter;
 }
 
-export interface Refusal {
-  type: string;
+interface Refusal {
+  name: string;
   message: string;
-  details?: unknown[];
-  stack?: string;
-}
-
-/** What Python threw. */
-export class PythonError extends Error {
-  constructor(readonly refusal: Refusal) {
-    super(`${refusal.type}: ${refusal.message}`);
-  }
 }
 
 export class PythonBackend {
@@ -72,8 +63,8 @@ export class PythonBackend {
 
   /** @param environment with TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and PAYLOAD_KEYS */
   static async start(environment: Record<string, string>): Promise<PythonBackend> {
-    const child = spawn(await python(), [join(folder, 'backend.py')], {
-      env: { PATH: process.env['PATH'], ...environment },
+    const child = spawn(await python(), [join(__dirname, 'python', 'driver.py')], {
+      env: { PATH: process.env['PATH'], PYTHONPATH: examples, PYTHONDONTWRITEBYTECODE: '1', ...environment },
     });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
@@ -86,13 +77,13 @@ export class PythonBackend {
     return new PythonBackend(child, lines, closed);
   }
 
-  /** One command at a time. @throws PythonError */
-  async ask(command: { do: string; workflowId: string } & Record<string, unknown>): Promise<unknown> {
+  /** Commands are obeyed one after the other. @throws what Python has thrown: an error of the same name and the same fields */
+  async ask(command: { do: string } & Record<string, unknown>): Promise<unknown> {
     this.child.stdin.write(`${JSON.stringify(command)}\n`);
     const line = await this.lines.next();
     if (line.done) throw new Error('Python has ended');
     const answer = JSON.parse(line.value) as { ok: unknown } | { error: Refusal };
-    if ('error' in answer) throw new PythonError(answer.error);
+    if ('error' in answer) throw Object.assign(new Error(answer.error.message), answer.error);
     return answer.ok;
   }
 

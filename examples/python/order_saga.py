@@ -1,0 +1,276 @@
+"""A client of order-saga: starts sagas, watches them, decides for them and reads how they ended.
+
+It keeps the rules of docs/clients.md; the numbers in the comments are theirs. Copy it into your backend.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import os
+from datetime import timedelta
+from typing import Any, Literal, cast
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from temporalio.api.common.v1 import Payload
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import (
+    Client,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.converter import DataConverter, DefaultFailureConverterWithEncodedAttributes, PayloadCodec
+from temporalio.exceptions import ApplicationError, CancelledError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from models import Progress, Report
+
+Workflow = Literal["provisionServers", "changeOrder", "switchPlan", "setFirewalls"]
+Milestone = Literal["placed", "servers", "protected"]
+
+prefixes: dict[Workflow, str] = {
+    "provisionServers": "provision",
+    "changeOrder": "change",
+    "switchPlan": "switch",
+    "setFirewalls": "firewalls",
+}
+took_nothing = ["InvalidRequest", "ReferenceTaken"]
+no_worker = [RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED]
+
+
+class OrderSagaError(Exception):
+    """The base of all of them. None carries a value of a request: it may be a password."""
+
+
+class ReferenceTakenError(OrderSagaError):
+    """The reference belongs to another request. Nothing was started; `fields` are the names of what differs."""
+
+    def __init__(self, fields: list[str]):
+        super().__init__(f"the reference is taken by another request, which differs in {', '.join(fields)}")
+        self.fields = fields
+
+
+class SagaFailedError(OrderSagaError):
+    """The saga ended by its own decision, after it had undone what could be undone."""
+
+    def __init__(self, type: str, message: str, report: Report):
+        super().__init__(message)
+        self.type = type
+        self.report = report
+
+
+class SagaCancelledError(OrderSagaError):
+    """It does not mean that nothing was placed: see the report."""
+
+    def __init__(self, report: Report):
+        super().__init__(report["why"])
+        self.report = report
+
+
+class SagaLostError(OrderSagaError):
+    """Ended from outside. Nobody knows what it has undone; what it had done is in the journal: order-saga record."""
+
+
+class SagaWaitsError(OrderSagaError):
+    """It waits for a person, and is not over."""
+
+    def __init__(self, waiting: dict[str, Any]):
+        super().__init__(f"it waits for a person, as {waiting['kind']}: {waiting['question']}")
+        self.waiting = waiting
+
+
+class MilestoneMissedError(OrderSagaError):
+    """The saga has ended well, without coming to this milestone."""
+
+
+class DecisionRefusedError(OrderSagaError):
+    """The decision does not fit. Nothing changed; the sentence says what would fit."""
+
+
+class NoWorkerError(OrderSagaError):
+    """Temporal answers, no worker does. Nothing is lost. After a decision, the progress tells whether it was taken."""
+
+
+class Codec(PayloadCodec):
+    """11: AES-GCM in the wire format of Temporal's samples: nonce (12 bytes), ciphertext, tag (16 bytes)."""
+
+    def __init__(self, keys: str):
+        """`keys` as PAYLOAD_KEYS: `id:base64 of 32 bytes`, comma-separated. The first one encrypts."""
+        entries = [entry.strip().split(":") for entry in keys.split(",")]
+        self.ciphers = {id: AESGCM(base64.b64decode(key)) for id, key in entries}
+        self.current = entries[0][0]
+
+    async def encode(self, payloads: Any) -> list[Payload]:
+        return [self.encrypt(payload) for payload in payloads]
+
+    async def decode(self, payloads: Any) -> list[Payload]:
+        return [self.decrypt(payload) for payload in payloads]
+
+    def encrypt(self, payload: Payload) -> Payload:
+        nonce = os.urandom(12)
+        data = nonce + self.ciphers[self.current].encrypt(nonce, payload.SerializeToString(), None)
+        return Payload(
+            metadata={"encoding": b"binary/encrypted", "encryption-key-id": self.current.encode()},
+            data=data,
+        )
+
+    def decrypt(self, payload: Payload) -> Payload:
+        if payload.metadata.get("encoding") != b"binary/encrypted":
+            return payload
+        cipher = self.ciphers[payload.metadata["encryption-key-id"].decode()]
+        return Payload.FromString(cipher.decrypt(payload.data[:12], payload.data[12:], None))
+
+
+async def connect(address: str, namespace: str = "default", payload_keys: str | None = None) -> Client:
+    converter = DataConverter.default
+    if payload_keys:
+        converter = dataclasses.replace(
+            converter,
+            payload_codec=Codec(payload_keys),
+            # 11: messages of failures, too.
+            failure_converter_class=DefaultFailureConverterWithEncodedAttributes,
+        )
+    return await Client.connect(address, namespace=namespace, data_converter=converter)
+
+
+class Saga:
+    """Follows the reference, not a run: after a Reset, another run goes on (5)."""
+
+    def __init__(self, client: Client, workflow_id: str, existing: bool):
+        self.client = client
+        self.workflow_id = workflow_id
+        self.existing = existing
+
+    @property
+    def latest(self) -> WorkflowHandle[Any, Any]:
+        return self.client.get_workflow_handle(self.workflow_id)
+
+    async def progress(self) -> Progress:
+        """The state of the saga, also after its end. 8: where no worker answers, that says nothing about the saga."""
+        try:
+            return cast(Progress, await self.latest.query("progress", rpc_timeout=timedelta(seconds=10)))
+        except RPCError as error:
+            if error.status not in no_worker:
+                raise
+            raise NoWorkerError("no worker answers; is one running?") from None
+
+    async def reached(self, milestone: Milestone) -> dict[str, Any]:
+        """Waits until the saga has come so far: `at`, and `vmObjectIds` where they are known. Raises as result()."""
+        while True:
+            # 10: one call that waits for the next event, instead of asking again and again.
+            async for _ in self.latest.fetch_history_events(wait_new_event=True):
+                try:
+                    progress = await self.progress()
+                except NoWorkerError:
+                    continue
+                for one in progress["reached"]:
+                    if one["milestone"] == milestone:
+                        return cast(dict[str, Any], one)
+                if "waiting" in progress:
+                    raise SagaWaitsError(cast(dict[str, Any], progress["waiting"]))
+            if (await self.latest.describe()).status != WorkflowExecutionStatus.RUNNING:
+                await self.result()
+                raise MilestoneMissedError(f"{self.workflow_id} has ended, and has not come to “{milestone}”")
+
+    async def decide(self, decision: str, body: dict[str, Any]) -> dict[str, Any]:
+        """7: `body` names the question that was read, as `waiting.id`, so that no answer meets another question."""
+        try:
+            taken = await self.latest.execute_update(decision, body, rpc_timeout=timedelta(seconds=10))
+            return cast(dict[str, Any], taken)
+        except WorkflowUpdateFailedError as error:
+            raise DecisionRefusedError(str(error.cause)) from None
+        except WorkflowUpdateRPCTimeoutOrCancelledError:
+            raise NoWorkerError("no worker answers; the progress will tell whether the decision was taken") from None
+
+    async def cancel(self, by: str, note: str) -> None:
+        """9: who wants it, and why, comes first: it stays in the report. The end comes later, see result()."""
+        await self.latest.signal("cancelledBy", {"by": by, "note": note})
+        await self.latest.cancel()
+
+    async def result(self) -> dict[str, Any]:
+        """6: waits for the end, however long it takes, and reads each way to end."""
+        while True:
+            try:
+                return cast(dict[str, Any], await self.latest.result())
+            except WorkflowFailureError as error:
+                cause, ended = error.cause, await self.latest.describe()
+            # 5: a Reset ended that run, and started another one.
+            if ended.status in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED):
+                continue
+            if isinstance(cause, ApplicationError) and cause.type and cause.details:
+                # 12: a newer release may have a failure that this client does not know; its report says what was done.
+                raise SagaFailedError(cause.type, cause.message, cause.details[0])
+            if isinstance(cause, CancelledError) and "report" in (memo := await ended.memo()):
+                raise SagaCancelledError(memo["report"])
+            raise SagaLostError(f"{self.workflow_id} was ended from outside: {type(cause).__name__}")
+
+
+async def start(client: Client, workflow: Workflow, request: Any, task_queue: str = "order-saga") -> Saga:
+    """Starts a saga, or finds the one that the same request started before.
+
+    2: whoever does not know whether a start has arrived starts again, with the same reference and the same request.
+    """
+    workflow_id = f"{prefixes[workflow]}/{request['reference']}"
+    account = request.get("account")
+
+    async def once(reuse: WorkflowIDReusePolicy) -> Saga:
+        await client.start_workflow(
+            workflow,
+            request,
+            id=workflow_id,
+            task_queue=task_queue,
+            # 1: one run for a reference, also after that has ended.
+            id_reuse_policy=reuse,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            priority=Priority(fairness_key=account) if account else Priority.default,
+        )
+        return Saga(client, workflow_id, existing=False)
+
+    try:
+        return await once(WorkflowIDReusePolicy.REJECT_DUPLICATE)
+    except WorkflowAlreadyStartedError:
+        differing = differences(await first_request(client, workflow_id), request)
+    if not differing:
+        return Saga(client, workflow_id, existing=True)
+    # 4: a run that was refused as a whole has not taken its reference. The new run asks the journal.
+    if await ended_as(client, workflow_id) in took_nothing:
+        return await once(WorkflowIDReusePolicy.ALLOW_DUPLICATE)
+    raise ReferenceTakenError(differing)
+
+
+async def first_request(client: Client, workflow_id: str) -> Any:
+    """3: what the reference belongs to stands in the first event of its run."""
+    handle = client.get_workflow_handle(workflow_id)
+    first = await anext(handle.fetch_history_events())
+    payloads = list(first.workflow_execution_started_event_attributes.input.payloads)
+    [request] = await client.data_converter.decode(payloads)
+    return request
+
+
+async def ended_as(client: Client, workflow_id: str) -> str | None:
+    last = client.get_workflow_handle(workflow_id)
+    if (await last.describe()).status != WorkflowExecutionStatus.FAILED:
+        return None
+    async for event in last.fetch_history_events(skip_archival=True):
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:
+            return event.workflow_execution_failed_event_attributes.failure.application_failure_info.type
+    return None
+
+
+def differences(one: Any, other: Any, at: str = "") -> list[str]:
+    """The names of the fields that differ, like `items[0].plan_id`; never their values."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        names = [(f"{at}.{name}" if at else name, name) for name in {**one, **other}]
+        return [
+            found
+            for path, name in names
+            for found in ([path] if (name in one) != (name in other) else differences(one[name], other[name], path))
+        ]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other))
+        return [found for index, (a, b) in pairs for found in differences(a, b, f"{at}[{index}]")]
+    return [] if one == other and type(one) is type(other) else [at or "the request as a whole"]
