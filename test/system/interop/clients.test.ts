@@ -53,8 +53,7 @@ afterAll(async () => {
 const newer = new Set<string>();
 
 const ours: AnyClient = {
-  start: (request, taskQueue = 'order-saga') =>
-    new OrderSagaClient(rig.temporal, { taskQueue }).provision(request),
+  start: (request, taskQueue = 'order-saga') => new OrderSagaClient(rig.temporal, { taskQueue }).provision(request),
   progress: (reference) => of(reference).progress(),
   reached: (reference, milestone) => of(reference).reached(milestone),
   decide: (reference, decision, body) => of(reference).decide(decision, body),
@@ -272,7 +271,9 @@ unlessLacking(whyNot)('the client in Python', () => {
     const env = { ...process.env, ...rig.environment, PAYLOAD_KEYS: keys };
     const run = () => promisify(execFile)(interpreter, [join(examples, 'order.py'), 'PO-PY-1'], { env });
     const interpreter = await python();
-    expect((await run()).stdout).toMatch(/has begun\napproved: .*\nservers \[\d+, \d+\]\ndone: \[\[143\], \[143\]\]\n$/s);
+    expect((await run()).stdout).toMatch(
+      /has begun\napproved: .*\nservers \[\d+, \d+\]\ndone: \[\[143\], \[143\]\]\n$/s,
+    );
     expect((await run()).stdout).toMatch(/goes on\nservers/);
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-PY-1')).toHaveLength(1);
   });
