@@ -157,7 +157,7 @@ const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 
 function mean(
   journal: Journal,
-  { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
+  { inAirMs, planTypesMore, duplicateWithinMs, spendLimits, priceList }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace' | 'sent'>,
   { kind, recall, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'countsByHand'>,
   { knows, note, turn, corrections, approved }: EffectContext,
@@ -165,7 +165,7 @@ function mean(
   const guards = {
     ...(recall ? { recall } : {}),
     ...(countsByHand ? { countsByHand } : {}),
-    ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, approved } } : {}),
+    ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, priceList, approved } } : {}),
   };
   return journal.mean({ ...meaning, knows, note, turn, corrections, inAirMs, ...guards }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;

@@ -9,6 +9,7 @@ import { workflowIdOf } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
 import { resultOutcomes } from '../domain/outcomes';
+import { estimateOf, type Estimate } from '../domain/prices';
 import type { RecordedEnding } from '../domain/record';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
 import type { Report } from '../domain/results';
@@ -52,6 +53,8 @@ interface Beside {
   wanted?: Milestone[];
   /** The operator's rule for servers without firewalls. */
   unprotected?: Unprotected;
+  /** Of the request with all corrections, where the operator has a price list. */
+  estimate?: Estimate;
 }
 
 export type ReferenceTaken =
@@ -122,6 +125,10 @@ export interface Standing extends Done {
   ended?: PastEnding;
 }
 
+export interface CorrectionWritten extends Pick<Beside, 'estimate'> {
+  how: 'written' | 'placed';
+}
+
 export interface Settle extends CallContext, Verdict {
   row: string;
 }
@@ -149,6 +156,13 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     });
   const standing = (saga: SagaKey, asking: Omit<Asking, 'inAirMs'>) =>
     standingOf(journal, saga, { ...asking, inAirMs: settings.inAirMs });
+  /** @param first the request, where nobody can have corrected it */
+  const estimated = async (saga: SagaKey, first?: unknown): Promise<Pick<Beside, 'estimate'>> => {
+    const { priceList } = settings;
+    if (priceList === undefined || saga.workflow !== 'provisionServers') return {};
+    const request = first ?? (await journal.correctedRequest(saga));
+    return request === undefined ? {} : { estimate: estimateOf(request as ProvisionServersRequest, priceList) };
+  };
   return {
     /**
      * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the
@@ -175,7 +189,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const wanted = wantedEvents(settings, account);
         const { requireFirewalls: unprotected } = settings;
         const asks = unprotected !== 'off' && saga.workflow === 'provisionServers' ? { unprotected } : {};
-        const also: Beside = { ...turn, ...asks, ...(wanted.length > 0 ? { wanted } : {}) };
+        const priced = await estimated(saga, first === undefined ? request : undefined);
+        const also: Beside = { ...turn, ...asks, ...priced, ...(wanted.length > 0 ? { wanted } : {}) };
         if (first === undefined) return { how: 'new', knows, ...also };
         // One that comes later is found where the pivot is meant.
         const corrections = await journal.corrections(saga);
@@ -217,10 +232,11 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Writes a person's correction of the request, for this run and every later one of the reference. A second call
      * changes nothing, and neither does a call after the pivot was placed, or may have been.
      */
-    writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<'written' | 'placed'> {
-      return call('mutate', { retry }, () => {
+    writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<CorrectionWritten> {
+      return call('mutate', { retry }, async () => {
         const { saga, run } = sagaOf(Context.current().info);
-        return journal.correct(saga, { ...said, run });
+        const how = await journal.correct(saga, { ...said, run });
+        return { how, ...(await estimated(saga)) };
       });
     },
 

@@ -4,6 +4,7 @@
  */
 import type { EffectKind } from '../domain/effects';
 import type { Route } from '../domain/notifications';
+import type { PriceList } from '../domain/prices';
 import type { OnRefusal } from '../domain/requests';
 import type { SpendLimit } from '../domain/spending';
 
@@ -87,6 +88,8 @@ export interface ActivitySettings {
   duplicateWithinMs: number;
   /** A person is asked about a purchase that would exceed one of them. */
   spendLimits: readonly SpendLimit[];
+  /** For orders, which the provider does not quote. */
+  priceList?: PriceList | undefined;
   /** Whether servers may be bought without firewalls: `ask` has a person approve it. */
   requireFirewalls: 'off' | Unprotected;
   /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */

@@ -26,6 +26,7 @@ const columns: readonly [name: string, of: (row: Bought) => string | number | un
   ['items', ({ items }) => items, 5],
   ['total', ({ total }) => total, 10],
   ['currency', ({ currency }) => currency, 8],
+  ['estimate', ({ isEstimate }) => isEstimate && 'yes', 8],
   ['by', ({ by }) => by.join(', '), 16],
   ['ended', ({ ended }) => ended, 14],
   ['object ids', ({ vmObjectIds }) => vmObjectIds.join(' '), 0],

@@ -2,11 +2,13 @@
  * The kinds of settings: how a text of the environment is parsed, and the message when it is invalid. Each number has a
  * minimum and a maximum; `test/docs/bounds.test.ts` finds a setting that has none.
  */
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
 import { hasCredentials } from '../domain/notifications';
 import { cloudServerPlanTypes, readPlanType } from '../domain/plan-types';
+import { parsePriceList } from '../domain/prices';
 import { parseSpendLimits } from '../domain/spending';
 
 export interface ListenAddress {
@@ -121,6 +123,11 @@ export const parsedBy = <T>(parse: (value: string) => T, expected: string) =>
 export const spendLimits = parsedBy(
   parseSpendLimits,
   'must be limits like AB-1=20 servers/1d, *=500 usd/30d, comma-separated',
+);
+
+export const priceList = parsedBy(
+  (path) => parsePriceList(readFileSync(path, 'utf8')),
+  'must be a file with a price list, as docs/settings.md has it',
 );
 
 export const origins = list.refine(

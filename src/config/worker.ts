@@ -10,6 +10,7 @@ import {
   flag,
   listenAddress,
   pointers,
+  priceList,
   rate,
   serviceUrl,
   spendLimits,
@@ -80,6 +81,8 @@ export const workerSettings = z.object({
      */
     duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
     spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
+    /** A file of JSON. Without it no order has an estimate. */
+    priceList: from('PRICE_LIST_FILE', priceList.optional()),
     /** Off by default: not every provider's servers need firewalls of their own. */
     requireFirewalls: from(
       'REQUIRE_FIREWALLS',

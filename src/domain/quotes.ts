@@ -34,14 +34,16 @@ export function guardViolations(quote: Quote, guard: Guard | undefined): string[
   return broken;
 }
 
-/** @param asked `total`: a price, or the number of servers of a purchase */
-export function needsApproval(asked: Pick<Quote, 'total'>, rule: ApprovalRule = 'never'): boolean {
+export function needsApproval(quote: Pick<Quote, 'total'>, rule: ApprovalRule = 'never'): boolean {
   if (rule === 'never') return false;
-  return rule === 'always' || !('above' in rule) || asked.total > rule.above;
+  return rule === 'always' || !('above' in rule) || quote.total > rule.above;
 }
 
+/** Of a quote or of a purchase. */
+export type ExpiringRule = 'never' | 'always' | { expiresAfterSeconds?: number | undefined };
+
 /** When a question without a decision is rejected; undefined where it waits for ever. */
-export function approvalExpiresInMs(rule: ApprovalRule = 'never'): number | undefined {
+export function approvalExpiresInMs(rule: ExpiringRule = 'never'): number | undefined {
   if (typeof rule === 'string' || rule.expiresAfterSeconds === undefined) return undefined;
   return rule.expiresAfterSeconds * 1_000;
 }

@@ -56,6 +56,9 @@ const recordedEffectSchema = z.strictObject({
       /** From a quote. */
       total: z.number().optional(),
       currency: z.string().optional(),
+      /** From the operator's price list. */
+      estimate: z.number().optional(),
+      estimatedIn: z.string().optional(),
     })
     .optional(),
   run: z.string(),

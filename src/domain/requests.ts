@@ -202,22 +202,30 @@ export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
 
 const count = () => z.int('must be a whole number').nonnegative('must not be negative');
 
-/** Limits for a purchase, which the provider does not quote. */
+/** Limits for a purchase. The provider does not quote it: `maxTotal` is compared with the operator's price list. */
 export const purchaseGuardSchema = lazy(() =>
   z.strictObject({
+    maxTotal: amount().optional(),
     maxServers: count().optional(),
     maxItems: count().optional(),
   }),
 );
 export type PurchaseGuard = z.infer<ReturnType<typeof purchaseGuardSchema>>;
 
-/** For a purchase: `above` is a number of servers. */
+/** For a purchase: `above` is a number of servers, `aboveTotal` an amount by the operator's price list. */
 export const purchaseApprovalSchema = lazy(() =>
   z.union(
-    [z.literal('never'), z.literal('always'), aboveSchema(count()), expiringSchema()],
-    'must be "never", "always", { "above": a number of servers } or { "expiresAfterSeconds": a whole number }, or both of these',
+    [
+      z.literal('never'),
+      z.literal('always'),
+      aboveSchema(count()),
+      z.strictObject({ aboveTotal: amount(), expiresAfterSeconds: seconds().optional() }),
+      expiringSchema(),
+    ],
+    'must be "never", "always", { "above": a number of servers }, { "aboveTotal": an amount } or { "expiresAfterSeconds": a whole number }, or one of these with it',
   ),
 );
+export type PurchaseApproval = z.infer<ReturnType<typeof purchaseApprovalSchema>>;
 
 const resourcesSchema = () =>
   z

@@ -2,11 +2,12 @@
  * What a saga buys, as the journal compares and counts it over all references; the limits that an operator sets for
  * accounts; and the concerns about a purchase that need a person's yes.
  *
- * No price is guessed: an order has a number of servers and of items, a change or a switch has the total of its quote,
- * in its own currency.
+ * No price is guessed: an order has a number of servers and of items, and an estimate where the operator has a price
+ * list; a change or a switch has the total of its quote, in its own currency.
  */
 import type { WorkflowName } from './identity';
 import { serversOrdered } from './plan-types';
+import { estimateOf, type Estimate, type PriceList } from './prices';
 import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
 /** What has become of a purchase; `unknown`: nobody has said yet whether it was placed. */
@@ -23,6 +24,8 @@ export interface Purchase {
   items?: number;
   /** As the request names it, in lower case. */
   currency?: string | undefined;
+  /** For an order, where there is a price list. */
+  estimate?: Estimate;
 }
 
 /**
@@ -34,6 +37,7 @@ export function purchaseOf(
   workflow: WorkflowName,
   request: unknown,
   planTypesMore: readonly string[],
+  priceList?: PriceList,
 ): Purchase | undefined {
   switch (workflow) {
     case 'provisionServers': {
@@ -44,6 +48,7 @@ export function purchaseOf(
         servers: serversOrdered(items, planTypesMore).most,
         items: items.length,
         currency: currency?.toLowerCase(),
+        ...(priceList === undefined ? {} : { estimate: estimateOf({ items, currency }, priceList) }),
       };
     }
     case 'changeOrder': {
@@ -178,6 +183,8 @@ export type Concern = { id: string } & (
       /** What was, or may have been, spent in the period so far. */
       spent: number;
       adds: number;
+      /** Why it is not known what it adds. */
+      unpriced?: string | undefined;
     }
 );
 
@@ -197,6 +204,7 @@ export function isAgreedTo(concern: Concern, approved: readonly Concern[]): bool
       one.most === most &&
       one.unit === unit &&
       one.withinMs === withinMs &&
+      (concern.unpriced === undefined || one.unpriced !== undefined) &&
       inAll(concern) <= inAll(one),
   );
 }

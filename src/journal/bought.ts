@@ -32,9 +32,10 @@ export interface Bought {
   servers?: number;
   items?: number;
   vmObjectIds: number[];
-  /** The quote's; an order has none. */
+  /** The quote's. The provider quotes no order: of one it is the estimate of the operator's price list, if there is one. */
   total?: number;
   currency?: string;
+  isEstimate?: true;
   /** Who has approved it, or confirmed what became of it. */
   by: string[];
   /** How the saga has ended; absent while it goes on, and where that cannot be decrypted. */
@@ -84,7 +85,11 @@ function pageOf(db: Kysely<JournalTables>, filter: BoughtFilter, after: After | 
       join.onRef('reference.workflow', '=', 'effect.workflow').onRef('reference.reference', '=', 'effect.reference'),
     )
     .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided', 'reference.account'])
-    .select(['purchase.servers', 'purchase.items', 'purchase.total', 'purchase.currency', age.as('age_ms')])
+    .select(['purchase.servers', 'purchase.items', 'purchase.estimate', age.as('age_ms')])
+    .select([
+      sql<number | null>`coalesce(purchase.total, purchase.estimate)`.as('total'),
+      sql<string | null>`coalesce(purchase.estimated_in, purchase.currency)`.as('currency'),
+    ])
     .select([
       fateOf.as('fate'),
       sql<string | null>`(select ${ids} from server where server.workflow = effect.workflow
@@ -114,7 +119,7 @@ function pageOf(db: Kysely<JournalTables>, filter: BoughtFilter, after: After | 
 }
 
 async function described(journal: Journal, row: Awaited<ReturnType<typeof pageOf>>[number]): Promise<Bought> {
-  const { workflow, reference, fate, ids, total, currency, servers, items, account } = row;
+  const { workflow, reference, fate, ids, total, currency, estimate, servers, items, account } = row;
   const read = async (sealed: string | null) => {
     if (sealed === null) return undefined;
     // What cannot be decrypted here is not known here; the rest is.
@@ -127,6 +132,7 @@ async function described(journal: Journal, row: Awaited<ReturnType<typeof pageOf
   return {
     ...{ at: iso(row.age_ms), workflow, reference, fate },
     ...definedOnly({ account: account ?? undefined, currency: currency ?? undefined, total: total ?? undefined }),
+    ...(estimate === null ? {} : { isEstimate: true }),
     ...definedOnly({ servers: servers ?? undefined, items: items ?? undefined, ended: ending?.ended }),
     vmObjectIds: ids === null ? [] : ids.split(',').map(Number),
     by: [...new Set(by)],

@@ -283,21 +283,22 @@ export class Journal {
   private async boughtBy(
     { workflow, rules, note }: Meaning,
     taken: Reference | undefined,
-    corrected: readonly CorrectionRow[],
+    rows: readonly CorrectionRow[],
   ): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
     const sealed = taken?.request ?? undefined;
     if (sealed === undefined) return undefined;
-    const { planTypesMore, duplicateWithinMs, spendLimits } = rules;
+    const { planTypesMore, duplicateWithinMs, spendLimits, priceList } = rules;
     const unsealed = await this.unseal(sealed, 'the first request').catch((error: unknown) => {
       if (duplicateWithinMs > 0 || spendLimits.length > 0) throw error;
       return undefined;
     });
     if (unsealed === undefined) return undefined;
-    const corrections = await this.unsealAll(corrected);
-    const purchase = purchaseOf(workflow, correctedBy(corrections, workflow, unsealed), planTypesMore);
+    const corrections = await this.unsealAll(rows);
+    const corrected = correctedBy(corrections, workflow, unsealed);
+    const purchase = purchaseOf(workflow, corrected, planTypesMore, priceList);
     if (purchase === undefined) return undefined;
-    const { account, what, servers, items, currency } = purchase;
+    const { account, what, servers, items, currency, estimate } = purchase;
     const quote = note?.quote;
     return {
       account: account ?? null,
@@ -306,6 +307,9 @@ export class Journal {
       items: items ?? null,
       total: quote?.total ?? null,
       currency: (quote?.currency ?? currency)?.toLowerCase() ?? null,
+      estimate: estimate?.total ?? null,
+      estimated_in: estimate?.currency ?? null,
+      unpriced: estimate?.unpriced,
     };
   }
 

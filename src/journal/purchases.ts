@@ -13,7 +13,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
+import type { PriceList } from '../domain/prices';
 import { inAll, isAgreedTo, isCurrency, limitsOf, type Concern, type SpendLimit } from '../domain/spending';
 import { lockName, nowMs } from './dialects';
 import type { JournalTables } from './schema';
@@ -32,6 +34,8 @@ export interface PurchaseRules {
   /** 0: nobody is asked about likely duplicates. */
   duplicateWithinMs: number;
   spendLimits: readonly SpendLimit[];
+  /** The setting `PRICE_LIST_FILE`. */
+  priceList?: PriceList | undefined;
   approved?: readonly Concern[] | undefined;
 }
 
@@ -45,6 +49,11 @@ export interface Bought {
   /** The quote's. */
   total: number | null;
   currency: string | null;
+  /** Of an order, by the operator's price list. */
+  estimate: number | null;
+  estimated_in: string | null;
+  /** Why an order has no estimate, where there is a price list. */
+  unpriced?: string | undefined;
 }
 
 /** A question names at most so many references. */
@@ -59,7 +68,7 @@ export async function concernAbout(
 ): Promise<Concern | undefined> {
   const { account, digests } = bought;
   if (duplicateWithinMs === 0 && spendLimits.length === 0) return undefined;
-  const limits = limitsOf(account ?? undefined, spendLimits).filter((limit) => added(bought, limit) > 0);
+  const limits = limitsOf(account ?? undefined, spendLimits).filter((limit) => mayAdd(bought, limit));
   // Always in this order, so that no two transactions wait for each other.
   if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
   if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
@@ -74,7 +83,8 @@ export async function concernAbout(
   return concerns.find((concern) => !isAgreedTo(concern, approved));
 }
 
-export async function insertPurchase(tx: Tx, effect: string, { digests, ...bought }: Bought): Promise<void> {
+export async function insertPurchase(tx: Tx, effect: string, purchase: Bought): Promise<void> {
+  const { digests, unpriced: _, ...bought } = purchase;
   await tx
     .insertInto('purchase')
     .values({ effect, ...bought, same: digests[0] ?? '', meant_ms: nowMs(tx) })
@@ -115,34 +125,46 @@ async function overLimits(
 ): Promise<Concern[]> {
   const concerns: Concern[] = [];
   for (const { most, unit, withinMs } of limits) {
-    const amount = isCurrency(unit) ? 'total' : (unit as 'servers' | 'items');
+    const amount = isCurrency(unit)
+      ? sql<number>`coalesce(purchase.total, purchase.estimate)`
+      : sql.ref<number>(`purchase.${unit}`);
     const { spent } = await live(tx, now - withinMs)
-      .select(sql<number>`coalesce(sum(${sql.ref(`purchase.${amount}`)}), 0)`.as('spent'))
+      .select(sql<number>`coalesce(sum(${amount}), 0)`.as('spent'))
       .where('purchase.account', '=', account)
       // A credit does not raise the limit.
-      .where(`purchase.${amount}`, '>', 0)
-      .$if(isCurrency(unit), (query) => query.where('purchase.currency', '=', unit))
+      .where(amount, '>', 0)
+      .$if(isCurrency(unit), (query) => query.where(sql`coalesce(purchase.estimated_in, purchase.currency)`, '=', unit))
       .executeTakeFirstOrThrow();
     const adds = added(bought, { unit });
-    if (inAll({ spent, adds }) <= most) continue;
-    concerns.push({ id: randomUUID(), kind: 'over-limit', account, most, unit, withinMs, spent, adds });
+    const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
+    if (unpriced === undefined && inAll({ spent, adds }) <= most) continue;
+    const concern = { id: randomUUID(), kind: 'over-limit', account, most, unit, withinMs, spent, adds } as const;
+    concerns.push({ ...concern, ...definedOnly({ unpriced }) });
   }
   return concerns;
 }
 
 /** The account is not known: any limit for this unit may apply. */
 function ofNoAccount(bought: Bought, limits: readonly SpendLimit[]): Concern[] {
-  const limit = limits.find(({ unit }) => added(bought, { unit }) > 0);
+  const limit = limits.find((one) => mayAdd(bought, one));
   if (limit === undefined) return [];
   const { most, unit, withinMs } = limit;
   return [{ id: randomUUID(), kind: 'over-limit', most, unit, withinMs, spent: 0, adds: added(bought, limit) }];
 }
 
 /** How much this purchase adds to what the limit counts. */
-function added({ servers, items, total, currency }: Bought, { unit }: Pick<SpendLimit, 'unit'>): number {
+function added(
+  { servers, items, total, currency, estimate, estimated_in }: Bought,
+  { unit }: Pick<SpendLimit, 'unit'>,
+): number {
   if (unit === 'servers') return servers ?? 0;
   if (unit === 'items') return items ?? 0;
+  if (unit === estimated_in) return estimate ?? 0;
   return unit === currency ? Math.max(0, total ?? 0) : 0;
+}
+
+function mayAdd(bought: Bought, { unit }: SpendLimit): boolean {
+  return added(bought, { unit }) > 0 || (isCurrency(unit) && bought.unpriced !== undefined);
 }
 
 /** Later purchases that were placed, or may have been, and were not cancelled. */

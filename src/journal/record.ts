@@ -204,8 +204,9 @@ async function effectOf(
   };
 }
 
-function boughtOf({ account, servers, items, total, currency }: PurchaseRow): RecordedEffect['bought'] {
-  const all = { account, servers, items, total, currency };
+function boughtOf(row: PurchaseRow): RecordedEffect['bought'] {
+  const { account, servers, items, total, currency, estimate, estimated_in: estimatedIn } = row;
+  const all = { account, servers, items, total, currency, estimate, estimatedIn };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
 }
 

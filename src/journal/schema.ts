@@ -204,6 +204,9 @@ interface PurchaseTable {
   total: number | null;
   /** The quote's or the order's, in lower case. */
   currency: string | null;
+  /** Of an order, by the price list of that time; in its currency, in lower case. */
+  estimate: number | null;
+  estimated_in: string | null;
   /** As in the pivot's row. */
   meant_ms: number;
 }

@@ -11,7 +11,6 @@
 import { log, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
 import type { PlacementFound, ReferenceTaken } from '../activities/journal';
-import type { Unprotected } from '../activities/settings';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
@@ -20,14 +19,11 @@ import { EndedBefore } from './ends';
 import { describeHeld } from './current-details';
 import { inWords, type Step } from './progress';
 import type { Saga } from './saga';
+import type { StoryContext } from './story';
 import { waitForTurn } from './turn';
 
-export interface Begun {
-  /** What people have corrected of the request, in order. */
-  corrections: unknown[];
+export interface Begun extends Omit<StoryContext, 'planTypesMore'> {
   placement: PlacementFound;
-  /** The operator's rule for servers without firewalls. */
-  unprotected?: Unprotected | undefined;
 }
 
 /**
@@ -106,5 +102,6 @@ export async function begin(
   saga.notices.wanted = taken.wanted ?? [];
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
   const { corrections = [], placement = { how: 'none' } } = taken.how === 'known' ? taken : {};
-  return { corrections, placement, unprotected: taken.unprotected };
+  const { unprotected, estimate } = taken;
+  return { corrections, placement, unprotected, estimate };
 }

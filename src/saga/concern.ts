@@ -3,8 +3,7 @@
  * yes goes along with the next attempt. It is a yes to what was read: another reference that came since, or more that
  * was spent, is asked about again.
  */
-import { approvalExpiresInMs } from '../domain/quotes';
-import type { ApprovalRule } from '../domain/requests';
+import { approvalExpiresInMs, type ExpiringRule } from '../domain/quotes';
 import { describeLimit, describePeriod, inAll, type Concern } from '../domain/spending';
 import { askApproval } from './approval';
 import { inWords, type Step } from './progress';
@@ -15,7 +14,7 @@ export interface Concerned {
   /** What is to be placed: "the order", "the switch". */
   noun: string;
   /** The request's rule: how long a person has to answer. */
-  approval: ApprovalRule | undefined;
+  approval: ExpiringRule | undefined;
 }
 
 /** @throws SagaFailed `NotApproved` where it is rejected */
@@ -44,13 +43,14 @@ function describe(concern: Concern): string {
       `${references}${more ? ', and older ones' : ''}.`
     );
   }
-  const { account, unit, withinMs, spent, adds } = concern;
+  const { account, unit, withinMs, spent, adds, unpriced } = concern;
   const limit = describeLimit(concern);
+  const addition = unpriced === undefined ? `adds ${adds}` : `adds nobody knows how much: ${unpriced}`;
   if (account === undefined) {
     return `It adds ${adds} ${unit} and names no account, so nobody knows whether a limit allows it, such as ${limit}.`;
   }
   return (
     `Account ${account.slice(0, 40)} has a limit of ${limit}. Spent in the last ${describePeriod(withinMs)}: ` +
-    `${inAll({ spent, adds: 0 })} ${unit}. This one adds ${adds}: ${inAll(concern)} in all.`
+    `${inAll({ spent, adds: 0 })} ${unit}. This one ${addition}${unpriced === undefined ? `: ${inAll(concern)} in all` : ''}.`
   );
 }

@@ -12,6 +12,7 @@
  */
 import { CancellationScope, uuid4 } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
+import type { Estimate } from '../domain/prices';
 import { describeProblems } from '../domain/problems';
 import { requestBytesMax, type Checked } from '../domain/validation';
 import type { z } from 'zod';
@@ -49,7 +50,9 @@ export class CorrectedRequest<R, C extends object> {
     return {
       schema,
       objection: (correction) => this.objection(correction as C),
-      apply: (correction, said) => this.correct(correction as C, said),
+      apply: async (correction, said) => {
+        await this.correct(correction as C, said);
+      },
     };
   }
 
@@ -74,9 +77,10 @@ export class CorrectedRequest<R, C extends object> {
   /**
    * Not cancelled with the saga: what a person has said is kept.
    *
+   * @returns what it costs by now, where there is a price list
    * @throws StateChanged where there is nothing to correct any more
    */
-  async correct(correction: C, said: Said): Promise<void> {
+  async correct(correction: C, said: Said): Promise<Estimate | undefined> {
     const id = uuid4();
     const step = this.saga.quietStep('write-correction', 'Write the correction into the journal');
     const written = await CancellationScope.nonCancellable(() =>
@@ -89,13 +93,14 @@ export class CorrectedRequest<R, C extends object> {
         { refusal: 'ask' },
       ),
     );
-    if (written === 'placed') {
+    if (written.how === 'placed') {
       const why = 'nothing was corrected: it was placed before, or perhaps, by another run';
       this.saga.progress.ignore({ decision: 'retry', at: now(), why, ...definedOnly({ by: said.by }) });
       throw placedMeanwhile(this.saga.step(said.step, said.step));
     }
     this.corrections.push(correction);
     this.request = this.rules.apply(this.request, correction);
+    return written.estimate;
   }
 
   /** How many of the corrections are of this kind. */

@@ -22,7 +22,7 @@ import type { PlacementFound } from '../activities/journal';
 import type { PivotNote, Placement } from '../domain/effects';
 import { definedOnly } from '../domain/defined-only';
 import { whyInDoubt, type CallFailure, type PivotDoubt, type SagaFailureName } from '../domain/failures';
-import type { ApprovalRule } from '../domain/requests';
+import type { ExpiringRule } from '../domain/quotes';
 import type { Act } from './attempts';
 import { askAboutPlacement, untilSettled, writePlaced, type Confirming, type Seen } from './doubt';
 import { askAboutConcern } from './concern';
@@ -45,7 +45,7 @@ export interface Pivot<T> {
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
   /** The request's rule: how long a person has to answer. */
-  approval: ApprovalRule | undefined;
+  approval: ExpiringRule | undefined;
   corrections?: Corrections;
   /** How many corrections of the request are in it. */
   timesCorrected: () => number;

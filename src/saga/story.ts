@@ -11,6 +11,7 @@ import type { Standing } from '../activities/journal';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
 import type { StoryResult } from '../domain/results';
+import type { Estimate } from '../domain/prices';
 import type { Unprotected } from '../activities/settings';
 import type { Pivot, Placed } from './pivot';
 import type { Saga } from './saga';
@@ -23,6 +24,8 @@ export interface StoryContext {
   corrections: unknown[];
   /** The operator's rule for servers without firewalls, where there is one. */
   unprotected?: Unprotected | undefined;
+  /** Of the request with these corrections, where the operator has a price list. */
+  estimate?: Estimate | undefined;
 }
 
 /** Makes no call. Made anew whenever the run begins again. */

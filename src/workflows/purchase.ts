@@ -6,8 +6,9 @@
  */
 import { z } from 'zod';
 import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../domain/corrections';
-import { describePurchase, purchaseViolations } from '../domain/purchases';
-import { approvalExpiresInMs, needsApproval } from '../domain/quotes';
+import type { Estimate } from '../domain/prices';
+import { describePurchase, purchaseNeedsApproval, purchaseViolations, totalViolation } from '../domain/purchases';
+import { approvalExpiresInMs } from '../domain/quotes';
 import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
 import {
   correctableItemFields,
@@ -77,7 +78,7 @@ export class Purchase {
    */
   async agree(): Promise<void> {
     if (this.isAgreed) return;
-    await agreeToPurchase(this.saga, this.request, this.ordered, this.known.unprotected);
+    await agreeToPurchase(this.saga, this.request, this.ordered, this.known);
     this.isAgreed = true;
   }
 
@@ -126,7 +127,7 @@ export class Purchase {
       apply: async (typed, said) => {
         const correction = named(typed);
         this.secrets.add(correction);
-        await this.wanted.correct(correction, said);
+        this.known.estimate = await this.wanted.correct(correction, said);
         this.isAgreed = false;
         await this.agree();
         await cart.takeBack((correction.items ?? []).filter((number) => cart.has(number)));
@@ -142,25 +143,32 @@ export class Purchase {
   }
 }
 
+const noList: Estimate = { unpriced: 'there is no price list (PRICE_LIST_FILE)' };
+
 async function agreeToPurchase(
   saga: Saga,
   request: ProvisionServersRequest,
   ordered: ServersOrdered,
-  unprotected: StoryContext['unprotected'],
+  { unprotected, estimate = noList }: Pick<StoryContext, 'unprotected' | 'estimate'>,
 ): Promise<void> {
   const { items, guard, approval } = request;
-  const violations = purchaseViolations(items, ordered, guard);
+  const tooDear = totalViolation(guard?.maxTotal, estimate);
+  const violations = [...purchaseViolations(items, ordered, guard), ...(tooDear === undefined ? [] : [tooDear])];
   if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
   const isUnprotected = unprotected !== undefined && ordered.most > 0 && !request.firewalls?.length;
   if (isUnprotected && unprotected === 'refuse') {
     throw new SagaFailed('GuardViolated', 'it buys servers and names no firewalls, and REQUIRE_FIREWALLS refuses that');
   }
-  if (!isUnprotected && !needsApproval({ total: ordered.most }, approval)) return;
+  if (!isUnprotected && !purchaseNeedsApproval(ordered.most, estimate, approval)) return;
   const step = saga.step('approve', 'Have the purchase approved');
   step.end('stuck');
   try {
     const without = isUnprotected ? ' It names no firewalls: the servers will have none.' : '';
-    const question = `Approve ${describePurchase(request, ordered)}?${without} The provider names no price in advance.`;
+    const price =
+      estimate.unpriced !== undefined
+        ? 'The provider names no price in advance.'
+        : `By the price list it costs about ${estimate.total} ${estimate.currency}; the provider names no price in advance.`;
+    const question = `Approve ${describePurchase(request, ordered)}?${without} ${price}`;
     await askApproval(saga, { step, question, expiresInMs: approvalExpiresInMs(approval) });
   } catch (error) {
     if (!(error instanceof StateChanged)) step.end('failed');

@@ -181,6 +181,8 @@ async function makePurchase(db: Kysely<unknown>, { integer, number }: Types): Pr
     .addColumn('items', number)
     .addColumn('total', number)
     .addColumn('currency', 'text')
+    .addColumn('estimate', number)
+    .addColumn('estimated_in', 'text')
     .addColumn('meant_ms', integer, (column) => column.notNull())
     .execute();
   await db.schema.createIndex('purchase_by_what').on('purchase').columns(['same', 'meant_ms']).execute();

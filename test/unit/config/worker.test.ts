@@ -106,6 +106,7 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['JOURNAL_FAILOVER', 'sometimes', /ask.*lossless/],
   ['TEMPORAL_ADDRESS', 'http://localhost:7233', /must be a host and a port/],
   ['TEMPORAL_ADDRESS', '[half', /must be a host and a port/],
+  ['PRICE_LIST_FILE', '/nowhere/prices.json', /ENOENT/],
   ['TEMPORAL_CONFIG_FILE', '/nowhere/temporal.toml', /there is no such file/],
 ];
 
@@ -187,6 +188,16 @@ describe('files', () => {
       'PROVIDER_CA_FILE: must be the PEM of a certificate',
     ]);
     expect(problems({ ...enough, PROVIDER_CA_FILE: authority.certificate.certFile })).toEqual([]);
+  });
+
+  it('of prices says which entry is wrong', () => {
+    const plans = [{ plan_id: 17, billing_cycle: 1, price: 12.5 }];
+    const told = (list: object) =>
+      problems({ ...enough, PRICE_LIST_FILE: fileOf('prices.json', JSON.stringify(list)) });
+    expect(told({ currency: 'USD', plans })).toEqual([]);
+    expect(told({ currency: 'USD', plans: [{ ...plans[0], price: '12.5' }] })).toEqual([
+      expect.stringMatching(/^PRICE_LIST_FILE: .*plans\.0\.price: must be a number$/),
+    ]);
   });
 
   it('of TLS to Temporal must hold a certificate and its own key', () => {

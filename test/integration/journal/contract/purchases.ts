@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PivotNote } from '../../../../src/domain/effects';
 import type { WorkflowName } from '../../../../src/domain/identity';
 import type { CartItem } from '../../../../src/domain/requests';
+import { parsePriceList } from '../../../../src/domain/prices';
 import { parseSpendLimits, type Concern } from '../../../../src/domain/spending';
 import type { Journal } from '../../../../src/journal/journal';
 import type { Meant } from '../../../../src/journal/meaning';
@@ -203,6 +204,27 @@ export function purchases(databases: TestDatabases): void {
       const bySwitch = await taken('switchPlan', { ...switchRequest(), account });
       await expect(buy(bySwitch, rules, quoted(10))).resolves.toMatchObject({ how: 'send' });
       expect(concernIn(await buy(await change(), rules, quoted(1)))).toMatchObject({ adds: 1 });
+    });
+
+    it('count the estimates of orders, and ask where there is none', async () => {
+      const plans = [{ plan_id: 17, billing_cycle: 1, price: 4 }];
+      const priceList = parsePriceList(JSON.stringify({ currency: 'usd', plans }));
+      const rules: Rules = { ...limited(`${account}=10 usd/1h`), priceList };
+      const run = await order();
+      await run.do(place(1), 'done', {}, { rules: rulesOf(rules) });
+      await bought(await change(), 'done', quoted(2));
+      expect(await buy(await order(), { ...rules, priceList: undefined })).toMatchObject({ how: 'send' });
+      expect(concernIn(await buy(await change(), rules, quoted(4.1)))).toMatchObject({ spent: 6, adds: 4.1 });
+      await expect(buy(await order(), rules)).resolves.toMatchObject({ how: 'send' });
+      const unpriced = provisionRequest({ items: [{ plan_id: 99 }] }).items;
+      const unknown = concernIn(await buy(await order({ items: unpriced }), rules));
+      expect(unknown).toMatchObject({ unit: 'usd', adds: 0, unpriced: expect.stringContaining('plan 99') });
+      const approved = [{ ...unknown, unpriced: undefined } as Concern];
+      await expect(buy(await order({ items: unpriced }), { ...rules, approved })).resolves.toMatchObject({
+        how: 'asks',
+      });
+      const agreed = { ...rules, approved: [unknown] };
+      await expect(buy(await order({ items: unpriced }), agreed)).resolves.toMatchObject({ how: 'send' });
     });
 
     it('cannot be told of what names no account: that is asked', async () => {

@@ -1,0 +1,63 @@
+/** What an order may cost, by a list of prices. */
+import { estimateOf, parsePriceList } from '../../../src/domain/prices';
+import { purchaseNeedsApproval, totalViolation } from '../../../src/domain/purchases';
+import { cartItem } from '../../support/requests';
+
+const list = {
+  currency: 'USD',
+  plans: [
+    { plan_id: 17, billing_cycle: 1, price: 12.1 },
+    { plan_id: 17, billing_cycle: 12, price: 120 },
+    { plan_id: 21, billing_cycle: 1, price: 0 },
+  ],
+  addons: [{ id: 5, billing_cycle: 1, price: 0.1 }],
+};
+const prices = parsePriceList(JSON.stringify(list));
+const total = (amount: number) => ({ total: amount, currency: 'usd' });
+
+it.each([
+  ['a server', [{ plan_id: 17 }], total(12.1)],
+  ['servers of two plans, and cents', [{ plan_id: 17, quantity: 3 }, { plan_id: 21 }], total(36.3)],
+  ['another cycle', [{ plan_id: 17, billing_cycle: 12 as const }], total(120)],
+  ['add-ons', [{ plan_id: 17, quantity: 2, addons: [{ id: 5, additional_value: 10 }] }], total(26.2)],
+  ['less of an add-on', [{ plan_id: 17, addons: [{ id: 5, additional_value: -9 }] }], total(12.1)],
+  ['an unknown plan', [{ plan_id: 17 }, { plan_id: 99 }], /item 2: plan 99, cycle 1/],
+  ['a plan without a price for its cycle', [{ plan_id: 21, billing_cycle: 3 as const }], /plan 21, cycle 3/],
+  ['no plan', [{ plan_id: undefined }], /a plan without an id/],
+  ['an unknown add-on', [{ plan_id: 17, addons: [{ id: 6, additional_value: 1 }] }], /add-on 6, cycle 1/],
+])('%s', (_what, items, expected) => {
+  const estimate = estimateOf({ items: items.map((item) => cartItem(item)) }, prices);
+  if (expected instanceof RegExp) expect(estimate.unpriced).toMatch(expected);
+  else expect(estimate).toEqual(expected);
+});
+
+it.each([
+  ['USD', total(12.1)],
+  [undefined, total(12.1)],
+  ['eur', { unpriced: 'the price list is in usd, and the order is not' }],
+])('an order in %s', (currency, expected) => {
+  expect(estimateOf({ items: [cartItem({ plan_id: 17 })], currency }, prices)).toEqual(expected);
+});
+
+it.each([
+  ['[]', /the list: /],
+  ['{"currency":"usd"}', /plans: must be a list/],
+  ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":2,"price":1}]}', /billing_cycle: must be 1, 3 or 12/],
+  ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":-1}]}', /price: must not be negative/],
+  ['{"currency":"usd","plans":[],"plan":[]}', /plan/],
+  [JSON.stringify({ ...list, plans: [...list.plans, list.plans[0]] }), /17, cycle 1 has two prices/],
+  ['prices', /JSON|Unexpected/],
+])('%s is no list', (text, message) => {
+  expect(() => parsePriceList(text)).toThrow(message);
+});
+
+it('without an estimate a limit in money is neither kept nor passed over', () => {
+  const unpriced = { unpriced: 'there is no price' };
+  expect(totalViolation(undefined, unpriced)).toBeUndefined();
+  expect(totalViolation(100, unpriced)).toBe('the guard allows a total of 100, and there is no price');
+  expect(totalViolation(100, total(100))).toBeUndefined();
+  expect(totalViolation(100, total(100.5))).toBe('the total is about 100.5 usd and the guard allows 100');
+  const needs = (estimate: typeof unpriced | ReturnType<typeof total>) =>
+    purchaseNeedsApproval(1, estimate, { aboveTotal: 100 });
+  expect([needs(unpriced), needs(total(100)), needs(total(101))]).toEqual([true, false, true]);
+});
