@@ -45,6 +45,7 @@ VmObjectId: TypeAlias = int
 
 
 class Guard(TypedDict, closed=True):
+    maxTotal: NotRequired[float]
     maxServers: NotRequired[int]
     maxItems: NotRequired[int]
 
@@ -55,6 +56,11 @@ class Approval(TypedDict, closed=True):
 
 
 class Approval1(TypedDict, closed=True):
+    aboveTotal: float
+    expiresAfterSeconds: NotRequired[int]
+
+
+class Approval2(TypedDict, closed=True):
     expiresAfterSeconds: int
 
 
@@ -68,7 +74,8 @@ class ProvisionServersRequest(TypedDict, closed=True):
     firewalls: NotRequired[list[int]]
     vmObjectIds: NotRequired[list[VmObjectId]]
     guard: NotRequired[Guard]
-    approval: NotRequired[Literal['never'] | Literal['always'] | Approval | Approval1]
+    approval: NotRequired[Literal['never'] | Literal['always'] | Approval | Approval1 | Approval2]
+    metadata: NotRequired[dict[str, str]]
     notAfter: NotRequired[str]
     onRefusal: NotRequired[Literal['fail', 'ask']]
 
@@ -84,12 +91,12 @@ class Guard1(TypedDict, closed=True):
     allowInapplicable: NotRequired[bool]
 
 
-class Approval2(TypedDict, closed=True):
+class Approval3(TypedDict, closed=True):
     above: float
     expiresAfterSeconds: NotRequired[int]
 
 
-class Approval3(Approval1):
+class Approval4(Approval2):
     pass
 
 
@@ -99,17 +106,18 @@ class ChangeOrderRequest(TypedDict, closed=True):
     subscription_id: int
     resources: list[Resource]
     guard: NotRequired[Guard1]
-    approval: NotRequired[Literal['never'] | Literal['always'] | Approval2 | Approval3]
+    approval: NotRequired[Literal['never'] | Literal['always'] | Approval3 | Approval4]
+    metadata: NotRequired[dict[str, str]]
     quoteOnly: NotRequired[bool]
     notAfter: NotRequired[str]
     onRefusal: NotRequired[Literal['fail', 'ask']]
 
 
-class Approval4(Approval2):
+class Approval5(Approval3):
     pass
 
 
-class Approval5(Approval1):
+class Approval6(Approval2):
     pass
 
 
@@ -119,7 +127,8 @@ class SwitchPlanRequest(TypedDict, closed=True):
     subscription_id: int
     plan_id: int
     guard: NotRequired[Guard1]
-    approval: NotRequired[Literal['never'] | Literal['always'] | Approval4 | Approval5]
+    approval: NotRequired[Literal['never'] | Literal['always'] | Approval5 | Approval6]
+    metadata: NotRequired[dict[str, str]]
     notAfter: NotRequired[str]
     onRefusal: NotRequired[Literal['fail', 'ask']]
     quoteOnly: NotRequired[bool]
@@ -131,6 +140,7 @@ class SetFirewallsRequest(TypedDict, closed=True):
     assign: NotRequired[list[int]]
     unassign: NotRequired[list[int]]
     exactly: NotRequired[list[int]]
+    metadata: NotRequired[dict[str, str]]
     notAfter: NotRequired[str]
 
 
@@ -531,6 +541,7 @@ class Data(TypedDict):
     runId: str
     namespace: str
     account: NotRequired[str]
+    metadata: NotRequired[dict[str, str]]
     link: NotRequired[str]
     state: Literal['running', 'held', 'queued', 'settling', 'stuck', 'refused', 'outcome-unknown', 'approval', 'duplicate', 'over-limit', 'servers', 'undoing', 'done', 'partly', 'reversed', 'reversed-with-leftovers', 'untouched']
     kind: NotRequired[Literal['stuck', 'refused', 'outcome-unknown', 'approval', 'duplicate', 'over-limit', 'servers']]

@@ -360,14 +360,14 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     ): Promise<PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean }> {
       return atHand('mutate', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
-        const { isReset, outcome, report, resource, leavesOpen, seenMs, events = [], account } = input;
+        const { isReset, outcome, report, resource, leavesOpen, seenMs, events = [], account, metadata } = input;
         const word = await wordOf(journal, saga, outcome);
         const ending = { run, by: workflow, isReset, outcome, report, resource, word, leavesOpen, seenMs };
         const written = await journal.ended(saga, ending);
         if (written.how === 'ended') return written as PastEnding;
         if (resource !== undefined) await handOn(journal, written.next, resource);
         if (written.how === 'later') return { how: 'later' };
-        const isTold = await handOver(journal, settings, { events, account }).then(
+        const isTold = await handOver(journal, settings, { events, account, metadata }).then(
           () => true,
           (err: unknown) => {
             log.warn('receivers are not told of the end yet', { err });

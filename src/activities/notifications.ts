@@ -16,6 +16,7 @@ import {
   type Notice,
   type SagaEvent,
 } from '../domain/notifications';
+import type { Metadata } from '../domain/requests';
 import { milestones, type Milestone } from '../domain/progress';
 import type { Journal } from '../journal/journal';
 import type { Sender } from '../notifications/sender';
@@ -28,6 +29,7 @@ export interface Told {
   events: readonly SagaEvent[];
   /** The request's. */
   account?: string | undefined;
+  metadata?: Metadata | undefined;
 }
 
 type Settings = Pick<ActivitySettings, 'notifications'>;
@@ -77,7 +79,7 @@ export function wantedEvents({ notifications }: Settings, account: string | unde
 export async function handOver(
   journal: Journal,
   { notifications }: Settings,
-  { events, account }: Told,
+  { events, account, metadata }: Told,
 ): Promise<void> {
   const { routes = [], webUiUrl } = notifications ?? {};
   if (routes.length === 0 || events.length === 0) return;
@@ -93,7 +95,7 @@ export async function handOver(
     const notices = events
       .filter((event) => routesOf(event, of, routes).includes(route))
       .map(({ id, event, at, ...said }): Notice => {
-        const data = { reference, workflow, ...run, ...definedOnly({ account: of, link }), ...said };
+        const data = { reference, workflow, ...run, ...definedOnly({ account: of, metadata, link }), ...said };
         return { id, message: { type: `saga.${event}`, timestamp: at, data } };
       });
     if (notices.length === 0) continue;

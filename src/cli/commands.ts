@@ -6,7 +6,6 @@ import { objectionTo, type SagaHandle } from '../client/handle';
 import { toRow, type SagaFilter, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { decisionHints, decisionNames } from '../domain/decisions';
-import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { waitKinds, type ProgressView } from '../domain/progress';
 import type { SagaOutcome } from '../domain/outcomes';
@@ -94,10 +93,9 @@ export async function watch(
 
 export async function list(
   context: CommandContext,
-  { state, workflow, server, limit }: SagaFilter & { limit: number },
+  { limit, ...filter }: SagaFilter & { limit: number },
 ): Promise<number> {
   const { printer } = context;
-  const filter = definedOnly({ state, workflow, server });
   return withSagas(readClientConfig(), async (sagas) => {
     const rows: SagaRow[] = [];
     // One more than asked for shows whether there are more.

@@ -94,6 +94,10 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     )
     .addOption(ofWorkflow())
     .option('--server <ID>', 'only sagas that bought the server of this object id, or change its firewalls', objectId)
+    .option('--account <ACCOUNT>', 'only of this account')
+    .option('--step <STEP>', 'only at this step; with * at its end, at each that begins so: add-cart-item-*')
+    .option('--metadata <NAME=VALUE>', 'only those whose request says this in its metadata')
+    .option('--where <FILTER>', 'a list filter of Temporal, for all else')
     .option('--limit <NUMBER>', 'how many rows at most', positive, 100)
     .action(run(list));
   command(program, 'inbox', 'show what waits for a decision, and what has waited longest (status 4: something waits)')

@@ -27,9 +27,18 @@ const columns: readonly [name: string, of: (row: Bought) => string | number | un
   ['total', ({ total }) => total, 10],
   ['currency', ({ currency }) => currency, 8],
   ['estimate', ({ isEstimate }) => isEstimate && 'yes', 8],
+  ['asked by', ({ metadata }) => metadata['requester'], 16],
   ['by', ({ by }) => by.join(', '), 16],
   ['ended', ({ ended }) => ended, 14],
-  ['object ids', ({ vmObjectIds }) => vmObjectIds.join(' '), 0],
+  ['object ids', ({ vmObjectIds }) => vmObjectIds.join(' '), 16],
+  [
+    'metadata',
+    ({ metadata }) =>
+      Object.entries(metadata)
+        .map((entry) => entry.join('='))
+        .join('; '),
+    0,
+  ],
 ];
 
 interface Format {

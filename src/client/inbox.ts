@@ -4,9 +4,10 @@
  * kept.
  */
 import type { Client } from '@temporalio/client';
-import { searchAttributeNames, type WorkflowName } from '../domain/identity';
+import type { WorkflowName } from '../domain/identity';
 import type { WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
+import { is, isStep } from '../temporal/list-filter';
 import {
   Oldest,
   waitingQuery,
@@ -193,17 +194,4 @@ function groupOf(
       return { name: age.name, only: bounds.join(' AND ') };
     }
   }
-}
-
-function isStep(step: string): string {
-  return step.endsWith('*') ? `${searchAttributeNames.step} STARTS_WITH ${text(step.slice(0, -1))}` : is('step', step);
-}
-
-function is(name: 'state' | 'step' | 'account' | 'failure', value: string | undefined): string {
-  const attribute = searchAttributeNames[name];
-  return value === undefined || value === '' ? `${attribute} IS NULL` : `${attribute} = ${text(value)}`;
-}
-
-function text(value: string): string {
-  return `'${value.replace(/[\\']/g, '\\$&')}'`;
 }

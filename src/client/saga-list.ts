@@ -3,10 +3,10 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
 import { waitKinds, type SagaState } from '../domain/progress';
-import { SearchAttributesMissingError } from './errors';
+import { InvalidRequestError, SearchAttributesMissingError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
-import { quoted } from '../temporal/list-filter';
+import { is, isStep, misunderstood, quoted } from '../temporal/list-filter';
 import { readAttributes } from './search-attributes';
 
 /**
@@ -49,6 +49,13 @@ export interface SagaFilter {
   workflow?: WorkflowName;
   /** The object id of a server: sagas that bought it, or change its firewalls. */
   server?: number;
+  account?: string;
+  /** The step that waits; with `*` at its end, each that begins so. */
+  step?: string;
+  /** `name=value` of a request's `metadata`. */
+  metadata?: string;
+  /** A list filter of Temporal's, for all else. */
+  where?: string;
   /** Rows at most. */
   limit?: number;
 }
@@ -99,11 +106,15 @@ function stateOf(
 const { state: stateAttribute } = searchAttributeNames;
 
 /** A saga that undoes and has never waited has written no state: it counts as running. */
-function queryFor({ state, workflow, server }: SagaFilter): string {
+function queryFor({ state, workflow, server, account, step, metadata, where }: SagaFilter): string {
   return [
     `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`,
     ...(state === undefined ? [] : [condition(state)]),
     ...(server === undefined ? [] : [`${searchAttributeNames.servers} = '${server}'`]),
+    ...(account === undefined ? [] : [is('account', account)]),
+    ...(step === undefined ? [] : [isStep(step)]),
+    ...(metadata === undefined ? [] : [is('metadata', metadata)]),
+    ...(where === undefined ? [] : [`(${where})`]),
   ].join(' AND ');
 }
 
@@ -166,6 +177,8 @@ async function* batches(temporal: Client, filter: SagaFilter): AsyncGenerator<Sa
   let batch: SagaRow[] = [];
   for (;;) {
     const next = await withTemporalErrors(temporal, () => listing.next()).catch((error: unknown) => {
+      const why = filter.where === undefined ? undefined : misunderstood(error);
+      if (why !== undefined) throw new InvalidRequestError([{ field: 'where', message: why }]);
       if (!lacksSearchAttributes(error)) throw error;
       throw new SearchAttributesMissingError(temporal.options.namespace);
     });

@@ -31,7 +31,7 @@ export function readWorkflowId(workflowId: string): { workflow: WorkflowName; re
   return workflow && reference.success ? { workflow, reference: reference.data } : undefined;
 }
 
-/** The search attributes that an operator filters by: keywords, a list of keywords (`servers`), and a time. */
+/** The search attributes that an operator filters by: keywords, lists of keywords (`servers`, and `metadata` as `name=value`), and a time. */
 export const searchAttributeNames = {
   state: 'SagaState',
   step: 'SagaStep',
@@ -39,6 +39,7 @@ export const searchAttributeNames = {
   account: 'ProviderAccount',
   subscription: 'SubscriptionId',
   servers: 'ServerIds',
+  metadata: 'OrderMetadata',
   question: 'SagaQuestion',
   failure: 'SagaFailure',
   waitingSince: 'SagaWaitingSince',

@@ -1,8 +1,8 @@
 /**
  * What a saga tells others of itself, and whom: events, routes, and the message that a receiver gets.
  *
- * A message holds names, ids, times and words of ours. It holds nothing of the request but its reference and its
- * account, no words of people, and nothing of the provider's answers.
+ * A message holds names, ids, times and words of ours. It holds nothing of the request but its reference,
+ * account and metadata, no words of people, and nothing of the provider's answers.
  */
 import { z } from 'zod';
 import { decisionNames } from './decisions';
@@ -84,6 +84,8 @@ export const messageSchema = lazy(() =>
       runId: z.string(),
       namespace: z.string(),
       account: z.string().optional(),
+      /** The request's. */
+      metadata: z.record(z.string(), z.string()).optional(),
       /** The run in Temporal's Web UI. */
       link: z.string().optional(),
       ...saidSchema().shape,

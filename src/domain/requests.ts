@@ -30,6 +30,27 @@ const timeSchema = lazy(() =>
   z.iso.datetime({ offset: true, error: 'must be a time with its zone, like 2026-01-31T18:00:00Z' }),
 );
 
+const metadataKey = /^[A-Za-z][A-Za-z0-9_.-]{0,39}$/;
+/** Five of them fit Temporal's limit for one search attribute. Without quotes, so that each can stand in a list filter. */
+const metadataMax = 5;
+
+/** The caller's own words about the request (cost centre, ticket, requester): found by, reported, and never encrypted. */
+const metadataSchema = lazy(() =>
+  z
+    .record(
+      z.string(),
+      z
+        .string('must be a text')
+        .regex(/^[^\p{C}'"\\]{1,100}$/u, 'must be 1 to 100 characters, without quotes, backslashes and line breaks'),
+      'must be an object of texts',
+    )
+    .refine((entries) => Object.keys(entries).length <= metadataMax, `must not have more than ${metadataMax} entries`)
+    .refine(
+      (entries) => Object.keys(entries).every((key) => metadataKey.test(key)),
+      'must have names of 1 to 40 of the characters A-Z a-z 0-9 _ . -, a letter first',
+    ),
+);
+
 /** Not zod's own: that one calls `atob`, which a workflow does not have. */
 const base64 = lazy(() =>
   z
@@ -146,6 +167,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
       vmObjectIds: vmObjectIdsSchema().optional(),
       guard: purchaseGuardSchema().optional(),
       approval: purchaseApprovalSchema().optional(),
+      metadata: metadataSchema().optional(),
       notAfter: timeSchema().optional(),
       onRefusal: onRefusalSchema().optional(),
     })
@@ -255,6 +277,7 @@ export const changeOrderSchema = lazy(() =>
     resources: resourcesSchema(),
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
+    metadata: metadataSchema().optional(),
     quoteOnly: z.boolean('must be true or false').optional(),
     notAfter: timeSchema().optional(),
     onRefusal: onRefusalSchema().optional(),
@@ -269,6 +292,7 @@ export const switchPlanSchema = lazy(() =>
     plan_id: positiveInt,
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
+    metadata: metadataSchema().optional(),
     notAfter: timeSchema().optional(),
     onRefusal: onRefusalSchema().optional(),
     quoteOnly: z.boolean('must be true or false').optional(),
@@ -283,6 +307,7 @@ export const setFirewallsSchema = lazy(() =>
       assign: uniqueIds().optional(),
       unassign: uniqueIds().optional(),
       exactly: uniqueIds().optional(),
+      metadata: metadataSchema().optional(),
       notAfter: timeSchema().optional(),
     })
     .superRefine(({ assign, unassign, exactly }, context) => {
@@ -307,6 +332,8 @@ export const setFirewallsSchema = lazy(() =>
 /** Delete what a terminated or timed-out `provisionServers` of this reference left in the cart. */
 export const cleanCartSchema = lazy(() => z.strictObject({ reference: referenceSchema() }));
 
+/** What the caller says about a request, by its own names. */
+export type Metadata = Record<string, string>;
 export type ProvisionServersRequest = z.output<ReturnType<typeof provisionServersSchema>>;
 export type CartItem = ProvisionServersRequest['items'][number];
 export type ChangeOrderRequest = z.output<ReturnType<typeof changeOrderSchema>>;

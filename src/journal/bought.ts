@@ -6,6 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
+import type { Metadata } from '../domain/requests';
 import { accountName, type Fate } from '../domain/spending';
 import { isPostgres } from './dialects';
 import type { Journal } from './journal';
@@ -36,6 +37,8 @@ export interface Bought {
   total?: number;
   currency?: string;
   isEstimate?: true;
+  /** The request's own words about it. */
+  metadata: Metadata;
   /** Who has approved it, or confirmed what became of it. */
   by: string[];
   /** How the saga has ended; absent while it goes on, and where that cannot be decrypted. */
@@ -84,7 +87,14 @@ function pageOf(db: Kysely<JournalTables>, filter: BoughtFilter, after: After | 
     .innerJoin('reference', (join) =>
       join.onRef('reference.workflow', '=', 'effect.workflow').onRef('reference.reference', '=', 'effect.reference'),
     )
-    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided', 'reference.account'])
+    .select([
+      'effect.id',
+      'effect.workflow',
+      'effect.reference',
+      'effect.decided',
+      'reference.account',
+      'reference.request',
+    ])
     .select(['purchase.servers', 'purchase.items', 'purchase.estimate', age.as('age_ms')])
     .select([
       sql<number | null>`coalesce(purchase.total, purchase.estimate)`.as('total'),
@@ -127,6 +137,7 @@ async function described(journal: Journal, row: Awaited<ReturnType<typeof pageOf
   };
   const ending = (await read(row.report)) as Pick<RecordedEnding, 'ended' | 'report'> | undefined;
   const verdict = (await read(row.decided)) as { by?: string } | undefined;
+  const { metadata = {} } = ((await read(row.request)) ?? {}) as { metadata?: Metadata };
   const approvals = (ending?.report?.decisions ?? []).filter(({ decision }) => decision === 'approve');
   const by = [...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => (who === undefined ? [] : [who]));
   return {
@@ -135,6 +146,6 @@ async function described(journal: Journal, row: Awaited<ReturnType<typeof pageOf
     ...(estimate === null ? {} : { isEstimate: true }),
     ...definedOnly({ servers: servers ?? undefined, items: items ?? undefined, ended: ending?.ended }),
     vmObjectIds: ids === null ? [] : ids.split(',').map(Number),
-    by: [...new Set(by)],
+    ...{ metadata, by: [...new Set(by)] },
   };
 }

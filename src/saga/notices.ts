@@ -9,6 +9,7 @@
  * One activity at a time hands over all that is untold, so that it goes in order. An event has an id of its own.
  */
 import { ActivityFailure, CancellationScope, isCancellation, log, uuid4 } from '@temporalio/workflow';
+import type { Told } from '../activities/notifications';
 import { definedOnly } from '../domain/defined-only';
 import type { NotificationEvent, SagaEvent } from '../domain/notifications';
 import type { SagaOutcome } from '../domain/outcomes';
@@ -31,7 +32,7 @@ export interface EndSaid extends Pick<SagaEvent, 'state' | 'leftovers'> {
 
 export class Notices {
   /** The request's. */
-  account?: string | undefined;
+  about: Pick<Told, 'account' | 'metadata'> = {};
   wanted: readonly Milestone[] = [];
   private readonly untold: SagaEvent[] = [];
   private telling?: { scope: CancellationScope; ended: Promise<void> } | undefined;
@@ -58,7 +59,7 @@ export class Notices {
   }
 
   /** For the activity that writes the ending: all that is untold, and the end. */
-  withEnd(said: EndSaid): { events: SagaEvent[]; account?: string } {
+  withEnd(said: EndSaid): Told {
     this.end ??= this.add('ended', said);
     return this.all();
   }
@@ -100,8 +101,8 @@ export class Notices {
     return added;
   }
 
-  private all(): { events: SagaEvent[]; account?: string } {
-    return { events: [...this.untold], ...definedOnly({ account: this.account }) };
+  private all(): Told {
+    return { events: [...this.untold], ...definedOnly(this.about) };
   }
 
   /** What cancels the saga does not cancel it. */

@@ -36,7 +36,7 @@ import type { SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
 import type { RecordedEnding } from '../domain/record';
-import type { RequestOf } from '../domain/requests';
+import type { ProvisionServersRequest, RequestOf } from '../domain/requests';
 import type { Report, ResultOf, StoryResult } from '../domain/results';
 import { resourceOf } from '../domain/turns';
 import { describeProblems, type Problem } from '../domain/problems';
@@ -98,7 +98,8 @@ export async function runSaga<W extends WorkflowName, P = never>(
     };
     const { other, pivot, finish } = make({ corrections: [] });
     saga.journal.request = request;
-    notices.account = 'account' in request ? request.account : undefined;
+    const { account, metadata } = request as Partial<ProvisionServersRequest>;
+    notices.about = { account, metadata };
     nameForSearch(request);
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;

@@ -3,6 +3,7 @@
  */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import { searchAttributeNames } from '../domain/identity';
+import type { Metadata } from '../domain/requests';
 
 export const sagaAttributes = {
   state: defineSearchAttributeKey(searchAttributeNames.state, SearchAttributeType.KEYWORD),
@@ -11,6 +12,7 @@ export const sagaAttributes = {
   account: defineSearchAttributeKey(searchAttributeNames.account, SearchAttributeType.KEYWORD),
   subscription: defineSearchAttributeKey(searchAttributeNames.subscription, SearchAttributeType.KEYWORD),
   servers: defineSearchAttributeKey(searchAttributeNames.servers, SearchAttributeType.KEYWORD_LIST),
+  metadata: defineSearchAttributeKey(searchAttributeNames.metadata, SearchAttributeType.KEYWORD_LIST),
   question: defineSearchAttributeKey(searchAttributeNames.question, SearchAttributeType.KEYWORD),
   failure: defineSearchAttributeKey(searchAttributeNames.failure, SearchAttributeType.KEYWORD),
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
@@ -33,12 +35,15 @@ export function attributesOf(request: {
   account?: string | undefined;
   subscription_id?: number;
   vmObjectId?: number;
+  metadata?: Metadata | undefined;
 }): SearchAttributePair[] {
-  const { reference, account, subscription_id, vmObjectId } = request;
+  const { reference, account, subscription_id, vmObjectId, metadata = {} } = request;
+  const words = Object.entries(metadata).map(([name, value]) => `${name}=${value}`);
   return [
     { key: sagaAttributes.reference, value: reference },
     ...(account === undefined ? [] : [{ key: sagaAttributes.account, value: account }]),
     ...(subscription_id === undefined ? [] : [{ key: sagaAttributes.subscription, value: String(subscription_id) }]),
     ...(vmObjectId === undefined ? [] : [{ key: sagaAttributes.servers, value: serverIdsOf([vmObjectId]) }]),
+    ...(words.length === 0 ? [] : [{ key: sagaAttributes.metadata, value: words }]),
   ];
 }

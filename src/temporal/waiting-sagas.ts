@@ -6,8 +6,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { waitKinds, type WaitKind } from '../domain/progress';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf } from './grpc';
-import { quoted } from './list-filter';
+import { misunderstood, quoted } from './list-filter';
 import { sagaAttributes } from './search-attributes';
 
 export interface WaitingFilter {
@@ -63,8 +62,8 @@ export async function* waitingSagas(client: Client, filter: WaitingFilter): Asyn
       if (saga && kinds.includes(saga.kind)) yield saga;
     }
   } catch (error) {
-    if (where === undefined || grpcCodeOf(error) !== grpcCodes.invalidArgument) throw error;
-    throw new WrongFilter(`Temporal does not understand it: ${grpcDetailsOf(error).replace(/\.$/, '')}`);
+    const why = where === undefined ? undefined : misunderstood(error);
+    throw why === undefined ? error : new WrongFilter(why);
   }
 }
 

@@ -15,7 +15,7 @@ const purchases = (...args: string[]) =>
   runCommand(['purchases', ...args], { JOURNAL_URL: rig.environment['JOURNAL_URL']! });
 
 it('tells what was bought, what is unknown, what was refused, and who approved it', async () => {
-  const placed = provisionRequest({ reference: 'PO-1', account: 'AB-1' });
+  const placed = provisionRequest({ reference: 'PO-1', account: 'AB-1', metadata: { requester: 'eve', ticket: '7' } });
   const { servers } = await (await rig.sagas.provision(placed)).result();
   const vmObjectId = servers[0]!.vmObjectId;
   const change = await rig.sagas.start('changeOrder', changeRequest({ reference: 'CH-1', approval: 'always' }));
@@ -32,7 +32,10 @@ it('tells what was bought, what is unknown, what was refused, and who approved i
   const all = await purchases('--format', 'json');
   expect(all.status).toBe(0);
   expect(JSON.parse(all.out)).toMatchObject([
-    { reference: 'PO-1', account: 'AB-1', fate: 'placed', servers: 1, vmObjectIds: [vmObjectId], ended: 'done' },
+    {
+      ...{ reference: 'PO-1', account: 'AB-1', fate: 'placed', servers: 1, vmObjectIds: [vmObjectId], ended: 'done' },
+      metadata: { requester: 'eve', ticket: '7' },
+    },
     { reference: 'CH-1', fate: 'placed', total: expect.any(Number) as number, by: ['=ann, of finance'] },
     { reference: 'PO-2', fate: 'not-placed', ended: 'OrderRejected' },
     { reference: 'PO-3', fate: 'unknown', account: 'CD-2' },
@@ -48,6 +51,7 @@ it('tells what was bought, what is unknown, what was refused, and who approved i
   const { out: csv } = await purchases('--format', 'csv');
   const lines = csv.trimEnd().split('\r\n');
   expect(lines).toHaveLength(5);
+  expect(lines[1]).toMatch(/,"eve",.*,"requester=eve; ticket=7"$/);
   expect(lines[2]).toContain(`"'=ann, of finance"`);
   const { out: table } = await purchases();
   expect(table).toMatch(/^sent .*outcome/);

@@ -37,7 +37,10 @@ beforeAll(async () => {
   rig = await Rig.start();
   const started = {
     approval: await startSwitch({ approval: 'always' }),
-    resumed: await rig.sagas.start('changeOrder', { ...changeRequest({ approval: 'always' }), account: 'AB-5' }),
+    resumed: await rig.sagas.start('changeOrder', {
+      ...changeRequest({ approval: 'always', metadata: { 'cost-centre': '4711', ticket: 'OPS 7=7' } }),
+      account: 'AB-5',
+    }),
     done: await startSwitch({ quoteOnly: true }),
     doneAfterWaiting: await startSwitch({ approval: 'always' }),
     failed: await startSwitch({ guard: { maxTotal: 0 } }),
@@ -103,6 +106,18 @@ it('tells where a saga waits, since when, and for whom', async () => {
     closeTime: undefined,
   });
   expect(row?.waitingSince?.toISOString()).toBe(waiting?.since);
+});
+
+it.each<[SagaFilter]>([
+  [{ account: 'AB-5' }],
+  [{ step: 'quo*', account: 'AB-5' }],
+  [{ metadata: 'cost-centre=4711' }],
+  [{ metadata: 'ticket=OPS 7=7', where: `ProviderAccount = 'AB-5'` }],
+])('finds it by %j', (filter) => untilListed(filter, [sagas['resumed']]));
+
+it('finds nothing by another word, and says what is wrong with a filter', async () => {
+  expect(await rows({ metadata: 'ticket=OPS' })).toEqual([]);
+  await expect(rows({ where: 'Nothing =' })).rejects.toThrow(/where: Temporal does not understand it/);
 });
 
 it('shows a saga of which a call is paused', async () => {

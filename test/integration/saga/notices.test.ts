@@ -127,7 +127,8 @@ describe('a saga', () => {
 
   it('tells of its progress whom it may concern: placed, the servers, and that they are protected', async () => {
     const { rig, boss } = world;
-    const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-7', firewalls: [143] }));
+    const metadata = { ticket: 'OPS-7' };
+    const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-7', firewalls: [143], metadata }));
     const { servers } = await saga.result();
     await untilEnded(boss, saga.reference);
     const messages = boss.messagesOf(saga.reference);
@@ -138,6 +139,7 @@ describe('a saga', () => {
       ['saga.protected', ids, undefined],
       ['saga.ended', undefined, undefined],
     ]);
+    for (const { data } of messages) expect(data.metadata).toEqual(metadata);
   });
 });
 

@@ -59,6 +59,14 @@ describe('what the document forbids is refused, by the field’s name', () => {
     ['firewalls[1]', { firewalls: [1, 1] }],
     ['firewalls[0]', { firewalls: [0] }],
     ['vmObjectIds', { vmObjectIds: [1, 2] }],
+    ['metadata', { metadata: ['a'] }],
+    ['metadata', { metadata: { a: '1', b: '2', c: '3', d: '4', e: '5', f: '6' } }],
+    ['metadata', { metadata: { 'cost centre': '4711' } }],
+    ['metadata.ticket', { metadata: { ticket: '' } }],
+    ['metadata.ticket', { metadata: { ticket: "'" } }],
+    ['metadata.ticket', { metadata: { ticket: 'a\nb' } }],
+    ['metadata.ticket', { metadata: { ticket: 'x'.repeat(101) } }],
+    ['metadata.ticket', { metadata: { ticket: 7 } }],
     ['colour', { colour: 'red' }],
   ])('%s in %p', (field, changes) => {
     expect(fieldsOf(provision, { ...provisionRequest(), ...changes })).toEqual([field]);
