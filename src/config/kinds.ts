@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
 import { hasCredentials } from '../domain/notifications';
 import { cloudServerPlanTypes, readPlanType } from '../domain/plan-types';
-import { parsePriceList } from '../domain/prices';
+import { parsePriceList } from './price-list';
 import { parseSpendLimits } from '../domain/spending';
 
 export interface ListenAddress {

@@ -1,5 +1,5 @@
 /** Orders with a price list of the operator's: the guard, the approval and the record count money. */
-import { parsePriceList } from '../../../src/domain/prices';
+import { parsePriceList } from '../../../src/config/price-list';
 import { bought } from '../../../src/journal/bought';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';

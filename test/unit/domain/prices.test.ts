@@ -1,5 +1,6 @@
 /** What an order may cost, by a list of prices. */
-import { estimateOf, parsePriceList } from '../../../src/domain/prices';
+import { parsePriceList } from '../../../src/config/price-list';
+import { estimateOf } from '../../../src/domain/prices';
 import { purchaseNeedsApproval, totalViolation } from '../../../src/domain/purchases';
 import { cartItem } from '../../support/requests';
 

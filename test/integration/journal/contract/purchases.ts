@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PivotNote } from '../../../../src/domain/effects';
 import type { WorkflowName } from '../../../../src/domain/identity';
 import type { CartItem } from '../../../../src/domain/requests';
-import { parsePriceList } from '../../../../src/domain/prices';
+import { parsePriceList } from '../../../../src/config/price-list';
 import { parseSpendLimits, type Concern } from '../../../../src/domain/spending';
 import type { Journal } from '../../../../src/journal/journal';
 import type { Meant } from '../../../../src/journal/meaning';

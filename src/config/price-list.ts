@@ -1,0 +1,40 @@
+/** The operator's price list, as it stands in its file. */
+import { z } from 'zod';
+import { priceKey, type PriceList } from '../domain/prices';
+
+const id = () => z.int('must be a whole number').positive('must be above 0');
+const cycle = () => z.literal([1, 3, 12], 'must be 1, 3 or 12');
+const price = () => z.number('must be a number').nonnegative('must not be negative');
+
+/** Prices are for one billing cycle: of one server of a plan, and of 1 in an add-on's `additional_value`. */
+const priceListSchema = z.strictObject({
+  currency: z
+    .string('must be a currency, like USD')
+    .regex(/^[A-Za-z]{3,16}$/, 'must be a currency, like USD')
+    .transform((text) => text.toLowerCase()),
+  plans: z.array(z.strictObject({ plan_id: id(), billing_cycle: cycle(), price: price() }), 'must be a list'),
+  addons: z.array(z.strictObject({ id: id(), billing_cycle: cycle(), price: price() }), 'must be a list').default([]),
+});
+
+/** @throws Error that says which entry is wrong */
+export function parsePriceList(text: string): PriceList {
+  const read = priceListSchema.safeParse(JSON.parse(text));
+  if (!read.success) {
+    const [{ path, message } = { path: [], message: '' }] = read.error.issues;
+    throw new Error(`${path.join('.') || 'the list'}: ${message}`);
+  }
+  const { currency, plans, addons } = read.data;
+  return {
+    currency,
+    plans: byKey(plans.map(({ plan_id, billing_cycle, price }) => [priceKey(plan_id, billing_cycle), price])),
+    addons: byKey(addons.map(({ id, billing_cycle, price }) => [priceKey(id, billing_cycle), price])),
+  };
+}
+
+/** @throws Error where a price is in it twice */
+function byKey(entries: [key: string, price: number][]): ReadonlyMap<string, number> {
+  const prices = new Map(entries);
+  if (prices.size === entries.length) return prices;
+  const twice = entries.find(([key], index) => entries.findIndex(([other]) => other === key) < index);
+  throw new Error(`${twice?.[0] ?? ''} has two prices`);
+}
