@@ -42,7 +42,10 @@ const metadataSchema = lazy(() =>
       z
         .string('must be a text')
         // eslint-disable-next-line no-control-regex
-        .regex(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029'"\\]{1,100}$/, 'must be 1 to 100 characters, without quotes, backslashes and line breaks'),
+        .regex(
+          /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029'"\\]{1,100}$/,
+          'must be 1 to 100 characters, without quotes, backslashes and line breaks',
+        ),
       'must be an object of texts',
     )
     .refine((entries) => Object.keys(entries).length <= metadataMax, `must not have more than ${metadataMax} entries`)
