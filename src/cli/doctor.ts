@@ -20,23 +20,13 @@ import { countsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
-import { exitStatus } from './exit-status';
-
-interface Found {
-  what: string;
-  /** `look`: it works, and somebody should know. */
-  is: 'ok' | 'look' | 'wrong';
-  found: string;
-  /** What to do. */
-  then?: string;
-}
+import { messageOf, printFindings, type Found } from './findings';
 
 export async function doctor({ printer }: CommandContext): Promise<number> {
   const found = [ofThisProgram(), ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
-  printer.table(found.map(({ what, is, found: text }) => [is, what, text]));
-  for (const { what, then } of found) if (then !== undefined) printer.line(`${what}: ${then}`);
+  const status = printFindings(printer, found);
   printer.document({ found, settings: settingsGiven() });
-  return found.some(({ is }) => is === 'wrong') ? exitStatus.refused : exitStatus.done;
+  return status;
 }
 
 /** As `package.json` has it: the compiled program has none beside it. */
@@ -144,5 +134,3 @@ async function ofKeys(journal: Journal): Promise<Found> {
     return { what, is: 'wrong', found: `the newest request is ${messageOf(error)}`, then };
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message.replace(/\s+/g, ' ') : String(error));

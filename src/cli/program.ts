@@ -145,6 +145,14 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   command(program, 'doctor', 'look whether everything that sagas need is there, and say what to do').action(
     run(later(() => import('./doctor.js'), 'doctor')),
   );
+  command(program, 'probe', 'ask the provider, by reads only, what it answers, and print the settings that follow')
+    .requiredOption('--server <OBJECT_ID>', 'a server that exists', objectId)
+    .option('--subscription <ID>', 'a subscription that exists', objectId)
+    .option('--plan <ID>', 'a plan that it could be switched to', objectId)
+    .option('--directory <PATH>', 'a path that lists servers, like /servers?account={account}&label={label}')
+    .option('--account <ID>', 'for the directory')
+    .option('--label <TEXT>', 'for the directory')
+    .action(run(later(() => import('./probe.js'), 'probe')));
   command(program, 'purchases', 'print what was bought, the oldest first; it works without Temporal')
     .option('--account <ID>', 'only for this account')
     .option('--since <TIME>', 'sent from then on: a date like 2026-11-01, or a period like 30d', moment)

@@ -10,6 +10,7 @@ export { readJournalConfig, type JournalConfig } from './journal';
 export type { ListenAddress } from './kinds';
 export { SettingsError, type Environment } from './settings';
 export {
+  readProviderConfig,
   readWorkerConfig,
   settingsGiven,
   type OutageConfig,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
+import { definedOnly } from '../domain/defined-only';
 import type { SecretSources } from '../security/secret-resolver';
 import { isCertificate, isLoopback } from './checks';
 import { clientSettings, readTemporal, temporalHost } from './client';
@@ -153,6 +154,27 @@ const quoteMaxAgeMs = 300_000;
  */
 const activitiesAtOnce = 200;
 
+/**
+ * How the provider is reached, without all else that a worker needs. `given`: what the environment sets of it.
+ *
+ * @throws SettingsError
+ */
+export function readProviderConfig(env: Environment = process.env) {
+  const problems: string[] = [];
+  const settings = readSettings(z.object({ provider: workerSettings.shape.provider }), env, problems);
+  const provider = { ...reached(env, problems) };
+  if (!settings || problems.length > 0) throw new SettingsError(problems);
+  return { provider: { ...settings.provider, ...definedOnly(provider) }, given: env };
+}
+
+function reached(env: Environment, problems: string[]) {
+  const readToken = tokenReader(env, problems);
+  const ca = privateAuthority(env, problems);
+  const proxy = proxyFor(env['PROVIDER_BASE_URL'] ?? '', env, problems);
+  requireHttps(env, problems);
+  return { readToken, ca, proxy };
+}
+
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 export type ProviderConfig = WorkerConfig['provider'];
 /** A version of a Temporal Worker Deployment, and whether a saga stays on the version that it began on. */
@@ -172,12 +194,9 @@ export function readWorkerConfig(env: Environment = process.env) {
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
   const payloadKeys = readPayloadKeys(env, problems);
-  const readToken = tokenReader(env, problems);
-  const ca = privateAuthority(env, problems);
-  const proxy = proxyFor(env['PROVIDER_BASE_URL'] ?? '', env, problems);
+  const way = reached(env, problems);
   const journal = readJournal(env, temporal && temporalHost(temporal), problems);
   if (journal) requireSealed(env, journal, problems);
-  requireHttps(env, problems);
   requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
   requireTogether(['SERVER_DIRECTORY_PATH', 'SERVER_DIRECTORY_POINTERS'], env, problems);
   const notifications = settings && readNotifications(settings, problems);
@@ -205,7 +224,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     ...settings,
     ...temporal,
     payloadKeys,
-    provider: { ...provider, readToken, ca, proxy },
+    provider: { ...provider, ...way },
     journal,
     activities: ofActivities,
     outage: holdMs === undefined ? undefined : { ...outage, holdMs },

@@ -19,7 +19,8 @@ import type { Journal } from '../journal/journal';
 import { isSilent } from '../journal/health';
 import { Witness } from '../journal/witness';
 import { openJournal } from '../journal/open';
-import { ProviderClient, type CallEvent, type Credentials } from '../provider/client';
+import { ProviderClient, type CallEvent } from '../provider/client';
+import { credentialsOf } from '../provider/options';
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
@@ -160,17 +161,8 @@ function createProvider(
     ...options,
     ...definedOnly({ ca, proxy }),
     onCall,
-    ...(readToken ? { credentials: createCredentials(readToken) } : {}),
+    ...(readToken ? { credentials: credentialsOf(readToken) } : {}),
   });
-}
-
-/** The token as first read, and again after a 401: a token file may have been renewed under a running worker. */
-function createCredentials(readToken: () => string): Credentials {
-  let token: string | undefined;
-  return {
-    read: () => Promise.resolve().then(() => (token ??= readToken())),
-    reread: () => Promise.resolve().then(() => (token = readToken())),
-  };
 }
 
 /** There are two bundles, because failures are converted in another way where there are keys. */

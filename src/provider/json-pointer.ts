@@ -21,6 +21,22 @@ export function readPointers(pointers: readonly string[], response: unknown): nu
   return [...new Set(ids)];
 }
 
+/** The shortest first: pointers at which a document has this id, with `*` for the elements of an array. */
+export function pointersTo(id: number, document: unknown, at = ''): string[] {
+  const found = childrenOf(document).flatMap(([segment, value]) => {
+    const pointer = `${at}/${segment}`;
+    if (readId(value) === id) return [Array.isArray(document) ? at : pointer];
+    return pointersTo(id, value, pointer);
+  });
+  return [...new Set(found)].sort((one, other) => one.length - other.length);
+}
+
+function childrenOf(value: unknown): (readonly [segment: string, value: unknown])[] {
+  if (Array.isArray(value)) return value.map((element) => ['*', element]);
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).map(([key, child]) => [key.replaceAll('~', '~0').replaceAll('/', '~1'), child]);
+}
+
 /** The values that a pointer finds; none for an invalid pointer. */
 export function valuesAt(pointer: string, response: unknown): unknown[] {
   return isJsonPointer(pointer) ? resolve(segmentsOf(pointer), response) : [];

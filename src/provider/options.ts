@@ -11,6 +11,15 @@ export interface Credentials {
   reread(): Promise<string>;
 }
 
+/** The token as first read, and again after a 401: a token file may have been renewed under a running process. */
+export function credentialsOf(readToken: () => string): Credentials {
+  let token: string | undefined;
+  return {
+    read: () => Promise.resolve().then(() => (token ??= readToken())),
+    reread: () => Promise.resolve().then(() => (token = readToken())),
+  };
+}
+
 /** One finished call, for metrics and logs. No bodies, no headers, no ids. */
 export interface CallEvent {
   /** As in a failure: method and the document's path with its parameters unfilled. */

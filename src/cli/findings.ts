@@ -1,0 +1,22 @@
+/** What a look at an installation or at a provider has found, in one screen. */
+import { exitStatus } from './exit-status';
+import type { Printer } from './print';
+
+export interface Found {
+  what: string;
+  /** `look`: it works, and somebody should know. */
+  is: 'ok' | 'look' | 'wrong';
+  found: string;
+  /** What to do. */
+  then?: string;
+}
+
+/** @returns the exit status */
+export function printFindings(printer: Printer, found: readonly Found[]): number {
+  printer.table(found.map(({ what, is, found: text }) => [is, what, text]));
+  for (const { what, then } of found) if (then !== undefined) printer.line(`${what}: ${then}`);
+  return found.some(({ is }) => is === 'wrong') ? exitStatus.refused : exitStatus.done;
+}
+
+export const messageOf = (error: unknown) =>
+  error instanceof Error ? error.message.replace(/\s+/g, ' ') : String(error);

@@ -1,0 +1,95 @@
+/** What a provider answers, asked by reads only, and the settings that follow. */
+import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
+import { readProviderConfig, SettingsError } from '../../../src/config';
+import { runCommand } from '../../support/command-line';
+
+const token = 'a token of the provider';
+const servers = [
+  { vmObjectId: 9001, account: 'AB-1', label: 'web', firewalls: [143, 144] },
+  { vmObjectId: 9002, account: 'AB-1', label: 'web' },
+];
+
+interface Document {
+  found: { what: string; is: string; found: string; then?: string }[];
+  settings: Record<string, string>;
+}
+
+async function probe(options: SandboxOptions, args: string[], env: Record<string, string> = {}) {
+  const sandbox = await Sandbox.start({ token, servers, ...options });
+  try {
+    const given = { PROVIDER_BASE_URL: sandbox.url, PROVIDER_TOKEN: token, ...env };
+    const { status, out, err } = await runCommand(['probe', '--json', '--server', '9001', ...args], given);
+    if (out === '') throw new Error(err);
+    const { found, settings } = JSON.parse(out) as Document;
+    expect(out + err).not.toContain(token);
+    // Nothing was changed: every call was a look.
+    const methods = new Set(sandbox.ledger.calls.map(({ endpoint }) => endpoint));
+    const looks = ['list-firewalls', 'quote-change-order', 'quote-plan-switch', 'find-servers', null];
+    expect([...methods].filter((name) => !looks.includes(name))).toEqual([]);
+    const of = Object.fromEntries(found.map((one) => [one.what, one]));
+    return { status, of, settings, url: sandbox.url };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+const all = ['--subscription', '55', '--plan', '21'];
+const directory = ['--directory', '/servers?account={account}&label={label}', '--account', 'AB-1', '--label', 'web'];
+
+it('tells what can be read, and prints what follows', async () => {
+  const { status, of, settings, url } = await probe({ anySubscription: true, directory: { lag: 0 } }, [
+    ...all,
+    ...directory,
+  ]);
+  expect(status).toBe(0);
+  expect(Object.values(of).map(({ is }) => is)).not.toContain('wrong');
+  expect(of['token']?.found).toMatch(/^taken; without it: 401, which means Unauthorized/);
+  expect(of['firewalls of server 9001']?.found).toBe('can be read: 143, 144');
+  expect(of['a server that is not there']?.found).toMatch(/^404, which means Rejected/);
+  expect(of['quote of a change, subscription 55']?.found).toMatch(/^PUT: \d+ usd$/);
+  expect(of['quote of a switch to plan 21']?.found).toMatch(/^\d+ usd$/);
+  expect(settings).toMatchObject({
+    ...{ PROVIDER_BASE_URL: url, PROVIDER_TOKEN: '…', SERVER_DIRECTORY_PATH: directory[1] },
+    SERVER_DIRECTORY_POINTERS: '/data/*/vm_object_id',
+  });
+});
+
+it.each<[string, SandboxOptions, string[], Record<string, string>, string, RegExp]>([
+  ['a token that is refused', {}, [], { PROVIDER_TOKEN: 'another' }, 'token', /^401, which means Unauthorized/],
+  ['no token', {}, [], { PROVIDER_TOKEN: '' }, 'token', /^401/],
+  ['a server that is not there', { servers: [] }, [], {}, 'firewalls of server 9001', /^404/],
+  [
+    'no such subscription',
+    { anySubscription: false },
+    all,
+    {},
+    'quote of a change, subscription 55',
+    /^PUT: 422.*; GET: 422/,
+  ],
+  ['no directory', {}, ['--directory', '/machines'], {}, 'directory of servers', /^404/],
+])('%s is wrong, with what to do', async (_what, options, args, env, what, found) => {
+  const { status, of } = await probe(options, args, env);
+  expect(status).toBe(2);
+  expect(of[what]).toMatchObject({ is: 'wrong', found: expect.stringMatching(found) });
+});
+
+it('says where a list cannot be read, and where nothing is asked of whoever comes', async () => {
+  const { status, of } = await probe({ token: null, firewallListResponse: 'opaque' }, []);
+  expect(status).toBe(0);
+  expect(of['firewalls of server 9001']).toMatchObject({
+    is: 'look',
+    found: expect.stringMatching(/^cannot be read: /),
+  });
+  expect(of['token']).toMatchObject({ is: 'look', found: 'taken; without it: answered' });
+});
+
+it('ends with the status of no connection where nobody is there', async () => {
+  const { status, out } = await runCommand(['probe', '--server', '1'], { PROVIDER_BASE_URL: 'http://127.0.0.1:1' });
+  expect(status).toBe(3);
+  expect(out).toMatch(/wrong +provider +NotSent: .*\n.*PROVIDER_BASE_URL/);
+});
+
+it('needs no other setting, and says which one is wrong', () => {
+  expect(readProviderConfig({ PROVIDER_BASE_URL: 'https://provider.example' }).provider.quoteMethod).toBe('PUT');
+  expect(() => readProviderConfig({ PROVIDER_BASE_URL: 'http://provider.example' })).toThrow(SettingsError);
+});
