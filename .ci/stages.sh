@@ -41,13 +41,16 @@ patiently() {
 # The tests look at the Web UI with a browser, speak to the worker from Python, and run a Temporal server and
 # the journal on PostgreSQL, and containers on Docker. The model of the journal's protocol is checked by a Java program out of a Python package.
 install_tools() {
-  local missing=()
+  local missing=() shell
   if [[ ! -x /usr/bin/chromium ]]; then missing+=(chromium); fi
   if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then missing+=(python3 python3-venv); fi
   if ! python3 -m pip --version >/dev/null 2>&1; then missing+=(python3-pip); fi
   if ! command -v java >/dev/null; then missing+=(default-jre-headless); fi
   if [[ -z $(compgen -G '/usr/lib/postgresql/*/bin/initdb') ]]; then missing+=(postgresql); fi
   if ! command -v dockerd >/dev/null; then missing+=(docker.io iptables); fi
+  for shell in zsh fish; do
+    if ! command -v "$shell" >/dev/null; then missing+=("$shell"); fi
+  done
   if ! command -v debootstrap >/dev/null; then missing+=(debootstrap); fi
   if ((${#missing[@]} > 0)); then
     patiently apt-get -qq update &&

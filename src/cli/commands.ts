@@ -7,7 +7,7 @@ import { toRow, type SagaFilter, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { decisionHints, decisionNames } from '../domain/decisions';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
-import { waitKinds, type ProgressView } from '../domain/progress';
+import { isWait, type ProgressView } from '../domain/progress';
 import type { SagaOutcome } from '../domain/outcomes';
 import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
@@ -15,6 +15,7 @@ import { exitStatus, UsageError } from './exit-status';
 import { endOf, follow, outcomeOf, reportOf, type Ending, type FollowOptions } from './follow';
 import { reportHold } from './hold-commands';
 import type { Printer } from './print';
+import { inLines, watchingOn, type Watching } from './watching';
 import { readJson, readRequest } from './read-request';
 import type { CommandContext, OfWorkflow, Said } from './command-context';
 
@@ -75,20 +76,39 @@ export async function status({ printer }: CommandContext, reference: string, opt
     printer.line(
       `${saga.workflowId}: ${(ending && (outcomeOf(ending) ?? ending.state)) ?? progress?.state ?? row?.state ?? 'running'}`,
     );
-    if (progress) printer.progress(progress, saga.workflowId);
-    if (ending) printer.ending(ending, saga.workflowId);
+    const lines = inLines(printer);
+    if (progress) lines.progress(progress, saga.workflowId);
+    if (ending) lines.ending(ending, saga.workflowId);
     printer.document(documentOf(saga, progress, ending, row));
     if (ending) return statusOf(ending);
-    return isWaiting(progress?.state ?? row?.state) ? exitStatus.waits : exitStatus.done;
+    return isWait(progress?.state ?? row?.state) ? exitStatus.waits : exitStatus.done;
   });
 }
 
 export async function watch(
   { printer }: CommandContext,
-  reference: string,
-  options: OfWorkflow & { follow?: boolean },
+  references: readonly string[],
+  { follow: throughWaits = false, ...options }: OfWorkflow & { follow?: boolean },
 ): Promise<number> {
-  return withSaga(reference, options, (saga) => followToEnd(printer, saga, { throughWaits: options.follow ?? false }));
+  const named = references.map((reference) => idOf(reference, options));
+  return withSagas(readClientConfig(), async (sagas) => {
+    const found = await Promise.all(named.map(({ reference, workflow }) => sagas.get(reference, workflow)));
+    const watching = watchingOn(printer, found.length > 1);
+    const toEnd = async (saga: SagaHandle) => {
+      const { workflowId } = saga;
+      const onProgress = (progress: ProgressView) => {
+        printer.documentLine({ workflowId, progress });
+      };
+      const { ending, latest } = await followed(watching, saga, { throughWaits, onProgress });
+      printer.documentLine(documentOf(saga, latest, ending));
+      return statusOf(ending);
+    };
+    try {
+      return Math.max(...(await Promise.all(found.map(toEnd))));
+    } finally {
+      watching.close();
+    }
+  });
 }
 
 export async function list(
@@ -157,7 +177,7 @@ export async function cancel(
         throw new UsageError(
           `${saga.workflowId} has ended as ${outcomeOf(ending) ?? ending.state}: nothing is cancelled, and nothing is written down`,
         );
-      printer.ending(ending, saga.workflowId);
+      inLines(printer).ending(ending, saga.workflowId);
       printer.document(documentOf(saga, undefined, ending));
       return statusOfCancelled(ending);
     }
@@ -170,30 +190,44 @@ export async function cancel(
 
 export function withSaga(
   reference: string,
-  { workflow }: OfWorkflow,
+  options: OfWorkflow,
   work: (saga: SagaHandle) => Promise<number>,
 ): Promise<number> {
-  const named = readWorkflowId(reference) ?? { reference: checkReference(reference), workflow };
+  const named = idOf(reference, options);
   return withSagas(readClientConfig(), async (sagas) => work(await sagas.get(named.reference, named.workflow)));
 }
 
-export async function followToEnd(
-  printer: Printer,
+/** A reference, or a workflow id. */
+function idOf(reference: string, { workflow }: OfWorkflow) {
+  return readWorkflowId(reference) ?? { reference: checkReference(reference), workflow };
+}
+
+async function followed(
+  watching: Watching,
   saga: SagaHandle,
-  options: Pick<FollowOptions, 'throughWaits'> & { leaving?: boolean } = {},
-): Promise<number> {
+  { onProgress, ...options }: Pick<FollowOptions, 'throughWaits' | 'onProgress'> = {},
+): Promise<{ ending: Ending; latest: ProgressView | undefined }> {
   let latest: ProgressView | undefined;
   const ending = await follow(saga, {
     ...options,
     onProgress: (progress) => {
       latest = progress;
-      printer.progress(progress, saga.workflowId);
+      onProgress?.(progress);
+      watching.progress(progress, saga.workflowId);
     },
-    onSilence: (why) => {
-      printer.toStderr(why);
-    },
+    onSilence: watching.silence,
   });
-  printer.ending(ending, saga.workflowId);
+  watching.ending(ending, saga.workflowId);
+  return { ending, latest };
+}
+
+export async function followToEnd(
+  printer: Printer,
+  saga: SagaHandle,
+  options: { leaving?: boolean } = {},
+): Promise<number> {
+  const watching = watchingOn(printer);
+  const { ending, latest } = await followed(watching, saga).finally(watching.close);
   printer.document(documentOf(saga, latest, ending));
   if (!options.leaving) return statusOf(ending);
   if (ending.state === 'waits') return exitStatus.waits;
@@ -222,10 +256,6 @@ const statusOfOutcome: Record<SagaOutcome, number> = {
   'reversed-with-leftovers': exitStatus.leftovers,
   untouched: exitStatus.notDone,
 };
-
-function isWaiting(state: string | undefined): boolean {
-  return waitKinds.some((kind) => kind === state);
-}
 
 function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHandle) {
   return { workflowId, reference, workflow, runId, existing };

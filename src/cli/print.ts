@@ -6,43 +6,55 @@ import { Writable } from 'node:stream';
 import type { Leftover } from '../domain/leftovers';
 import { decisionHints, exampleFor } from '../domain/decisions';
 import type { SagaOutcome } from '../domain/outcomes';
-import type { ProgressView, StepView, Waiting } from '../domain/progress';
+import type { Waiting } from '../domain/progress';
 import { redact } from '../domain/secrets';
 import type { SagaRow } from '../client/saga-list';
 import type { Report } from '../domain/results';
+import { readTerminal, type Terminal } from '../config';
 import type { Ending } from './follow';
+import { printable } from './printable';
+import { withAge } from './times';
 
 export interface Streams {
-  out: { write: (text: string) => unknown; isTTY?: boolean };
+  out: { write: (text: string) => unknown; isTTY?: boolean; columns?: number; rows?: number };
   err: { write: (text: string) => unknown };
 }
 
 const valueMax = 500;
 
 export class Printer {
-  private readonly shown = new Map<string, string>();
-  /** The id of the question. */
-  private shownWait: string | undefined;
-
-  private shownUntil: string | undefined;
-
   constructor(
     private readonly streams: Streams,
     private readonly json: boolean,
+    private readonly terminal: Terminal = readTerminal(),
   ) {}
 
+  /** Where a person watches, and lines can be written over. */
+  get screen(): Streams['out'] | undefined {
+    return !this.json && this.streams.out.isTTY && this.terminal.draws ? this.streams.out : undefined;
+  }
+
+  get hasColors(): boolean {
+    return this.terminal.hasColors;
+  }
+
   line(text: string): void {
-    if (!this.json) this.streams.out.write(`${printable(text)}\n`);
+    if (!this.json) this.streams.out.write(`${this.asPrinted(text)}\n`);
+  }
+
+  /** Commands in it can be pasted here: in a checkout there is no `order-saga`. */
+  asPrinted(text: string): string {
+    return printable(text).replaceAll(/\border-saga (?=[a-z])/g, `${this.terminal.self} `);
   }
 
   /** A message for a person who waits; it is not part of the result. */
   toStderr(text: string): void {
-    this.streams.err.write(`${printable(text)}\n`);
+    this.streams.err.write(`${this.asPrinted(text)}\n`);
   }
 
   /** A line that the next one is written over: where a person watches a terminal, and nowhere else. */
   overwrite(text: string): void {
-    if (!this.json && this.streams.out.isTTY) this.streams.out.write(`\r\u001b[K${printable(text)}`);
+    this.screen?.write(`\r\u001b[K${printable(text)}`);
   }
 
   /**
@@ -69,23 +81,9 @@ export class Printer {
     if (this.json) this.streams.out.write(`${JSON.stringify(redact(value), null, 2)}\n`);
   }
 
-  /** The steps that changed since the last call, and a wait that is new. */
-  progress({ steps, waiting, settling }: ProgressView, workflowId: string): void {
-    for (const step of steps) {
-      const line = describeStep(step);
-      if (step.status === 'pending' || this.shown.get(step.id) === line) continue;
-      this.shown.set(step.id, line);
-      this.line(line);
-    }
-    if (settling && !waiting && settling.until !== this.shownUntil)
-      this.line(`settling: ${settling.step} may still take effect until ${settling.until}; nobody is asked before`);
-    this.shownUntil = settling?.until;
-    if (waiting && waiting.id !== this.shownWait) for (const line of describeWait(waiting, workflowId)) this.line(line);
-    this.shownWait = waiting?.id;
-  }
-
-  ending(ending: Ending, workflowId: string): void {
-    for (const line of describeEnding(ending, workflowId)) this.line(line);
+  /** One of several documents: a line of its own. */
+  documentLine(value: unknown): void {
+    if (this.json) this.streams.out.write(`${JSON.stringify(redact(value))}\n`);
   }
 
   rows(rows: readonly SagaRow[]): void {
@@ -95,8 +93,8 @@ export class Printer {
         workflowId,
         state,
         step ?? '',
-        waitingSince?.toISOString() ?? '',
-        startTime.toISOString(),
+        waitingSince === undefined ? '' : withAge(waitingSince),
+        withAge(startTime),
         account ?? '',
       ]),
     ]);
@@ -115,14 +113,12 @@ export class Printer {
   }
 }
 
-function describeStep({ status, title, attempts, detail }: StepView): string {
-  const again = attempts > 1 ? ` (${attempts} attempts)` : '';
-  return `  ${status.padEnd(8)}  ${title}${again}${detail === undefined ? '' : `: ${detail}`}`;
-}
-
-function describeWait({ id, kind, step, steps, question, choices, since }: Waiting, workflowId: string): string[] {
+export function describeWait(
+  { id, kind, step, steps, question, choices, since }: Waiting,
+  workflowId: string,
+): string[] {
   return [
-    `${workflowId} waits for a decision (${kind}) at ${step} since ${since}, question ${id}:`,
+    `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
     `  ${question}`,
     ...choices.map(
       (name) =>
@@ -132,7 +128,7 @@ function describeWait({ id, kind, step, steps, question, choices, since }: Waiti
   ];
 }
 
-function describeEnding(ending: Ending, workflowId: string): string[] {
+export function describeEnding(ending: Ending, workflowId: string): string[] {
   switch (ending.state) {
     case 'done':
       return [
@@ -202,10 +198,4 @@ function describeLeftover(leftover: Leftover): string {
     case 'placement-unknown':
       return `nobody knows whether ${leftover.step} took effect`;
   }
-}
-
-/** A provider's words and a person's notes must not steer the terminal. */
-export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ');
 }

@@ -15,8 +15,9 @@ import { waitKinds } from '../domain/progress';
 import { fates } from '../domain/spending';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
 import type { CommandContext } from './command-context';
+import { completionFor, shells } from './completion';
 import { command, later, running, saying, type Run } from './define';
-import { errorOutputOf, exitStatus } from './exit-status';
+import { errorOutputOf, exitStatus, UsageError } from './exit-status';
 import { decideMany, job, questions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { count, moment, objectId, period, positive, positiveTo, rate } from './kinds';
@@ -83,7 +84,11 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     run(firewallsOf),
   );
   command(program, 'status <REFERENCE>', 'show the state of a saga').addOption(ofWorkflow()).action(run(status));
-  command(program, 'watch <REFERENCE>', 'show each change until the saga ends or waits for a decision')
+  command(
+    program,
+    'watch <REFERENCE...>',
+    'show each change until the sagas end or wait for a decision (--json: lines)',
+  )
     .addOption(ofWorkflow())
     .option('--follow', 'do not stop at a wait, but at the end')
     .action(run(watch));
@@ -177,6 +182,17 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     group(program, 'servers', 'servers that were ordered with firewalls and lack them; it works without Temporal'),
     run,
   );
+  program
+    .command('completion <SHELL>')
+    .description(`print a script that completes command lines: ${shells.join(', ')}; eval it where the shell starts`)
+    .action(
+      run((_, name: string) => {
+        const shell = shells.find((known) => known === name);
+        if (shell === undefined) throw new UsageError(`there is no completion for ${name}: ${shells.join(', ')}`);
+        out.write(completionFor(shell, program));
+        return Promise.resolve(exitStatus.done);
+      }),
+    );
   return program;
 }
 

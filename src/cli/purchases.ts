@@ -4,7 +4,7 @@ import { bought, type Bought } from '../journal/bought';
 import type { CommandContext } from './command-context';
 import { exitStatus } from './exit-status';
 import { withJournal } from './journal-commands';
-import { printable } from './print';
+import { printable } from './printable';
 
 interface Asked {
   account?: string;

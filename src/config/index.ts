@@ -9,6 +9,7 @@ export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readJournalConfig, type JournalConfig } from './journal';
 export type { ListenAddress } from './kinds';
 export { SettingsError, type Environment } from './settings';
+export { readTerminal, type Terminal } from './terminal';
 export {
   readProviderConfig,
   readWorkerConfig,

@@ -18,6 +18,10 @@ export const waitKinds = [
 ] as const;
 export type WaitKind = (typeof waitKinds)[number];
 
+export function isWait(state: string | undefined): state is WaitKind {
+  return waitKinds.some((kind) => kind === state);
+}
+
 /** The others are questions that somebody's rule asks: nothing has gone wrong. */
 export function isTrouble(kind: WaitKind): boolean {
   return kind === 'stuck' || kind === 'refused' || kind === 'outcome-unknown' || kind === 'servers';

@@ -15,6 +15,8 @@ export const unlessLacking = (why: string | undefined): jest.Describe => unless(
 /** `it` where nothing stands against it. */
 export const itUnless = (why: string | undefined): jest.It => leavingOut(it, why);
 
+export const itUnlessLacking = (why: string | undefined): jest.It => itUnless(process.env['CI'] ? undefined : why);
+
 const inAll = takesAll ? undefined : 'in npm run test:all';
 export const describeInWays = unless(inAll);
 export const itInWays = itUnless(inAll);

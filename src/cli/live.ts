@@ -1,0 +1,134 @@
+/**
+ * Sagas on a terminal, drawn in place: each with its state, its steps, their attempts, and how long it takes so far.
+ * What is to stay (a question, an ending) is written above it.
+ *
+ * ```text
+ *   provision/PO-7  running  12s
+ *     ✓ Add cart item 1
+ *     ⠹ Place the order (2 attempts): in flight
+ *     · Find the servers
+ * ```
+ */
+import { styleText } from 'node:util';
+import { isOutcome } from '../domain/outcomes';
+import { isWait, type ProgressView, type StepStatus, type StepView } from '../domain/progress';
+import { printable } from './printable';
+import { inUnits } from './times';
+
+export interface Screen {
+  write: (text: string) => unknown;
+  columns?: number;
+  rows?: number;
+}
+
+const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
+const frameMs = 120;
+const marks: Record<StepStatus, string> = {
+  ...{ pending: '·', running: '', done: '✓', stuck: '!', skipped: '-', undoing: '', undone: '↩', failed: '✗' },
+};
+
+const clearLine = '\u001b[2K';
+const up = (rows: number) => (rows > 0 ? `\u001b[${rows}A` : '');
+/** No line wraps, however wide its characters are, and no cursor blinks in it. */
+const [begin, end] = ['\u001b[?25l\u001b[?7l', '\u001b[?7h\u001b[?25h'];
+
+export class Live {
+  private readonly sagas = new Map<string, ProgressView>();
+  private rows = 0;
+  private frame = 0;
+  private readonly timer = setInterval(() => {
+    this.frame += 1;
+    this.draw();
+  }, frameMs);
+
+  constructor(
+    private readonly screen: Screen,
+    private readonly hasColors: boolean,
+  ) {}
+
+  show(workflowId: string, progress: ProgressView): void {
+    this.sagas.set(workflowId, progress);
+    this.draw();
+  }
+
+  /** Stays, above what is drawn. */
+  say(lines: readonly string[]): void {
+    this.screen.write(this.erased());
+    for (const line of lines) this.screen.write(`${line}\n`);
+    this.draw();
+  }
+
+  /** What was drawn last stays. */
+  close(): void {
+    clearInterval(this.timer);
+    this.draw();
+    this.rows = 0;
+  }
+
+  private draw(): void {
+    const lines = this.lines();
+    const text = lines.map((line) => `${clearLine}${line}\n`).join('');
+    this.screen.write(`${this.erased()}${begin}${text}${end}`);
+    this.rows = lines.length;
+  }
+
+  private erased(): string {
+    const erased = `${up(this.rows)}${`${clearLine}\n`.repeat(this.rows)}${up(this.rows)}`;
+    this.rows = 0;
+    return erased;
+  }
+
+  /** As many as fit: where they do not, only what goes on or went wrong. */
+  private lines(): string[] {
+    const { columns = 80, rows = 24 } = this.screen;
+    const most = Math.max(1, rows - 1);
+    const all = [...this.sagas].flatMap(([id, progress]) => this.linesOf(id, progress, progress.steps));
+    const open = [...this.sagas].flatMap(([id, progress]) =>
+      this.linesOf(
+        id,
+        progress,
+        progress.steps.filter(({ status }) => !['pending', 'done', 'skipped', 'undone'].includes(status)),
+      ),
+    );
+    const lines = all.length <= most ? all : open;
+    const shown =
+      lines.length <= most ? lines : [...lines.slice(0, most - 1), { text: `… ${lines.length - most + 1} more lines` }];
+    return shown.map(({ text, style }) => {
+      const plain = printable(text);
+      const cut = plain.length > columns ? `${plain.slice(0, columns - 1)}…` : plain;
+      return style && this.hasColors ? styleText(style, cut, { validateStream: false }) : cut;
+    });
+  }
+
+  private linesOf(workflowId: string, progress: ProgressView, steps: readonly StepView[]): Line[] {
+    const { state } = progress;
+    const style = isWait(state) ? 'yellow' : isOutcome(state) ? (state === 'done' ? 'green' : 'red') : 'bold';
+    const head = { text: `${workflowId}  ${state}  ${inUnits(elapsedMs(progress))}`, style } as const;
+    return [head, ...steps.map((step) => this.lineOf(step))];
+  }
+
+  private lineOf(step: StepView): Line {
+    const { status } = step;
+    const mark = marks[status] || frames[this.frame % frames.length];
+    const line = { text: `  ${mark} ${describeStep(step)}` };
+    return status === 'stuck' || status === 'failed' ? { ...line, style: 'red' } : line;
+  }
+}
+
+interface Line {
+  text: string;
+  style?: 'yellow' | 'green' | 'red' | 'bold';
+}
+
+/** "Place the order (2 attempts): in flight" */
+export function describeStep({ title, attempts, detail }: StepView): string {
+  const again = attempts > 1 ? ` (${attempts} attempts)` : '';
+  return `${title}${again}${detail === undefined ? '' : `: ${detail.replace(/\s+/g, ' ')}`}`;
+}
+
+function elapsedMs({ state, steps }: ProgressView): number {
+  const times = steps.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt].filter((time) => time !== undefined));
+  const ms = times.map((time) => Date.parse(time));
+  if (ms.length === 0) return 0;
+  return (isOutcome(state) ? Math.max(...ms) : Date.now()) - Math.min(...ms);
+}

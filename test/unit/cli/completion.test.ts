@@ -1,0 +1,47 @@
+/** Completion, by the shells themselves. */
+import { spawnSync } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { run } from '../../../src/cli/program';
+import { itUnlessLacking } from '../../support/left-out';
+
+async function scriptFor(shell: string): Promise<{ status: number; script: string; err: string }> {
+  const said = { script: '', err: '' };
+  const out = { write: (text: string) => (said.script += text) };
+  const err = { write: (text: string) => (said.err += text) };
+  return { status: await run(['completion', shell], { out, err, stdin: Readable.from([]) }), ...said };
+}
+
+const lacking = (shell: string) =>
+  spawnSync(shell, ['-c', 'true']).error ? `there is no ${shell} on this machine` : undefined;
+
+const lines: [typed: string, expected: string][] = [
+  ['order-saga wat', 'watch'],
+  ['order-saga journal res', 'restored'],
+  ['order-saga list --sta', '--state'],
+  ['order-saga list --state wai', 'waiting'],
+  ['order-saga reconcile now --det', '--detach'],
+];
+
+it.each(lines)('bash completes %s', async (typed, expected) => {
+  const { script } = await scriptFor('bash');
+  const words = typed.split(' ');
+  const asked = `${script}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _order_saga; echo "\${COMPREPLY[@]}"`;
+  expect(spawnSync('bash', ['--norc', '-c', asked]).stdout.toString().trim()).toBe(expected);
+});
+
+itUnlessLacking(lacking('fish')).each(lines)('fish completes %s', async (typed, expected) => {
+  const { script } = await scriptFor('fish');
+  const asked = `source (echo $argv[1] | psub); complete -C '${typed}'`;
+  const { stdout } = spawnSync('fish', ['--no-config', '-c', asked, script]);
+  expect(stdout.toString().split(/\s+/)).toContain(expected);
+});
+
+itUnlessLacking(lacking('zsh'))('zsh takes it', async () => {
+  const { script } = await scriptFor('zsh');
+  const { status, stderr } = spawnSync('zsh', ['-f', '-c', `autoload -U compinit && compinit -u -D\n${script}`]);
+  expect([status, stderr.toString()]).toEqual([0, '']);
+});
+
+it('says which shells it knows', async () => {
+  expect(await scriptFor('tcsh')).toMatchObject({ status: 2, err: expect.stringContaining('bash, zsh, fish') });
+});

@@ -1,0 +1,83 @@
+/** Sagas in place on a terminal, however narrow and low that is. */
+import { Live, type Screen } from '../../../src/cli/live';
+import { inUnits } from '../../../src/cli/times';
+import type { ProgressView, StepStatus } from '../../../src/domain/progress';
+import { screenOf, withoutColors } from '../../support/terminal';
+
+const progress = (state: ProgressView['state'], steps: [title: string, status: StepStatus][]): ProgressView => ({
+  ...{ reference: 'PO-1', workflow: 'provisionServers', state, reached: [], leftovers: [], ignored: [], decisions: [] },
+  steps: steps.map(([title, status], index) => ({ id: `s-${index}`, title, status, attempts: 1 })),
+});
+
+let live: Live;
+let written: string;
+const draw = (size: Pick<Screen, 'columns' | 'rows'>, hasColors = false) => {
+  written = '';
+  live = new Live({ write: (text) => (written += text), ...size }, hasColors);
+};
+afterEach(() => {
+  live.close();
+});
+const seen = () => screenOf(written).map(withoutColors).slice(0, -1);
+
+it('draws over what it has drawn, and leaves what it says above', () => {
+  draw({});
+  live.show('provision/PO-1', progress('running', [['Add cart item 1', 'running']]));
+  live.say(['provision/PO-1 waits']);
+  live.show('change/CH-1', progress('done', []));
+  live.show(
+    'provision/PO-1',
+    progress('stuck', [
+      ['Add cart item 1', 'done'],
+      ['Place the order', 'stuck'],
+    ]),
+  );
+  expect(seen()).toEqual([
+    'provision/PO-1 waits',
+    'provision/PO-1  stuck  0s',
+    '  ✓ Add cart item 1',
+    '  ! Place the order',
+    'change/CH-1  done  0s',
+  ]);
+});
+
+it('cuts a line to 40 columns, and no text steers the terminal', () => {
+  draw({ columns: 40 });
+  live.show('provision/PO-1', progress('running', [[`\u001b[31m${'wide '.repeat(20)}`, 'running']]));
+  const [, step = ''] = seen();
+  expect(step).toHaveLength(40);
+  expect(step).toMatch(/^ {2}\S {2}\[31mwide .*…$/);
+});
+
+it('shows of many steps those that go on or went wrong, and never more than fit', () => {
+  draw({ rows: 6 });
+  const many = Array.from({ length: 20 }, (_, index): [string, StepStatus] => [
+    `Step ${index}`,
+    index < 17 ? 'done' : 'running',
+  ]);
+  live.show('provision/PO-1', progress('running', many));
+  expect(seen().map((line) => line.slice(4))).toEqual(['ision/PO-1  running  0s', 'Step 17', 'Step 18', 'Step 19']);
+  live.show('provision/PO-2', progress('running', many));
+  expect(seen()).toHaveLength(5);
+  expect(seen().at(-1)).toBe('… 4 more lines');
+});
+
+it('has colours where the terminal has them', () => {
+  draw({});
+  live.show('provision/PO-1', progress('stuck', []));
+  expect(written).not.toContain('\u001b[3');
+  live.close();
+  draw({}, true);
+  live.show('provision/PO-1', progress('stuck', []));
+  expect(written).toContain('\u001b[33mprovision/PO-1');
+});
+
+it.each([
+  [-5, '0s'],
+  [59_999, '59s'],
+  [60_000, '1m'],
+  [3 * 3_600_000 + 20 * 60_000 + 5_000, '3h 20m'],
+  [2 * 86_400_000 + 59_000, '2d'],
+])('%d ms are %s', (ms, text) => {
+  expect(inUnits(ms)).toBe(text);
+});
