@@ -30,6 +30,8 @@ const timeSchema = lazy(() =>
   z.iso.datetime({ offset: true, error: 'must be a time with its zone, like 2026-01-31T18:00:00Z' }),
 );
 
+// eslint-disable-next-line no-control-regex
+const metadataValue = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029'"\\]{1,100}$/;
 const metadataKey = /^[A-Za-z][A-Za-z0-9_.-]{0,39}$/;
 /** Five of them fit Temporal's limit for one search attribute. Without quotes, so that each can stand in a list filter. */
 const metadataMax = 5;
@@ -41,11 +43,7 @@ const metadataSchema = lazy(() =>
       z.string(),
       z
         .string('must be a text')
-        // eslint-disable-next-line no-control-regex
-        .regex(
-          /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029'"\\]{1,100}$/,
-          'must be 1 to 100 characters, without quotes, backslashes and line breaks',
-        ),
+        .regex(metadataValue, 'must be 1 to 100 characters, without quotes, backslashes and line breaks'),
       'must be an object of texts',
     )
     .refine((entries) => Object.keys(entries).length <= metadataMax, `must not have more than ${metadataMax} entries`)

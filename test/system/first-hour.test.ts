@@ -1,0 +1,93 @@
+/**
+ * The first hour of somebody who has just cloned this: each command of the README's first order, as it stands there, in
+ * three terminals. `npm ci` has run; its own ports must be free.
+ */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { assertFree, touch } from '../../scripts/reachable';
+import { readDocument } from '../docs/tables';
+import { until } from '../support/rig';
+
+const root = join(__dirname, '..', '..');
+const [, section = ''] = /\n## Your first order\n([\s\S]*?)\n## /.exec(readDocument('README.md')) ?? [];
+const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) =>
+  block
+    .replaceAll(/ \\\n */g, ' ')
+    .trim()
+    .split('\n'),
+);
+const [first = [], second = [], ...typed] = blocks;
+
+let folder: string;
+type Terminal = ChildProcessByStdio<null, Readable, Readable>;
+const terminals: { pid: number | undefined; closed: Promise<unknown> }[] = [];
+const keep = (terminal: Terminal) => terminals.push({ pid: terminal.pid, closed: once(terminal, 'close') });
+
+function open(lines: readonly string[], out: (text: string) => void = () => undefined): Terminal {
+  const { TEMPORAL_ADDRESS: _, ...env } = process.env;
+  const child = spawn('bash', ['-c', lines.join('\n')], {
+    ...{ cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    env: { ...env, XDG_STATE_HOME: folder },
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      out(chunk.toString());
+    });
+  return child;
+}
+
+async function type(line: string): Promise<{ status: number | null; out: string }> {
+  let out = '';
+  const child = open([line], (text) => (out += text));
+  return new Promise((resolve) =>
+    child.once('close', (status) => {
+      resolve({ status, out });
+    }),
+  );
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'order-saga-first-hour-'));
+  for (const port of [7233, 8233, 8080]) await assertFree(port);
+  let said = '';
+  keep(open(first.filter((line) => line !== 'npm ci')));
+  await until(() =>
+    touch('localhost:7233').then(
+      () => true,
+      () => false,
+    ),
+  );
+  keep(open(second, (text) => (said += text)));
+  await until(() => Promise.resolve(/polling|RUNNING|started/i.test(said)));
+});
+afterAll(async () => {
+  for (const { pid = 0, closed } of terminals.reverse()) {
+    process.kill(-pid, 'SIGTERM');
+    await closed;
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('goes as the README says', async () => {
+  const asks = /cli -- (switch|watch|provision -)/;
+  let question = '';
+  const outs: string[] = [];
+  for (const line of typed.flat()) {
+    const { status, out } = await type(line.replace('"question":"…"', `"question":"${question}"`));
+    expect({ line, status, out }).toEqual({ line, status: asks.test(line) ? 4 : 0, out });
+    question = [...out.matchAll(/ question (\w+):/g)].at(-1)?.[1] ?? question;
+    outs.push(out);
+  }
+  const [provision = '', ...more] = outs;
+  expect(provision).toContain('provision/PO-2026-0042 is done');
+  const ledger = more.find((out) => out.includes('"orderPlaced"')) ?? '';
+  expect(ledger.match(/"type":"orderPlaced"/g)).toHaveLength(2);
+  // The same file again is the same saga; the lost order ends as it was confirmed.
+  expect((await type('npm run cli -- provision examples/provision.json')).out).toContain('was started before');
+  const last = await type('npm run cli -- watch PO-2026-0043');
+  expect([last.status, last.out]).toEqual([0, expect.stringContaining('provision/PO-2026-0043 is done')]);
+});
