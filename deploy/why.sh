@@ -4,7 +4,10 @@
 #   sh deploy/why.sh
 set -eu
 
-docker compose --profile '*' ps --all --format '{{.Service}} {{.State}} {{.ExitCode}} {{.Health}}' |
+# On its own line: a listing that fails ends this here, and does not look like "all is well".
+containers=$(docker compose --profile '*' ps --all --format '{{.Service}} {{.State}} {{.ExitCode}} {{.Health}}')
+
+printf '%s\n' "$containers" |
   while read -r service state status health; do
     case "$state $status $health" in
       'running '*' unhealthy' | 'running '*' starting' | 'restarting '* | 'exited '[1-9]*)

@@ -22,7 +22,7 @@ export function later<M, N extends keyof M>(load: () => Promise<M>, name: N) {
 }
 
 export function command(parent: Command, usage: string, does: string): Command {
-  return parent.command(usage).description(does).option('--json', 'print one JSON document');
+  return parent.command(usage).description(does).option('--json', 'print JSON');
 }
 
 /** A command that states something which is kept: nobody does so without a name and a reason. */

@@ -1,6 +1,6 @@
 /**
- * What the command line writes. For a person: lines, as things happen. For a program (`--json`): one JSON document, at
- * the end. Neither ever holds a secret field.
+ * What the command line writes. For a person: lines, as things happen. For a program (`--json`): one JSON document at
+ * the end, or a line of JSON for each of many. Neither ever holds a secret field.
  */
 import { Writable } from 'node:stream';
 import type { Leftover } from '../domain/leftovers';

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { schemaNumber } from '../../../src/journal/migrate';
 import type { Said } from '../command';
 import { olderJournal } from '../older-journal';
@@ -49,7 +50,7 @@ export async function wrong({ checks, project }: Context): Promise<void> {
         await project.compose(['rm', '--stop', '--force', 'worker']);
         const { status } = await project.attempt(['up', '--detach', '--wait']);
         assert.notEqual(status, 0);
-        assert.match(await why(project), new RegExp(`^journal-schema .*${sentence}`, 'm'));
+        await whySays(project, new RegExp(`^journal-schema .*${sentence}`, 'm'));
       } finally {
         await sql(project, "delete from kysely_migration where name = '9999-of-a-newer-release'");
       }
@@ -66,9 +67,8 @@ export async function wrong({ checks, project }: Context): Promise<void> {
       try {
         const { status } = await project.attempt(['up', '--detach', '--wait']);
         assert.notEqual(status, 0);
-        const said = await why(project);
-        assert.match(
-          said,
+        await whySays(
+          project,
           new RegExp(
             `^postgres .*PostgreSQL version ${Number(version) - 1}, which is not compatible with this version ${version}`,
             'm',
@@ -90,8 +90,8 @@ export async function wrong({ checks, project }: Context): Promise<void> {
       try {
         const { status } = await project.attempt(['up', '--detach', '--wait']);
         assert.notEqual(status, 0);
-        assert.match(
-          await why(project),
+        await whySays(
+          project,
           new RegExp(`^worker .*encrypted with key “${id}”.*set PAYLOAD_KEYS to the keys of the time`, 'm'),
         );
       } finally {
@@ -151,7 +151,13 @@ function inVolume(project: Project, script: string): Promise<Said> {
   ]);
 }
 
-/** What a person is told to run when it did not come up. */
-async function why(project: Project): Promise<string> {
-  return (await project.shell('sh deploy/why.sh')).stdout;
+/** By what a person is told to run when it did not come up; for a minute, as it says little between two restarts. */
+async function whySays(project: Project, sentence: RegExp): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const { stdout, all } = await project.shell('sh deploy/why.sh');
+    if (sentence.test(stdout)) return;
+    if (Date.now() > deadline) throw new Error(`why.sh does not say ${String(sentence)}:\n${all}`);
+    await setTimeout(1_000);
+  }
 }
