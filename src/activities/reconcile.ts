@@ -3,13 +3,14 @@ import { Context } from '@temporalio/activity';
 import { workflowIdOf } from '../domain/identity';
 import { isLost, type Standing, type WayLost } from '../domain/lost';
 import type { Leftover } from '../domain/leftovers';
+import { reconcileWorkflow, type SweepReport } from '../domain/reconcile';
 import { changedLately } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/left-behind';
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
-import { countServers } from '../journal/servers';
+import { countServers, serversAfter } from '../journal/servers';
 import { statedFirewalls } from '../journal/stated-firewalls';
 import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
@@ -85,6 +86,16 @@ const idsMax = 20_000;
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
 const answerWithinMs = 25_000;
 
+/** Servers behind this one have their turn. */
+interface Turn {
+  after: number;
+  servers: number[];
+  hasMore: boolean;
+}
+
+/** Ids only: many of them are looked at already, as the newest. */
+const turnSliceSize = 1_000;
+
 export function createReconcileActivities(
   journal: Journal,
   provider: ProviderClient,
@@ -99,6 +110,25 @@ export function createReconcileActivities(
       return await client.withDeadline(Date.now() + answerWithinMs, () => lookUp(client, workflowIds));
     } catch (error) {
       throw new OwnFailure('TemporalUnavailable', `Temporal could not say which sagas go on (${String(error)})`);
+    }
+  };
+  /** Visibility may lag: then these servers have another turn. @throws OwnFailure `TemporalUnavailable` */
+  const lastTurn = async (): Promise<number> => {
+    const { client } = Context.current();
+    const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'`;
+    try {
+      return await client.withDeadline(Date.now() + answerWithinMs, async () => {
+        for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: 1 })) {
+          const report: unknown = await client.workflow.getHandle(workflowId, runId).result();
+          return (report as Partial<SweepReport> | null)?.next ?? 0;
+        }
+        return 0;
+      });
+    } catch (error) {
+      throw new OwnFailure(
+        'TemporalUnavailable',
+        `Temporal could not say where the last sweep stopped (${String(error)})`,
+      );
     }
   };
   const unprotectedBy = async ({ workflow, reference }: SagaKey): Promise<Unprotected[]> => {
@@ -163,6 +193,20 @@ export function createReconcileActivities(
           return { count, left, servers: [...servers], ...known, last: { workflow, reference, firstSeenMs } };
         }
         return { count, left, servers: [...servers], ...known };
+      });
+    },
+
+    /**
+     * A slice of all servers that ended sagas have worked on, in the order of their ids.
+     *
+     * @param after an id; without it, from where the last sweep that has ended well has stopped
+     */
+    serversInTurn({ after: given, retry }: CallContext & { after?: number | undefined }): Promise<Turn> {
+      return call('read', { retry }, async () => {
+        const { namespace } = Context.current().info;
+        const after = given ?? (await lastTurn());
+        const servers = await serversAfter(journal, { namespace, after, limit: turnSliceSize });
+        return { after, servers, hasMore: servers.length === turnSliceSize };
       });
     },
 

@@ -41,7 +41,10 @@ export const reconcileSchema = lazy(() =>
      * age.
      */
     days: between(1, 3_660).default(30),
-    /** Servers whose firewalls are compared, the newest first. */
+    /**
+     * Servers whose firewalls are compared: for three quarters the newest, for the rest all others in turn, from sweep
+     * to sweep.
+     */
     servers: between(0, 5_000).int('must be a whole number').default(1_000),
     /** So many servers are looked at, or sagas started, in one second. */
     perSecond: between(0.1, 20).default(2),
@@ -133,14 +136,16 @@ export const sweepReportSchema = lazy(() =>
       /** Servers that were left alone, because a saga works on them, or has not ended. */
       busy: z.int(),
       /**
-       * Servers of ended sagas that were not compared: of sagas that began before those days, beyond the number that
-       * the request allows, or without a list that can be read.
+       * Servers of ended sagas that were not compared: beyond the number that the request allows, or without a list
+       * that can be read.
        */
       missed: z.int(),
     }),
     /** How much was found of each kind. */
     counts: z.partialRecord(z.enum(findingKinds), z.int()),
     findings: z.array(findingSchema()),
+    /** All servers up to this id have had their turn: the next sweep goes on behind it. */
+    next: z.int().optional(),
     /** Findings that are only counted, because a report has to fit one payload of Temporal's. */
     unlisted: z.int(),
     /** What it could not look at, and the failure. */

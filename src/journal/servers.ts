@@ -283,23 +283,35 @@ export function writeServers(journal: Journal, key: SagaKey, ids: readonly numbe
   });
 }
 
-/**
- * How many servers the sagas of a namespace that have ended have worked on, or were to work on.
- *
- * @throws JournalUnavailable
- */
-export function countServers(journal: Journal, namespace: string): Promise<number> {
-  return journal.inTransaction(async (tx) => {
-    const ended = sql`open_in is null and runs is not null and (namespace = ${namespace} or namespace is null)`;
-    const { rows } = await sql<{ servers: number }>`
-      select count(*) as servers from (
-        select vm_object_id from effect join reference using (workflow, reference)
-          where vm_object_id is not null and ${ended}
-        union select vm_object_id from server join reference using (workflow, reference)
-          where vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}
-      ) as known`.execute(tx);
-    return rows[0]?.servers ?? 0;
-  });
+/** Servers that the sagas of a namespace that have ended have worked on, or were to work on. */
+function serversOfEnded(namespace: string, after = 0) {
+  const ended = sql`open_in is null and runs is not null and (namespace = ${namespace} or namespace is null)`;
+  return sql`
+    select vm_object_id from effect join reference using (workflow, reference)
+      where vm_object_id > ${after} and ${ended}
+    union select vm_object_id from server join reference using (workflow, reference)
+      where vm_object_id > ${after} and vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}`;
+}
+
+/** How many they are. @throws JournalUnavailable */
+export async function countServers(journal: Journal, namespace: string): Promise<number> {
+  const { rows } = await journal.read((db) =>
+    sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded(namespace)}) as known`.execute(db),
+  );
+  return rows[0]?.servers ?? 0;
+}
+
+/** Those behind an id, in the order of their ids. @throws JournalUnavailable */
+export async function serversAfter(
+  journal: Journal,
+  { namespace, after, limit }: { namespace: string; after: number; limit: number },
+): Promise<number[]> {
+  const { rows } = await journal.read((db) =>
+    sql<{ vm_object_id: number }>`
+      select vm_object_id from (${serversOfEnded(namespace, after)}) as known
+        order by vm_object_id limit ${limit}`.execute(db),
+  );
+  return rows.map(({ vm_object_id }) => vm_object_id);
 }
 
 /** A server that lacks firewalls, as far as is known. */

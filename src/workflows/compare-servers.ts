@@ -43,12 +43,15 @@ export function noteUnprotected(request: ReconcileRequest, sweep: Sweep, saga: L
   }
 }
 
-/** @returns undefined where the request allows no more servers */
-export function toCompare(
-  { servers: most }: ReconcileRequest,
-  sweep: Sweep,
-  vmObjectId: number,
-): ToCompare | undefined {
+/** The others have their turn. */
+const shareOfNewest = 3 / 4;
+
+/** One of the newest. @returns undefined where the request allows no more of them */
+export function toCompare({ servers }: ReconcileRequest, sweep: Sweep, vmObjectId: number): ToCompare | undefined {
+  return added(sweep, vmObjectId, Math.ceil(servers * shareOfNewest));
+}
+
+function added(sweep: Sweep, vmObjectId: number, most: number): ToCompare | undefined {
   const known = sweep.servers.find((server) => server.vmObjectId === vmObjectId);
   if (known !== undefined) return known;
   if (sweep.servers.length >= most) return undefined;
@@ -56,6 +59,12 @@ export function toCompare(
   sweep.servers.push(server);
   sweep.serversFound += 1;
   return server;
+}
+
+/** @returns how many of these, in their order, the request allows beside the newest */
+export function toCompareInTurn({ servers }: ReconcileRequest, sweep: Sweep, ids: readonly number[]): number {
+  const full = ids.findIndex((id) => added(sweep, id, servers) === undefined);
+  return full === -1 ? ids.length : full;
 }
 
 /**

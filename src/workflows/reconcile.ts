@@ -4,7 +4,8 @@
  * ```text
  *   sagas without an ending   lost ones are told        cart items, placements ──▶ cleanCart
  *   sagas with one            what they left is told    cart items, placements ──▶ cleanCart
- *   servers of the latter     list the firewalls (10)   drift is told; where asked ──▶ setFirewalls, which assigns
+ *   servers of the latter, and others in turn
+ *                             list the firewalls (10)   drift is told; where asked ──▶ setFirewalls, which assigns
  * ```
  *
  * It is no saga, and places nothing: `cleanCart` asks about an order of unknown outcome and cannot order, and no run of
@@ -34,7 +35,7 @@ import {
 import { check } from '../domain/validation';
 import { activities } from '../saga/activities';
 import type { Act } from '../saga/attempts';
-import { compareServers, noteUnprotected, toCompare } from './compare-servers';
+import { compareServers, noteUnprotected, toCompare, toCompareInTurn } from './compare-servers';
 import { beginSweep, ended, found, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
 
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
@@ -46,6 +47,7 @@ export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<Sweep
   const sweep = goingOn ?? beginSweep();
   if (sweep.at.phase === 'open') await lookAtOpen(request, sweep);
   if (sweep.at.phase === 'ended') await lookAtEnded(request, sweep);
+  if (sweep.at.phase === 'turn') await takeTurns(request, sweep);
   if (sweep.report.unseen.length === 0) await compareServers(request, sweep, () => goOn(request, sweep));
   const report = ended(sweep);
   if (report.outcome !== 'could-not-look') return report;
@@ -101,7 +103,30 @@ async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<voi
       noteUnprotected(request, sweep, saga);
     }
     for (const vmObjectId of slice.servers) toCompare(request, sweep, vmObjectId);
-    sweep.at = slice.last ? { phase: 'ended', after: slice.last } : { phase: 'servers' };
+    sweep.at = slice.last ? { phase: 'ended', after: slice.last } : { phase: 'turn' };
+  }
+}
+
+/** All servers that are not among the newest: from where the sweep before has stopped, and once around. */
+async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void> {
+  while (sweep.at.phase === 'turn') {
+    await goOn(request, sweep);
+    const { around } = sweep.at;
+    const slice = await look('the servers that have their turn', sweep, ({ retry }) =>
+      activities('look which servers have their turn').serversInTurn({ after: around?.after, retry }),
+    );
+    if (slice === undefined) return;
+    const { servers, hasMore, after } = slice;
+    const { from, isAround } = around ?? { from: after, isAround: after === 0 };
+    const turn = isAround && from > 0 ? servers.filter((id) => id <= from) : servers;
+    const taken = toCompareInTurn(request, sweep, turn);
+    const last = turn[taken - 1] ?? after;
+    if (taken < turn.length) {
+      sweep.report.next = last;
+      sweep.at = { phase: 'servers' };
+    } else if (hasMore && turn.length === servers.length) {
+      sweep.at = { phase: 'turn', around: { from, after: last, isAround } };
+    } else sweep.at = isAround ? { phase: 'servers' } : { phase: 'turn', around: { from, after: 0, isAround: true } };
   }
 }
 
