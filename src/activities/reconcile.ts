@@ -87,7 +87,7 @@ const idsMax = 20_000;
 const answerWithinMs = 25_000;
 
 /** Servers behind this one have their turn. */
-interface Turn {
+export interface TurnSlice {
   after: number;
   servers: number[];
   hasMore: boolean;
@@ -201,7 +201,7 @@ export function createReconcileActivities(
      *
      * @param after an id; without it, from where the last sweep that has ended well has stopped
      */
-    serversInTurn({ after: given, retry }: CallContext & { after?: number | undefined }): Promise<Turn> {
+    serversInTurn({ after: given, retry }: CallContext & { after?: number | undefined }): Promise<TurnSlice> {
       return call('read', { retry }, async () => {
         const { namespace } = Context.current().info;
         const after = given ?? (await lastTurn());
