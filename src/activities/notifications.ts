@@ -1,5 +1,5 @@
 /**
- * What receivers are told of a saga: handed to a run of its own for each route (`src/workflows/notify.ts`), which
+ * What receivers are told of a saga: handed to a run of its own for each route (`src/workflows/fleet/notify.ts`), which
  * delivers it. Nothing is handed over where no route matches.
  */
 import { Context, log, metricMeter } from '@temporalio/activity';

@@ -1,6 +1,7 @@
 /**
- * What a worker has seen of the journal, kept outside of it: in a small file of the worker's own. A journal with less than that was put back to an older copy. So a restore is noticed that begins no timeline: a copied
- * file or disk, a former primary that is started again, a dump that is read into the same cluster.
+ * A worker keeps in a small file of its own, outside of the journal, what it has seen of it. A journal with less than
+ * that was restored from an older copy. This notices a restore that begins no timeline: a copied file or disk, a former
+ * primary that is started again, a dump that is read into the same cluster.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

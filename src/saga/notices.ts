@@ -2,7 +2,7 @@
  * What others are told of the saga. It waits for none of this, and fails for none.
  *
  * ```text
- *   question, reminder, progress ──▶ untold ──an activity beside the saga──▶ a run that delivers it (src/workflows/notify.ts)
+ *   question, reminder, progress ──▶ untold ──an activity beside the saga──▶ a run that delivers it (src/workflows/fleet/notify.ts)
  *                                      └── what is untold at the end goes with the ending, or right before the run ends
  * ```
  *

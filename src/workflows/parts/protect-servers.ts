@@ -4,21 +4,21 @@
  * not look like one that is done.
  */
 import { z } from 'zod';
-import type { CallContext } from '../activities/call';
-import type { FirewallList } from '../activities/firewalls';
-import type { Standing } from '../activities/journal';
-import { describeFailure, type CallFailure } from '../domain/failures';
-import type { Leftover } from '../domain/leftovers';
-import { firewallsSchema } from '../domain/requests';
-import type { Server } from '../domain/results';
-import { activities } from '../saga/activities';
-import { attempt, failureOf } from '../saga/attempts';
-import { seenByHand } from '../saga/by-hand';
-import { countFailedCall, recordProtected } from '../saga/metrics';
-import { Step } from '../saga/progress';
-import type { Saga } from '../saga/saga';
-import type { Correction } from '../saga/questions';
-import type { StepOutcome, StepSpec } from '../saga/step-runner';
+import type { CallContext } from '../../activities/call';
+import type { FirewallList } from '../../activities/firewalls';
+import type { Standing } from '../../activities/journal';
+import { describeFailure, type CallFailure } from '../../domain/failures';
+import type { Leftover } from '../../domain/leftovers';
+import { firewallsSchema } from '../../domain/requests';
+import type { Server } from '../../domain/results';
+import { activities } from '../../saga/activities';
+import { attempt, failureOf } from '../../saga/attempts';
+import { seenByHand } from '../../saga/by-hand';
+import { countFailedCall, recordProtected } from '../../saga/metrics';
+import { Step } from '../../saga/progress';
+import type { Saga } from '../../saga/saga';
+import type { Correction } from '../../saga/questions';
+import type { StepOutcome, StepSpec } from '../../saga/step-runner';
 import { idsAmong, knownIds } from './find-servers';
 import type { Purchase } from './purchase';
 import type { SecretsSent } from './secrets-sent';

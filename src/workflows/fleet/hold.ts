@@ -4,8 +4,8 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { condition, log, setCurrentDetails, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import { describeHold, holdOf, holdWorkflow, readHoldStart } from '../domain/hold';
-import { plainMarkdown } from '../domain/markdown';
+import { describeHold, holdOf, holdWorkflow, readHoldStart } from '../../domain/hold';
+import { plainMarkdown } from '../../domain/markdown';
 
 /** Longer than any "held since … by …" with a note of some sentences. */
 const wordsCharsMax = 700;

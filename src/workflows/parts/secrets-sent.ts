@@ -3,7 +3,7 @@
  * its answer what another worker's call sent: so the values go with each call, in the same encrypted arguments as the
  * first time. docs/decisions/0020 says why.
  */
-import { secretFields, type Secret, type SentSecrets } from '../domain/secrets';
+import { secretFields, type Secret, type SentSecrets } from '../../domain/secrets';
 
 /**
  * With the order itself, whose answer is kept: a request holds 1 MiB, and its answer is searched for each piece of a

@@ -1,10 +1,10 @@
 /** Cart items, as the journal has them: deleted, each in a step of its own, or reported. */
-import type { OpenItem } from '../domain/effects';
-import type { Leftover } from '../domain/leftovers';
-import type { SentSecrets } from '../domain/secrets';
-import { activities } from '../saga/activities';
-import type { Step } from '../saga/progress';
-import type { Saga, Undo } from '../saga/saga';
+import type { OpenItem } from '../../domain/effects';
+import type { Leftover } from '../../domain/leftovers';
+import type { SentSecrets } from '../../domain/secrets';
+import { activities } from '../../saga/activities';
+import type { Step } from '../../saga/progress';
+import type { Saga, Undo } from '../../saga/saga';
 
 /** @returns the ids that were deleted; one that was left behind or left alone becomes a leftover */
 export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promise<number[]> {

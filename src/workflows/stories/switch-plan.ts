@@ -7,14 +7,14 @@
  *   compare its quote with the first one
  * ```
  */
-import type { Placement } from '../domain/effects';
-import { describeQuote, sameTerms, type Quote } from '../domain/quotes';
-import { switchCorrectionSchema, switchPlanSchema } from '../domain/requests';
-import type { ResultOf } from '../domain/results';
-import { check } from '../domain/validation';
-import { activities } from '../saga/activities';
-import { runSaga } from '../saga/run-saga';
-import { placeQuoted } from './place-quoted';
+import type { Placement } from '../../domain/effects';
+import { describeQuote, sameTerms, type Quote } from '../../domain/quotes';
+import { switchCorrectionSchema, switchPlanSchema } from '../../domain/requests';
+import type { ResultOf } from '../../domain/results';
+import { check } from '../../domain/validation';
+import { activities } from '../../saga/activities';
+import { runSaga } from '../../saga/run-saga';
+import { placeQuoted } from '../parts/place-quoted';
 
 export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
   return runSaga('switchPlan', input, switching);

@@ -8,9 +8,9 @@
  * ```
  */
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
-import type { Activities } from '../activities/index';
-import { deliverSignal, type Notice } from '../domain/notifications';
-import { countGivenUp } from '../saga/metrics';
+import type { Activities } from '../../activities/index';
+import { deliverSignal, type Notice } from '../../domain/notifications';
+import { countGivenUp } from '../../saga/metrics';
 
 /** An hour between two tries at most: a receiver that is back is told within that. */
 const { deliver } = proxyActivities<Pick<Activities, 'deliver'>>({

@@ -4,11 +4,11 @@
  */
 import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Compared, Left, Wanted } from '../activities/reconcile';
-import type { CallFailure } from '../domain/failures';
-import { workflowIdOf } from '../domain/identity';
-import { repairReference, type ReconcileRequest } from '../domain/reconcile';
-import { activities } from '../saga/activities';
+import type { Compared, Left, Wanted } from '../../activities/reconcile';
+import type { CallFailure } from '../../domain/failures';
+import { workflowIdOf } from '../../domain/identity';
+import { repairReference, type ReconcileRequest } from '../../domain/reconcile';
+import { activities } from '../../saga/activities';
 import { found, idOf, show, tryToLook, unseen, type Sweep, type ToCompare } from './sweep';
 
 /** So many servers without an answer in a row, and it is asked whether the provider is there at all. */

@@ -12,17 +12,17 @@
  * It brings a lost saga to its end only where nothing was placed. Placed servers still need their firewalls, and the
  * caller a result: for that an operator resets the saga itself.
  */
-import type { Standing } from '../activities/journal';
-import type { Leftover } from '../domain/leftovers';
-import type { ResultOf } from '../domain/results';
-import { lookAtAssigned } from './protect-servers';
-import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart-items';
-import { askAboutPlacement, untilSettled } from '../saga/doubt';
-import { SagaFailed } from '../saga/ends';
-import type { Saga } from '../saga/saga';
-import { runSaga } from '../saga/run-saga';
-import type { StoryOf } from '../saga/story';
-import { activities } from '../saga/activities';
+import type { Standing } from '../../activities/journal';
+import type { Leftover } from '../../domain/leftovers';
+import type { ResultOf } from '../../domain/results';
+import { lookAtAssigned } from '../parts/protect-servers';
+import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, untold } from '../parts/cart-items';
+import { askAboutPlacement, untilSettled } from '../../saga/doubt';
+import { SagaFailed } from '../../saga/ends';
+import type { Saga } from '../../saga/saga';
+import { runSaga } from '../../saga/run-saga';
+import type { StoryOf } from '../../saga/story';
+import { activities } from '../../saga/activities';
 
 /** What the clean-up knows so far. */
 interface Sight {

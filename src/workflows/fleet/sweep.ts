@@ -1,20 +1,20 @@
 /** What a sweep knows so far. It goes along where the sweep goes on in another run. */
 import { metricMeter, setCurrentDetails } from '@temporalio/workflow';
-import type { Left, LeftSlice, LostSlice, Wanted } from '../activities/reconcile';
-import type { CallFailure } from '../domain/failures';
-import { workflowIdOf } from '../domain/identity';
-import { plainMarkdown } from '../domain/markdown';
-import { metrics } from '../domain/metrics';
+import type { Left, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
+import type { CallFailure } from '../../domain/failures';
+import { workflowIdOf } from '../../domain/identity';
+import { plainMarkdown } from '../../domain/markdown';
+import { metrics } from '../../domain/metrics';
 import {
   describeCounts,
   describeFinding,
   type Finding,
   type SweepOutcome,
   type SweepReport,
-} from '../domain/reconcile';
-import { attempt, type Act } from '../saga/attempts';
-import { JournalMemory } from '../saga/journal-memory';
-import { Step, markPartly } from '../saga/progress';
+} from '../../domain/reconcile';
+import { attempt, type Act } from '../../saga/attempts';
+import { JournalMemory } from '../../saga/journal-memory';
+import { Step, markPartly } from '../../saga/progress';
 
 /**
  * Characters of all findings that a report lists. Together with the rest of a sweep they fit one payload of Temporal's.

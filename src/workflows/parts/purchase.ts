@@ -5,25 +5,25 @@
  * It is agreed to before the first cart item, so that a no leaves nothing to delete; and again after each correction.
  */
 import { z } from 'zod';
-import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../domain/corrections';
-import type { Estimate } from '../domain/prices';
-import { describePurchase, purchaseNeedsApproval, purchaseViolations, totalViolation } from '../domain/purchases';
-import { approvalExpiresInMs } from '../domain/quotes';
-import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
+import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../../domain/corrections';
+import type { Estimate } from '../../domain/prices';
+import { describePurchase, purchaseNeedsApproval, purchaseViolations, totalViolation } from '../../domain/purchases';
+import { approvalExpiresInMs } from '../../domain/quotes';
+import { serversOrdered, type ServersOrdered } from '../../domain/plan-types';
 import {
   correctableItemFields,
   provisionServersSchema,
   purchaseCorrectionFields,
   type ProvisionServersRequest,
-} from '../domain/requests';
-import { check } from '../domain/validation';
-import { askApproval } from '../saga/approval';
-import type { Correction, Corrections } from '../saga/questions';
-import { SagaFailed, StateChanged } from '../saga/ends';
-import type { Saga } from '../saga/saga';
-import type { StoryContext } from '../saga/story';
+} from '../../domain/requests';
+import { check } from '../../domain/validation';
+import { askApproval } from '../../saga/approval';
+import type { Correction, Corrections } from '../../saga/questions';
+import { SagaFailed, StateChanged } from '../../saga/ends';
+import type { Saga } from '../../saga/saga';
+import type { StoryContext } from '../../saga/story';
 import { SecretsSent } from './secrets-sent';
-import { CorrectedRequest } from '../saga/corrected-request';
+import { CorrectedRequest } from '../../saga/corrected-request';
 
 /** What a correction of items needs from the cart. */
 export interface ItemsAdded {

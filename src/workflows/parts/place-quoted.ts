@@ -7,17 +7,17 @@
  * ```
  */
 import type { z } from 'zod';
-import type { CallContext } from '../activities/call';
-import type { EffectContext } from '../activities/effect';
-import type { QuoteAnswer } from '../activities/quotes';
-import type { Effected, Placement } from '../domain/effects';
-import type { SagaFailureName } from '../domain/failures';
-import type { Quote } from '../domain/quotes';
-import type { RequestOf } from '../domain/requests';
-import type { StoryResult } from '../domain/results';
-import type { Checked } from '../domain/validation';
-import { CorrectedRequest } from '../saga/corrected-request';
-import type { StoryOf } from '../saga/story';
+import type { CallContext } from '../../activities/call';
+import type { EffectContext } from '../../activities/effect';
+import type { QuoteAnswer } from '../../activities/quotes';
+import type { Effected, Placement } from '../../domain/effects';
+import type { SagaFailureName } from '../../domain/failures';
+import type { Quote } from '../../domain/quotes';
+import type { RequestOf } from '../../domain/requests';
+import type { StoryResult } from '../../domain/results';
+import type { Checked } from '../../domain/validation';
+import { CorrectedRequest } from '../../saga/corrected-request';
+import type { StoryOf } from '../../saga/story';
 import { ApprovedQuote } from './approved-quote';
 
 type Quoted = 'changeOrder' | 'switchPlan';

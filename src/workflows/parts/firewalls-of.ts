@@ -9,11 +9,11 @@
  * stored.
  */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
-import type { CallFailure } from '../domain/failures';
-import { firewallsOfSchema, type ServerFirewalls } from '../domain/firewalls-of';
-import { describeProblems } from '../domain/problems';
-import { check } from '../domain/validation';
-import { activities } from '../saga/activities';
+import type { CallFailure } from '../../domain/failures';
+import { firewallsOfSchema, type ServerFirewalls } from '../../domain/firewalls-of';
+import { describeProblems } from '../../domain/problems';
+import { check } from '../../domain/validation';
+import { activities } from '../../saga/activities';
 
 export async function firewallsOf(input: unknown): Promise<ServerFirewalls> {
   const checked = check(firewallsOfSchema(), input);

@@ -6,13 +6,13 @@
  *   ═════════ place the change order (4) ═════════  point of no return
  * ```
  */
-import type { Placement } from '../domain/effects';
-import { changeCorrectionSchema, changeOrderSchema } from '../domain/requests';
-import type { ResultOf } from '../domain/results';
-import { check } from '../domain/validation';
-import { activities } from '../saga/activities';
-import { runSaga } from '../saga/run-saga';
-import { placeQuoted } from './place-quoted';
+import type { Placement } from '../../domain/effects';
+import { changeCorrectionSchema, changeOrderSchema } from '../../domain/requests';
+import type { ResultOf } from '../../domain/results';
+import { check } from '../../domain/validation';
+import { activities } from '../../saga/activities';
+import { runSaga } from '../../saga/run-saga';
+import { placeQuoted } from '../parts/place-quoted';
 
 export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
   return runSaga('changeOrder', input, changing);

@@ -12,20 +12,20 @@
  *
  * Where the saga does not reach its end, it looks whether the list shows what earlier runs have assigned (10).
  */
-import type { PlacedOrder } from '../activities/orders';
-import { definedOnly } from '../domain/defined-only';
-import type { Placement } from '../domain/effects';
-import { cutWell } from '../domain/markdown';
-import type { ResultOf } from '../domain/results';
-import { activities } from '../saga/activities';
-import type { Pivot } from '../saga/pivot';
-import { runSaga } from '../saga/run-saga';
-import type { Saga } from '../saga/saga';
-import type { StoryOf } from '../saga/story';
-import { Cart } from './cart';
-import { confirmingServers, findServers, searchDirectory } from './find-servers';
-import { Protection } from './protect-servers';
-import { Purchase } from './purchase';
+import type { PlacedOrder } from '../../activities/orders';
+import { definedOnly } from '../../domain/defined-only';
+import type { Placement } from '../../domain/effects';
+import { cutWell } from '../../domain/markdown';
+import type { ResultOf } from '../../domain/results';
+import { activities } from '../../saga/activities';
+import type { Pivot } from '../../saga/pivot';
+import { runSaga } from '../../saga/run-saga';
+import type { Saga } from '../../saga/saga';
+import type { StoryOf } from '../../saga/story';
+import { Cart } from '../parts/cart';
+import { confirmingServers, findServers, searchDirectory } from '../parts/find-servers';
+import { Protection } from '../parts/protect-servers';
+import { Purchase } from '../parts/purchase';
 
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   return runSaga('provisionServers', input, buying);

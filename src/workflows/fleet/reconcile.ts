@@ -21,9 +21,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Left } from '../activities/reconcile';
-import { workflowIdOf } from '../domain/identity';
-import { describeProblems } from '../domain/problems';
+import type { Left } from '../../activities/reconcile';
+import { workflowIdOf } from '../../domain/identity';
+import { describeProblems } from '../../domain/problems';
 import {
   couldNotLook,
   describeCounts,
@@ -31,10 +31,10 @@ import {
   type CleanUp,
   type ReconcileRequest,
   type SweepReport,
-} from '../domain/reconcile';
-import { check } from '../domain/validation';
-import { activities } from '../saga/activities';
-import type { Act } from '../saga/attempts';
+} from '../../domain/reconcile';
+import { check } from '../../domain/validation';
+import { activities } from '../../saga/activities';
+import type { Act } from '../../saga/attempts';
 import { compareServers, noteUnprotected, toCompare, toCompareInTurn } from './compare-servers';
 import { beginSweep, ended, found, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
 

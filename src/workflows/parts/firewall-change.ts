@@ -8,18 +8,18 @@
  *
  * Assigning comes first, in both directions: the server never has fewer firewalls than before or after.
  */
-import type { EffectContext } from '../activities/effect';
-import type { Changed, FirewallList, ListFirewalls, Shown } from '../activities/firewalls';
-import type { EffectCall, Effected, EffectKind } from '../domain/effects';
-import type { CallFailure } from '../domain/failures';
-import type { Leftover } from '../domain/leftovers';
-import type { SetFirewallsRequest } from '../domain/requests';
-import { activities } from '../saga/activities';
-import { failureOf } from '../saga/attempts';
-import { seenByHand } from '../saga/by-hand';
-import { SagaFailed } from '../saga/ends';
-import type { Step } from '../saga/progress';
-import type { Saga } from '../saga/saga';
+import type { EffectContext } from '../../activities/effect';
+import type { Changed, FirewallList, ListFirewalls, Shown } from '../../activities/firewalls';
+import type { EffectCall, Effected, EffectKind } from '../../domain/effects';
+import type { CallFailure } from '../../domain/failures';
+import type { Leftover } from '../../domain/leftovers';
+import type { SetFirewallsRequest } from '../../domain/requests';
+import { activities } from '../../saga/activities';
+import { failureOf } from '../../saga/attempts';
+import { seenByHand } from '../../saga/by-hand';
+import { SagaFailed } from '../../saga/ends';
+import type { Step } from '../../saga/progress';
+import type { Saga } from '../../saga/saga';
 import { tellFailedLook, unverified } from './protect-servers';
 
 type How = 'assignFirewalls' | 'unassignFirewalls';

@@ -2,18 +2,18 @@
  * Finds the object ids of the servers that an order brought. The answers in the provider's document name none, so they
  * come from the first source that knows them.
  */
-import type { Standing } from '../activities/journal';
-import type { PlacedOrder } from '../activities/orders';
-import { definedOnly } from '../domain/defined-only';
-import type { Placement } from '../domain/effects';
-import { countOf, fits, isExact, type ServersOrdered } from '../domain/plan-types';
-import type { ProvisionServersRequest } from '../domain/requests';
-import type { Leftover } from '../domain/leftovers';
-import { activities } from '../saga/activities';
-import { attempt } from '../saga/attempts';
-import type { Confirming } from '../saga/doubt';
-import type { Looked } from '../saga/pivot';
-import type { Saga } from '../saga/saga';
+import type { Standing } from '../../activities/journal';
+import type { PlacedOrder } from '../../activities/orders';
+import { definedOnly } from '../../domain/defined-only';
+import type { Placement } from '../../domain/effects';
+import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-types';
+import type { ProvisionServersRequest } from '../../domain/requests';
+import type { Leftover } from '../../domain/leftovers';
+import { activities } from '../../saga/activities';
+import { attempt } from '../../saga/attempts';
+import type { Confirming } from '../../saga/doubt';
+import type { Looked } from '../../saga/pivot';
+import type { Saga } from '../../saga/saga';
 import type { Purchase } from './purchase';
 
 /**

@@ -11,8 +11,8 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../activities/index';
-import { isJobId, type JobReport } from '../domain/decide-many';
+import type { Activities } from '../../activities/index';
+import { isJobId, type JobReport } from '../../domain/decide-many';
 
 /** Nothing is harmed by a repeat: a look changes nothing, and an update with the same id is the same decision. */
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' } as const;

@@ -1,13 +1,13 @@
 /** The cart of one order: each item is added once, and again after each correction of it. */
 import { ActivityFailure, CancellationScope, CancelledFailure } from '@temporalio/workflow';
-import type { Standing } from '../activities/journal';
-import type { CallFailure } from '../domain/failures';
-import type { SentSecrets } from '../domain/secrets';
-import { activities } from '../saga/activities';
-import { failureOf } from '../saga/attempts';
-import type { Step } from '../saga/progress';
-import type { Saga } from '../saga/saga';
-import type { StepSpec } from '../saga/step-runner';
+import type { Standing } from '../../activities/journal';
+import type { CallFailure } from '../../domain/failures';
+import type { SentSecrets } from '../../domain/secrets';
+import { activities } from '../../saga/activities';
+import { failureOf } from '../../saga/attempts';
+import type { Step } from '../../saga/progress';
+import type { Saga } from '../../saga/saga';
+import type { StepSpec } from '../../saga/step-runner';
 import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, undoItems, untold } from './cart-items';
 import type { Purchase } from './purchase';
 

@@ -17,17 +17,17 @@ import {
   needsApproval,
   sameTerms,
   type Quote,
-} from '../domain/quotes';
-import type { ApprovalRule, Guard } from '../domain/requests';
-import type { SagaFailureName } from '../domain/failures';
-import type { QuoteAnswer } from '../activities/quotes';
-import { askApproval } from '../saga/approval';
-import type { Act } from '../saga/attempts';
-import type { Step } from '../saga/progress';
-import { asksAfterRefusal, askToRetry } from '../saga/ask-to-retry';
-import { refusedQuestion, type Correction, type Corrections } from '../saga/questions';
-import { SagaFailed } from '../saga/ends';
-import type { Saga } from '../saga/saga';
+} from '../../domain/quotes';
+import type { ApprovalRule, Guard } from '../../domain/requests';
+import type { SagaFailureName } from '../../domain/failures';
+import type { QuoteAnswer } from '../../activities/quotes';
+import { askApproval } from '../../saga/approval';
+import type { Act } from '../../saga/attempts';
+import type { Step } from '../../saga/progress';
+import { asksAfterRefusal, askToRetry } from '../../saga/ask-to-retry';
+import { refusedQuestion, type Correction, type Corrections } from '../../saga/questions';
+import { SagaFailed } from '../../saga/ends';
+import type { Saga } from '../../saga/saga';
 
 export interface QuoteTerms {
   readonly step: Step;

@@ -9,15 +9,15 @@
  *
  * Where the saga does not reach its end, it looks for what its other runs have left (10).
  */
-import type { SetFirewallsRequest } from '../domain/requests';
-import type { ResultOf } from '../domain/results';
-import { activities } from '../saga/activities';
-import { attempt } from '../saga/attempts';
-import { Step } from '../saga/progress';
-import { runSaga } from '../saga/run-saga';
-import type { Saga } from '../saga/saga';
-import type { StoryOf } from '../saga/story';
-import { FirewallChange, readable } from './firewall-change';
+import type { SetFirewallsRequest } from '../../domain/requests';
+import type { ResultOf } from '../../domain/results';
+import { activities } from '../../saga/activities';
+import { attempt } from '../../saga/attempts';
+import { Step } from '../../saga/progress';
+import { runSaga } from '../../saga/run-saga';
+import type { Saga } from '../../saga/saga';
+import type { StoryOf } from '../../saga/story';
+import { FirewallChange, readable } from '../parts/firewall-change';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   return runSaga('setFirewalls', input, changing);
