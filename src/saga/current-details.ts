@@ -1,6 +1,7 @@
 /**
- * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the question first, then the
- * decisions that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
+ * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the question in one sentence, the
+ * decisions that fit with what to paste, what else the question says, then the rest. Under 2 KB, because it travels in
+ * an address.
  */
 import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
 import { cutWell, plainMarkdown } from '../domain/markdown';
@@ -53,10 +54,12 @@ export function describeWait(
 ): string {
   const { id, kind, step, steps, choices, correction, lastFailure, heedsCancel } = question;
   const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
+  const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
   const paragraphs = [
-    `### ${plainMarkdown(question.question, questionCharsMax)}`,
-    'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
+    `### ${plainMarkdown(headline, questionCharsMax)}`,
     choices.map((name) => describeChoice(name, id, steps, stopping)).join('\n'),
+    ...(more === '' ? [] : [plainMarkdown(more, questionCharsMax)]),
+    'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
     ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
     ...(heedsCancel ? [`Or press **Request Cancellation** to stop. ${stopping}`] : []),
     `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
@@ -118,6 +121,12 @@ function describeCorrection(fields: readonly string[], question: string): string
   const named = fields.map((field) => `\`${field}\``).join(', ');
   const secret = fields.some((field) => secretFields.includes(field)) ? ` ${howToSendSecrets}.` : '';
   return `A *retry* may correct the request first (${named}), like this: \`${example}\`.${secret}`;
+}
+
+/** The first sentence, and the others. */
+function inTwo(question: string): [string, string] {
+  const end = question.search(/(?<=[.?])\s/);
+  return end === -1 ? [question, ''] : [question.slice(0, end), question.slice(end).trim()];
 }
 
 /** The provider's words as they are: no markdown of theirs becomes ours. */

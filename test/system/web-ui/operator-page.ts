@@ -120,6 +120,12 @@ export class OperatorPage {
     return box !== null && outer !== null && box.y + box.height <= outer.y + outer.height;
   }
 
+  /** Whether nobody has to scroll for the decisions. */
+  async choicesShow(): Promise<boolean> {
+    const box = await this.detailsFrame().locator('li').last().boundingBox();
+    return box !== null && box.y + box.height <= (this.page.viewportSize()?.height ?? 0);
+  }
+
   private detailsFrame(): FrameLocator {
     // The summary and the details of the start stand in frames before it.
     return this.page.frameLocator('iframe >> nth=-1');

@@ -79,6 +79,7 @@ here('an operator in the Web UI', () => {
     expect(details).toContain(`This is question ${id}`);
     expect(details).toContain('The provider said');
     expect(await operator.detailsFit()).toBe(true);
+    expect(await operator.choicesShow()).toBe(true);
     await operator.picture('details-stuck');
 
     await operator.prepareUpdate('retry', await typedOver('retry', { by: 'Ada', note: 'the token was renewed' }));
@@ -98,6 +99,7 @@ here('an operator in the Web UI', () => {
     const details = await operator.currentDetails(/not known whether the provider placed the order/);
     expect(details).toContain('Look now in the provider’s control panel');
     expect(await operator.detailsFit()).toBe(true);
+    expect(await operator.choicesShow()).toBe(true);
     await operator.picture('details-outcome-unknown');
 
     const [placed] = ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0043');
@@ -120,6 +122,7 @@ here('an operator in the Web UI', () => {
     const details = await operator.currentDetails(/Approve 5 usd/);
     expect(details).toContain('reject');
     expect(await operator.detailsFit()).toBe(true);
+    expect(await operator.choicesShow()).toBe(true);
     await operator.picture('details-approval');
 
     expect(await operator.sendUpdate('approve', await typedOver('approve', { by: 'Ada' }))).toBeUndefined();

@@ -20,12 +20,14 @@ describe('the notice in the Web UI', () => {
   const notice = (changes: object = {}) =>
     describeWait({ ...question, id: '1a2b3c4d', choices: ['retry'], heedsCancel: true, ...changes }, since, undoes);
 
-  it('puts the question first, then what to paste, then the rest', () => {
+  it('puts the question first in one sentence, then what to paste, then the rest', () => {
     const lastFailure = failed('UnknownOutcome', { message: 'no  answer\n in time', body: 'a `quoted`\nword' });
-    expect(notice({ lastFailure, correction }).split('\n\n')).toEqual([
+    const asked = 'Is it there? Look in the panel of AB-1.5: it is slow.';
+    expect(notice({ question: asked, lastFailure, correction }).split('\n\n')).toEqual([
       '### Is it there?',
-      'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
       '- **retry** — Try the waiting step again.  \n  `{"question":"1a2b3c4d","by":"you"}`',
+      'Look in the panel of AB-1.5: it is slow.',
+      'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
       'A *retry* may correct the request first (`item`, `password`, `os_template_id`), like this: ' +
         '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":{"secret":"its name"}}}`. ' +
         'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}.',
