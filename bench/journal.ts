@@ -138,7 +138,7 @@ async function measureOnce({ figures, journal }: Measured, counts: boolean): Pro
 function newRun(rows: number): Record<TransactionName, (journal: Journal) => Promise<void>> {
   const key: SagaKey = { workflow: 'provisionServers', reference: newReference() };
   const old: SagaKey = { ...key, reference: filledReference(1 + Math.floor(Math.random() * referencesAmong(rows))) };
-  const [run, inAirMs] = [randomUUID(), 60_000];
+  const [run, inFlightMs] = [randomUUID(), 60_000];
   const call: EffectCall = {
     ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder' },
     about: { cartItems: [1, 2] },
@@ -150,7 +150,7 @@ function newRun(rows: number): Record<TransactionName, (journal: Journal) => Pro
       await journal.take(key, { account: request.account, request, run });
     },
     mean: async (journal) => {
-      const meant = await journal.mean({ ...key, call, run, knows: undefined, inAirMs });
+      const meant = await journal.mean({ ...key, call, run, knows: undefined, inFlightMs });
       if (meant.how !== 'send') throw new Error(`a new order is not to be sent: ${meant.how}`);
       knows = meant.knows;
     },
@@ -158,13 +158,13 @@ function newRun(rows: number): Record<TransactionName, (journal: Journal) => Pro
       if (knows === undefined) throw new Error('it was not meant');
       await journal.answered(
         key,
-        { call, run, knows, inAirMs },
+        { call, run, knows, inFlightMs },
         { outcome: 'done', answer: { vm_object_ids: [1, 2] } },
       );
     },
     'mean, recorded': async (journal) => {
       const recorded = { ...firstCall, kind: 'mutate' } as EffectCall;
-      const meant = await journal.mean({ ...old, call: recorded, run, knows: undefined, inAirMs, recall: true });
+      const meant = await journal.mean({ ...old, call: recorded, run, knows: undefined, inFlightMs, recall: true });
       if (meant.how !== 'recorded') throw new Error(`an answer of long ago is not known: ${meant.how}`);
     },
   };

@@ -24,7 +24,7 @@ CONSTANTS
   RunsMax,     \* runs of this reference: 1 is the first start
   BeginsMax,   \* how many begins, where each has a number of its own
   CorrectionsMax, \* how often a person corrects the request
-  SendWithin, InAir, WaitFor, Rewinds, Calms,
+  SendWithin, InFlight, WaitFor, Rewinds, Calms,
   Survivors,   \* how many runs go on once the harm has ended: 1, or 2 in a split brain
   RestartsMax  \* ... and how often one of them begins again before it asks a person; 0: always
 
@@ -52,8 +52,8 @@ CONSTANTS
 \* What the promise rests on.
 CONSTANTS OneTick, Settles, PersonLooks, Noticed, TrustIsTrue
 
-ASSUME /\ {CorrectionsMax, SendWithin, InAir, WaitFor, Rewinds, RunsMax, BeginsMax, Survivors, RestartsMax} \subseteq Nat
-       /\ SendWithin > 0 /\ InAir > 0
+ASSUME /\ {CorrectionsMax, SendWithin, InFlight, WaitFor, Rewinds, RunsMax, BeginsMax, Survivors, RestartsMax} \subseteq Nat
+       /\ SendWithin > 0 /\ InFlight > 0
        /\ Owner \in {"none", "run", "begin"}
 
 VARIABLES
@@ -251,7 +251,7 @@ LookAtClock(t) ==
 
 Send(t) ==
   /\ IF OneTick THEN task[t].pc = "ready" /\ ~Late(t) ELSE task[t].pc = "timely"
-  /\ task' = [task EXCEPT ![t].pc = "sent", ![t].air = InAir, ![t].left = 0]
+  /\ task' = [task EXCEPT ![t].pc = "sent", ![t].air = InFlight, ![t].left = 0]
   /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 TakeEffect(t) ==

@@ -11,7 +11,7 @@ EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
   Tasks, RunsMax, RowsMax,
-  Waits,        \* a look waits for calls in the air: "all" that any run has left, those of "earlier" owners only, or "none"
+  Waits,        \* a look waits for calls in flight: "all" that any run has left, those of "earlier" owners only, or "none"
   Owner,        \* the fence, as in Cart.tla: a call is meant only for the run that owns the reference
   OneStep,
   EndClears,

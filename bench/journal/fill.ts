@@ -120,7 +120,7 @@ async function fillSome(db: Kysely<JournalTables>, from: number, to: number, { r
   });
   await sql`
     with recursive numbers (n) as (${numbers}), steps (step, kind, activity, about) as (values ${sql.join(steps)})
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, epoch, meant_ms, in_air_ms, outcome,
+    insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, epoch, meant_ms, in_flight_ms, outcome,
         answered_ms, answer)
       select ${uuid}, 'provisionServers', ${reference}, step, kind, activity, ${uuid}, about,
         case when activity = 'addCartItem' then n end, ${epoch}, n, 60000, 'done', n, ${sql.lit(answer)}

@@ -406,7 +406,7 @@ class ReachedItem(TypedDict):
 
 
 class LastFailure(TypedDict):
-    failure: Literal['NotSent', 'TokenUnreadable', 'RateLimited', 'Unauthorized', 'NotYet', 'Rejected', 'UnknownOutcome', 'UnexpectedResponse', 'NotVisibleYet', 'SecretMissing', 'WorkerLost', 'StoodStill', 'JournalUnavailable', 'JournalUnreadable', 'JournalPutBack', 'TemporalUnavailable', 'UnderWay', 'StateChanged', 'Ordered', 'DeadlinePassed', 'QuoteAged', 'NeedsApproval', 'OrderCancelled']
+    failure: Literal['NotSent', 'TokenUnreadable', 'RateLimited', 'Unauthorized', 'NotYet', 'Rejected', 'UnknownOutcome', 'UnexpectedResponse', 'NotVisibleYet', 'SecretMissing', 'WorkerLost', 'StoodStill', 'JournalUnavailable', 'JournalUnreadable', 'JournalRestored', 'TemporalUnavailable', 'UnderWay', 'StateChanged', 'Ordered', 'DeadlinePassed', 'QuoteAged', 'NeedsApproval', 'OrderCancelled']
     whose: Literal['provider', 'journal', 'Temporal', 'us', 'us or the provider']
     message: str
     endpoint: NotRequired[str]
@@ -551,7 +551,7 @@ class Data(TypedDict):
     choices: NotRequired[list[Literal['retry', 'skip', 'markDone', 'confirmPlaced', 'confirmNotPlaced', 'markCancelled', 'approve', 'reject', 'provideServers']]]
     since: NotRequired[str]
     expiresAt: NotRequired[str]
-    failure: NotRequired[Literal['NotSent', 'TokenUnreadable', 'RateLimited', 'Unauthorized', 'NotYet', 'Rejected', 'UnknownOutcome', 'UnexpectedResponse', 'NotVisibleYet', 'SecretMissing', 'WorkerLost', 'StoodStill', 'JournalUnavailable', 'JournalUnreadable', 'JournalPutBack', 'TemporalUnavailable', 'UnderWay', 'StateChanged', 'Ordered', 'DeadlinePassed', 'QuoteAged', 'NeedsApproval', 'OrderCancelled']]
+    failure: NotRequired[Literal['NotSent', 'TokenUnreadable', 'RateLimited', 'Unauthorized', 'NotYet', 'Rejected', 'UnknownOutcome', 'UnexpectedResponse', 'NotVisibleYet', 'SecretMissing', 'WorkerLost', 'StoodStill', 'JournalUnavailable', 'JournalUnreadable', 'JournalRestored', 'TemporalUnavailable', 'UnderWay', 'StateChanged', 'Ordered', 'DeadlinePassed', 'QuoteAged', 'NeedsApproval', 'OrderCancelled']]
     reminders: NotRequired[int]
     decision: NotRequired[Literal['retry', 'skip', 'markDone', 'confirmPlaced', 'confirmNotPlaced', 'markCancelled', 'approve', 'reject', 'provideServers']]
     vmObjectIds: NotRequired[list[int]]

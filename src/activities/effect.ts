@@ -35,7 +35,7 @@ import { ProviderFailure } from '../provider/errors';
 import type { CallContext, Call } from './call';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
-import type { ReadTold } from './secrets-sent';
+import type { ReadSentSecrets } from './secrets-sent';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
 /** What the workflow says of a call with an effect, beside the call's own arguments. */
@@ -94,7 +94,7 @@ export const lookWithinMs = 5_000;
 const writingMsMax = 6_000;
 
 /**
- * When to look again at a call that may be in the air for so long: soon enough for a person who waits, and rarely
+ * When to look again at a call that may be in flight for so long: soon enough for a person who waits, and rarely
  * enough for a history, in which each look takes eleven events. An hour, the longest that the settings allow, takes
  * about thirty looks.
  */
@@ -102,7 +102,12 @@ export function lookAgainIn(leftMs: number): number {
   return Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
 }
 
-export function createEffect(journal: Journal, call: Call, settings: ActivitySettings, readSecrets: ReadTold): Effect {
+export function createEffect(
+  journal: Journal,
+  call: Call,
+  settings: ActivitySettings,
+  readSecrets: ReadSentSecrets,
+): Effect {
   return <T>(spec: EffectSpec<T>, asked: EffectContext, send: (options: SendOptions) => Promise<T>) =>
     call(spec.kind, asked, async () => {
       // First, because a slow store must not use up the time to send.
@@ -127,7 +132,7 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
         journal,
         saga,
         foundBy,
-        meant: { call: effect, run, knows: meant.knows, inAirMs: settings.inAirMs },
+        meant: { call: effect, run, knows: meant.knows, inFlightMs: settings.inFlightMs },
       };
       const whyTooLate = () => tooLate(spec.kind, asked, clock, settings);
       const { value, unwritten } = await sendOnce(written, clock, whyTooLate, settings, spec, (options) =>
@@ -157,7 +162,7 @@ const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 
 function mean(
   journal: Journal,
-  { inAirMs, planTypesMore, duplicateWithinMs, spendLimits, priceList }: ActivitySettings,
+  { inFlightMs, planTypesMore, duplicateWithinMs, spendLimits, priceList }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace' | 'sent'>,
   { kind, recall, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'countsByHand'>,
   { knows, note, turn, corrections, approved }: EffectContext,
@@ -167,10 +172,10 @@ function mean(
     ...(countsByHand ? { countsByHand } : {}),
     ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, priceList, approved } } : {}),
   };
-  return journal.mean({ ...meaning, knows, note, turn, corrections, inAirMs, ...guards }).catch((error: unknown) => {
+  return journal.mean({ ...meaning, knows, note, turn, corrections, inFlightMs, ...guards }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. If it was written anyway, its outcome has to be written, too.
-    const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
+    const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inFlightMs };
     throw new OwnFailure('JournalUnavailable', error.message, {
       unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
     });
@@ -211,8 +216,8 @@ async function sendOnce<T>(
       row: knows.row,
       at: clock.startedAt,
       run,
-      inAirMs: settings.inAirMs,
-      putBack: false,
+      inFlightMs: settings.inFlightMs,
+      restored: false,
       foundBy: written.foundBy,
     };
     const asked = kind === 'pivot' && name === 'UnknownOutcome' ? { doubt } : {};
@@ -226,8 +231,8 @@ async function write({ journal, saga, meant }: Written, answer: Answer): Promise
   if (written === 'late') reportLate(meant.call.step, meant.knows.row);
   if (written !== undefined) return {};
   const { outcome, failure } = answer;
-  const { call, knows, inAirMs } = meant;
-  return { unwritten: { call, knows, inAirMs, outcome, ...(failure ? { failure } : {}) } };
+  const { call, knows, inFlightMs } = meant;
+  return { unwritten: { call, knows, inFlightMs, outcome, ...(failure ? { failure } : {}) } };
 }
 
 /** Of a reference. */
@@ -236,14 +241,14 @@ export const notOwned = 'another run has begun since, or this one has gone on wi
 function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {
   switch (meant.how) {
     case 'under-way':
-      return new OwnFailure('UnderWay', 'a call that was sent before may still be in the air; nothing was sent now', {
+      return new OwnFailure('UnderWay', 'a call that was sent before may still be in flight; nothing was sent now', {
         retryInMs: lookAgainIn(meant.leftMs),
         inFlightMs: meant.leftMs,
       });
     case 'unknown': {
-      const { row, at, run, inAirMs, putBack, note } = meant;
+      const { row, at, run, inFlightMs, restored, note } = meant;
       return new OwnFailure('UnknownOutcome', whyInDoubt(meant), {
-        doubt: { row, at, run, inAirMs, putBack, foundBy: note?.foundBy },
+        doubt: { row, at, run, inFlightMs, restored, foundBy: note?.foundBy },
       });
     }
     case 'not-owned':
@@ -262,8 +267,8 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
         'Ordered',
         `its id is that of an item of ${meant.of} since ${meant.at}: it is gone, or the cart has made one of the two`,
       );
-    case 'put-back':
-      return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
+    case 'restored':
+      return new OwnFailure('JournalRestored', `${meant.why}; nothing was sent`);
     case 'cancelled':
       return new OwnFailure('OrderCancelled', `the provider has cancelled it, as a person said on ${meant.at}`);
     case 'asks': {

@@ -10,7 +10,7 @@ import type { SentSecrets } from '../domain/secrets';
 import {
   changedLately,
   changedOnServer,
-  inAirAtServer,
+  inFlightAtServer,
   lookAtServer,
   type ChangedFirewalls,
 } from '../journal/firewalls';
@@ -23,7 +23,7 @@ import { rawResponse, type CallContext, type Call } from './call';
 import { lookAgainIn, lookWithinMs, type Effect, type EffectContext, type SendOptions } from './effect';
 import { sagaOf } from './saga-of';
 import { isAnothers, type Standing, type ToCompare } from './journal';
-import type { ReadTold } from './secrets-sent';
+import type { ReadSentSecrets } from './secrets-sent';
 import type { ActivitySettings } from './settings';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
@@ -84,7 +84,7 @@ const lookWithinCallMs = 30_000;
 export function createFirewallActivities(
   provider: ProviderClient,
   journal: Journal,
-  { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadTold },
+  { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadSentSecrets },
   settings: ActivitySettings,
 ) {
   const { newServerWithinMs, listLagMs } = settings;
@@ -92,13 +92,13 @@ export function createFirewallActivities(
   const othersOn = async (vmObjectId: number): Promise<{ others: number[] }> => {
     const looked = await lookAtServer(journal, sagaOf(Context.current().info).saga, vmObjectId);
     if (looked.how === 'settled') return { others: looked.others };
-    throw noListIsTrue(looked.leftMs);
+    throw listNotReliableYet(looked.leftMs);
   };
   const settled = async (vmObjectId: number, after: ListFirewalls['after']): Promise<void> => {
     if (after === undefined) return;
     const { saga } = sagaOf(Context.current().info);
-    const leftMs = await inAirAtServer(journal, saga, vmObjectId, after === 'undoing' ? 'compensate' : undefined);
-    if (leftMs > 0) throw noListIsTrue(leftMs);
+    const leftMs = await inFlightAtServer(journal, saga, vmObjectId, after === 'undoing' ? 'compensate' : undefined);
+    if (leftMs > 0) throw listNotReliableYet(leftMs);
   };
   const specOf = ({ undoing, vmObjectId, firewalls, countsByHand }: ChangeFirewalls) =>
     ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand }) as const;
@@ -231,8 +231,8 @@ export function createFirewallActivities(
   };
 }
 
-function noListIsTrue(leftMs: number): OwnFailure {
-  return new OwnFailure('UnderWay', 'a call that was sent before may still be in the air, so the list may change', {
+function listNotReliableYet(leftMs: number): OwnFailure {
+  return new OwnFailure('UnderWay', 'a call that was sent before may still be in flight, so the list may change', {
     retryInMs: lookAgainIn(leftMs),
     inFlightMs: leftMs,
   });

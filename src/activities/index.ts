@@ -21,7 +21,7 @@ import { createPlanSwitchActivities } from './plan-switch';
 import { createReconcileActivities, type LookUp } from './reconcile';
 import type { ActivitySettings } from './settings';
 import { createTurnActivities } from './turns';
-import { createReadTold } from './secrets-sent';
+import { createReadSentSecrets } from './secrets-sent';
 
 export interface ActivityNeeds {
   provider: ProviderClient;
@@ -35,7 +35,7 @@ export interface ActivityNeeds {
 
 export function createActivities({ provider, journal, secrets, sender, settings, lookUp }: ActivityNeeds) {
   const call = createCall(settings);
-  const readSecrets = createReadTold(secrets, journal);
+  const readSecrets = createReadSentSecrets(secrets, journal);
   const effect = createEffect(journal, call, settings, readSecrets);
   return {
     ...createInstallationActivities(settings),

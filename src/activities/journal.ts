@@ -21,7 +21,7 @@ import type { Begin, SagaKey } from '../journal/rows';
 import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
 import { recordOf } from '../journal/record';
-import type { FirewallsWord } from '../journal/schema';
+import type { WantedFirewalls } from '../journal/schema';
 import { standingOf, type Asking, type Done, type PlacementFound, type Standing as Read } from '../journal/standing';
 import type { CallContext, Call } from './call';
 import { lookAgainIn, notOwned, reportLate, type EffectContext } from './effect';
@@ -31,7 +31,7 @@ import { handOver, wantedEvents, type Told } from './notifications';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings, Unprotected } from './settings';
 import { OwnFailure } from './translate-failure';
-import { askForTurn, handOn } from './turns';
+import { askForTurn, wakeNextInQueue } from './turns';
 
 export interface TakeReference extends CallContext {
   account?: string | undefined;
@@ -110,7 +110,7 @@ export interface Standing extends Done {
   /** That other namespace. */
   runningIn?: string;
   /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
-  seenMs?: number | undefined;
+  checkedAtMs?: number | undefined;
   placement: PlacementFound;
   /** Of an order that was placed: what the request asked for, with all corrections. Absent where that is not known. */
   bought?: Bought;
@@ -154,8 +154,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         throw error;
       }
     });
-  const standing = (saga: SagaKey, asking: Omit<Asking, 'inAirMs'>) =>
-    standingOf(journal, saga, { ...asking, inAirMs: settings.inAirMs });
+  const standing = (saga: SagaKey, asking: Omit<Asking, 'inFlightMs'>) =>
+    standingOf(journal, saga, { ...asking, inFlightMs: settings.inFlightMs });
   /** @param first the request, where nobody can have corrected it */
   const estimated = async (saga: SagaKey, first?: unknown): Promise<Pick<Beside, 'estimate'>> => {
     const { priceList } = settings;
@@ -178,7 +178,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { account, request, resource, knows: before, hasPivot, isReset } = input;
         const { namespace } = Context.current().info;
         const { knows, first, lacks } = await journal.take(saga, { account, request, run, namespace, knows: before });
-        if (lacks !== undefined) throw new OwnFailure('JournalPutBack', `${lacks}; nothing was sent`);
+        if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
         const begun = first && (await beginAs(journal, saga, { namespace, run, isReset }));
@@ -242,7 +242,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 
     /**
      * What the saga has done at the provider, as the journal has it. Fails with `UnderWay`, and must be called again,
-     * while the pivot may be in the air; with `JournalPutBack` while the journal is an older copy, until an operator
+     * while the pivot may be in flight; with `JournalRestored` while the journal is an older copy, until an operator
      * confirms that. Where `owns` is set, the run begins, as one that ends.
      */
     readStanding(
@@ -261,10 +261,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
         const { knows, added } = input;
         const read = await standing(saga, { knows, added, ...(input.orRunning ? {} : { run }) });
-        const { seenMs, from, placement: _, ...rest } = read;
+        const { checkedAtMs, from, placement: _, ...rest } = read;
         const placement = placementOf(read);
         const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
-        const looked = { ...rest, ...running, placement, ...(input.orRunning ? { seenMs } : {}), ...owned };
+        const looked = { ...rest, ...running, placement, ...(input.orRunning ? { checkedAtMs } : {}), ...owned };
         if (placement.how !== 'placed') return looked;
         const unprotected = input.orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
         const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.planTypesMore);
@@ -296,7 +296,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { saga } = sagaOf(Context.current().info);
         const verdict = { note, ...definedOnly({ by }) };
         let written = await journal.cancelled(saga, verdict, { row });
-        // The saga knows that it was placed: a journal that does not was put back.
+        // The saga knows that it was placed: a journal that does not was restored.
         if (written === 'none') written = await journal.cancelled(saga, verdict, { row: randomUUID() });
         return written === 'superseded' ? written : 'cancelled';
       });
@@ -304,7 +304,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 
     /**
      * Writes that a pivot of unknown outcome has not happened, as a person says. Fails with `UnderWay` while it may be
-     * in the air.
+     * in flight.
      *
      * @returns `done` where it is known by now that it has happened
      */
@@ -314,7 +314,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { by, note, row } = input;
         const denied = await journal.deny(saga, row, { note, ...definedOnly({ by }) });
         if (denied.how !== 'in-air') return denied.how;
-        throw new OwnFailure('UnderWay', 'the call may still be in the air', {
+        throw new OwnFailure('UnderWay', 'the call may still be in flight', {
           retryInMs: denied.leftMs,
           inFlightMs: denied.leftMs,
         });
@@ -330,7 +330,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { calls, by, note, knows } = input;
         const verdict = { note, ...definedOnly({ by }) };
         const written = await writeByHand(journal, saga, { calls, run, verdict, knows });
-        if (written.how === 'put-back') throw new OwnFailure('JournalPutBack', written.why);
+        if (written.how === 'restored') throw new OwnFailure('JournalRestored', written.why);
         return { value: null, knows: written.knows };
       });
     },
@@ -339,10 +339,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     writeOutcome(input: CallContext & { unwritten: Unwritten; answer: unknown }): Promise<void> {
       return call('mutate', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
-        const { call: effect, knows, inAirMs, outcome, failure } = input.unwritten;
+        const { call: effect, knows, inFlightMs, outcome, failure } = input.unwritten;
         const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
         const answer = { outcome, failure, answer: input.answer, cartItemId };
-        const written = await journal.answered(saga, { call: effect, run, knows, inAirMs }, answer);
+        const written = await journal.answered(saga, { call: effect, run, knows, inFlightMs }, answer);
         if (written === 'late') reportLate(effect.step, knows.row);
       });
     },
@@ -355,17 +355,17 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      */
     writeEnding(
       input: CallContext &
-        Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'> &
+        Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen' | 'checkedAtMs'> &
         Partial<Told>,
     ): Promise<PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean }> {
       return atHand('mutate', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
-        const { isReset, outcome, report, resource, leavesOpen, seenMs, events = [], account, metadata } = input;
+        const { isReset, outcome, report, resource, keepOpen, checkedAtMs, events = [], account, metadata } = input;
         const word = await wordOf(journal, saga, outcome);
-        const ending = { run, by: workflow, isReset, outcome, report, resource, word, leavesOpen, seenMs };
+        const ending = { run, by: workflow, isReset, outcome, report, resource, word, keepOpen, checkedAtMs };
         const written = await journal.ended(saga, ending);
         if (written.how === 'ended') return written as PastEnding;
-        if (resource !== undefined) await handOn(journal, written.next, resource);
+        if (resource !== undefined) await wakeNextInQueue(journal, written.next, resource);
         if (written.how === 'later') return { how: 'later' };
         const isTold = await handOver(journal, settings, { events, account, metadata }).then(
           () => true,
@@ -384,7 +384,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
  * Of a run that ends. Where it has not come to take its reference, it takes it now: an ending is of a reference, and
  * nothing is done under it any more.
  *
- * @throws OwnFailure `JournalPutBack`
+ * @throws OwnFailure `JournalRestored`
  */
 async function takeOrBegin(journal: Journal, saga: SagaKey, by: Begin, { request }: ToCompare) {
   if (request === undefined) return beginAs(journal, saga, by);
@@ -393,18 +393,18 @@ async function takeOrBegin(journal: Journal, saga: SagaKey, by: Begin, { request
   return first === undefined ? { how: 'begun' as const, number: knows.begun ?? 0 } : beginAs(journal, saga, by);
 }
 
-/** @throws OwnFailure `JournalPutBack` */
+/** @throws OwnFailure `JournalRestored` */
 async function beginAs(journal: Journal, saga: SagaKey, by: Begin) {
   const begun = await begin(journal, saga, by);
-  if (begun.how === 'put-back') throw new OwnFailure('JournalPutBack', `${begun.why}; nothing was sent`);
+  if (begun.how === 'restored') throw new OwnFailure('JournalRestored', `${begun.why}; nothing was sent`);
   return begun.how === 'ended' ? (begun as PastEnding) : begun;
 }
 
-/** @throws OwnFailure `UnderWay`, `JournalPutBack` */
+/** @throws OwnFailure `UnderWay`, `JournalRestored` */
 function placementOf({ placement }: Read): PlacementFound {
-  if (placement.how === 'put-back') throw new OwnFailure('JournalPutBack', placement.why);
+  if (placement.how === 'restored') throw new OwnFailure('JournalRestored', placement.why);
   if (placement.how === 'under-way') {
-    throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {
+    throw new OwnFailure('UnderWay', 'a call was sent and may still be in flight', {
       retryInMs: lookAgainIn(placement.leftMs),
       inFlightMs: placement.leftMs,
     });
@@ -442,7 +442,7 @@ async function whetherRunning(journal: Journal, saga: SagaKey): Promise<Pick<Sta
  *
  * @throws JournalUnavailable, JournalUnreadable
  */
-async function wordOf(journal: Journal, saga: SagaKey, outcome: string): Promise<FirewallsWord | undefined> {
+async function wordOf(journal: Journal, saga: SagaKey, outcome: string): Promise<WantedFirewalls | undefined> {
   if (saga.workflow !== 'setFirewalls' || !resultOutcomes.some((one) => one === outcome)) return undefined;
   const request = (await journal.correctedRequest(saga)) as SetFirewallsRequest | undefined;
   if (request === undefined) return undefined;

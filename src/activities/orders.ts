@@ -17,7 +17,7 @@ import { rawResponse, type CallContext, type Call } from './call';
 import { lookWithinMs, type Effect, type EffectContext } from './effect';
 import type { ActivitySettings, ServerDirectory } from './settings';
 import { sagaOf } from './saga-of';
-import type { ReadTold } from './secrets-sent';
+import type { ReadSentSecrets } from './secrets-sent';
 import { OwnFailure } from './translate-failure';
 
 export interface PlaceOrder extends EffectContext {
@@ -55,7 +55,7 @@ export interface FindServers extends CallContext {
 export function createOrderActivities(
   provider: ProviderClient,
   journal: Journal,
-  { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadTold },
+  { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadSentSecrets },
   settings: ActivitySettings,
 ) {
   const { directory } = settings;

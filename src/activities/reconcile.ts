@@ -151,11 +151,11 @@ export function createReconcileActivities(
         const open = await openReferences(journal, Context.current().info.namespace, after, sliceSize);
         const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
         const standing = await standingOf(open.map(idOf));
-        const { putBack, sagas } = await leftByLost(
+        const { restored, sagas } = await leftByLost(
           journal,
           open.filter((key) => isLost(standing.get(idOf(key)))),
         );
-        requireWhole(putBack);
+        requireWhole(restored);
         const lost: LostSlice['lost'] = [];
         for (const saga of sagas) {
           const how = standing.get(idOf(saga)) as WayLost;
@@ -175,8 +175,8 @@ export function createReconcileActivities(
     lookAtEnded({ days, after, retry }: CallContext & { days: number; after?: ByAge | undefined }): Promise<LeftSlice> {
       return call('read', { retry }, async () => {
         const { namespace } = Context.current().info;
-        const { putBack, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
-        requireWhole(putBack);
+        const { restored, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
+        requireWhole(restored);
         const known = after === undefined ? { serversKnown: await countServers(journal, namespace) } : {};
         const left: Left[] = [];
         const servers = new Set<number>();
@@ -262,7 +262,7 @@ function idsIn(sagas: readonly Left[]): number {
   return sagas.reduce((sum, saga) => sum + count(saga), 0);
 }
 
-/** @throws OwnFailure `JournalPutBack` */
-function requireWhole(putBack: string | undefined): void {
-  if (putBack !== undefined) throw new OwnFailure('JournalPutBack', putBack);
+/** @throws OwnFailure `JournalRestored` */
+function requireWhole(restored: string | undefined): void {
+  if (restored !== undefined) throw new OwnFailure('JournalRestored', restored);
 }

@@ -10,13 +10,13 @@ import type { SecretResolver } from '../security/secret-resolver';
 import { sagaOf } from './saga-of';
 
 /** @returns 'unknown' where one cannot be read here: then nothing of an answer is shown */
-export type ReadTold = (sent: SentSecrets | undefined) => Promise<Secrets>;
+export type ReadSentSecrets = (sent: SentSecrets | undefined) => Promise<Secrets>;
 
 /**
  * A secret by its name may have been rotated since it was sent, and the provider quotes what was sent. The journal has
  * digests of that: where the value of now is another one, what was sent is not known any more.
  */
-export function createReadTold(secrets: SecretResolver, journal: Journal): ReadTold {
+export function createReadSentSecrets(secrets: SecretResolver, journal: Journal): ReadSentSecrets {
   return async (sent = []) => {
     if (sent === 'unknown') return sent;
     const known = sent.filter((one) => typeof one === 'string');

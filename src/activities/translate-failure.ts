@@ -147,7 +147,7 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'UnexpectedResponse':
     case 'SecretMissing':
     case 'JournalUnreadable':
-    case 'JournalPutBack':
+    case 'JournalRestored':
     case 'StateChanged':
     case 'Ordered':
     case 'DeadlinePassed':

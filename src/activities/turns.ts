@@ -39,13 +39,13 @@ export async function askForTurn(
   for (;;) {
     const answer = await takeTurn(journal, saga, resource, namespace);
     if (answer.how !== 'queued') return answer;
-    const { behind, waitedMs, inAirMs: endedInMs, ...queued } = answer;
+    const { behind, waitedMs, inFlightMs: endedInMs, ...queued } = answer;
     const lookInMs = lookDelayMs(waitedMs, turnLookMs);
     if (endedInMs !== undefined) return { ...queued, lookInMs: Math.min(endedInMs, lookInMs) };
     const isElsewhere = behind.namespace !== namespace;
     if (isElsewhere || (await mayGoOn(workflowIdOf(behind.workflow, behind.reference)))) return { ...queued, lookInMs };
-    const inAirMs = await dropTurn(journal, behind);
-    if (inAirMs > 0) return { ...queued, lookInMs: Math.min(inAirMs, lookInMs) };
+    const inFlightMs = await dropTurn(journal, behind);
+    if (inFlightMs > 0) return { ...queued, lookInMs: Math.min(inFlightMs, lookInMs) };
     log.warn('a place in a queue was removed: its saga has ended', { ...behind, resource });
   }
 }
@@ -69,7 +69,7 @@ async function mayGoOn(workflowId: string): Promise<boolean> {
  *
  * @throws nothing: the caller's work is done already
  */
-export async function handOn(journal: Journal, first: Place | undefined, resource: string): Promise<void> {
+export async function wakeNextInQueue(journal: Journal, first: Place | undefined, resource: string): Promise<void> {
   const { client, info } = Context.current();
   try {
     for (let next = first; next !== undefined; next = await whoIsNext(journal, resource)) {

@@ -104,13 +104,13 @@ async function ofJournal(): Promise<Found[]> {
     const { address, name, payloadKeys, failover } = readJournalConfig();
     const journal = await openToAsk(address, createSealing(payloadKeys), { writes: false, failover });
     try {
-      const { putBack, references, pivots } = await countsOf(journal);
+      const { restored, references, pivots } = await countsOf(journal);
       const found = `${name}: ${references} references, ${pivots.unknown} orders of unknown outcome`;
       const then = 'nothing is sent: follow docs/journal.md, then run order-saga journal restored';
       const state: Found =
-        putBack === undefined
+        restored === undefined
           ? { what: 'journal', is: 'ok', found }
-          : { what: 'journal', is: 'wrong', found: `${name}: ${putBack}`, then };
+          : { what: 'journal', is: 'wrong', found: `${name}: ${restored}`, then };
       return [state, await ofKeys(journal)];
     } finally {
       await journal.close();

@@ -5,16 +5,16 @@ import { readJournalConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import {
-  ceremoniesOf,
+  confirmationsOf,
   nothingLost,
   restored,
   trustNewReferences,
-  type Ceremony,
+  type Confirmation,
   type NewReferences,
-} from '../journal/ceremony';
+} from '../journal/confirm-restore';
 import type { JournalAddress } from '../journal/dialects';
 import { JournalUnavailable } from '../journal/errors';
-import { describeIncarnation } from '../journal/incarnation';
+import { describeIdentity } from '../journal/database-identity';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { migrate, schemaNumber } from '../journal/migrate';
@@ -215,13 +215,13 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
   }
   return withJournal({ writes: false }, async (journal) => {
     const counts = await countsOf(journal);
-    const { putBackAt, putBack, raisedAt, newReferences, pivots, incarnation } = counts;
-    const noticed = putBackAt === undefined ? putBack : `noticed on ${putBackAt}`;
+    const { restoredAt, restored, raisedAt, newReferences, pivots, identity } = counts;
+    const noticed = restoredAt === undefined ? restored : `noticed on ${restoredAt}`;
     printer.table([
       ...facts,
       ['id', counts.id],
       ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`],
-      ['database', whatHolds(address, incarnation.here)],
+      ['database', whatHolds(address, identity.here)],
       [
         'restored',
         noticed === undefined ? 'not noticed' : `${noticed}: nothing is sent until \`order-saga journal restored\``,
@@ -230,25 +230,25 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
       ['references', String(counts.references)],
     ]);
     printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
-    const ceremonies = await ceremoniesOf(journal, ceremoniesShown);
-    for (const ceremony of ceremonies) printer.line(describeCeremony(ceremony));
-    printer.document({ journal: name, schema, ...counts, ceremonies });
-    return putBack === undefined ? exitStatus.done : exitStatus.waits;
+    const confirmations = await confirmationsOf(journal, confirmationsShown);
+    for (const confirmation of confirmations) printer.line(describeConfirmation(confirmation));
+    printer.document({ journal: name, schema, ...counts, confirmations });
+    return restored === undefined ? exitStatus.done : exitStatus.waits;
   });
 }
 
 /** Only the last ones are shown: an incident has a handful. */
-const ceremoniesShown = 20;
+const confirmationsShown = 20;
 
 /** Makes one line of it, whatever was typed. */
-function describeCeremony({ at, what, details, said }: Ceremony): string {
+function describeConfirmation({ at, what, details, said }: Confirmation): string {
   const who = said === undefined ? 'cannot be decrypted here' : `says ${said.by ?? 'somebody'}: ${said.note}`;
   const facts = Object.entries(details).map(([name, value]) => `${name} ${[value].flat().join(', ')}`);
   return `${at}  ${what}${facts.length === 0 ? '' : ` (${facts.join('; ')})`}, ${who}`.replace(/\s+/gu, ' ');
 }
 
 function whatHolds(address: JournalAddress, here: string | null): string {
-  if (here !== null) return `on timeline ${describeIncarnation(here)}`;
+  if (here !== null) return `on timeline ${describeIdentity(here)}`;
   return 'file' in address
     ? 'a file: only histories can show that it was restored'
     : 'does not say on which timeline it is: only histories can show that it was restored';

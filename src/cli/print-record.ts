@@ -143,14 +143,14 @@ function isDoneAfterDenial({ outcome, decided, answer, late }: RecordedEffect): 
 }
 
 function beginningOf(effect: RecordedEffect): Pick<Happening, 'what' | 'text'> {
-  const { id, meantAt, outcome, inAirUntil, failure } = effect;
+  const { id, meantAt, outcome, inFlightUntil, failure } = effect;
   const text = `${nameOf(effect)}${described(effect.about)}, row ${id}`;
   // Nothing was sent with this row: it records what may have been sent.
-  if (failure === 'JournalPutBack') {
+  if (failure === 'JournalRestored') {
     return { what: 'in doubt', text: `${text}: the journal was restored, and may have lost that it was sent` };
   }
   if (outcome !== 'meant') return { what: 'meant', text };
-  const since = `its outcome was not written down; it may be in flight until ${inAirUntil ?? meantAt}`;
+  const since = `its outcome was not written down; it may be in flight until ${inFlightUntil ?? meantAt}`;
   return { what: 'meant', text: `${text}, and ${since}` };
 }
 

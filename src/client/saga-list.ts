@@ -121,7 +121,7 @@ function queryFor({ state, workflow, server, account, step, metadata, where }: S
 function condition(state: NonNullable<SagaFilter['state']>): string {
   const running = `ExecutionStatus = 'Running'`;
   const ended = `ExecutionStatus IN ('Completed', 'Failed', 'Canceled')`;
-  const wordless = `(${stateAttribute} IS NULL OR ${stateAttribute} NOT IN (${quoted(sagaOutcomes)}))`;
+  const withoutOutcome = `(${stateAttribute} IS NULL OR ${stateAttribute} NOT IN (${quoted(sagaOutcomes)}))`;
   switch (state) {
     case 'done':
       return `(${ended} AND ${stateAttribute} = 'done' OR ExecutionStatus = 'Completed' AND ${stateAttribute} IS NULL)`;
@@ -135,7 +135,7 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
     case 'cancelled':
       return `ExecutionStatus = 'Canceled'`;
     case 'lost':
-      return `(ExecutionStatus IN ('Terminated', 'TimedOut') OR ExecutionStatus IN ('Failed', 'Canceled') AND ${wordless})`;
+      return `(ExecutionStatus IN ('Terminated', 'TimedOut') OR ExecutionStatus IN ('Failed', 'Canceled') AND ${withoutOutcome})`;
     case 'paused':
       return `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL`;
     case 'running':

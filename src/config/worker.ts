@@ -216,7 +216,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     listLagMs,
     quoteMaxAgeMs,
     sendWithinMs,
-    inAirMs: callMs + settings.settlesMs,
+    inFlightMs: callMs + settings.settlesMs,
     notifications: { ...notifications, webUiUrl },
   };
   const secrets: SecretSources = { folder: settings.secretsFolder, variable: (name) => env[name] };

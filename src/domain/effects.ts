@@ -57,10 +57,10 @@ export interface OpenPivot {
   /** When it was meant, and by which run. */
   at: string;
   run: string;
-  /** How long after it was first seen it may be in the air. */
-  inAirMs: number;
-  /** True: not a row of ours. The journal was put back, and nobody knows what was sent in the lost time. */
-  putBack: boolean;
+  /** How long after it was first seen it may be in flight. */
+  inFlightMs: number;
+  /** True: not a row of ours. The journal was restored, and nobody knows what was sent in the lost time. */
+  restored: boolean;
   note?: PivotNote | undefined;
 }
 
@@ -71,11 +71,11 @@ export interface OpenItem {
   step: string;
 }
 
-/** What a run knows of the journal, and passes to its next call: a journal that lacks it was put back. */
+/** What a run knows of the journal, and passes to its next call: a journal that lacks it was restored. */
 export interface JournalKnowledge {
   /** Made once, with the journal's tables: another journal has another id. */
   journal: string;
-  /** Raised whenever the journal was put back to an older copy. */
+  /** Raised whenever the journal was restored from an older copy. */
   epoch: number;
   /** The id of the last row that the run learnt of. */
   row?: string;
@@ -96,8 +96,8 @@ export interface EffectCall {
 export interface Unwritten {
   call: EffectCall;
   knows: JournalKnowledge & { row: string };
-  /** How long after it was meant it may be in the air. */
-  inAirMs: number;
+  /** How long after it was meant it may be in flight. */
+  inFlightMs: number;
   outcome: AnsweredOutcome;
   /** The failure's name where it failed. */
   failure?: string;

@@ -41,10 +41,10 @@ export const failureOwners = {
   /** What the journal has cannot be decrypted here. */
   JournalUnreadable: 'journal',
   /** The journal is an older copy of what it was, or another one. */
-  JournalPutBack: 'journal',
+  JournalRestored: 'journal',
   /** Temporal cannot say whether new sagas are held. */
   TemporalUnavailable: 'Temporal',
-  /** The same call, or its opposite, was sent before, and may still be in the air. */
+  /** The same call, or its opposite, was sent before, and may still be in flight. */
   UnderWay: 'us',
   /**
    * What the run goes by is not so any more: another run or another saga has worked since, or a person has corrected the
@@ -69,7 +69,7 @@ export type CallFailureName = keyof typeof failureOwners;
 export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
 
 /**
- * An outcome that is unknown because the journal was put back is the journal's problem. One of an earlier call, where
+ * An outcome that is unknown because the journal was restored is the journal's problem. One of an earlier call, where
  * nothing was sent now, is ours: the worker that made that call never learned, or never wrote down, its outcome.
  */
 export function ownerOf({
@@ -80,7 +80,7 @@ export function ownerOf({
 }: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint' | 'status'>): Owner {
   if (isForbidden({ failure, status })) return 'us or the provider';
   if (failure !== 'UnknownOutcome' || endpoint !== undefined) return failureOwners[failure];
-  return doubt?.putBack ? 'journal' : 'us';
+  return doubt?.restored ? 'journal' : 'us';
 }
 
 /** A 403 has two readings: our credentials do not allow it, or the provider refuses this request (a quota, a plan). */
@@ -131,9 +131,9 @@ export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
 }
 
 /** Of a pivot whose row the journal has without an outcome. */
-export function whyInDoubt({ putBack, at, run }: Pick<PivotDoubt, 'putBack' | 'at' | 'run'>): string {
-  const what = putBack
-    ? 'the journal was put back to an older copy, and what was sent in the lost time is not known'
+export function whyInDoubt({ restored, at, run }: Pick<PivotDoubt, 'restored' | 'at' | 'run'>): string {
+  const what = restored
+    ? 'the journal was restored from an older copy, and what was sent in the lost time is not known'
     : `it was sent on ${at} by run ${run}, and its outcome is not known`;
   return `${what}; nothing was sent now`;
 }

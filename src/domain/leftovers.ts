@@ -4,7 +4,7 @@
  * - `cart-item`: an item that was added and neither ordered nor deleted.
  * - `cart-item-unknown`: a call to add an item whose outcome was never learned; there may be an item of unknown id.
  *   `item` is its number in the request, where this run made the call.
- * - `firewalls`: firewalls that were (or may have been) changed on a server and not put back; or that were to be
+ * - `firewalls`: firewalls that were (or may have been) changed on a server and not undone; or that were to be
  *   changed, and are not as far as the provider's list shows.
  * - `server-unprotected`: a server that was bought and, as far as the saga knows, lacks these firewalls that were asked
  *   for. Without `vmObjectId` it is every server of the order: their ids are not known.

@@ -122,8 +122,8 @@ export const metrics = {
     name: 'order_saga_journal_answer_seconds',
     help: 'How long the journal took for one small transaction of this worker, the wait for a connection included',
   },
-  journalPutBack: {
-    name: 'order_saga_journal_put_back',
+  journalRestored: {
+    name: 'order_saga_journal_restored',
     help: '1 while the journal is known to be an older copy and nobody has confirmed it; every worker reports the same',
   },
   backlog: {

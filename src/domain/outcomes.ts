@@ -21,14 +21,14 @@ export interface End {
   /** What was done is not undone: it was placed, or nothing of the story can be undone. */
   stands: boolean;
   /** The story reached its end. */
-  isThrough: boolean;
+  storyFinished: boolean;
   /** Steps that a person skipped. */
   skipped: readonly string[];
   leftovers: readonly Leftover[];
 }
 
-export function outcomeOfEnd({ stands, isThrough, skipped, leftovers }: End): SagaOutcome {
-  if (stands) return isThrough && skipped.length === 0 && leftovers.length === 0 ? 'done' : 'partly';
+export function outcomeOfEnd({ stands, storyFinished, skipped, leftovers }: End): SagaOutcome {
+  if (stands) return storyFinished && skipped.length === 0 && leftovers.length === 0 ? 'done' : 'partly';
   return leftovers.length === 0 ? 'reversed' : 'reversed-with-leftovers';
 }
 

@@ -66,8 +66,8 @@ const recordedEffectSchema = z.strictObject({
   meantAt: time,
   answeredAt: time.optional(),
   outcome: z.enum(recordedOutcomes),
-  /** Until when it may be in the air; only while the outcome is `meant` or `unknown`. */
-  inAirUntil: time.optional(),
+  /** Until when it may be in flight; only while the outcome is `meant` or `unknown`. */
+  inFlightUntil: time.optional(),
   /** The name of the call's failure, also where a look or a person found later that it took effect. */
   failure: z.string().optional(),
   /** What came back: the value of a call that is done, the facts of one that failed. */
@@ -120,7 +120,7 @@ export const recordSchema = z.strictObject({
   workflow: z.enum(workflowNames),
   account: z.string().optional(),
   firstSeen: z.strictObject({ at: time, run: z.string() }),
-  /** Absent where the journal was put back and knows effects only. */
+  /** Absent where the journal was restored and knows effects only. */
   request: z.unknown().optional(),
   /** In their order. `request` is the first one, without them. */
   corrections: z.array(recordedCorrectionSchema),

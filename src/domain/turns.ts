@@ -32,7 +32,7 @@ export type TurnAnswer =
   /** Another one works on it, or is before it. */
   | QueuedTurn
   /** It was placed before: the saga only returns the recorded answer. */
-  | { how: 'needless' };
+  | { how: 'already-placed' };
 
 export interface QueuedTurn {
   how: 'queued';

@@ -9,7 +9,7 @@ import { isDoneByHand } from './by-hand-rows';
 import { nowMs } from './dialects';
 import { epochOfNew, whatIsLacking } from './lost-time';
 import { insertEffect, insertReference, lock, rowsOfStep, theJournal, type SagaKey, type Tx } from './rows';
-import { markUndone } from './put-back-firewalls';
+import { markUndone } from './undone-firewalls';
 import { noteAssigned, noteMeant } from './servers';
 import type { Journal, Verdict } from './journal';
 
@@ -25,14 +25,14 @@ export interface ByHand {
  * Writes down that a person has done these calls by hand, so they are not sent. A second call of the same run changes
  * nothing.
  *
- * @returns `put-back`, and writes nothing, while the journal is an older copy and nobody has run `journal restored`
+ * @returns `restored`, and writes nothing, while the journal is an older copy and nobody has run `journal restored`
  * @throws JournalUnavailable
  */
 export async function writeByHand(
   journal: Journal,
   key: SagaKey,
   { calls, run, verdict, knows }: ByHand,
-): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'put-back'; why: string }> {
+): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'restored'; why: string }> {
   const decided = await journal.sealing.seal(verdict);
   // There was no call, so the recorded answer is null.
   const answer = await journal.sealing.seal(null);
@@ -40,7 +40,7 @@ export async function writeByHand(
     const taken = (await lock(tx, key)) !== undefined;
     const state = await theJournal(tx);
     const why = await whatIsLacking(tx, state, { taken, knows, failover: journal.failover });
-    if (why !== undefined) return { how: 'put-back', why };
+    if (why !== undefined) return { how: 'restored', why };
     if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
     const { id, epoch } = state;
     let row: string | undefined;
@@ -64,7 +64,7 @@ async function writeOne(
   const last = (await rowsOfStep(tx, key, call)).at(-1);
   if (last?.run === run && isDoneByHand(last, call)) return last.id;
   const row = randomUUID();
-  await insertEffect(tx, key, { call, run, inAirMs: 0 }, { id: row, epoch, outcome: 'done' });
+  await insertEffect(tx, key, { call, run, inFlightMs: 0 }, { id: row, epoch, outcome: 'done' });
   await tx
     .updateTable('effect')
     .set({ answer, decided, decided_ms: nowMs(tx) })

@@ -8,8 +8,16 @@ import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot } from '../domain/effects';
 import { stillDoneByHand } from './by-hand-rows';
 import { correctionsOf } from './correction-rows';
-import { incarnationHere, isPostgres, nowMs } from './dialects';
-import { epochOfNew, inDoubt, insertDoubt, isOfAny, mayBeOfLostTime, putBack, whatIsLacking } from './lost-time';
+import { identityHere, isPostgres, nowMs } from './dialects';
+import {
+  epochOfNew,
+  inDoubt,
+  insertDoubt,
+  isOfAny,
+  mayBeOfLostTime,
+  restoredFailure,
+  whatIsLacking,
+} from './lost-time';
 import type { Decided, Noted } from './meaning';
 import { concernAbout, insertPurchase } from './purchases';
 import {
@@ -22,7 +30,7 @@ import {
   isDoubtful,
   iso,
   type JournalRow,
-  leftInAir,
+  leftInFlight,
   livePivot,
   lock,
   mayHaveHappened,
@@ -54,7 +62,7 @@ export function isPlain(meaning: Noted): meaning is Plain {
  */
 export async function meanAtOnce(
   db: Kysely<JournalTables>,
-  { workflow, reference, run, call, knows, failover, inAirMs, sent }: Plain,
+  { workflow, reference, run, call, knows, failover, inFlightMs, sent }: Plain,
   row: string,
 ): Promise<Extract<Decided, { how: 'send' }> | undefined> {
   const { step, kind, activity, about } = call;
@@ -62,13 +70,13 @@ export async function meanAtOnce(
   const seen = failover.witness?.seqOf(knows.journal) ?? 0;
   const protects = workflow === 'provisionServers' && vmObjectId !== null;
   const { rows } = await sql<{ seq: number }>`
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_air_ms, is_first)
+    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_flight_ms, is_first)
     select ${row}, r.workflow, r.reference, ${step}, ${kind}, ${activity}, ${run}, ${JSON.stringify(about)},
-      ${sent === undefined ? null : JSON.stringify(sent)}, cast(${vmObjectId} as bigint), j.epoch, ${nowMs(db)}, cast(${inAirMs} as bigint), 1
+      ${sent === undefined ? null : JSON.stringify(sent)}, cast(${vmObjectId} as bigint), j.epoch, ${nowMs(db)}, cast(${inFlightMs} as bigint), 1
     from reference r, journal j
     where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
-      and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.put_back_ms is null
-      and ${isPostgres(db) ? sql`j.incarnation is not distinct from ${incarnationHere(db)}` : sql`j.incarnation is null`}
+      and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
+      and ${isPostgres(db) ? sql`j.identity is not distinct from ${identityHere(db)}` : sql`j.identity is null`}
       and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference and e.step = ${step})
       ${knows.row === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${knows.row})`}
       ${seen === 0 ? sql`` : sql`and exists (select 1 from effect e where e.seq >= cast(${seen} as bigint))`}
@@ -100,7 +108,7 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   // A pivot is decided by all that the saga has done.
   const all = call.kind === 'pivot' ? await effectsOf(tx, key) : undefined;
   const lacks = await whatIsLacking(tx, journal, { taken: taken !== undefined, knows, failover, rows: all });
-  if (lacks !== undefined) return { how: 'put-back', why: lacks };
+  if (lacks !== undefined) return { how: 'restored', why: lacks };
   if (namespace !== undefined && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
   if (taken === undefined) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
 
@@ -130,7 +138,7 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   }
   if (meaning.recall) {
     const youngest = rows.findLast(isDoubtful);
-    const leftMs = youngest?.outcome === null ? await leftInAir(tx, youngest, journal) : 0;
+    const leftMs = youngest?.outcome === null ? await leftInFlight(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
   const { rules } = meaning;
@@ -150,7 +158,7 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   };
 }
 
-/** By this begin, in this epoch: after a put-back the numbers of begins come again. */
+/** By this begin, in this epoch: after a restore the numbers of begins come again. */
 function isOwned(
   taken: Reference | undefined,
   run: string,
@@ -182,15 +190,16 @@ async function whyNot(
       const doubt = mayBeOld && order?.outcome !== 'done' ? await inDoubt(tx, key, journal) : undefined;
       return doubt && { how: 'ordered', placed: false, ...doubt };
     }
-    const leftMs = order.outcome === null ? await leftInAir(tx, order, journal) : 0;
+    const leftMs = order.outcome === null ? await leftInFlight(tx, order, journal) : 0;
     if (leftMs > 0) return { how: 'under-way', row: order.id, leftMs };
     return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
   }
-  if (kind === 'compensate') return changeInAir(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
+  if (kind === 'compensate')
+    return changeInFlight(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
   const steps = kind === 'pivot' ? takenBackOf(all, about.cartItems ?? []) : [];
   if (steps.length > 0) return { how: 'changed', why: `${steps.join(', ')}: undone since then` };
   const { vmObjectId } = about;
-  return vmObjectId === undefined ? undefined : changeInAir(tx, key, journal, { vmObjectId, kind: 'compensate' });
+  return vmObjectId === undefined ? undefined : changeInFlight(tx, key, journal, { vmObjectId, kind: 'compensate' });
 }
 
 /** The provider has given the id again: what a younger row of any reference names is not this saga's any more. */
@@ -218,14 +227,14 @@ function takenBackOf(all: readonly Effect[], items: readonly number[]): string[]
 }
 
 /**
- * If two changes of one server overlap, the last one wins. So firewalls are put back only when no other change of the
+ * If two changes of one server overlap, the last one wins. So firewalls are undone only when no other change of the
  * server can still take effect, and a run changes them only when no undo of an earlier run can. A call that was given
  * up without an answer may still take effect.
  *
  * @param besides the activity of calls that may overlap, because they do the same
  * @param kind only calls of this kind
  */
-export async function changeInAir(
+export async function changeInFlight(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
@@ -234,7 +243,7 @@ export async function changeInAir(
   const isMeant = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
   const meets = (row: Effect) => isMeant(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
   for (const row of (await openRows(tx, key)).filter(meets)) {
-    const leftMs = await leftInAir(tx, row, journal);
+    const leftMs = await leftInFlight(tx, row, journal);
     if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
   }
   return undefined;
@@ -282,14 +291,14 @@ async function decidePivot(
     return live.cancelled_ms === null ? { effect: live } : { how: 'cancelled', at: iso(live.cancelled_ms) };
   }
   if (live !== undefined) {
-    const leftMs = await leftInAir(tx, live, journal);
+    const leftMs = await leftInFlight(tx, live, journal);
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
     return unknown(live, leftMs);
   }
   if (!isOfLostTime) return undefined;
   // The doubt names no items: those that the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
-  return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
+  return doubt && unknown(doubt, await leftInFlight(tx, doubt, journal));
 }
 
 function names(order: Effect, item: number): boolean {
@@ -300,8 +309,8 @@ function unknown(pivot: Effect, leftMs: number): Known {
   return { how: 'unknown', ...openPivot(pivot), note: pivot.note, leftMs };
 }
 
-export function openPivot({ id, meant_ms, run, in_air_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
-  return { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
+export function openPivot({ id, meant_ms, run, in_flight_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
+  return { row: id, at: iso(meant_ms), run, inFlightMs: in_flight_ms, restored: failure === restoredFailure };
 }
 
 /**

@@ -111,7 +111,7 @@ export function nowMs(db: QueryExecutorProvider): RawBuilder<number> {
 }
 
 /** The same clock as a statement began: PostgreSQL searches an index by it, and by no time that goes on meanwhile. */
-export function beganMs(db: QueryExecutorProvider): RawBuilder<number> {
+export function statementBegunMs(db: QueryExecutorProvider): RawBuilder<number> {
   return isPostgres(db) ? sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint` : nowMs(db);
 }
 
@@ -119,8 +119,8 @@ export function beganMs(db: QueryExecutorProvider): RawBuilder<number> {
  * The cluster and the timeline of the database that answers, now; null for a file, at a standby, and where it may not
  * be asked.
  */
-export function incarnationHere(db: QueryExecutorProvider): RawBuilder<string | null> {
-  return isPostgres(db) ? sql<string | null>`journal_incarnation()` : sql<null>`null`;
+export function identityHere(db: QueryExecutorProvider): RawBuilder<string | null> {
+  return isPostgres(db) ? sql<string | null>`journal_identity()` : sql<null>`null`;
 }
 
 /** Locks a name until the transaction ends. A file is locked as a whole when the transaction begins. */

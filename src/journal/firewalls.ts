@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import { nowMs } from './dialects';
 import { aboutOf, lock, theJournal, type SagaKey } from './rows';
-import { changeInAir } from './decide';
+import { changeInFlight } from './decide';
 import type { Journal } from './journal';
 import { stateOf } from './state';
 import { turnOf } from './turn-rows';
@@ -25,7 +25,7 @@ export type ServerLook =
  * @param kind only calls of this kind
  * @throws JournalUnavailable
  */
-export function inAirAtServer(
+export function inFlightAtServer(
   journal: Journal,
   key: SagaKey,
   vmObjectId: number,
@@ -33,8 +33,8 @@ export function inAirAtServer(
 ): Promise<number> {
   return journal.inTransaction(async (tx) => {
     await lock(tx, key);
-    const inAir = await changeInAir(tx, key, await theJournal(tx), { vmObjectId, kind });
-    return inAir?.leftMs ?? 0;
+    const inFlight = await changeInFlight(tx, key, await theJournal(tx), { vmObjectId, kind });
+    return inFlight?.leftMs ?? 0;
   });
 }
 
@@ -42,15 +42,15 @@ export function inAirAtServer(
 export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number): Promise<ServerLook> {
   return journal.inTransaction(async (tx) => {
     await lock(tx, key);
-    const inAir = await changeInAir(tx, key, await theJournal(tx), { vmObjectId });
-    if (inAir) return { how: 'under-way', leftMs: inAir.leftMs };
+    const inFlight = await changeInFlight(tx, key, await theJournal(tx), { vmObjectId });
+    if (inFlight) return { how: 'under-way', leftMs: inFlight.leftMs };
     // Earlier firewalls are in the list that the saga read first.
     const sinceMs = (await turnOf(tx, key))?.begun_ms ?? 0;
     const rows = await tx
       .selectFrom('effect')
       .selectAll()
       .where('vm_object_id', '=', vmObjectId)
-      .where(sql<number>`meant_ms + in_air_ms`, '>=', sinceMs)
+      .where(sql<number>`meant_ms + in_flight_ms`, '>=', sinceMs)
       .orderBy('seq')
       .execute();
     const others = new Set<number>();
@@ -97,7 +97,7 @@ export function changedLately(journal: Journal, vmObjectId: number, withinMs: nu
   });
 }
 
-/** Firewalls of a server that runs of a saga have (perhaps) assigned or unassigned, and not put back. */
+/** Firewalls of a server that runs of a saga have (perhaps) assigned or unassigned, and not undone. */
 export interface ChangedFirewalls {
   assigned: number[];
   unassigned: number[];

@@ -1,8 +1,8 @@
-/** Whether the journal answers, how soon, and whether it was put back to an older copy, or may have been. */
+/** Whether the journal answers, how soon, and whether it was restored from an older copy, or may have been. */
 import { isPostgres } from './dialects';
 import { JournalUnavailable } from './errors';
 import type { Journal } from './journal';
-import { whyPutBack } from './lost-time';
+import { whyRestored } from './lost-time';
 import { theJournal } from './rows';
 
 export interface JournalHealth {
@@ -10,7 +10,7 @@ export interface JournalHealth {
   /** Seconds for one small transaction, the wait for a connection included. */
   answerSeconds: number;
   /** `order-saga journal restored` has not been run since. False where it does not answer. */
-  putBack: boolean;
+  restored: boolean;
 }
 
 export async function healthOf(journal: Journal): Promise<JournalHealth> {
@@ -18,10 +18,10 @@ export async function healthOf(journal: Journal): Promise<JournalHealth> {
   const took = () => (performance.now() - began) / 1000;
   try {
     const row = await journal.inTransaction(theJournal);
-    return { reachable: true, answerSeconds: took(), putBack: whyPutBack(row, journal.failover.how) !== undefined };
+    return { reachable: true, answerSeconds: took(), restored: whyRestored(row, journal.failover.how) !== undefined };
   } catch (error) {
     if (!(error instanceof JournalUnavailable)) throw error;
-    return { reachable: false, answerSeconds: took(), putBack: false };
+    return { reachable: false, answerSeconds: took(), restored: false };
   }
 }
 

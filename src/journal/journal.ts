@@ -25,11 +25,11 @@ import { type CorrectionRow, correctionsOf, insertCorrection } from './correctio
 import { decide, doubtsBeside, isPlain, meanAtOnce, repeats } from './decide';
 import { isPostgres, nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
-import { askAboutFailovers, type FailoverRule } from './incarnation';
-import { epochOfNew, insertLost, insertSeen, noteLoss, putBack, whatIsLacking } from './lost-time';
+import { askAboutFailovers, type FailoverRule } from './database-identity';
+import { epochOfNew, insertLost, insertSeen, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
 import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
-import { markUndone } from './put-back-firewalls';
+import { markUndone } from './undone-firewalls';
 import {
   aboutOf,
   closeAsSeen,
@@ -39,9 +39,9 @@ import {
   effectOf,
   endingOf,
   type EndingRow,
-  inAirOf,
+  inFlightOf,
   iso,
-  leftInAir,
+  leftInFlight,
   livePivot,
   lock,
   type Reference,
@@ -52,7 +52,7 @@ import {
   theJournal,
   type Tx,
 } from './rows';
-import type { FirewallsWord, JournalTables } from './schema';
+import type { WantedFirewalls, JournalTables } from './schema';
 import type { Sealing } from './sealing';
 import { idsIn, isProtecting, noteAssigned, noteEnding, notePlaced, noteWord } from './servers';
 import { endTurn, type Place } from './turn-rows';
@@ -104,7 +104,7 @@ export class Journal {
    *
    * @param namespace the run's: a new reference is open there until an ending is written, and owned by the run's first
    * begin. One that was taken before is owned by `begin`
-   * @param knows of a run that takes it again: a journal that lacks that was put back, and nothing is taken then
+   * @param knows of a run that takes it again: a journal that lacks that was restored, and nothing is taken then
    * @returns the request that it was taken with first, undefined where only its effects are still known
    * @throws JournalUnavailable, JournalUnreadable
    */
@@ -140,7 +140,7 @@ export class Journal {
       // A run that knows it from before has perhaps ordered in the lost time.
       const epoch = Math.min(epochOfNew(journal), before?.epoch ?? Infinity);
       if ((await takeAtOnce(tx, asNew, { run, namespace, epoch })) !== undefined) return { journal, first: undefined };
-      // After the journal was put back, an effect or a doubt may have come before its reference: the request is filled
+      // After the journal was restored, an effect or a doubt may have come before its reference: the request is filled
       // in.
       await tx
         .updateTable('reference')
@@ -503,7 +503,7 @@ export class Journal {
       if (found === undefined) await noteLoss(tx, key);
       if (found?.outcome === 'done') return { how: 'done' };
       if (found === undefined || (found.outcome !== null && found.outcome !== 'unknown')) return { how: 'denied' };
-      const leftMs = await leftInAir(tx, found, await theJournal(tx));
+      const leftMs = await leftInFlight(tx, found, await theJournal(tx));
       if (leftMs > 0) return { how: 'in-air', leftMs };
       await tx
         .updateTable('effect')
@@ -523,19 +523,19 @@ export class Journal {
    */
   async ended(
     key: SagaKey,
-    { run, by, isReset, outcome, report, resource, word, leavesOpen, seenMs }: Ending,
+    { run, by, isReset, outcome, report, resource, word, keepOpen, checkedAtMs }: Ending,
   ): Promise<EndingWritten> {
     const sealed = await this.sealing.seal(report);
     const isOwn = by === key.workflow;
     const written = await this.inTransaction(async (tx) => {
-      if (!isOwn) await closeAsSeen(tx, key, { leavesOpen, seenMs });
+      if (!isOwn) await closeAsSeen(tx, key, { keepOpen, checkedAtMs });
       const closed = isOwn ? await closeByRun(tx, key, { run, isReset }) : undefined;
       const past = isOwn && closed === undefined ? await endingOf(tx, key, { run, isReset }) : undefined;
       if (past !== undefined) return { past };
       const how = closed?.isLast === false ? ('later' as const) : ('written' as const);
       const isTaken = closed !== undefined || (!isOwn && (await lock(tx, key)) !== undefined);
-      const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
-      const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
+      const isInFlight = resource !== undefined && (await inFlightOf(tx, key)) > 0;
+      const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInFlight });
       if (!isTaken) return { how, next };
       // Another saga may work on it from now on: a run that is reset to before this has to begin again.
       if (resource !== undefined && isOwn) await disown(tx, key);
@@ -626,15 +626,15 @@ export interface Ending {
   /** Is sealed. */
   report: unknown;
   /**
-   * What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in the air.
+   * What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in flight.
    */
   resource?: string | undefined;
   /** What it wants of the firewalls of its server, where that is done. */
-  word?: FirewallsWord | undefined;
+  word?: WantedFirewalls | undefined;
   /** A clean-up did not settle everything: the saga stays lost. */
-  leavesOpen?: boolean | undefined;
+  keepOpen?: boolean | undefined;
   /** For a clean-up: everything was settled at this time. If the reference was used since, the saga stays open. */
-  seenMs?: number | undefined;
+  checkedAtMs?: number | undefined;
 }
 
 type Sealed = Omit<Answer, 'answer'> & { answer: string };
@@ -659,7 +659,7 @@ async function complete(db: Kysely<JournalTables>, row: string, answered: Sealed
 function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'complete' | 'late' | 'nothing' {
   if (row.id !== id) {
     if (outcome !== 'done') return 'nothing';
-    if (row.failure !== putBack) return 'late';
+    if (row.failure !== restoredFailure) return 'late';
   }
   // Written twice: the first writer may not have received that it was late.
   if (row.late !== null && row.outcome === 'done' && outcome === 'done') return 'late';

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import type { RecordedEnding } from '../domain/record';
 import { nowMs } from './dialects';
-import { whyPutBack } from './lost-time';
+import { whyRestored } from './lost-time';
 import { theJournal, type SagaKey, type Tx } from './rows';
 import type { Journal } from './journal';
 import { stateColumns, stateOf } from './state';
@@ -36,7 +36,7 @@ export interface EndedSlice {
    * A sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since: what it
    * lacks is not known.
    */
-  putBack: string | undefined;
+  restored: string | undefined;
   sagas: (LeftBehind & ByAge)[];
   /** Whether there are more behind the last one. */
   hasMore: boolean;
@@ -56,7 +56,7 @@ export async function endedSagas(
 ): Promise<EndedSlice> {
   const slice = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
-    const putBack = whyPutBack(from, journal.failover.how);
+    const restored = whyRestored(from, journal.failover.how);
     // Asked first: the database looks into its index only for a time that stands still.
     const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
     // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
@@ -82,7 +82,7 @@ export async function endedSagas(
     for (const { workflow, reference, first_seen_ms: firstSeenMs } of found) {
       sagas.push({ ...(await leftBehindBy(tx, { workflow, reference })), firstSeenMs });
     }
-    return { putBack, sagas, hasMore: found.length === limit };
+    return { restored, sagas, hasMore: found.length === limit };
   });
   return { ...slice, sagas: await Promise.all(slice.sagas.map((saga) => withCleaned(journal, saga))) };
 }
@@ -91,12 +91,12 @@ export async function endedSagas(
 export async function leftByLost(
   journal: Journal,
   keys: readonly SagaKey[],
-): Promise<{ putBack: string | undefined; sagas: LeftBehind[] }> {
+): Promise<{ restored: string | undefined; sagas: LeftBehind[] }> {
   const found = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const sagas = [];
     for (const { workflow, reference } of keys) sagas.push(await leftBehindBy(tx, { workflow, reference }));
-    return { putBack: whyPutBack(from, journal.failover.how), sagas };
+    return { restored: whyRestored(from, journal.failover.how), sagas };
   });
   return { ...found, sagas: await Promise.all(found.sagas.map((saga) => withCleaned(journal, saga))) };
 }

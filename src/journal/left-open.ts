@@ -1,5 +1,5 @@
 /**
- * What the calls of a saga without an ending have made, and not put back. If the saga still runs, it will use or undo
+ * What the calls of a saga without an ending have made, and not undone. If the saga still runs, it will use or undo
  * this; if it is lost, these are its leftovers, and no other report has them.
  */
 import { correctedBy } from '../domain/corrections';

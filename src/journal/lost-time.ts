@@ -1,5 +1,5 @@
 /**
- * A journal that was put back to an older copy: how that is noticed, and what is in doubt because of it. An epoch
+ * A journal that was restored from an older copy: how that is noticed, and what is in doubt because of it. An epoch
  * counts how often an operator has confirmed it (`journal restored`); rows and references of an older epoch may lack
  * what was written in the lost time.
  */
@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { nowMs } from './dialects';
-import { type Failover, type FailoverRule, follow, whyElsewhere } from './incarnation';
+import { type Failover, type FailoverRule, follow, whyElsewhere } from './database-identity';
 import type { MeantCall } from './meaning';
 import {
   type Effect,
@@ -28,7 +28,7 @@ import type { JournalTables } from './schema';
 
 /**
  * Compares the journal with what a run's history knows, and its database with the one that held it last. If rows are
- * missing, the journal was put back to an older copy, and nobody here knows what else was in the lost part; if the
+ * missing, the journal was restored from an older copy, and nobody here knows what else was in the lost part; if the
  * database is another one, it may have been.
  *
  * @returns a sentence; undefined where nothing is missing, or where a person has run `journal restored` since
@@ -55,27 +55,27 @@ export async function whatIsLacking(
       rows?.some(({ id }) => id === row) === true || (await effectOf(tx, row)) !== undefined;
     const there = taken && (knows.row === undefined || (await isWritten(knows.row)));
     if (isAnother || !there || knows.epoch !== journal.epoch) {
-      await markPutBack(tx, knows.epoch);
+      await markRestored(tx, knows.epoch);
       return isAnother
         ? 'this is not the journal that the saga began with'
-        : 'the journal lacks what this saga wrote into it: it was put back to an older copy';
+        : 'the journal lacks what this saga wrote into it: it was restored from an older copy';
     }
   }
   const missing = await failover.witness?.epochOfMissing(journal, () => theJournal(tx));
   if (missing !== undefined) {
-    await markPutBack(tx, missing);
-    return 'the journal lacks rows that this worker has seen: it was put back to an older copy';
+    await markRestored(tx, missing);
+    return 'the journal lacks rows that this worker has seen: it was restored from an older copy';
   }
-  const why = whyPutBack(journal, failover.how);
+  const why = whyRestored(journal, failover.how);
   if (why === undefined) await follow(tx, journal, failover);
   failover.witness?.see(journal);
   return why;
 }
 
 /** @returns a sentence, until a person has said what became of the journal */
-export function whyPutBack(journal: JournalRow, how: Failover): string | undefined {
-  if (journal.put_back_ms === null) return whyElsewhere(journal, how);
-  return `the journal was found to be an older copy on ${iso(journal.put_back_ms)}`;
+export function whyRestored(journal: JournalRow, how: Failover): string | undefined {
+  if (journal.restored_ms === null) return whyElsewhere(journal, how);
+  return `the journal was found to be an older copy on ${iso(journal.restored_ms)}`;
 }
 
 /** Whether the epoch was raised since: then rows of the older epoch may be missing, and are in doubt. */
@@ -97,7 +97,7 @@ export async function insertDoubt(
 ): Promise<Effect | undefined> {
   if ((await inDoubt(tx, key, journal)) === undefined) return undefined;
   const id = randomUUID();
-  await insertEffect(tx, key, meant, { id, epoch: journal.epoch, outcome: 'unknown', failure: putBack });
+  await insertEffect(tx, key, meant, { id, epoch: journal.epoch, outcome: 'unknown', failure: restoredFailure });
   return effectOf(tx, id);
 }
 
@@ -117,7 +117,7 @@ export async function inDoubt(
   return { at: iso(raised_ms), run: reference.first_run };
 }
 
-/** False for an item that was added after the journal was put back: it is in no order of the lost time. */
+/** False for an item that was added after the journal was restored: it is in no order of the lost time. */
 export async function mayBeOfLostTime(
   tx: Tx,
   key: SagaKey,
@@ -137,26 +137,28 @@ export async function mayBeOfLostTime(
 
 /** Whether the row may stand for another order, from the lost time, with unknown items. */
 export function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): boolean {
-  return failure === putBack || (epoch < journal.epoch && decided_ms !== null && decided_ms >= journal.raised_ms);
+  return (
+    failure === restoredFailure || (epoch < journal.epoch && decided_ms !== null && decided_ms >= journal.raised_ms)
+  );
 }
 
 /** The failure of a row that stands for a pivot of the lost time. */
-export const putBack = 'JournalPutBack';
+export const restoredFailure = 'JournalRestored';
 
 /**
- * The row of a call that was answered is gone: the journal was put back in between. The row is written again, so that
- * its outcome is not lost as well; and the call counts as in the air like a new one.
+ * The row of a call that was answered is gone: the journal was restored in between. The row is written again, so that
+ * its outcome is not lost as well; and the call counts as in flight like a new one.
  *
  * @returns for a pivot, the row that has taken its place, if any: one that a person was asked about, or another call
  */
-export async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inAirMs }: MeantCall): Promise<Effect> {
+export async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inFlightMs }: MeantCall): Promise<Effect> {
   const journal = await theJournal(tx);
   const { epoch } = knows;
-  if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
+  if (!isSeenToSince(journal, epoch)) await markRestored(tx, epoch);
   if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, run, epoch);
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
-  await insertEffect(tx, key, { call, run, inAirMs }, { id: knows.row, epoch });
+  await insertEffect(tx, key, { call, run, inFlightMs }, { id: knows.row, epoch });
   return tx.selectFrom('effect').selectAll().where('id', '=', knows.row).executeTakeFirstOrThrow();
 }
 
@@ -166,9 +168,9 @@ export const lostPivot: EffectCall = { step: 'lost', kind: 'pivot', activity: ''
 /** The row that a person was asked about is gone. It is only known that the person has seen what was placed. */
 export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
   await noteLoss(tx, key);
-  const seen = { call: lostPivot, run: '', inAirMs: 0 };
+  const seen = { call: lostPivot, run: '', inFlightMs: 0 };
   if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, seen.run, 0);
-  await insertEffect(tx, key, seen, { id: row, epoch: 0, failure: putBack });
+  await insertEffect(tx, key, seen, { id: row, epoch: 0, failure: restoredFailure });
 }
 
 /**
@@ -178,18 +180,18 @@ export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<voi
 export async function noteLoss(tx: Tx, key: SagaKey): Promise<void> {
   const journal = await theJournal(tx);
   const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
-  if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
+  if (!isSeenToSince(journal, epoch)) await markRestored(tx, epoch);
 }
 
 /**
  * @param known the epoch of the run that noticed it: the next epoch must be greater, even if the database's clock is
  * behind
  */
-async function markPutBack(tx: Tx, known: number): Promise<void> {
+async function markRestored(tx: Tx, known: number): Promise<void> {
   await tx
     .updateTable('journal')
     .set((set) => ({
-      put_back_ms: set.fn.coalesce('put_back_ms', nowMs(tx)),
+      restored_ms: set.fn.coalesce('restored_ms', nowMs(tx)),
       epoch: set.case().when('epoch', '<', known).then(known).else(set.ref('epoch')).end(),
     }))
     .execute();

@@ -1,7 +1,7 @@
 /** What a run asks the journal before it sends a call, and what the journal may answer. */
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { Concern } from '../domain/spending';
-import type { FailoverRule } from './incarnation';
+import type { FailoverRule } from './database-identity';
 import type { Bought, PurchaseRules } from './purchases';
 import type { CorrectionRow } from './correction-rows';
 import type { Effect, Reference, SagaKey, SentDigests } from './rows';
@@ -14,7 +14,7 @@ export interface Meaning extends SagaKey {
   /** What the run's history knows of the journal; undefined before the run has used it. */
   knows: JournalKnowledge | undefined;
   /** After so long the worker that means it now can no longer be sending it. */
-  inAirMs: number;
+  inFlightMs: number;
   /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
   recall?: boolean;
   /** If a person has done the call by hand, send nothing; see by-hand.ts. */
@@ -43,7 +43,7 @@ export type Meant =
   /** `repeats`: the same call was sent before, and nobody knows its outcome. */
   | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number; repeats?: true }
   | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
-  /** The first call may still be in the air for so long: ask again then. */
+  /** The first call may still be in flight for so long: ask again then. */
   | { how: 'under-way'; row: string; leftMs: number }
   | ({ how: 'unknown'; leftMs: number } & OpenPivot)
   /** Another begin owns the reference. */
@@ -54,7 +54,7 @@ export type Meant =
   | { how: 'ordered'; placed: boolean; at: string; run: string }
   /** The item's id is that of an item of this reference, which is younger. */
   | { how: 'anothers'; of: string; at: string }
-  | { how: 'put-back'; why: string }
+  | { how: 'restored'; why: string }
   /** It was placed, and the provider has cancelled it, as a person said then. */
   | { how: 'cancelled'; at: string }
   /** A person has to agree first. */
@@ -65,7 +65,7 @@ export interface MeantCall {
   call: EffectCall;
   run: string;
   /** As in {@link Meaning}, in case the row has to be written again. */
-  inAirMs: number;
+  inFlightMs: number;
   knows: JournalKnowledge & { row: string };
 }
 

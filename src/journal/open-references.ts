@@ -60,7 +60,7 @@ export type Begun =
   /** `ending` is what the run said when it ended. */
   | Ended
   /** The journal is or may be an older copy: how the reference has ended it may not know. */
-  | { how: 'put-back'; why: string }
+  | { how: 'restored'; why: string }
   /** Another run has begun since, or the reference is not known. */
   | { how: 'not-owned' };
 
@@ -75,7 +75,7 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
     if (ended === undefined) return { how: 'not-owned' as const };
     const { failover } = journal;
     const why = await whatIsLacking(tx, await theJournal(tx), { taken: true, knows: undefined, failover });
-    return why === undefined ? { how: 'ended' as const, ended } : { how: 'put-back' as const, why };
+    return why === undefined ? { how: 'ended' as const, ended } : { how: 'restored' as const, why };
   });
   return begun.how === 'ended' ? journal.endedBy(begun.ended) : begun;
 }

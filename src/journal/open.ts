@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalUnavailable } from './errors';
-import { askAboutFailovers, type Failover, type FailoverRule } from './incarnation';
+import { askAboutFailovers, type Failover, type FailoverRule } from './database-identity';
 import { Journal } from './journal';
 import { checkJournal, checkSchema, openCheckedDatabase, schemaOf } from './migrate';
 import type { Sealing } from './sealing';

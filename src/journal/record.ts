@@ -15,7 +15,7 @@ import { redact } from '../domain/secrets';
 import { correctionsOf, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, JournalUnreadable } from './errors';
-import { inDoubt, whyPutBack } from './lost-time';
+import { inDoubt, whyRestored } from './lost-time';
 import { aboutOf, effectsOf, type EndingRow, iso, referenceOf, theJournal, type SagaKey } from './rows';
 import type { Journal } from './journal';
 import { leftOpen } from './left-open';
@@ -104,7 +104,7 @@ function readRows(journal: Journal, key: SagaKey) {
           from,
           taken: await referenceOf(tx, key),
           isInDoubt:
-            whyPutBack(from, journal.failover.how) !== undefined || (await inDoubt(tx, key, from)) !== undefined,
+            whyRestored(from, journal.failover.how) !== undefined || (await inDoubt(tx, key, from)) !== undefined,
           corrections: await correctionsOf(tx, key),
           effects: await effectsOf(tx, key),
           purchases: await tx
@@ -192,7 +192,7 @@ async function effectOf(
     meantAt: iso(row.meant_ms),
     ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
     outcome: row.outcome ?? 'meant',
-    ...(isOpen ? { inAirUntil: iso(Math.max(row.meant_ms, raised_ms) + row.in_air_ms) } : {}),
+    ...(isOpen ? { inFlightUntil: iso(Math.max(row.meant_ms, raised_ms) + row.in_flight_ms) } : {}),
     ...(row.failure === null ? {} : { failure: row.failure }),
     ...definedOnly({ answer }),
     ...(row.undone_by === null ? {} : { undoneBy: row.undone_by }),
@@ -245,7 +245,7 @@ function endedAs(effects: readonly RecordedEffect[], endings: readonly RecordedE
   return effects.some(({ run, meantAt }) => meantAt > last.at && !ended.has(run)) ? 'open' : last.outcome;
 }
 
-/** @param isInDoubt whether the journal was put back, and may have lost the pivot */
+/** @param isInDoubt whether the journal was restored, and may have lost the pivot */
 function placementOf(
   { placement }: State<EffectRow>,
   { effects, isInDoubt }: { effects: readonly EffectRow[]; isInDoubt: boolean },
@@ -336,19 +336,19 @@ function distinct(leftovers: readonly Leftover[]): Leftover[] {
 
 export interface JournalCounts {
   id: string;
-  /** The time at which the journal was created or last put back. */
+  /** The time at which the journal was created or last restored. */
   epoch: string;
   /** When the epoch was last raised, if ever. */
   raisedAt?: string;
-  /** When a worker found that the journal was put back, if nobody has run `journal restored` since. */
-  putBackAt?: string;
+  /** When a worker found that the journal was restored, if nobody has run `journal restored` since. */
+  restoredAt?: string;
   /** Why a person has to say what became of it: a sentence. */
-  putBack?: string;
+  restored?: string;
   /**
    * The cluster and the timeline that were last known to hold it, and those of the database that answers; null where it
    * does not say.
    */
-  incarnation: { known: string | null; here: string | null };
+  identity: { known: string | null; here: string | null };
   newReferences: 'ask' | 'trust';
   references: number;
   /** Orders, change orders and switches without an outcome yet, and with an unknown outcome. */
@@ -359,8 +359,8 @@ export interface JournalCounts {
 export async function countsOf(journal: Journal): Promise<JournalCounts> {
   return reading(async () => {
     const row = await theJournal(journal.db);
-    const { id, epoch, raised_ms, put_back_ms, doubts_new, incarnation, here } = row;
-    const putBack = whyPutBack(row, journal.failover.how);
+    const { id, epoch, raised_ms, restored_ms, doubts_new, identity, here } = row;
+    const restored = whyRestored(row, journal.failover.how);
     const { references } = await journal.db
       .selectFrom('reference')
       .select((select) => select.fn.countAll<number>().as('references'))
@@ -377,9 +377,9 @@ export async function countsOf(journal: Journal): Promise<JournalCounts> {
       id,
       epoch: iso(epoch),
       ...(raised_ms > 0 ? { raisedAt: iso(raised_ms) } : {}),
-      ...(put_back_ms === null ? {} : { putBackAt: iso(put_back_ms) }),
-      ...definedOnly({ putBack }),
-      incarnation: { known: incarnation, here },
+      ...(restored_ms === null ? {} : { restoredAt: iso(restored_ms) }),
+      ...definedOnly({ restored }),
+      identity: { known: identity, here },
       newReferences: doubts_new === 1 ? 'ask' : 'trust',
       references,
       pivots: { meant: countOf(null), unknown: countOf('unknown') },

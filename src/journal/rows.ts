@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { About, EffectCall } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
-import { incarnationHere, nowMs } from './dialects';
+import { identityHere, nowMs } from './dialects';
 import type { JournalTables } from './schema';
 
 export interface SagaKey {
@@ -14,7 +14,7 @@ export type Effect = Selectable<JournalTables['effect']>;
 export type EndingRow = Selectable<JournalTables['ending']>;
 
 export interface JournalRow extends Selectable<JournalTables['journal']> {
-  /** As `incarnation`, but of the database that answers now; null where it does not say. */
+  /** As `identity`, but of the database that answers now; null where it does not say. */
   here: string | null;
   /** The youngest row of a call. */
   top: number | null;
@@ -72,20 +72,20 @@ export function rowsOfStep(
 }
 
 /**
- * Milliseconds until no worker can still be sending it, counted from when it was meant or the journal was put back.
+ * Milliseconds until no worker can still be sending it, counted from when it was meant or the journal was restored.
  *
  * A row of the future was meant while the database's clock was ahead. It counts as meant now, when it is first seen:
  * the wait is never longer than the time in flight.
  */
-export async function leftInAir(
+export async function leftInFlight(
   tx: Tx,
-  { id, meant_ms, in_air_ms }: Pick<Effect, 'id' | 'meant_ms' | 'in_air_ms'>,
+  { id, meant_ms, in_flight_ms }: Pick<Effect, 'id' | 'meant_ms' | 'in_flight_ms'>,
   { raised_ms }: JournalRow,
 ): Promise<number> {
   const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
   if (meant_ms > now) await tx.updateTable('effect').set({ meant_ms: now }).where('id', '=', id).execute();
   if (raised_ms > now) await tx.updateTable('journal').set({ raised_ms: now }).execute();
-  return Math.max(0, Math.min(now, Math.max(meant_ms, raised_ms)) + in_air_ms - now);
+  return Math.max(0, Math.min(now, Math.max(meant_ms, raised_ms)) + in_flight_ms - now);
 }
 
 /** Calls of a saga with no outcome yet, or an unknown one. */
@@ -99,10 +99,10 @@ export function openRows(tx: Tx, { workflow, reference }: SagaKey): Promise<Effe
 }
 
 /** Milliseconds until no call of a saga can still be sent or take effect. */
-export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
+export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
   const journal = await theJournal(tx);
   let leftMs = 0;
-  for (const row of await openRows(tx, key)) leftMs = Math.max(leftMs, await leftInAir(tx, row, journal));
+  for (const row of await openRows(tx, key)) leftMs = Math.max(leftMs, await leftInFlight(tx, row, journal));
   return leftMs;
 }
 
@@ -129,7 +129,7 @@ export interface Begin {
   renews?: Renewed | undefined;
 }
 
-/** The begin that the run knows: nothing is changed where there was another one since, or the journal was put back. */
+/** The begin that the run knows: nothing is changed where there was another one since, or the journal was restored. */
 export interface Renewed {
   epoch: number;
   begun?: number | undefined;
@@ -188,14 +188,14 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
 
 /**
  * Of a row of `reference`: no run of it is open, and the last one that was seen has ended. A clean-up is no ending of the
- * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was put back; one
+ * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was restored; one
  * that was told after that counts where a person has said what became of the lost time.
  */
 const hasEnded = () => sql<boolean>`(open_in is null
   and exists (select 1 from ending, journal
     where ending.workflow = reference.workflow and ending.reference = reference.reference and ended_by = ending.workflow
     and reference.runs like '% ' || ending.run || ' '
-    and put_back_ms is null and (journal.epoch = reference.epoch or (ended_ms > raised_ms and exists (select 1 from effect
+    and restored_ms is null and (journal.epoch = reference.epoch or (ended_ms > raised_ms and exists (select 1 from effect
       where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
       and effect.epoch = journal.epoch and outcome <> 'unknown')))
     and not exists (select 1 from effect
@@ -257,17 +257,17 @@ export async function closeByRun(
   return closed && { isLast: closed.runs?.endsWith(` ${run} `) === true };
 }
 
-/** Closes the reference of another saga, unless it was used since `seenMs`. */
+/** Closes the reference of another saga, unless it was used since `checkedAtMs`. */
 export async function closeAsSeen(
   tx: Tx,
   key: SagaKey,
-  { leavesOpen, seenMs }: { leavesOpen?: boolean | undefined; seenMs?: number | undefined },
+  { keepOpen, checkedAtMs }: { keepOpen?: boolean | undefined; checkedAtMs?: number | undefined },
 ): Promise<void> {
-  if (leavesOpen) return;
+  if (keepOpen) return;
   await tx
     .updateTable('reference')
     .set({ open_in: null })
-    .where((where) => where.and({ ...key, ...(seenMs === undefined ? {} : { touched_ms: seenMs }) }))
+    .where((where) => where.and({ ...key, ...(checkedAtMs === undefined ? {} : { touched_ms: checkedAtMs }) }))
     .execute();
 }
 
@@ -275,7 +275,7 @@ export function theJournal(tx: Kysely<JournalTables>): Promise<JournalRow> {
   return tx
     .selectFrom('journal')
     .selectAll()
-    .select([incarnationHere(tx).as('here'), sql<number | null>`(select max(seq) from effect)`.as('top')])
+    .select([identityHere(tx).as('here'), sql<number | null>`(select max(seq) from effect)`.as('top')])
     .executeTakeFirstOrThrow();
 }
 
@@ -302,7 +302,7 @@ export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: 
 export interface Insertable {
   call: EffectCall;
   run: string;
-  inAirMs: number;
+  inFlightMs: number;
   /** Sealed. */
   note?: string | null;
   /** Digests of the secrets that are sent by their names. */
@@ -315,7 +315,7 @@ export type SentDigests = Record<string, readonly string[]>;
 export async function insertEffect(
   tx: Tx,
   key: SagaKey,
-  { call: { about, ...call }, run, inAirMs, note = null, sent }: Insertable,
+  { call: { about, ...call }, run, inFlightMs, note = null, sent }: Insertable,
   row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
 ): Promise<number> {
   const { seq } = await tx
@@ -331,7 +331,7 @@ export async function insertEffect(
       cart_item_id: about.cartItemId ?? null,
       vm_object_id: about.vmObjectId ?? null,
       meant_ms: nowMs(tx),
-      in_air_ms: inAirMs,
+      in_flight_ms: inFlightMs,
     })
     .returning('seq')
     .executeTakeFirstOrThrow();

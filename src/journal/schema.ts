@@ -13,7 +13,7 @@ export interface JournalTables {
   ending: EndingTable;
   turn: TurnTable;
   correction: CorrectionTable;
-  ceremony: CeremonyTable;
+  confirmation: ConfirmationTable;
   purchase: PurchaseTable;
   server: ServerTable;
 }
@@ -21,28 +21,28 @@ export interface JournalTables {
 /** The one row about the journal itself. */
 interface JournalTable {
   id: string;
-  /** The time at which the journal was created or last put back. A later epoch is greater, also in another journal. */
+  /** The time at which the journal was created or last restored. A later epoch is greater, also in another journal. */
   epoch: number;
   /** When the epoch was last raised; 0 if never. */
   raised_ms: number;
   /**
    * When a worker found that the journal lacks rows that a history knows. Nothing is sent until the epoch is raised.
    */
-  put_back_ms: number | null;
+  restored_ms: number | null;
   /** 1: a person is asked about a new reference, because it may be one that was lost. */
   doubts_new: number;
   /**
    * The cluster that was last known to hold this journal, and its timeline: `7426…/00000001`. Null where that was never
    * known.
    */
-  incarnation: string | null;
+  identity: string | null;
 }
 
 interface ReferenceTable {
   workflow: WorkflowName;
   reference: string;
   account: string | null;
-  /** Sealed. Null where the journal was put back, and the reference is known only from a later effect or doubt. */
+  /** Sealed. Null where the journal was restored, and the reference is known only from a later effect or doubt. */
   request: string | null;
   first_seen_ms: number;
   first_run: string;
@@ -53,7 +53,7 @@ interface ReferenceTable {
   /** The namespace of its open run; null where the run has ended. */
   open_in: string | null;
   /**
-   * The namespace of its last run that opened it or meant anything; null where the journal was put back, and no run has
+   * The namespace of its last run that opened it or meant anything; null where the journal was restored, and no run has
    * yet.
    */
   namespace: string | null;
@@ -95,7 +95,7 @@ interface EffectTable {
   epoch: number;
   meant_ms: number;
   /** After so long the worker that meant it can no longer be sending it, by that worker's settings. */
-  in_air_ms: number;
+  in_flight_ms: number;
   outcome: EffectOutcome | null;
   answered_ms: number | null;
   /** The failure's name where it failed. */
@@ -131,12 +131,13 @@ interface EndingTable {
   report: string;
   /** What it worked on, as a turn names it. */
   resource: string | null;
-  /** JSON of `FirewallsWord`, where it is a change of firewalls that is done. */
+  /** JSON of `WantedFirewalls`, where it is a change of firewalls that is done. */
   word: string | null;
 }
 
 /** What a change of firewalls asked for: it holds from the end of its saga, also where no call was needed. */
-export type FirewallsWord = { exactly: readonly number[] } | { assign: readonly number[]; unassign: readonly number[] };
+export type WantedFirewalls =
+  { exactly: readonly number[] } | { assign: readonly number[]; unassign: readonly number[] };
 
 /**
  * A saga's turn at a server or a subscription, or its place in the queue. Deleted once no call of the ended saga is in
@@ -156,7 +157,7 @@ interface TurnTable {
   since_ms: number;
   /** Null while the saga waits. */
   begun_ms: number | null;
-  /** Set when the saga has ended. The next saga deletes the row once no call of this one can be in the air. */
+  /** Set when the saga has ended. The next saga deletes the row once no call of this one can be in flight. */
   ended_ms: number | null;
 }
 
@@ -177,17 +178,17 @@ interface CorrectionTable {
 }
 
 /** What a person has said of the whole journal, or of what is not delivered. The rows stay. */
-interface CeremonyTable {
+interface ConfirmationTable {
   seq: Generated<number>;
   at_ms: number;
-  what: CeremonyName;
+  what: ConfirmationName;
   /** Sealed: who, and why. */
   said: string;
   /** JSON of what changed: ids, times and counts. */
   details: string;
 }
 
-export type CeremonyName = 'restored' | 'nothing-lost' | 'trust-new-references';
+export type ConfirmationName = 'restored' | 'nothing-lost' | 'trust-new-references';
 
 /** What a pivot buys, to count and compare over all references. One for each pivot, whatever the settings. */
 interface PurchaseTable {

@@ -14,10 +14,10 @@ import { type Kysely, sql } from 'kysely';
 import type { About, EffectCall, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
-import { beganMs, nowMs } from './dialects';
+import { statementBegunMs, nowMs } from './dialects';
 import { aboutOf, iso, livePivot, type SagaKey, type Tx } from './rows';
 import type { Sealing } from './sealing';
-import type { FirewallsWord, JournalTables } from './schema';
+import type { WantedFirewalls, JournalTables } from './schema';
 
 /** What is used here of the journal, which uses this file. */
 interface Journal {
@@ -158,7 +158,7 @@ export async function noteEnding(tx: Tx, key: SagaKey, outcome: string, leftover
 export async function noteWord(
   tx: Tx,
   resource: string,
-  word: FirewallsWord,
+  word: WantedFirewalls,
   leftovers: readonly Leftover[],
 ): Promise<void> {
   const vmObjectId = Number(/^server (\d+)$/.exec(resource)?.[1] ?? unnamed);
@@ -192,7 +192,7 @@ export function isNewServer(journal: Journal, vmObjectId: number, withinMs: numb
       .selectFrom('server')
       .select('seen_ms')
       .where('vm_object_id', '=', vmObjectId)
-      .where('seen_ms', '>', sql<number>`${beganMs(db)} - ${withinMs}`)
+      .where('seen_ms', '>', sql<number>`${statementBegunMs(db)} - ${withinMs}`)
       .limit(1)
       .execute();
     return found.length > 0;

@@ -6,7 +6,7 @@ import {
   effectsOf,
   insertReference,
   iso,
-  leftInAir,
+  leftInFlight,
   lock,
   referenceOf,
   type SagaKey,
@@ -48,20 +48,20 @@ export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
 export interface Standing extends Done {
   /** The journal that says so. */
   from: Pick<JournalKnowledge, 'journal' | 'epoch'>;
-  /** The reference's `touched_ms` when this was read; see `Ending.seenMs`. */
-  seenMs?: number | undefined;
+  /** The reference's `touched_ms` when this was read; see `Ending.checkedAtMs`. */
+  checkedAtMs?: number | undefined;
   placement:
     | PlacementFound
-    /** The call may still be in the air for so long: ask again then. */
+    /** The call may still be in flight for so long: ask again then. */
     | { how: 'under-way'; leftMs: number }
     /** The journal is an older copy, and nobody has run `journal restored` yet. */
-    | { how: 'put-back'; why: string };
+    | { how: 'restored'; why: string };
 }
 
 export interface Asking {
   /** As in `Meaning`. */
   knows?: JournalKnowledge | undefined;
-  inAirMs: number;
+  inFlightMs: number;
   /** Of the saga itself, where it asks; absent where another one does. */
   run?: string | undefined;
   /** Items that the run has added: the journal may have lost their rows. */
@@ -77,7 +77,7 @@ export interface Asking {
 export async function standingOf(
   journal: Journal,
   key: SagaKey,
-  { knows, inAirMs, run, added = [] }: Asking,
+  { knows, inFlightMs, run, added = [] }: Asking,
 ): Promise<Standing> {
   const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
     const locked = await lock(tx, key);
@@ -87,18 +87,18 @@ export async function standingOf(
     if (isNewInDoubt && run !== undefined) await insertReference(tx, key, run, epochOfNew(from));
     const taken = isNewInDoubt ? await referenceOf(tx, key) : locked;
     const rows = await effectsOf(tx, key);
-    const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs });
+    const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inFlightMs });
     const state = stateOf(rows);
     const pivot = state.pivot ?? (lacks === undefined ? await doubt() : undefined);
-    return { from, taken, rows, state, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
+    return { from, taken, rows, state, pivot, leftMs: pivot ? await leftInFlight(tx, pivot, from) : 0, lacks };
   });
   const { items, perhapsOrdered, doubtfulAdds, firewalls } = state;
   const open = ({ cartItemId, step }: OpenItem) => ({ cartItemId, step });
   return {
     known: taken !== undefined,
     from: { journal: from.id, epoch: from.epoch },
-    seenMs: taken?.touched_ms,
-    placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'put-back', why: lacks },
+    checkedAtMs: taken?.touched_ms,
+    placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'restored', why: lacks },
     items: [...items.map(open), ...added.filter((item) => !rows.some((row) => isOf(row, item)))],
     perhapsOrdered: perhapsOrdered.map(open),
     doubtfulAdds,

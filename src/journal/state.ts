@@ -3,7 +3,7 @@
  * that begins or ends, a clean-up, a sweep and the record each take their selection of it.
  */
 import type { OpenItem } from '../domain/effects';
-import { notPutBack } from './put-back-firewalls';
+import { notUndone } from './undone-firewalls';
 import { aboutOf, type Effect, isDoubtful, madeItem, mayHaveHappened } from './rows';
 
 /** What is read of a row: nothing that is sealed. */
@@ -30,7 +30,7 @@ export interface State<Row> {
   perhapsOrdered: Made[];
   /** Calls to add an item whose outcome and id are unknown, by the item's number in the request. */
   doubtfulAdds: number[];
-  /** Changes of firewalls that took effect, or perhaps, without what was put back since. */
+  /** Changes of firewalls that took effect, or perhaps, without what was undone since. */
   firewalls: Changed[];
   /** Servers whose firewalls it has changed, or meant to. */
   servers: number[];
@@ -69,7 +69,7 @@ export function stateOf<Row extends StateRow>(rows: readonly Row[]): State<Row> 
       const { kind, activity, outcome } = call;
       const { vmObjectId } = call.about;
       if (kind !== 'mutate' || vmObjectId === undefined || !mayHaveHappened(outcome)) return [];
-      const firewalls = notPutBack(call, calls);
+      const firewalls = notUndone(call, calls);
       return firewalls.length === 0 ? [] : [{ activity, vmObjectId, firewalls, isSure: outcome === 'done' }];
     }),
     servers: [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],

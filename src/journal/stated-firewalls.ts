@@ -5,7 +5,7 @@
  */
 import { isRepair } from '../domain/reconcile';
 import { aboutOf, type Tx } from './rows';
-import type { FirewallsWord } from './schema';
+import type { WantedFirewalls } from './schema';
 import type { Journal } from './journal';
 
 /** Of firewalls that are not named, no saga has said anything that is known. */
@@ -70,7 +70,7 @@ export function statedFirewalls(journal: Journal, vmObjectId: number): Promise<S
 }
 
 interface EndingWord {
-  word: FirewallsWord;
+  word: WantedFirewalls;
   endedMs: number;
 }
 
@@ -86,7 +86,7 @@ async function wordsOn(tx: Tx, resource: string): Promise<EndingWord[]> {
   return endings.flatMap((ending) => {
     const { workflow, reference, word, ended_ms: endedMs } = ending;
     const counts = word !== null && !isRepair(ending) && last.get(`${workflow}/${reference}`) === ending;
-    return counts ? [{ word: JSON.parse(word) as FirewallsWord, endedMs }] : [];
+    return counts ? [{ word: JSON.parse(word) as WantedFirewalls, endedMs }] : [];
   });
 }
 

@@ -19,7 +19,7 @@ export function turnOf(tx: Tx, { workflow, reference }: Key): Promise<Turn | und
 }
 
 /**
- * Ends a saga's turn, or its place in the queue. While a call of the saga may be in the air, its row stays, and the
+ * Ends a saga's turn, or its place in the queue. While a call of the saga may be in flight, its row stays, and the
  * next saga waits that long.
  *
  * @returns the saga to notify, if one waits
@@ -28,13 +28,13 @@ export async function endTurn(
   tx: Tx,
   { workflow, reference }: Key,
   resource: string,
-  { isInAir }: { isInAir: boolean },
+  { isInFlight }: { isInFlight: boolean },
 ): Promise<Place | undefined> {
   await lockName(tx, resource);
   const mine = await turnOf(tx, { workflow, reference });
   if (mine === undefined) return nextOf(tx, resource);
   const { id, begun_ms } = mine;
-  const isKept = begun_ms !== null && isInAir;
+  const isKept = begun_ms !== null && isInFlight;
   if (isKept)
     await tx
       .updateTable('turn')

@@ -3,8 +3,8 @@
  * they hold: docs/journal.md. The constraint that nothing here can break: migrations/0001.
  *
  * ```text
- *   waits ──nobody is before it──▶ works ──the saga ends──▶ has ended ──no call of it can be in the air──▶ the row is deleted
- *     │                            ▲ └──it is gone, and no call of it can be in the air──▶ the row is deleted
+ *   waits ──nobody is before it──▶ works ──the saga ends──▶ has ended ──no call of it can be in flight──▶ the row is deleted
+ *     │                            ▲ └──it is gone, and no call of it can be in flight──▶ the row is deleted
  *     │                            └──the same saga asks again── has ended
  *     └──cancelled, or gone──▶ the row is deleted
  * ```
@@ -16,7 +16,7 @@ import type { Transaction } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
-import { disown, inAirOf, iso, livePivot, lock, type SagaKey } from './rows';
+import { disown, inFlightOf, iso, livePivot, lock, type SagaKey } from './rows';
 import type { Journal } from './journal';
 import type { JournalTables } from './schema';
 import { nextOf, turnOf, type Place, type Turn } from './turn-rows';
@@ -27,8 +27,8 @@ export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
   waitedMs: number;
   /** The saga directly before it. */
   behind: Place;
-  /** If that saga has ended: milliseconds for which a call of it may still be in the air. */
-  inAirMs?: number;
+  /** If that saga has ended: milliseconds for which a call of it may still be in flight. */
+  inFlightMs?: number;
 }
 
 /**
@@ -45,7 +45,7 @@ export function takeTurn(
   namespace: string,
 ): Promise<Exclude<TurnAnswer, QueuedTurn> | Queued> {
   return journal.inTransaction(async (tx) => {
-    if ((await livePivot(tx, key))?.outcome === 'done') return { how: 'needless' };
+    if ((await livePivot(tx, key))?.outcome === 'done') return { how: 'already-placed' };
     await lockName(tx, resource);
     const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource, namespace));
     if (mine.namespace !== namespace) {
@@ -55,7 +55,7 @@ export function takeTurn(
     if (mine.begun_ms !== null) return { how: 'begun', turn: mine.id };
     let { before, first, last, now } = await placesBefore(tx, mine);
     const ended = first === null ? undefined : await endedHolder(tx, resource);
-    if (ended?.inAirMs === 0) ({ before, first, last, now } = await placesBefore(tx, mine));
+    if (ended?.inFlightMs === 0) ({ before, first, last, now } = await placesBefore(tx, mine));
     if (first === null || last === null) {
       await tx
         .updateTable('turn')
@@ -75,7 +75,7 @@ export function takeTurn(
       holder: workflowIdOf(holder.workflow, holder.reference) + elsewhere,
       waitedMs: Math.max(0, now - mine.since_ms),
       behind: { id, workflow, reference, namespace: behind.namespace },
-      ...(ended?.id === id ? { inAirMs: ended.inAirMs } : {}),
+      ...(ended?.id === id ? { inFlightMs: ended.inFlightMs } : {}),
     };
   });
 }
@@ -83,7 +83,7 @@ export function takeTurn(
 /**
  * Removes the place of a saga that was terminated or deleted, and could not give it back.
  *
- * @returns milliseconds for which a call of it may still be in the air: until then it keeps its place
+ * @returns milliseconds for which a call of it may still be in flight: until then it keeps its place
  * @throws JournalUnavailable
  */
 export function dropTurn(journal: Journal, { id, workflow, reference }: Place): Promise<number> {
@@ -91,7 +91,7 @@ export function dropTurn(journal: Journal, { id, workflow, reference }: Place): 
   return journal.inTransaction(async (tx) => {
     // A call that is meant before this is seen here; one that comes later has no owner.
     await lock(tx, key);
-    const leftMs = await inAirOf(tx, key);
+    const leftMs = await inFlightOf(tx, key);
     if (leftMs > 0) return leftMs;
     await tx.deleteFrom('turn').where('id', '=', id).execute();
     // What it has seen there does not count any more.
@@ -130,10 +130,10 @@ async function beginAnew(tx: Tx, { id }: Turn): Promise<string> {
 }
 
 /**
- * An ended saga that others still wait for, because a call of it may be in the air. Once none is, its row is deleted,
+ * An ended saga that others still wait for, because a call of it may be in flight. Once none is, its row is deleted,
  * in any namespace.
  */
-async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inAirMs: number } | undefined> {
+async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inFlightMs: number } | undefined> {
   const holder = await tx
     .selectFrom('turn')
     .selectAll()
@@ -143,9 +143,9 @@ async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inAi
   if (holder === undefined || holder.ended_ms === null) return undefined;
   const { id } = holder;
   // It has no turn, so nothing more is meant for it, and its reference need not be locked.
-  const inAirMs = await inAirOf(tx, holder);
-  if (inAirMs === 0) await tx.deleteFrom('turn').where('id', '=', id).execute();
-  return { id, inAirMs };
+  const inFlightMs = await inFlightOf(tx, holder);
+  if (inFlightMs === 0) await tx.deleteFrom('turn').where('id', '=', id).execute();
+  return { id, inFlightMs };
 }
 
 async function insertTurn(tx: Tx, key: SagaKey, resource: string, namespace: string): Promise<Turn> {

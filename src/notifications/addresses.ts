@@ -21,7 +21,7 @@ export class InnerAddress extends Error {
 export type Allowed = string;
 
 /** Public by its range; it leads to the machines' own host all the same (Azure). */
-const innerAllTheSame = ['168.63.129.16'];
+const alsoPrivate = ['168.63.129.16'];
 
 /**
  * Of IPv6 only what is handed out (2000::/3) can be outside: among the rest are forms that have an IPv4 address in
@@ -32,7 +32,7 @@ const throughNat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 export function isInner(address: string): boolean {
   const known = ipaddr.process(address);
-  if (known.kind() === 'ipv4') return known.range() !== 'unicast' || innerAllTheSame.includes(known.toString());
+  if (known.kind() === 'ipv4') return known.range() !== 'unicast' || alsoPrivate.includes(known.toString());
   const six = known as IPv6;
   if (six.match(throughNat64)) return isInner(six.toByteArray().slice(-4).join('.'));
   return six.range() !== 'unicast' || !six.match(handedOut);

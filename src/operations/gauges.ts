@@ -156,10 +156,10 @@ export class Gauges {
   }
 
   private async lookAtJournal(): Promise<void> {
-    const { reachable, answerSeconds, putBack } = await this.sources.journal();
+    const { reachable, answerSeconds, restored } = await this.sources.journal();
     this.set(metrics.journalReachable, reachable ? 1 : 0, {});
     this.set(metrics.journalAnswer, answerSeconds, {});
-    if (reachable) this.set(metrics.journalPutBack, putBack ? 1 : 0, {});
+    if (reachable) this.set(metrics.journalRestored, restored ? 1 : 0, {});
   }
 
   /**

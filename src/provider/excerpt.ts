@@ -238,7 +238,7 @@ function placesOf(secrets: readonly string[], { text }: Decoded, ends: readonly 
   for (const secret of new Set(secrets)) {
     if (secret === '') continue;
     for (const end of ends) {
-      const chars = brokenOffPart(text.slice(0, end), secret);
+      const chars = truncatedSecretLength(text.slice(0, end), secret);
       if (chars > 0) found.push([end - chars, text.length]);
     }
     if (secret.length < partCharsMin) {
@@ -255,7 +255,7 @@ function placesOf(secrets: readonly string[], { text }: Decoded, ends: readonly 
 }
 
 /** How many characters at the text's end are the beginning of the secret: the text may end in the middle of it. */
-function brokenOffPart(text: string, secret: string): number {
+function truncatedSecretLength(text: string, secret: string): number {
   for (let chars = Math.min(secret.length, partCharsMin) - 1; chars >= 4; chars--) {
     if (text.endsWith(secret.slice(0, chars))) return chars;
   }

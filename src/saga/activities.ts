@@ -72,7 +72,7 @@ export function isReset(): boolean {
  * What receivers are told, handed over beside the saga's work, which does not wait for it. Temporal makes it again: that
  * takes no event of the history, and nobody asks how often.
  */
-export function besideTheSaga(summary: string): ActivityInterfaceFor<Pick<Activities, 'tell'>> {
+export function inBackground(summary: string): ActivityInterfaceFor<Pick<Activities, 'tell'>> {
   return proxyActivities<Pick<Activities, 'tell'>>({
     startToCloseTimeout: '15 seconds',
     scheduleToCloseTimeout: '1 day',
@@ -86,7 +86,7 @@ export function besideTheSaga(summary: string): ActivityInterfaceFor<Pick<Activi
 }
 
 /** The same at the end of a saga, which is not kept waiting for it for long. */
-export function lastOfTheSaga(summary: string): ActivityInterfaceFor<Pick<Activities, 'tell'>> {
+export function atTheEnd(summary: string): ActivityInterfaceFor<Pick<Activities, 'tell'>> {
   return proxyActivities<Pick<Activities, 'tell'>>({
     startToCloseTimeout: '15 seconds',
     scheduleToCloseTimeout: '30 seconds',

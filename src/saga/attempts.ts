@@ -99,7 +99,7 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
 }
 
 /**
- * One attempt. While the same call may be in the air from before, it waits, and looks again; in a run that was reset, or
+ * One attempt. While the same call may be in flight from before, it waits, and looks again; in a run that was reset, or
  * after a call beside it was lost, the reference is kept first. That is no attempt.
  */
 async function call<T>(

@@ -63,7 +63,7 @@ export async function begin(
   const { journal, pivot } = saga;
   // Before the call: its place in the queue is given back also where the saga ends before it hears of it.
   if (resource !== undefined) journal.resource = resource;
-  const step = saga.quietStep('take-reference', 'Write the request into the journal');
+  const step = saga.unlistedStep('take-reference', 'Write the request into the journal');
   const account = 'account' in request ? request.account : undefined;
   const take = () =>
     saga.must(

@@ -1,5 +1,5 @@
 /**
- * What a run has heard of its cart, in all its stories. The journal knows more of it, but for one that was put back, or
+ * What a run has heard of its cart, in all its stories. The journal knows more of it, but for one that was restored, or
  * is away.
  */
 import type { OpenItem } from '../domain/effects';

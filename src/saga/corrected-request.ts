@@ -82,7 +82,7 @@ export class CorrectedRequest<R, C extends object> {
    */
   async correct(correction: C, said: Said): Promise<Estimate | undefined> {
     const id = uuid4();
-    const step = this.saga.quietStep('write-correction', 'Write the correction into the journal');
+    const step = this.saga.unlistedStep('write-correction', 'Write the correction into the journal');
     const written = await CancellationScope.nonCancellable(() =>
       this.saga.must(
         {

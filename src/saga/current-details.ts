@@ -46,13 +46,13 @@ const consequences: Partial<Record<DecisionName, string>> = {
 
 const whileUnknown = 'All stays as it is, and the report says that nobody knows whether it was placed.';
 
-/** @param undoes what an end without success puts back, in a sentence */
+/** @param undoes what an end without success undoes, in a sentence */
 export function describeWait(
-  question: Question & { id: string; heedsCancel: boolean },
+  question: Question & { id: string; cancellable: boolean },
   since: string,
   undoes: string,
 ): string {
-  const { id, kind, step, steps, choices, correction, lastFailure, heedsCancel } = question;
+  const { id, kind, step, steps, choices, correction, lastFailure, cancellable } = question;
   const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
   const paragraphs = [
@@ -61,7 +61,7 @@ export function describeWait(
     ...(more === '' ? [] : [plainMarkdown(more, questionCharsMax)]),
     'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
     ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
-    ...(heedsCancel ? [`Or press **Request Cancellation** to stop. ${stopping}`] : []),
+    ...(cancellable ? [`Or press **Request Cancellation** to stop. ${stopping}`] : []),
     `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
     ...(lastFailure
       ? [`Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]

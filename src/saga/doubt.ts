@@ -124,7 +124,7 @@ export async function writePlaced(
 
 /** Not cancelled with the saga: what a person has said is kept. */
 function write<T>(saga: Saga, title: string, act: Act<T>): Promise<T> {
-  const step = saga.quietStep('write-decision', title);
+  const step = saga.unlistedStep('write-decision', title);
   return CancellationScope.nonCancellable(() => saga.must({ step, act }, { refusal: 'ask' }));
 }
 
@@ -133,9 +133,9 @@ function questionAbout(
   doubt: Doubt,
   lastFailure: CallFailure | undefined,
 ): Question {
-  const { at, putBack, foundBy = doubtful.foundBy } = doubt;
-  const what = putBack
-    ? `The journal was put back to an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
+  const { at, restored, foundBy = doubtful.foundBy } = doubt;
+  const what = restored
+    ? `The journal was restored from an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
     : `It is not known whether the provider placed ${noun}, which was sent on ${inWords(at)}`;
   const hint = confirming?.hint === undefined ? '' : ` ${confirming.hint}`;
   return {

@@ -9,22 +9,22 @@ export interface Failed<P> {
 }
 
 /** Throws where a failure says that the story has to be begun again, or to end. */
-export function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
+export function throwIfStoryCannotGoOn(failed: readonly Failed<{ step: Step }>[]): void {
   const first = (name: CallFailureName) => failed.find(({ failure }) => failure.failure === name);
   const changed = first('StateChanged');
   if (changed) throw new StateChanged(changed.spec.step, changed.failure);
   const cancelled = first('OrderCancelled');
   if (cancelled) {
-    endAll(failed, 'failed');
+    markAll(failed, 'failed');
     throw new SagaFailed('OrderCancelled', cancelled.failure.message);
   }
   const late = first('DeadlinePassed');
   if (late === undefined) return;
-  endAll(failed, 'failed');
+  markAll(failed, 'failed');
   throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);
 }
 
-export function endAll(failed: readonly Failed<{ step: Step }>[], as: 'failed' | 'stuck'): void {
+export function markAll(failed: readonly Failed<{ step: Step }>[], as: 'failed' | 'stuck'): void {
   for (const { spec, failure } of failed) spec.step.end(as, describeFailure(failure));
 }
 

@@ -26,7 +26,7 @@ export function hasRoomForMany(undoing: boolean): boolean {
   return isBelow(undoing ? marks.undoing.sideBySideTo : marks.forward.sideBySideTo);
 }
 
-/** Whether a person can still be asked. @param canBeLeftOut nothing has to be put back where nobody answers */
+/** Whether a person can still be asked. @param canBeLeftOut nothing has to be undone where nobody answers */
 export function hasRoomToAsk(canBeLeftOut: boolean): boolean {
   return isBelow(canBeLeftOut ? marks.undoing.waitsTo : marks.forward.waitsTo);
 }

@@ -56,8 +56,8 @@ import { reminderDelaysMs } from './reminders';
 
 const progressQuery = defineQuery<ProgressView>('progress');
 
-/** `heedsCancel`: false where what is being done is brought to its end, cancelled or not. */
-type OpenQuestion = Question & { id: string; heedsCancel: boolean };
+/** `cancellable`: false where what is being done is brought to its end, cancelled or not. */
+type OpenQuestion = Question & { id: string; cancellable: boolean };
 
 /** Within a scope that is not cancellable, nothing hears of a cancellation. */
 function isCancellable(scope: CancellationScope): boolean {
@@ -85,7 +85,7 @@ export class HumanDecisions {
   private resumes: 'running' | 'undoing' = 'running';
   /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
   isLast = false;
-  /** What an end without success would put back, in a sentence. */
+  /** What an end without success would undo, in a sentence. */
   undoes: () => string = () => '';
 
   constructor(
@@ -109,7 +109,7 @@ export class HumanDecisions {
     const question = {
       ...asked,
       id: (asked.subject ?? uuid4()).slice(0, idChars),
-      heedsCancel: isCancellable(CancellationScope.current()),
+      cancellable: isCancellable(CancellationScope.current()),
     };
     delete this.taken;
     this.open = question;

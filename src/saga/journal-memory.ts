@@ -16,7 +16,7 @@ export interface JournalCalls {
 }
 
 export class JournalMemory {
-  /** From the last answer. A journal that lacks it was put back. */
+  /** From the last answer. A journal that lacks it was restored. */
   knows?: JournalKnowledge;
   /** What only one saga at a time may work on, and the turn in which this one does. */
   resource?: string;
@@ -26,7 +26,7 @@ export class JournalMemory {
   /** Whether the reference belongs to this run's request, as the journal has said. */
   isOwn = false;
   /** What this run has been told is not all there any more: it has begun anew since then. */
-  wasPutBack = false;
+  wasRestored = false;
   /** Shows that a call in flight is waited for. */
   progress?: Progress;
   /** The request, once it was checked. */
@@ -90,7 +90,7 @@ export class JournalMemory {
     this.isOwn = true;
     const before = this.knows;
     const isSame = before?.journal === knows.journal && before.epoch === knows.epoch;
-    this.wasPutBack ||= before !== undefined && !isSame;
+    this.wasRestored ||= before !== undefined && !isSame;
     this.knows = { ...(isSame && before.row !== undefined ? { row: before.row } : {}), ...knows };
   }
 

@@ -50,7 +50,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
     if (standing.knows !== undefined) journal.own(standing.knows);
     return standing;
   };
-  const step = saga.quietStep('read-journal', lookTitle);
+  const step = saga.unlistedStep('read-journal', lookTitle);
   const looked = await saga.one({ step, act }, { refusal: 'ask', skippable: true });
   if (looked.skipped) return undefined;
   journal.heard(looked.value);
@@ -87,7 +87,7 @@ export function howKnown({ placed, at, run }: Extract<PlacementFound, { how: 'pl
 
 function whyUnknown(placement: Extract<PlacementFound, { how: 'unknown' }> | { how: 'unread' }): string {
   if (placement.how === 'unread') return 'the journal could not be read, and a person went on without it';
-  const { at, run, putBack } = placement;
-  const what = putBack ? 'the journal was put back to an older copy' : `it was sent on ${inWords(at)} by run ${run}`;
+  const { at, run, restored } = placement;
+  const what = restored ? 'the journal was restored from an older copy' : `it was sent on ${inWords(at)} by run ${run}`;
   return `${what}, and nobody has said whether it was placed`;
 }

@@ -175,7 +175,7 @@ async function settleDoubt<T>(
   failure: CallFailure,
   { readsAgain = false } = {},
 ): Promise<Seen | 'cancelled' | undefined> {
-  const doubt = { ...open, settledMs: saga.seenSinceMs(open.row) + open.inAirMs };
+  const doubt = { ...open, settledMs: saga.seenSinceMs(open.row) + open.inFlightMs };
   const { foundBy } = pivot.note();
   const doubtful = { ...pivot, foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.

@@ -172,7 +172,7 @@ export class Progress {
   }
 
   /** A step of our own bookkeeping: see {@link Step.isShown}. */
-  quietStep(id: string, title: string): Step {
+  unlistedStep(id: string, title: string): Step {
     return this.find(id) ?? this.add(new Step(id, title, true));
   }
 

@@ -170,8 +170,8 @@ export function cause({ failure, message, status, body }: CallFailure): string {
       return `Our own journal fails, not the provider: ${message}. Nothing is sent without it.`;
     case 'JournalUnreadable':
       return `Our own journal fails, not the provider: ${message}.`;
-    case 'JournalPutBack':
-      return `Our own journal is not what it was: ${message}. Have docs/journal.md followed first (\`order-saga journal restored\`).`;
+    case 'JournalRestored':
+      return `Our own journal was restored or replaced: ${message}. Have docs/journal.md followed first (\`order-saga journal restored\`).`;
     case 'TemporalUnavailable':
       return `Temporal fails, not the provider: ${message}.`;
     case 'StoodStill':
@@ -183,7 +183,7 @@ export function cause({ failure, message, status, body }: CallFailure): string {
     case 'SecretMissing':
       return `Our own secret cannot be read: ${message}.`;
     case 'UnderWay':
-      return `Our own earlier call may still be in the air: ${message}.`;
+      return `Our own earlier call may still be in flight: ${message}.`;
     case 'StateChanged':
       return `Our own run goes by what is not so any more, again and again: ${message}.`;
     case 'Ordered':
@@ -224,7 +224,12 @@ function advice(
     correctable,
   }: Record<'undoing' | 'skippable' | 'markable' | 'refusable' | 'correctable', boolean>,
 ): string {
-  const first: CallFailure['failure'][] = ['Unauthorized', 'UnexpectedResponse', 'JournalUnreadable', 'JournalPutBack'];
+  const first: CallFailure['failure'][] = [
+    'Unauthorized',
+    'UnexpectedResponse',
+    'JournalUnreadable',
+    'JournalRestored',
+  ];
   if (refusable) {
     return (
       ` Fix the credentials and retry${correctable ? ', or retry with a correction' : ''}; ` +

@@ -80,7 +80,7 @@ export async function runSaga<W extends WorkflowName, P = never>(
   const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
   const looked: Looked = {};
-  let isThrough = false;
+  let storyFinished = false;
   let story: Story<W, P> | undefined;
   try {
     const read = await checkRequest(workflow, input);
@@ -112,7 +112,7 @@ export async function runSaga<W extends WorkflowName, P = never>(
           ? finish()
           : untilThrough(saga, request, make, resourceOf(workflow, request), looked),
     );
-    isThrough = true;
+    storyFinished = true;
     saga.journal.isEnding = true;
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
@@ -132,7 +132,9 @@ export async function runSaga<W extends WorkflowName, P = never>(
     const { ended } = saga.deadline;
     const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
     try {
-      return await CancellationScope.nonCancellable(() => giveUp(saga, why, { cancelled, isThrough, story, looked }));
+      return await CancellationScope.nonCancellable(() =>
+        giveUp(saga, why, { cancelled, storyFinished, story, looked }),
+      );
     } catch (givingUp) {
       if (givingUp instanceof EndedBefore) return await endAsBefore(saga, givingUp, cancelled());
       throw givingUp;
@@ -210,15 +212,15 @@ async function askToBeginAgain({ humanDecisions }: Saga, { step, failure }: Stat
   await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }], asking));
 }
 
-/** What its end without success would put back. */
+/** What its end without success would undo. */
 function describeUndo({ isPlaced }: Saga, { undoes }: AnyStory): string {
   if (isPlaced) return 'What was placed stays, and is paid for.';
-  return undoes?.() ?? 'Nothing has to be put back by this run.';
+  return undoes?.() ?? 'Nothing has to be undone by this run.';
 }
 
 interface GivingUp {
   cancelled: () => boolean;
-  isThrough: boolean;
+  storyFinished: boolean;
   story: AnyStory | undefined;
   looked: Looked;
 }
@@ -243,7 +245,7 @@ async function giveUp(saga: Saga, error: unknown, how: GivingUp): Promise<never>
 async function giveUpAsSeen(
   saga: Saga,
   error: unknown,
-  { cancelled, isThrough, story = {}, looked }: GivingUp,
+  { cancelled, storyFinished, story = {}, looked }: GivingUp,
 ): Promise<never> {
   const { progress, pivot } = saga;
   // Whatever a call of the story has not meant by now it never means: what is undone stays undone.
@@ -253,11 +255,11 @@ async function giveUpAsSeen(
   await story.undo?.(standing);
   await story.reportLeftovers?.(standing);
   // A clean-up puts nothing back.
-  const stands = (saga.isPlaced && !saga.isCancelled) || (isThrough && story.other !== undefined);
+  const stands = (saga.isPlaced && !saga.isCancelled) || (storyFinished && story.other !== undefined);
   const outcome = () => {
     if (whatIsKnown(saga, story) === 'nothing') return 'untouched';
     const { skipped, leftovers } = progress;
-    return outcomeOfEnd({ stands, isThrough, skipped, leftovers });
+    return outcomeOfEnd({ stands, storyFinished, skipped, leftovers });
   };
   const { as, why } = endOf(saga, error, cancelled());
   const report = () => reportOf(progress, outcome(), why);
@@ -352,7 +354,7 @@ async function writeEnding(
   const { notices } = saga;
   const { resource } = saga.journal;
   const { outcome } = ending.report;
-  const step = saga.quietStep('write-ending', 'Write the ending into the journal');
+  const step = saga.unlistedStep('write-ending', 'Write the ending into the journal');
   const written = await saga.one(
     {
       step,
@@ -365,7 +367,7 @@ async function writeEnding(
             report: ending,
             isReset: isReset(),
             ...definedOnly({ resource }),
-            ...(known === 'something' ? { leavesOpen: true } : definedOnly({ seenMs: story.other?.seenMs() })),
+            ...(known === 'something' ? { keepOpen: true } : definedOnly({ checkedAtMs: story.other?.checkedAtMs() })),
             ...told,
             retry,
           }),
@@ -402,7 +404,7 @@ const leftoversToldMax = 20;
 
 /** All that was asked for is there, and nothing else. */
 function isWhole({ skipped, leftovers }: Progress): boolean {
-  return outcomeOfEnd({ stands: true, isThrough: true, skipped, leftovers }) === 'done';
+  return outcomeOfEnd({ stands: true, storyFinished: true, skipped, leftovers }) === 'done';
 }
 
 function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report {

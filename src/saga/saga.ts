@@ -40,9 +40,9 @@ export interface PivotStep {
 
 export const lookTitle = 'Look into the journal for what was placed';
 
-/** How to put back what a step did. */
+/** How to undo what a step did. */
 export interface Undo extends StepSpec<unknown> {
-  /** What it is where it cannot be put back, or is not to be. */
+  /** What it is where it cannot be undone, or is not to be. */
   leftover: (why: string) => Leftover;
 }
 
@@ -50,7 +50,7 @@ export class Saga {
   readonly journal = new JournalMemory(journalCalls);
   readonly deadline = new Deadline();
   readonly cart = new CartMemory();
-  /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was put back lacks them. */
+  /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
   readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
   /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
@@ -77,8 +77,8 @@ export class Saga {
     return this.progress.step(id, title);
   }
 
-  quietStep(id: string, title: string): Step {
-    return this.progress.quietStep(id, title);
+  unlistedStep(id: string, title: string): Step {
+    return this.progress.unlistedStep(id, title);
   }
 
   /** Runs one step; see {@link together}. */
@@ -117,7 +117,7 @@ export class Saga {
   }
 
   /**
-   * Puts back what was done, side by side. What cannot be put back waits for a person, who may leave it behind; it is
+   * Undoes what was done, side by side. What cannot be undone waits for a person, who may leave it behind; it is
    * then a leftover. To be run in a scope that cannot be cancelled.
    */
   async undo(undos: readonly Undo[]): Promise<void> {
@@ -143,7 +143,7 @@ export class Saga {
     await steps.through(undos.map((undo) => ({ ...undo, leaveAlone: leaveAlone(undo) })));
   }
 
-  /** What cannot be put back. */
+  /** What cannot be undone. */
   leaveAlone(leftover: Leftover): void {
     this.progress.leave(leftover);
     countUndo('left-alone');
@@ -168,9 +168,9 @@ export class Saga {
 
   /** When this run first heard of a row, in milliseconds since 1970. */
   seenSinceMs(row: string): number {
-    const seenMs = this.rowsSeenMs.get(row) ?? Date.now();
-    this.rowsSeenMs.set(row, seenMs);
-    return seenMs;
+    const checkedAtMs = this.rowsSeenMs.get(row) ?? Date.now();
+    this.rowsSeenMs.set(row, checkedAtMs);
+    return checkedAtMs;
   }
 
   /**
@@ -183,7 +183,7 @@ export class Saga {
     // Whoever is cancelled ends, and looks then.
     if (!this.pivot || this.isPlaced || CancellationScope.current().consideredCancelled) return;
     const reading = {
-      step: this.quietStep('read-journal', lookTitle),
+      step: this.unlistedStep('read-journal', lookTitle),
       act: (asked: EffectContext) => activities('read what was placed').readStanding(asked),
     };
     const { placement } = await this.must(reading, { refusal: 'ask' });
@@ -198,7 +198,7 @@ export class Saga {
    * @returns false where that row stands no more: the journal is asked again
    */
   async writeCancelled({ by, note }: MarkCancelled, row?: string): Promise<boolean> {
-    const step = this.quietStep('write-decision', 'Write into the journal that the provider has cancelled it');
+    const step = this.unlistedStep('write-decision', 'Write into the journal that the provider has cancelled it');
     const said = { note, ...definedOnly({ by, row }) };
     const written = await CancellationScope.nonCancellable(() =>
       this.must(

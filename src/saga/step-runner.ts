@@ -14,7 +14,7 @@ import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-ha
 import type { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
 import { describeRejection, SagaFailed, StateChanged, type MarkCancelled } from './ends';
-import { breakOff, endAll, isNotToBeUndone, type Failed } from './failed-steps';
+import { throwIfStoryCannotGoOn, markAll, isNotToBeUndone, type Failed } from './failed-steps';
 import { hasRoomForMany, whyFull } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import type { Progress, Step } from './progress';
@@ -135,15 +135,15 @@ export class StepRunner<T, P extends StepSpec<T>> {
   /** @returns the specs that are tried again */
   private async afterFailures(specs: readonly P[], failed: readonly Failed<P>[], untried: readonly P[]): Promise<P[]> {
     const { refusal, skippable = false, skippedWhenFull, corrections } = this.policy;
-    breakOff(failed);
+    throwIfStoryCannotGoOn(failed);
     const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
     const others = failed.filter((one) => one !== refused);
     const ofRefusal = refused && questionOfRefusal(this.saga.onRefusal, [refused, ...others], corrections);
     if (refused && refusal !== 'ask' && !ofRefusal) {
-      endAll(failed, 'failed');
+      markAll(failed, 'failed');
       throw new SagaFailed(refusal, `${refused.spec.step.title}: ${describeFailure(refused.failure)}`);
     }
-    endAll(failed, 'stuck');
+    markAll(failed, 'stuck');
     const failure = failed[0]?.failure;
     // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them
     // back for ever.
@@ -165,7 +165,7 @@ export class StepRunner<T, P extends StepSpec<T>> {
       throw error;
     });
     if (decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
-      endAll(failed, 'failed');
+      markAll(failed, 'failed');
       const { spec, failure } = forbidden;
       throw new SagaFailed(refusal, `${spec.step.title}: ${describeFailure(failure)}; ${describeRejection(decision)}`);
     }
@@ -248,7 +248,7 @@ export class StepRunner<T, P extends StepSpec<T>> {
    */
   private async writeByHand(calls: readonly EffectCall[], { by, note }: MarkDone): Promise<boolean> {
     if (calls.length === 0) return true;
-    const step = this.saga.progress.quietStep('write-by-hand', 'Write into the journal what was done by hand');
+    const step = this.saga.progress.unlistedStep('write-by-hand', 'Write into the journal what was done by hand');
     const act: Act<null> = ({ retry, knows }) =>
       activities('write what was done by hand into the journal').writeByHand({ calls, by, note, retry, knows });
     const writing = new StepRunner<null, StepSpec<null>>(

@@ -46,7 +46,7 @@ interface Parts {
   /** Called again before the pivot is tried again: what stands is not done again. */
   prepare?: () => Promise<void>;
   /**
-   * Puts back what was prepared, in whichever run, and no order has.
+   * Restores what was prepared, in whichever run, and no order has.
    *
    * @param standing undefined where there is no pivot, or a person went on without the journal: then nothing is put
    * back that a pivot may rely on
@@ -61,6 +61,6 @@ interface Parts {
     /** Of one that goes on, or that it has not looked at, it knows nothing; it may not have put all in order. */
     known: () => 'nothing' | 'something' | 'all-in-order';
     /** As of when it knows that, by the journal's clock. */
-    seenMs: () => number | undefined;
+    checkedAtMs: () => number | undefined;
   };
 }

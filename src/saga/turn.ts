@@ -30,7 +30,7 @@ export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnsw
     },
     { description: 'Look at once whether it is its turn; for a saga that is queued' },
   );
-  const step = saga.quietStep('take-turn', `Wait for the turn at ${resource}`);
+  const step = saga.unlistedStep('take-turn', `Wait for the turn at ${resource}`);
   let queuedSince: string | undefined;
   let answer = first ?? (await ask(saga, step, resource));
   try {

@@ -192,7 +192,7 @@ it('names every failure that there is, and none that there is not', () => {
 it('is the provider’s where it did not answer, and not where nobody asked it now', () => {
   expect(ownerOf({ failure: 'UnknownOutcome', endpoint: 'POST /order' })).toBe('provider');
   expect(ownerOf({ failure: 'UnknownOutcome' })).toBe('us');
-  expect(ownerOf({ failure: 'UnknownOutcome', doubt: { putBack: true } as CallFailure['doubt'] & object })).toBe(
+  expect(ownerOf({ failure: 'UnknownOutcome', doubt: { restored: true } as CallFailure['doubt'] & object })).toBe(
     'journal',
   );
 });

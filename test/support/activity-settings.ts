@@ -15,7 +15,7 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
     listLagMs: 60_000,
     newServerWithinMs: 1_800_000,
     sendWithinMs: 5_000,
-    inAirMs: 1_000,
+    inFlightMs: 1_000,
     approvalMaxAgeMs: 0,
     quoteMaxAgeMs: 300_000,
     duplicateWithinMs: 0,

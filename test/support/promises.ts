@@ -217,7 +217,7 @@ function protectedThroughout(
   const owned = leftoversOf(told).flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
   const changed = [...after.filter((id) => !before.includes(id)), ...before.filter((id) => !after.includes(id))];
   const silent = changed.filter((id) => !owned.includes(id));
-  if (silent.length > 0) broken.push(`firewalls ${silent.join()} were changed, and neither put back nor told`);
+  if (silent.length > 0) broken.push(`firewalls ${silent.join()} were changed, and neither undone nor told`);
   return broken;
 }
 

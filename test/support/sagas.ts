@@ -56,7 +56,7 @@ export async function untilWaitingOrEnded(
 const hasEnded = (state: ProgressView['state']) => isOutcome(state);
 
 /**
- * Decides what the saga waits for, naming the question; where the call may be in the air, as soon as it no longer can
+ * Decides what the saga waits for, naming the question; where the call may be in flight, as soon as it no longer can
  * be.
  *
  * @throws DecisionRefusedError for any other reason
@@ -71,7 +71,7 @@ export async function answer(
     try {
       return await saga.decide(decision, { question: waiting?.id ?? 'none waits', ...body });
     } catch (error) {
-      if (!(error instanceof DecisionRefusedError) || !error.message.includes('in the air')) throw error;
+      if (!(error instanceof DecisionRefusedError) || !error.message.includes('in flight')) throw error;
       await pause(50);
     }
   }

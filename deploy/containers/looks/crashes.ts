@@ -36,9 +36,9 @@ export async function crashes({ checks, project }: Context): Promise<void> {
     );
 
   await checks.check(
-    'the worker is killed with an order in the air: a person is asked, confirms it, and no second one is placed',
+    'the worker is killed with an order in flight: a person is asked, confirms it, and no second one is placed',
     async () => {
-      const order = request('PO-IN-THE-AIR');
+      const order = request('PO-IN-FLIGHT');
       const match = { account: order.account };
       const gate = await sandboxOf(project).addFault({ endpoint: 'place-order', kind: 'gate', hold: 'after', match });
       await startSaga(project, order);

@@ -3,7 +3,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type ColumnDefinitionBuilder, type Kysely } from 'kysely';
-import { incarnationHere, isPostgres, nowMs } from '../dialects';
+import { identityHere, isPostgres, nowMs } from '../dialects';
 
 /** What the two databases call alike things. */
 interface Types {
@@ -34,7 +34,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await makeEnding(db, types);
   await makeTurn(db, types);
   await makeCorrection(db, types);
-  await makeCeremony(db, types);
+  await makeConfirmation(db, types);
 }
 
 async function makeJournal(db: Kysely<unknown>, { integer }: Types): Promise<void> {
@@ -43,14 +43,14 @@ async function makeJournal(db: Kysely<unknown>, { integer }: Types): Promise<voi
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('epoch', integer, (column) => column.notNull())
     .addColumn('raised_ms', integer, (column) => column.notNull())
-    .addColumn('put_back_ms', integer)
+    .addColumn('restored_ms', integer)
     .addColumn('doubts_new', 'integer', (column) => column.notNull())
-    .addColumn('incarnation', 'text')
+    .addColumn('identity', 'text')
     .execute();
-  if (isPostgres(db)) await makeIncarnation(db);
+  if (isPostgres(db)) await makeIdentity(db);
   await sql`
-    insert into journal (id, epoch, raised_ms, doubts_new, incarnation)
-    values (${randomUUID()}, ${nowMs(db)}, 0, 0, ${incarnationHere(db)})`.execute(db);
+    insert into journal (id, epoch, raised_ms, doubts_new, identity)
+    values (${randomUUID()}, ${nowMs(db)}, 0, 0, ${identityHere(db)})`.execute(db);
 }
 
 /**
@@ -58,9 +58,9 @@ async function makeJournal(db: Kysely<unknown>, { integer }: Types): Promise<voi
  * an error would end the transaction that asks. The control file is not asked for the timeline: after a promotion it
  * lags until the next checkpoint.
  */
-async function makeIncarnation(db: Kysely<unknown>): Promise<void> {
+async function makeIdentity(db: Kysely<unknown>): Promise<void> {
   await sql`
-    create function journal_incarnation() returns text language plpgsql as $$
+    create function journal_identity() returns text language plpgsql as $$
     begin
       if pg_is_in_recovery() then
         return null;
@@ -125,7 +125,7 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .addColumn('vm_object_id', integer)
     .addColumn('epoch', integer, (column) => column.notNull())
     .addColumn('meant_ms', integer, (column) => column.notNull())
-    .addColumn('in_air_ms', integer, (column) => column.notNull())
+    .addColumn('in_flight_ms', integer, (column) => column.notNull())
     .addColumn('outcome', 'text', (column) =>
       column.check(sql`outcome in ('done', 'not-done', 'unknown', 'undone', 'denied')`),
     )
@@ -247,7 +247,7 @@ async function makeTurn(db: Kysely<unknown>, { integer, sequence }: Types): Prom
     .addColumn('namespace', 'text', (column) => column.notNull())
     .addColumn('since_ms', integer, (column) => column.notNull())
     .addColumn('begun_ms', integer)
-    // Set when the saga has ended: a turn is kept while a call of it may still be in the air.
+    // Set when the saga has ended: a turn is kept while a call of it may still be in flight.
     .addColumn('ended_ms', integer)
     .addUniqueConstraint('one_place_for_a_saga', ['workflow', 'reference'])
     .execute();
@@ -276,9 +276,9 @@ async function makeCorrection(db: Kysely<unknown>, { integer, sequence }: Types)
     .execute();
 }
 
-async function makeCeremony(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {
+async function makeConfirmation(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {
   await db.schema
-    .createTable('ceremony')
+    .createTable('confirmation')
     .addColumn('seq', integer, sequence)
     .addColumn('at_ms', integer, (column) => column.notNull())
     .addColumn('what', 'text', (column) => column.notNull())

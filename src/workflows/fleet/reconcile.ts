@@ -78,7 +78,7 @@ async function lookAtOpen(request: ReconcileRequest, sweep: Sweep): Promise<void
     sweep.report.looked.open += slice.count;
     for (const { how, ...saga } of slice.lost) {
       found(sweep, { kind: 'lost', saga: idOf(saga), how });
-      await seeTo(request, sweep, saga);
+      await handle(request, sweep, saga);
       for (const { vmObjectId, firewalls } of saga.unprotected) {
         found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
       }
@@ -99,7 +99,7 @@ async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<voi
     sweep.report.looked.ended += slice.count;
     sweep.serversKnown = slice.serversKnown ?? sweep.serversKnown;
     for (const saga of slice.left) {
-      await seeTo(request, sweep, saga);
+      await handle(request, sweep, saga);
       noteUnprotected(request, sweep, saga);
     }
     for (const vmObjectId of slice.servers) toCompare(request, sweep, vmObjectId);
@@ -134,7 +134,7 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
  * Cart items in no order, and a placement that nobody knows of: a clean-up deletes the first, and asks about the
  * second.
  */
-async function seeTo(request: ReconcileRequest, sweep: Sweep, saga: Left): Promise<void> {
+async function handle(request: ReconcileRequest, sweep: Sweep, saga: Left): Promise<void> {
   const isUnknown = saga.placement === 'unknown';
   if (saga.cartItems.length === 0 && !isUnknown) return;
   const cleanUp = await cleanUpOf(request, saga);

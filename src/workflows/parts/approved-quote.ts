@@ -63,7 +63,7 @@ export class ApprovedQuote {
    * @throws SagaFailed when it is refused or not available and nobody is asked, breaks the guard, or a person rejects
    * it; StateChanged where another run has placed it, or may have
    */
-  come(): Promise<void> {
+  agreeFromScratch(): Promise<void> {
     this.approved = undefined;
     return this.agree();
   }
@@ -106,7 +106,7 @@ export class ApprovedQuote {
       }
       const violations = guardViolations(quote, terms.guard);
       if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
-      if (!needsApproval(quote, terms.approval) || this.holds(quote, approvalMaxAgeMs)) {
+      if (!needsApproval(quote, terms.approval) || this.isStillApproved(quote, approvalMaxAgeMs)) {
         this.quote = quote;
         this.untilMs = quotedMs + quoteMaxAgeMs;
         return;
@@ -129,7 +129,7 @@ export class ApprovedQuote {
     );
   }
 
-  private holds(quote: Quote, approvalMaxAgeMs: number): boolean {
+  private isStillApproved(quote: Quote, approvalMaxAgeMs: number): boolean {
     const { approved } = this;
     return approved !== undefined && sameTerms(approved.quote, quote) && approved.agedMs <= approvalMaxAgeMs;
   }

@@ -87,7 +87,7 @@ export class Cart {
     if (!saga.journal.inDoubt) return [];
     const looked = await saga.one(
       {
-        step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
+        step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
         act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.cart.items }),
       },
       { refusal: 'ask', skippable: true },
@@ -104,7 +104,7 @@ export class Cart {
   private reportDoubts(doubtfulAdds: readonly number[]): void {
     const { saga } = this;
     reportDoubtfulAdds(saga, doubtfulAdds);
-    if (saga.journal.wasPutBack) reportDoubtfulAdds(saga, this.doubted);
+    if (saga.journal.wasRestored) reportDoubtfulAdds(saga, this.doubted);
   }
 
   private get secrets(): SentSecrets {

@@ -123,7 +123,7 @@ export class FirewallChange {
   }
 
   /** Backwards: what it replaced is there again before anything is unassigned. */
-  async putBack(): Promise<void> {
+  async undo(): Promise<void> {
     if (!this.isBegun) return;
     this.saga.progress.enter('undoing');
     if (wasTried(this.unassigning)) await this.assignAgain();
@@ -134,7 +134,7 @@ export class FirewallChange {
   private async assignAgain(): Promise<void> {
     const { unassign, unassigning } = this;
     const act = async (asked: EffectContext) => {
-      await this.undo('assignFirewalls', unassign, { countsByHand: true, ...asked });
+      await this.undoCall('assignFirewalls', unassign, { countsByHand: true, ...asked });
       await this.list({ expect: unassign, undoing: true }, asked.retry);
     };
     const title = 'Assign the unassigned firewalls again';
@@ -145,7 +145,7 @@ export class FirewallChange {
 
   /**
    * Only what was not there before and is there now: a firewall that protected the server before stays. What it replaced
-   * is put back first, no matter which run unassigned it, unless a person skipped that. What another saga has assigned
+   * is undone first, no matter which run unassigned it, unless a person skipped that. What another saga has assigned
    * meanwhile stays and is reported. Where the first list could not be read, nobody knows what was there: all stay and
    * are reported.
    */
@@ -153,7 +153,7 @@ export class FirewallChange {
     const { saga, vmObjectId, before, assign, assigning, unassign, unassigning } = this;
     const leaving = this.leaving('unassignFirewalls', assign, 'assigned');
     if (before === undefined) {
-      saga.leaveAlone(leaving.leftover('it cannot be put back safely'));
+      saga.leaveAlone(leaving.leftover('it cannot be undone safely'));
       return;
     }
     const act = async (asked: EffectContext) => {
@@ -161,11 +161,11 @@ export class FirewallChange {
       const now = readable(list);
       const isGone = (id: number) => now?.includes(id) !== true;
       const missing = unassigning.status === 'skipped' ? [] : unassign.filter(isGone);
-      await this.undo('assignFirewalls', missing, asked);
+      await this.undoCall('assignFirewalls', missing, asked);
       const there = now === undefined ? assign : assign.filter((id) => !isGone(id));
       const kept = there.filter((id) => list.others?.includes(id));
       const surplus = there.filter((id) => !kept.includes(id));
-      await this.undo('unassignFirewalls', surplus, asked);
+      await this.undoCall('unassignFirewalls', surplus, asked);
       if (missing.length + surplus.length > 0) {
         await this.list({ expect: missing, without: surplus, undoing: true }, asked.retry);
       }
@@ -207,7 +207,7 @@ export class FirewallChange {
     return changed;
   }
 
-  private async undo(how: How, firewalls: number[], asked: EffectContext & { countsByHand?: true }): Promise<void> {
+  private async undoCall(how: How, firewalls: number[], asked: EffectContext & { countsByHand?: true }): Promise<void> {
     if (firewalls.length === 0) return;
     const isAssigning = how === 'assignFirewalls';
     const { vmObjectId } = this;

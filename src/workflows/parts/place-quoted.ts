@@ -78,7 +78,7 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
     });
     const { id, title } = spec.pivot;
     return {
-      prepare: () => approved.come(),
+      prepare: () => approved.agreeFromScratch(),
       pivot: {
         get step() {
           return saga.step(id, title);

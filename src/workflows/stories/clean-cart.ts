@@ -25,12 +25,12 @@ import type { StoryOf } from '../../saga/story';
 import { activities } from '../../saga/activities';
 
 /** What the clean-up knows so far. */
-interface Sight {
+interface LastLook {
   /** Undefined: it has not looked yet, or the provisioning goes on. */
   standing?: Standing | undefined;
   /** When it last looked, if everything was in order then. */
   inOrderMs?: number | undefined;
-  isThrough?: boolean;
+  storyFinished?: boolean;
 }
 
 export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
@@ -38,7 +38,7 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
 }
 
 const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
-  const sight: Sight = {};
+  const sight: LastLook = {};
   const finish = async () => {
     const { leftAlone, ...standing } = await settle(saga, reference, sight);
     const deleted = await deleteItems(saga, standing.items);
@@ -47,10 +47,10 @@ const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
     if (now.running) reportUnseen(saga, standing);
     else {
       const isSeenTo = now.placement.how === 'none' && untold(now.items, saga.progress.leftovers).length === 0;
-      if (isSeenTo) sight.inOrderMs = now.seenMs;
+      if (isSeenTo) sight.inOrderMs = now.checkedAtMs;
       reportOpen(saga, await withDenied(saga, now));
     }
-    sight.isThrough = true;
+    sight.storyFinished = true;
     const { leftovers, decisions } = saga.progress;
     return { reference, deleted, leftAlone, leftovers, decisions };
   };
@@ -58,14 +58,14 @@ const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
     finish,
     other: {
       known: () => {
-        const { standing, inOrderMs, isThrough } = sight;
+        const { standing, inOrderMs, storyFinished } = sight;
         if (standing === undefined) return 'nothing';
-        return isThrough && inOrderMs !== undefined ? 'all-in-order' : 'something';
+        return storyFinished && inOrderMs !== undefined ? 'all-in-order' : 'something';
       },
-      seenMs: () => sight.inOrderMs,
+      checkedAtMs: () => sight.inOrderMs,
     },
     reportLeftovers: () => {
-      if (sight.standing !== undefined && !sight.isThrough) reportOpen(saga, sight.standing);
+      if (sight.standing !== undefined && !sight.storyFinished) reportOpen(saga, sight.standing);
     },
   };
 };
@@ -105,7 +105,7 @@ async function withDenied(saga: Saga, standing: Standing): Promise<Standing> {
 }
 
 /** The standing of the reference, once the outcome of its order is known. */
-async function settle(saga: Saga, reference: string, sight: Sight): Promise<Standing & { leftAlone: number[] }> {
+async function settle(saga: Saga, reference: string, sight: LastLook): Promise<Standing & { leftAlone: number[] }> {
   let leftAlone: number[] = [];
   for (;;) {
     const standing = await look(saga, reference);
@@ -130,7 +130,7 @@ async function settle(saga: Saga, reference: string, sight: Sight): Promise<Stan
     const doubt = {
       ...placement,
       foundBy: note && `${note.foundBy}, ${doubtful.foundBy}`,
-      settledMs: saga.seenSinceMs(placement.row) + placement.inAirMs,
+      settledMs: saga.seenSinceMs(placement.row) + placement.inFlightMs,
     };
     await untilSettled(saga, doubtful, doubt);
     const placed = await askAboutPlacement(saga, doubtful, doubt);
@@ -143,7 +143,7 @@ async function settle(saga: Saga, reference: string, sight: Sight): Promise<Stan
 async function look(saga: Saga, reference: string): Promise<Standing> {
   const standing = await saga.must(
     {
-      step: saga.quietStep('read-journal', 'Read what was done under this reference'),
+      step: saga.unlistedStep('read-journal', 'Read what was done under this reference'),
       act: (asked) => activities(`read what was done under ${reference}`).readStanding({ ...asked, orRunning: true }),
     },
     { refusal: 'InvalidRequest' },

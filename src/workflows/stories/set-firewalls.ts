@@ -46,8 +46,8 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
       const told = { reference, vmObjectId, assigned: assign, unassigned: unassign, ...seen };
       return leftovers.length > 0 ? { ...told, leftovers } : told;
     },
-    undo: async () => change?.putBack(),
-    undoes: () => (change?.isBegun ? 'It puts back the firewalls that it has changed.' : undefined),
+    undo: async () => change?.undo(),
+    undoes: () => (change?.isBegun ? 'It restores the firewalls that it has changed.' : undefined),
     reportLeftovers: () => reportOthers(saga, request),
   };
 };
@@ -55,7 +55,7 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
 /**
  * This run takes the changes of an earlier run for the state before, and does not undo them: others may rely on them by
  * now. It reports them where the server still shows them, or where the list cannot be read; and its own of before a
- * journal was put back. Where the journal cannot be read, it reports what the request may have changed.
+ * journal was restored. Where the journal cannot be read, it reports what the request may have changed.
  */
 async function reportOthers(
   saga: Saga,
@@ -65,7 +65,7 @@ async function reportOthers(
   if (!journal.isOwn && !journal.inDoubt) return;
   const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
   const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
-  const step = saga.quietStep('read-changed', 'Look into the journal for what other runs have changed');
+  const step = saga.unlistedStep('read-changed', 'Look into the journal for what other runs have changed');
   const changed = await saga.one(
     {
       step,
@@ -83,7 +83,7 @@ async function reportOthers(
   }
   journal.heard(changed.value);
   // The journal may have lost what this run did before it began again.
-  const known = [changed.value, ...(journal.wasPutBack ? [saga.changed] : [])];
+  const known = [changed.value, ...(journal.wasRestored ? [saga.changed] : [])];
   const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
   const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
   if (assigned.length + unassigned.length === 0) return;
@@ -93,8 +93,8 @@ async function reportOthers(
   );
   const now = looked.ok ? readable(looked.value) : undefined;
   const leave = (firewalls: number[], what: string) => {
-    const by = journal.wasPutBack ? 'this saga, perhaps before the journal was put back' : 'another run of this saga';
-    const why = `${now ? '' : 'perhaps '}${what} by ${by}, and not put back`;
+    const by = journal.wasRestored ? 'this saga, perhaps before the journal was restored' : 'another run of this saga';
+    const why = `${now ? '' : 'perhaps '}${what} by ${by}, and not undone`;
     if (firewalls.length > 0) progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
   };
   leave(

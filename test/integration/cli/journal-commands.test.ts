@@ -72,9 +72,9 @@ async function take(journal: Journal, reference: string): Promise<void> {
 
 /** Meant, and nothing more: as a worker leaves it that died. */
 async function meanOrder(journal: Journal, reference: string) {
-  const meant = await journal.mean({ ...keyOf(reference), call: order, run: 'run-1', knows: undefined, inAirMs: 0 });
+  const meant = await journal.mean({ ...keyOf(reference), call: order, run: 'run-1', knows: undefined, inFlightMs: 0 });
   if (meant.how !== 'send') throw new Error(meant.how);
-  return { call: order, run: 'run-1', knows: meant.knows, inAirMs: 0 };
+  return { call: order, run: 'run-1', knows: meant.knows, inFlightMs: 0 };
 }
 
 /** As it is called where somebody reads it. */
@@ -125,7 +125,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(out).toContain('orders, change orders and switches: 1 meant, 1 of unknown outcome\n');
   });
 
-  it('waits for a person where its database was put back or failed over, and says so', async () => {
+  it('waits for a person where its database was restored or failed over, and says so', async () => {
     const url = await places[kind]();
     await run(url, ['journal', 'migrate']);
     if (kind === 'file') {
@@ -135,12 +135,12 @@ function aJournal(kind: keyof typeof places): void {
       return;
     }
     await withJournal(url, undefined, (journal) =>
-      journal.db.updateTable('journal').set({ incarnation: '1/0000000A' }).execute(),
+      journal.db.updateTable('journal').set({ identity: '1/0000000A' }).execute(),
     );
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(4);
     expect(out).toMatch(
-      /restored {8}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
+      /restored {8}the journal’s database was restored .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
     );
     const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
     expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
@@ -152,7 +152,7 @@ function aJournal(kind: keyof typeof places): void {
     await run(url, ['journal', 'migrate']);
     const noticedMs = Date.parse('2026-01-02T03:04:05.000Z');
     await withJournal(url, undefined, (journal) =>
-      journal.db.updateTable('journal').set({ put_back_ms: noticedMs, epoch: noticedMs }).execute(),
+      journal.db.updateTable('journal').set({ restored_ms: noticedMs, epoch: noticedMs }).execute(),
     );
     const noticed = await run(url, ['journal', 'status']);
     expect(noticed.status).toBe(4);
@@ -180,7 +180,7 @@ function aJournal(kind: keyof typeof places): void {
     const after = await run(url, ['journal', 'status', '--json']);
     expect(after.status).toBe(0);
     expect(documentIn(after)).toMatchObject({ epoch, raisedAt: epoch, newReferences: 'ask' });
-    expect(documentIn(after)).not.toHaveProperty('putBackAt');
+    expect(documentIn(after)).not.toHaveProperty('restoredAt');
 
     const unchanged = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost', '--json']);
     expect(documentIn(unchanged)).toMatchObject({ nothingLost: true, changed: false });
@@ -219,7 +219,7 @@ function aJournal(kind: keyof typeof places): void {
         expect(await run(url, [...args, ...less])).toMatchObject({ status: 2, out: '' });
       }
     }
-    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ epoch, ceremonies: [] });
+    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ epoch, confirmations: [] });
 
     await run(url, ['journal', 'restored', '--new-references', 'ask', '--by', 'ann', '--note', 'the backup of 03:10']);
     await run(url, ['journal', 'trust-new-references', '--by', 'bob', '--note', 'all is\nsent again']);
@@ -227,7 +227,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(out).toMatch(/trust-new-references, says bob: all is sent again\n/);
     expect(out).toMatch(/restored \(epoch [^;]+; newReferences ask\), says ann: the backup of 03:10\n/);
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
-      ceremonies: [
+      confirmations: [
         { what: 'trust-new-references', said: { by: 'bob' } },
         { what: 'restored', said: { by: 'ann', note: 'the backup of 03:10' } },
       ],
@@ -274,7 +274,7 @@ function aJournal(kind: keyof typeof places): void {
     await run(url, ['journal', 'migrate']);
     await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
     await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'trust']);
-    const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inAirMs: 0 };
+    const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inFlightMs: 0 };
     const row = await withJournal(url, undefined, async (journal) => {
       await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'reversed', report: {} });
       const meant = await journal.mean({ ...meaning, run: 'run-2' });
@@ -352,7 +352,9 @@ describeWithPostgres('a database server that', () => {
       await take(journal, 'R-1');
       const meant = await meanOrder(journal, 'R-1');
       await journal.answered(keyOf('R-1'), meant, { outcome: 'done', answer: null });
-      await expect(takeTurn(journal, keyOf('R-1'), 'server 1', 'default')).resolves.toMatchObject({ how: 'needless' });
+      await expect(takeTurn(journal, keyOf('R-1'), 'server 1', 'default')).resolves.toMatchObject({
+        how: 'already-placed',
+      });
       await take(journal, 'R-2');
       await expect(takeTurn(journal, keyOf('R-2'), 'server 1', 'default')).resolves.toMatchObject({ how: 'begun' });
       const ending = { run: 'run-1', by: 'provisionServers', outcome: 'done', report: {} } as const;

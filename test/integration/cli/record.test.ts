@@ -87,9 +87,9 @@ it('tells who decided, when, and how they know; nothing that they wrote looks li
 
   const before = await recordOf(request.reference);
   expect(before).toMatchObject({ state: 'open', placement: 'unknown' });
-  const { id, inAirUntil, meantAt } = before.effects.at(-1)!;
+  const { id, inFlightUntil, meantAt } = before.effects.at(-1)!;
   expect(before.effects.at(-1)).toMatchObject({ step: 'place-order', outcome: 'unknown', failure: 'UnknownOutcome' });
-  expect(Date.parse(inAirUntil!)).toBeGreaterThan(Date.parse(meantAt));
+  expect(Date.parse(inFlightUntil!)).toBeGreaterThan(Date.parse(meantAt));
   const open = await record(request.reference);
   expect(open.out).toContain('nobody knows whether the order was placed');
   expect(open.out).toMatch(/: open\n {2}no run has recorded its end/);
@@ -100,7 +100,7 @@ it('tells who decided, when, and how they know; nothing that they wrote looks li
   const after = await recordOf(request.reference);
   const [denied, placed] = after.effects.filter(({ kind }) => kind === 'pivot');
   expect(denied).toMatchObject({ id, outcome: 'denied', decided: { by: 'ada', note } });
-  expect(denied).not.toHaveProperty('inAirUntil');
+  expect(denied).not.toHaveProperty('inFlightUntil');
   expect(placed).toMatchObject({ outcome: 'done' });
   expect(after).toMatchObject({ state: 'done', placement: 'placed', decisions: [{ decision: 'confirmNotPlaced' }] });
 

@@ -19,7 +19,7 @@ describeEachDatabase(`among ${rows} purchases`, ({ fresh }) => {
         select 'switchPlan', 'r' || n, 'AB-' || (n % 2), 0, 'run', 0, 0 from (${numbers}) as numbers`.execute(db);
     // Many at the same moment: pages end among them.
     await sql`
-      insert into effect (id, workflow, reference, step, kind, activity, run, about, epoch, meant_ms, in_air_ms, outcome)
+      insert into effect (id, workflow, reference, step, kind, activity, run, about, epoch, meant_ms, in_flight_ms, outcome)
         select 'e' || n, 'switchPlan', 'r' || n, 'switch-plan', 'pivot', 'switchPlan', 'run', '{}', 0, n / 1000, 0, 'done'
         from (${numbers}) as numbers`.execute(db);
     await sql`

@@ -11,7 +11,7 @@ import { lostRows } from './contract/lost-rows';
 import { openOnes } from './contract/open-references';
 import { pivots } from './contract/pivots';
 import { purchases } from './contract/purchases';
-import { putBack } from './contract/put-back';
+import { restoredJournal } from './contract/restored';
 import { references } from './contract/references';
 import { standing } from './contract/standing';
 import { repeatableSteps } from './contract/repeatable-steps';
@@ -35,5 +35,5 @@ describeEachDatabase('the journal', (databases) => {
   describe('cart items and the order', () => cartItems(databases));
   describe('firewalls', () => firewalls(databases));
   describe('rows that the journal lost', () => lostRows(databases));
-  describe('a journal that was put back', () => putBack(databases));
+  describe('a journal that was restored', () => restoredJournal(databases));
 });

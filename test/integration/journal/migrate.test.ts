@@ -36,15 +36,15 @@ describeEachDatabase('the schema', ({ place: somewhere }) => {
     const journal = await opened(address);
     const [row, ...others] = await journal.db.selectFrom('journal').selectAll().execute();
     expect(others).toEqual([]);
-    expect(row).toMatchObject({ raised_ms: 0, put_back_ms: null, doubts_new: 0 });
+    expect(row).toMatchObject({ raised_ms: 0, restored_ms: null, doubts_new: 0 });
     expect(Math.abs(row!.epoch - Date.now())).toBeLessThan(60_000);
   });
 
   it('is made as a whole or not at all', async () => {
     // The last table of the step is in its way: what came before it must not stay.
-    await withDatabase((db) => sql`create table ceremony (somebody text)`.execute(db));
+    await withDatabase((db) => sql`create table confirmation (somebody text)`.execute(db));
     await expect(migrate(address)).rejects.toThrow();
-    await withDatabase((db) => sql`drop table ceremony`.execute(db));
+    await withDatabase((db) => sql`drop table confirmation`.execute(db));
     await expect(migrate(address)).resolves.toEqual({ from: 0, to: schemaNumber });
     await opened(address);
   });
@@ -55,8 +55,8 @@ describeEachDatabase('the schema', ({ place: somewhere }) => {
     const run = await Run.begin(journal);
     const { knows } = await run.send(place(1));
     const copied = sql`
-      insert into effect (id, workflow, reference, step, kind, activity, run, about, epoch, meant_ms, in_air_ms)
-        select 'another', workflow, reference, 'another', kind, activity, run, about, epoch, meant_ms, in_air_ms
+      insert into effect (id, workflow, reference, step, kind, activity, run, about, epoch, meant_ms, in_flight_ms)
+        select 'another', workflow, reference, 'another', kind, activity, run, about, epoch, meant_ms, in_flight_ms
         from effect where id = ${knows.row}`;
     const refusal = await copied.execute(journal.db).catch((error: unknown) => error);
     expect(isUniqueViolation(refusal)).toBe(true);

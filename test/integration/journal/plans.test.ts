@@ -129,7 +129,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await takeTurn(journal, second.key, resource, 'orders');
       await dropTurn(journal, ended.next!);
     },
-    'a turn is kept for a call that may be in the air': async () => {
+    'a turn is kept for a call that may be in flight': async () => {
       const resource = 'server 2';
       const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
       for (const run of [first, second]) await takeTurn(journal, run.key, resource, 'orders');
@@ -164,7 +164,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);
       await run.again().take();
-      await standingOf(journal, run.key, { inAirMs: 60_000 });
+      await standingOf(journal, run.key, { inFlightMs: 60_000 });
       await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
       await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
     },
@@ -225,7 +225,7 @@ async function fill({ db }: Journal): Promise<void> {
     db,
   );
   await sql`
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, meant_ms, in_air_ms, outcome)
+    insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, meant_ms, in_flight_ms, outcome)
       select 'e' || n, 'provisionServers', 'r' || (1 + n % ${sql.lit(rows / 10)}), 'step-' || (n % 7),
         case when n <= ${sql.lit(rows / 10)} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, n, 0, 0, 0, 'done'
       from (${numbers}) as numbers`.execute(db);

@@ -13,8 +13,8 @@ import type { Sealing } from '../../../src/journal/sealing';
 import { createSealing } from '../../../src/security/sealing';
 import type { TestDatabases } from './databases';
 
-/** Long enough to be in the air for the whole test, where nobody lets time pass. */
-export const inAirMs = 60_000;
+/** Long enough to be in flight for the whole test, where nobody lets time pass. */
+export const inFlightMs = 60_000;
 
 /** With these every journal of a test file is opened, so that all are closed. */
 export function openedJournals(): (address: JournalAddress, sealing?: Sealing) => Promise<Journal> {
@@ -66,12 +66,12 @@ export const unassignOld: EffectCall = {
   ...{ step: 'unassign-old', kind: 'mutate', activity: 'unassignFirewalls' },
   about: { vmObjectId: 7, firewalls: [149] },
 };
-export const putBackOld: EffectCall = { ...unassignOld, kind: 'compensate', activity: 'assignFirewalls' };
+export const undoOld: EffectCall = { ...unassignOld, kind: 'compensate', activity: 'assignFirewalls' };
 
 export type Sent = Extract<Meant, { how: 'send' }>;
 
 interface Ways extends Partial<
-  Pick<Meaning, 'recall' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'namespace'>
+  Pick<Meaning, 'recall' | 'countsByHand' | 'inFlightMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'namespace'>
 > {
   knows?: JournalKnowledge | undefined;
 }
@@ -121,7 +121,7 @@ export class Run {
   async mean(call: EffectCall, { knows = this.knows, ...ways }: Ways = {}): Promise<Meant> {
     // What was added is given again; what may be repeated is sent again.
     const recall = { recall: call.activity === 'addCartItem' };
-    const meant = await this.journal.mean({ ...this.key, call, run: this.run, knows, inAirMs, ...recall, ...ways });
+    const meant = await this.journal.mean({ ...this.key, call, run: this.run, knows, inFlightMs, ...recall, ...ways });
     if ('knows' in meant) this.knows = meant.knows;
     return meant;
   }
@@ -134,7 +134,11 @@ export class Run {
   }
 
   answer(call: EffectCall, { knows }: Sent, outcome: AnsweredOutcome, rest: Partial<Answer> = {}) {
-    return this.journal.answered(this.key, { call, run: this.run, knows, inAirMs }, { outcome, answer: null, ...rest });
+    return this.journal.answered(
+      this.key,
+      { call, run: this.run, knows, inFlightMs },
+      { outcome, answer: null, ...rest },
+    );
   }
 
   /** Meant, sent and answered. */
@@ -170,7 +174,7 @@ export class Run {
 export const dayMs = 24 * 60 * 60_000;
 
 /** As if it were later: whatever was meant, and whatever was done to the journal, is so much longer ago. */
-export async function letPass(journal: Journal, ms = inAirMs): Promise<void> {
+export async function letPass(journal: Journal, ms = inFlightMs): Promise<void> {
   await journal.db
     .updateTable('effect')
     .set({ meant_ms: sql`meant_ms - ${ms}` })

@@ -130,7 +130,9 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     expect(await unreadable(other.take())).toContain('the first request');
     expect(await unreadable(other.mean(place(424_242)))).toContain('the answer of place-order');
     expect(await unreadable(other.mean(add()))).toContain('the answer of add-item-1');
-    expect(await unreadable(standingOf(journal, run.key, { inAirMs: 60_000 }))).toContain('the answer of place-order');
+    expect(await unreadable(standingOf(journal, run.key, { inFlightMs: 60_000 }))).toContain(
+      'the answer of place-order',
+    );
     expect(await effectsOf(journal.db, run.key)).toEqual(before);
   });
 

@@ -23,7 +23,7 @@ async function perform({ file, mean }: Task): Promise<Told> {
     journal = await openJournal({ file }, createSealing(undefined));
     if (mean === undefined) return { meant: undefined };
     const { key, ...rest } = mean;
-    return { meant: await journal.mean({ ...key, ...rest, knows: undefined, inAirMs: 60_000 }) };
+    return { meant: await journal.mean({ ...key, ...rest, knows: undefined, inFlightMs: 60_000 }) };
   } catch (error) {
     return { failed: String(error) };
   } finally {

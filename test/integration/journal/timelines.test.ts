@@ -1,11 +1,11 @@
 /**
- * A database that was put back or failed over is on another timeline, and then nothing is sent before a person has said
+ * A database that was restored or failed over is on another timeline, and then nothing is sent before a person has said
  * what that means.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { untilReady } from '../../../scripts/reachable';
-import { nothingLost, restored } from '../../../src/journal/ceremony';
+import { nothingLost, restored } from '../../../src/journal/confirm-restore';
 import { healthOf, isSilent } from '../../../src/journal/health';
 import type { Journal } from '../../../src/journal/journal';
 import { migrate } from '../../../src/journal/migrate';
@@ -14,18 +14,18 @@ import { effectsOf } from '../../../src/journal/rows';
 import { standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres, PostgresServer } from './postgres';
-import { inAirMs, journalRow, place, Run } from './runs';
+import { inFlightMs, journalRow, place, Run } from './runs';
 import { said } from '../../support/operator';
 
 /** As docs/deploying.md gives them to a worker. */
 const rightsOfWorker = `
   grant select, insert, update on journal, reference, effect, ending, correction, purchase to worker;
-  grant select, insert on ceremony to worker;
+  grant select, insert on confirmation to worker;
   grant select, insert, update, delete on turn, server to worker;
   grant select on kysely_migration to worker`;
 
 const newTimeline =
-  /^the journal’s database was put back or failed over: it is on timeline (\d+) of cluster (\d+), and was on (\d+)$/;
+  /^the journal’s database was restored or failed over: it is on timeline (\d+) of cluster (\d+), and was on (\d+)$/;
 
 describeWithPostgres('the timeline of the journal’s database', () => {
   let server: PostgresServer;
@@ -72,40 +72,40 @@ describeWithPostgres('the timeline of the journal’s database', () => {
   /** Connections that were lost say so once. */
   const reached = (journal: Journal) => untilReady('the journal', () => journalRow(journal));
 
-  const unlike = (incarnation: string) => server.ask(`update journal set incarnation = '${incarnation}'`, { database });
+  const unlike = (identity: string) => server.ask(`update journal set identity = '${identity}'`, { database });
 
   it('is known from the start, and stays what it was after a crash', async () => {
     const journal = await asWorker();
-    const { incarnation } = await journalRow(journal);
-    expect(incarnation).toMatch(/^\d+\/[0-9A-F]{8}$/);
+    const { identity } = await journalRow(journal);
+    expect(identity).toMatch(/^\d+\/[0-9A-F]{8}$/);
     const run = await Run.begin(journal);
     await crash();
     await reached(journal);
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
     expect(await isSilent(journal)).toBe(false);
-    expect((await journalRow(journal)).incarnation).toBe(incarnation);
+    expect((await journalRow(journal)).identity).toBe(identity);
   });
 
   it('is another one after a promotion: nothing is sent until a person says that nothing was lost', async () => {
     const journal = await asWorker();
     const run = await Run.begin(journal);
-    const { incarnation, epoch } = await journalRow(journal);
+    const { identity, epoch } = await journalRow(journal);
     await promote();
     await reached(journal);
-    expect(await run.mean(place(1))).toMatchObject({ how: 'put-back', why: expect.stringMatching(newTimeline) });
+    expect(await run.mean(place(1))).toMatchObject({ how: 'restored', why: expect.stringMatching(newTimeline) });
     // Also one that knows nothing, and one that has not begun.
-    expect(await run.again().mean(place(1), { knows: undefined })).toMatchObject({ how: 'put-back' });
+    expect(await run.again().mean(place(1), { knows: undefined })).toMatchObject({ how: 'restored' });
     const late = await Run.begin(journal);
-    expect(await late.mean(place(2))).toMatchObject({ how: 'put-back' });
-    expect(await standingOf(journal, run.key, { inAirMs })).toMatchObject({ placement: { how: 'put-back' } });
+    expect(await late.mean(place(2))).toMatchObject({ how: 'restored' });
+    expect(await standingOf(journal, run.key, { inFlightMs })).toMatchObject({ placement: { how: 'restored' } });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
-    expect(await healthOf(journal)).toMatchObject({ putBack: true });
+    expect(await healthOf(journal)).toMatchObject({ restored: true });
     // The mark is for what a history knows.
-    expect(await journalRow(journal)).toMatchObject({ put_back_ms: null, incarnation });
+    expect(await journalRow(journal)).toMatchObject({ restored_ms: null, identity });
 
     expect(await nothingLost(journal, said)).toMatchObject({ how: 'accepted' });
     expect(await journalRow(journal)).toMatchObject({ epoch, raised_ms: 0 });
-    expect(await healthOf(journal)).toMatchObject({ putBack: false });
+    expect(await healthOf(journal)).toMatchObject({ restored: false });
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
     expect(await nothingLost(journal, said)).toEqual({ how: 'nothing-to-say' });
   });
@@ -115,7 +115,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const run = await Run.begin(journal);
     await promote();
     await reached(journal);
-    expect(await run.mean(place(1))).toMatchObject({ how: 'put-back' });
+    expect(await run.mean(place(1))).toMatchObject({ how: 'restored' });
     expect(await restored(journal, 'trust', said)).toMatchObject({
       noticed: undefined,
       elsewhere: expect.stringMatching(newTimeline),
@@ -130,7 +130,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const runs = [await Run.begin(journal), await Run.begin(journal), await Run.begin(journal)];
     await promote();
     await reached(journal);
-    expect(await healthOf(journal)).toMatchObject({ putBack: false });
+    expect(await healthOf(journal)).toMatchObject({ restored: false });
     const ways = await Promise.all(runs.map((run) => run.mean(place(1))));
     expect(ways.map(({ how }) => how)).toEqual(['send', 'send', 'send']);
     expect(said).toEqual([expect.stringMatching(/failed over to timeline \d+ of cluster/)]);
@@ -143,7 +143,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const run = await Run.begin(journal);
     await unlike('1/00000001');
     expect(await run.mean(place(1))).toMatchObject({
-      how: 'put-back',
+      how: 'restored',
       why: expect.stringMatching(/and was on timeline 1 of cluster 1$/),
     });
   });
@@ -165,16 +165,16 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     expect(await isSilent(journal)).toBe(true);
     const run = await Run.begin(journal);
     expect(await run.mean(place(1))).toMatchObject({
-      how: 'put-back',
+      how: 'restored',
       why: expect.stringMatching(/does not say any more which one it is/),
     });
     expect(await nothingLost(journal, said)).toMatchObject({ how: 'accepted' });
-    expect(await journalRow(journal)).toMatchObject({ incarnation: null });
+    expect(await journalRow(journal)).toMatchObject({ identity: null });
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
     expect(await nothingLost(journal, said)).toEqual({ how: 'nothing-to-say' });
     await server.ask(allow, { database });
     expect(await run.mean(place(1))).toMatchObject({ how: 'under-way' });
     // From now on it is known.
-    expect((await journalRow(journal)).incarnation).toMatch(/^\d+\//);
+    expect((await journalRow(journal)).identity).toMatch(/^\d+\//);
   });
 });

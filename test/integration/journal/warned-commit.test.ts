@@ -27,7 +27,7 @@ it.each([
       return row?.setting === 'standby1';
     });
     const call = { step: 'a-step', kind, activity, about: {} };
-    const meant = journal.mean({ ...key, call, run: 'r', namespace: 'n', inAirMs: 1_000, knows }).then(
+    const meant = journal.mean({ ...key, call, run: 'r', namespace: 'n', inFlightMs: 1_000, knows }).then(
       ({ how }) => how,
       (error: unknown) => error,
     );

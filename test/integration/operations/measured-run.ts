@@ -89,11 +89,11 @@ export class MeasuredRun {
       outcome: 'found',
       counts: { 'cart-items': 1, 'placement-unknown': 1 },
     });
-    const putBack = (ms: number | null) =>
-      this.rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: ms }).execute());
-    await putBack(1);
+    const restored = (ms: number | null) =>
+      this.rig.withJournal(({ db }) => db.updateTable('journal').set({ restored_ms: ms }).execute());
+    await restored(1);
     expect((await sweep()).report).toMatchObject({ outcome: 'could-not-look' });
-    await putBack(null);
+    await restored(null);
     // A schedule begins at whole multiples of its time: one of an hour would, now and then, begin in the middle of this.
     const everySeconds = 31 * 24 * 60 * 60;
     await sweeps.schedule(everySeconds * 1_000, { clean: false });

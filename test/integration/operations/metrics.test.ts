@@ -53,7 +53,7 @@ it('measures when a server that was bought is protected, and how many calls a st
   const within = run.samples.filter(({ name }) => name === `${metrics.timeToProtected.name}_bucket`);
   expect(within.find(({ labels }) => labels['le'] === '600')?.value).toBe(1);
   const failed = histogram(metrics.attempts, 'failed').reduce((sum, { value }) => sum + value, 0);
-  // A refused order twice, an unknown one, an item that cannot be deleted, a journal that was put back.
+  // A refused order twice, an unknown one, an item that cannot be deleted, a journal that was restored.
   expect(failed).toBe(5);
 });
 
@@ -61,7 +61,7 @@ it('knows how the journal is, and that no version lacks workers', () => {
   const gauge = ({ name }: { name: string }) => run.samples.find((sample) => sample.name === name)?.value;
   expect(gauge(metrics.journalReachable)).toBe(1);
   expect(gauge(metrics.journalAnswer)).toBeGreaterThan(0);
-  expect(gauge(metrics.journalPutBack)).toBe(0);
+  expect(gauge(metrics.journalRestored)).toBe(0);
   expect(gauge(metrics.unserved)).toBe(0);
 });
 
@@ -72,7 +72,7 @@ it('counts failed calls, and whose trouble they are', () => {
     'UnknownOutcome provider': 1,
     'Unauthorized us': 1,
     // A sweep's.
-    'JournalPutBack journal': 1,
+    'JournalRestored journal': 1,
   });
 });
 

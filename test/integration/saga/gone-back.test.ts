@@ -43,10 +43,14 @@ async function otherPlaces(request: { reference: string }, run: string): Promise
   const knows = await otherBegins(request, run);
   const call = { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } } as const;
   await rig.withJournal(async (journal) => {
-    const meant = await journal.mean({ ...key, namespace: rig.namespace, call, run, inAirMs: 0, knows });
+    const meant = await journal.mean({ ...key, namespace: rig.namespace, call, run, inFlightMs: 0, knows });
     if (meant.how !== 'send') throw new Error(meant.how);
     const answered = { how: 'answered', value: { order, vmObjectIds: [9999] } };
-    await journal.answered(key, { call, run, inAirMs: 0, knows: meant.knows }, { outcome: 'done', answer: answered });
+    await journal.answered(
+      key,
+      { call, run, inFlightMs: 0, knows: meant.knows },
+      { outcome: 'done', answer: answered },
+    );
   });
 }
 

@@ -9,7 +9,7 @@ import Database from 'libsql';
 import { firewallsOf, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { Leftover } from '../../../src/domain/leftovers';
-import { restored } from '../../../src/journal/ceremony';
+import { restored } from '../../../src/journal/confirm-restore';
 import { deleteRun } from '../../support/delete-run';
 import { said } from '../../support/operator';
 import { itInWays } from '../../support/left-out';
@@ -61,7 +61,7 @@ function silent(request: Request, leftovers: readonly Leftover[]) {
   return silentLeftovers(rig.sandbox.ledger, listed, 0).filter(isOwn).slice(unknown);
 }
 
-describe('the journal was put back to before its items were added, and `restored` was said:', () => {
+describe('the journal was restored to before its items were added, and `restored` was said:', () => {
   async function addedInLostTime(spoil: (request: Request) => void = () => undefined) {
     const request = provisionRequest();
     spoil(request);
@@ -119,7 +119,7 @@ describe('the journal was put back to before its items were added, and `restored
   });
 });
 
-it('the journal was put back to before firewalls were changed: a saga that is refused then tells them', async () => {
+it('the journal was restored to before firewalls were changed: a saga that is refused then tells them', async () => {
   const { faults, ledger } = rig.sandbox;
   const before = firewallsRequest({ assign: [9] });
   const { vmObjectId } = before;

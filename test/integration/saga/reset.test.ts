@@ -60,7 +60,7 @@ it('while the order is under way, waits for its answer and uses it', async () =>
   await rig.sandbox.whenStruck(gate);
   await resetToTask(saga);
   const again = rig.latest('provisionServers', request);
-  await until(async () => (await stepOf(again, 'place-order'))?.detail?.includes('may still be in the air'));
+  await until(async () => (await stepOf(again, 'place-order'))?.detail?.includes('may still be in flight'));
   rig.sandbox.faults.release(gate);
   expect(await again.result()).toMatchObject({ order: { order_id: expect.any(Number) as number }, decisions: [] });
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);

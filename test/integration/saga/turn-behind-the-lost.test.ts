@@ -7,9 +7,9 @@ import { rigForFile, until } from '../../support/rig';
 import { progressOf } from '../../support/sagas';
 
 /** Longer than the test waits for more than one look. */
-const inAirMs = 30_000;
+const inFlightMs = 30_000;
 
-const rig = rigForFile({ clears: true, activities: { turnLookMs: 100, inAirMs } });
+const rig = rigForFile({ clears: true, activities: { turnLookMs: 100, inFlightMs } });
 
 const untilQueued = (saga: SagaHandle, before: number) =>
   until(async () => (await progressOf(saga)).queued?.before === before);

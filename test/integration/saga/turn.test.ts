@@ -128,7 +128,7 @@ it('is cancelled at once, without doing anything, and its place is the next oneâ
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
 });
 
-it('a saga that is put back to before its end, and cancelled, leaves alone what others have done since', async () => {
+it('a saga that is restored to before its end, and cancelled, leaves alone what others have done since', async () => {
   const { vmObjectId, start } = serverWith([1, 2]);
   const first = await start({ exactly: [1] });
   await first.result();

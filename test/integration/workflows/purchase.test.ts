@@ -1,6 +1,6 @@
 /** Coming to terms before servers are bought: guard and approval. */
 import { SagaHandle } from '../../../src/client/handle';
-import { restored } from '../../../src/journal/ceremony';
+import { restored } from '../../../src/journal/confirm-restore';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { said } from '../../support/operator';
 import { ordersWithLabel } from '../../../sandbox/sentences';
@@ -102,7 +102,7 @@ describe('a run that was reset to before its approval, and has not asked because
   });
 
   // Last: from here on every reference of before is in doubt.
-  it('asks where nobody has ever approved it, and the journal was put back', async () => {
+  it('asks where nobody has ever approved it, and the journal was restored', async () => {
     const asked = request();
     const saga = await rig.sagas.provision(asked);
     await untilWaiting(saga, 'approval');

@@ -185,7 +185,7 @@ it('goes on in another run before its history is long, and looks at each server 
           .execute();
         const about = { vmObjectId: 1 + index, firewalls: [143] };
         const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
-        const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_air_ms: 0, outcome: 'done' } as const;
+        const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_flight_ms: 0, outcome: 'done' } as const;
         const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
         await tx.insertInto('effect').values(row).execute();
       }

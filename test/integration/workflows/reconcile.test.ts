@@ -146,12 +146,12 @@ it('starts no change again whose outcome is unknown, and tells of it', async () 
 it('fails where the journal is an older copy, whatever it has found', async () => {
   const saga = await waiting();
   await terminate(rig.temporal, saga);
-  const putBack = (ms: number | null) =>
-    rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: ms }).execute());
-  await putBack(Date.now());
+  const restored = (ms: number | null) =>
+    rig.withJournal(({ db }) => db.updateTable('journal').set({ restored_ms: ms }).execute());
+  await restored(Date.now());
   expect(await sweep()).toMatchObject({
     outcome: 'could-not-look',
-    unseen: [{ what: 'the sagas without an ending', failure: 'JournalPutBack' }],
+    unseen: [{ what: 'the sagas without an ending', failure: 'JournalRestored' }],
     looked: { servers: 0 },
   });
   expect(openItemsOf(saga.reference)).toHaveLength(2);
@@ -162,7 +162,7 @@ it('fails where the journal is an older copy, whatever it has found', async () =
     cause: { type: 'CouldNotLook', message: expect.stringMatching(/^could not look at the sagas without/) as string },
   });
   expect((await run({ workflowId: 'reconcile' }).describe()).status.name).toBe('FAILED');
-  await putBack(null);
+  await restored(null);
 });
 
 it('only tells where it is not to clean up', async () => {

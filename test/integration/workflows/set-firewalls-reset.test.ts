@@ -109,7 +109,7 @@ describeInWays('what an earlier run has changed is told by one that does not get
     expect(cancelled?.leftovers).toEqual([{ ...left, why: expect.stringMatching(/^perhaps assigned by another run/) }]);
   });
 
-  it('where it has unassigned, and put back, only some of what that run has unassigned', async () => {
+  it('where it has unassigned, and undone, only some of what that run has unassigned', async () => {
     const two = firewallsRequest({ assign: [143], unassign: [1, 2] });
     const server = two.vmObjectId;
     const later = () => new SagaHandle(rig.temporal, 'setFirewalls', two.reference, '', true);
@@ -137,7 +137,7 @@ describeInWays('what an earlier run has changed is told by one that does not get
     expect(firewallsOf(rig.sandbox.ledger, server).sort()).toEqual([143, 2]);
   });
 
-  it('where it has assigned, and put back, only some of what that run has assigned', async () => {
+  it('where it has assigned, and undone, only some of what that run has assigned', async () => {
     const two = firewallsRequest({ assign: [143, 146], unassign: [1] });
     const server = two.vmObjectId;
     rig.sandbox.addServer({ vmObjectId: server, firewalls: [1] });

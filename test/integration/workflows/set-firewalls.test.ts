@@ -123,7 +123,7 @@ it('unassigns again what it assigned when unassigning is refused, but nothing th
   expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId)).toBe(true);
 });
 
-it('puts back what it unassigned when it is cancelled before the end', async () => {
+it('undoes what it unassigned when it is cancelled before the end', async () => {
   const request = requestFor([150], { assign: [143], unassign: [150] });
   const gate = fault(request.vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
   const saga = await rig.sagas.firewalls(request);
@@ -143,7 +143,7 @@ it('leaves what it assigned, and says so, where nobody can know what was there b
     fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
     const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
     expect(failure?.report.leftovers).toMatchObject([
-      { kind: 'firewalls', firewalls: [1, 2], why: 'assigned: it cannot be put back safely' },
+      { kind: 'firewalls', firewalls: [1, 2], why: 'assigned: it cannot be undone safely' },
     ]);
     expect(firewallsNow(request.vmObjectId)).toEqual(expect.arrayContaining([1, 2]));
   } finally {

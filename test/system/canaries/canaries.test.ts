@@ -173,7 +173,7 @@ const inOurWords: readonly CallFailureName[] = [
   'StoodStill',
   'JournalUnavailable',
   'JournalUnreadable',
-  'JournalPutBack',
+  'JournalRestored',
   'TemporalUnavailable',
   'UnderWay',
   'StateChanged',

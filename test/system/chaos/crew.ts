@@ -22,7 +22,7 @@ export interface WorkerEnd {
   held: number;
 }
 
-/** Longer than a call is in the air, and than the lock of a transaction is waited for. */
+/** Longer than a call is in flight, and than the lock of a transaction is waited for. */
 const pauseMs = 12_000;
 
 export class Crew {

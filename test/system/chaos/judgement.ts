@@ -68,7 +68,7 @@ function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed
 
 /**
  * What its runs say together; one of these is true. Firewalls that an earlier run has changed, one that was made after
- * it and then cancelled may have put back: it depends on whether it began before the change or after it.
+ * it and then cancelled may have undone: it depends on whether it began before the change or after it.
  */
 function endings({ asked, ended, before }: Lived): Ended[] {
   if (before === undefined) return [ended];
@@ -83,5 +83,5 @@ function endings({ asked, ended, before }: Lived): Ended[] {
  */
 function isOfForgottenRun(sentence: string, { asked, forgotten, startedAnew }: Lived): boolean {
   if (asked.workflow !== 'setFirewalls' || (forgotten !== true && startedAnew === 0)) return false;
-  return sentence.endsWith('neither put back nor told');
+  return sentence.endsWith('neither undone nor told');
 }

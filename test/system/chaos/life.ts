@@ -259,7 +259,7 @@ async function meddle(
 }
 
 /**
- * It is gone some time later; a server that dies meanwhile, or is put back, has it still. Each time it is asked, the
+ * It is gone some time later; a server that dies meanwhile, or is restored, has it still. Each time it is asked, the
  * server takes on a task, which it puts off until the run can go: asked all the time, it comes to nothing else.
  */
 async function deleteForGood(temporal: Client, workflowId: string): Promise<never> {

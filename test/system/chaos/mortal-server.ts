@@ -55,7 +55,7 @@ export class MortalServer {
       const port = Number(this.address.split(':')[1]);
       await this.server.kill();
       await whenDead();
-      if (how === 'put-back') putDatabaseBack(this.copied, this.file);
+      if (how === 'restored') putDatabaseBack(this.copied, this.file);
       if (how === 'forgotten') removeDatabase(this.file);
       this.server = await startDevServer({ ...optionsOf(this.cli, this.folder), port });
     });

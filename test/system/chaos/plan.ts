@@ -29,9 +29,9 @@ export interface ChaosPlan {
 
 /**
  * Temporal is killed when so many sagas have ended, and comes back with what it had (`crash`), with a copy of its
- * database from when `copiedAt` had ended (`put-back`), or with nothing, as a namespace that was deleted (`forgotten`).
+ * database from when `copiedAt` had ended (`restored`), or with nothing, as a namespace that was deleted (`forgotten`).
  */
-export type Loss = { how: 'crash' | 'forgotten'; ended: number } | { how: 'put-back'; ended: number; copiedAt: number };
+export type Loss = { how: 'crash' | 'forgotten'; ended: number } | { how: 'restored'; ended: number; copiedAt: number };
 
 export interface PlannedSaga {
   asked: Asked;
@@ -128,7 +128,7 @@ function lossesAmong(sagas: number): Loss[] {
   const back = Math.min(25, Math.floor(sagas / count / 2));
   return spread(count, sagas).map((ended, index) => {
     if (index < 2) return { how: 'forgotten', ended };
-    return index % 2 === 0 ? { how: 'put-back', ended, copiedAt: ended - back } : { how: 'crash', ended };
+    return index % 2 === 0 ? { how: 'restored', ended, copiedAt: ended - back } : { how: 'crash', ended };
   });
 }
 

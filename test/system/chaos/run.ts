@@ -192,7 +192,7 @@ export class ChaosRun {
     const { losses, journalDeaths } = this.plan;
     if (journalDeaths.includes(ended)) void world.journal.die?.(() => this.journalDeaths.push(this.open.size));
     for (const loss of losses) {
-      if (loss.how === 'put-back' && loss.copiedAt === ended) {
+      if (loss.how === 'restored' && loss.copiedAt === ended) {
         this.copiedMs = Date.now();
         void server.copy();
       }
@@ -225,7 +225,7 @@ export class ChaosRun {
       const endedMs = ({ planned }: Lived) => this.endedMs.get(planned) ?? 0;
       const ended = this.lives.filter(({ planned }) => !this.open.has(planned));
       const forgotten =
-        how === 'put-back'
+        how === 'restored'
           ? ended.filter((lived) => endedMs(lived) >= this.copiedMs)
           : ended.sort((one, other) => endedMs(one) - endedMs(other)).slice(-forgottenMax);
       for (const lived of forgotten) this.livingOn.push(this.liveOn(world, lived));
@@ -280,7 +280,7 @@ export class ChaosRun {
           { of: 'workers ended by a fault of Node’s own', count: crew.endedByNode },
           { of: 'calls lost with a worker or a server', count: testimony.lostCalls },
           servers('Temporal killed', 'crash'),
-          servers('Temporal put back to a copy', 'put-back'),
+          servers('Temporal restored to a copy', 'restored'),
           servers('Temporal lost everything', 'forgotten'),
           {
             of: 'PostgreSQL of the journal killed',

@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL cluster whose write-ahead log is archived: it can be backed up while it works, and be put back to a
+ * A PostgreSQL cluster whose write-ahead log is archived: it can be backed up while it works, and be restored to a
  * time. The commands are those of docs/disasters.md.
  */
 import { execFile } from 'node:child_process';

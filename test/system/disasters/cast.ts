@@ -35,12 +35,12 @@ export class Cast {
     for (const nth of [1, 2]) await this.untilItAsks(`waits for an approval (${nth})`);
     await this.untilStuck();
     await this.untilQueued();
-    await this.untilInTheAir('its order was taken, and the answer is in the air', 'after');
-    await this.untilInTheAir('its order is in the air', 'before');
+    await this.untilInFlight('its order was taken, and the answer is in flight', 'after');
+    await this.untilInFlight('its order is in flight', 'before');
   }
 
   /**
-   * After the moment to which something will be put back: what waited is decided, what was in the air arrives, and
+   * After the moment to which something will be restored: what waited is decided, what was in flight arrives, and
    * others come.
    */
   async liveOn(): Promise<void> {
@@ -50,7 +50,7 @@ export class Cast {
     this.letGo();
     await this.untilDone('came and ended in the lost time');
     await this.untilItAsks('came in the lost time, and waits for an approval');
-    await this.untilInTheAir('came in the lost time; its order was taken, and the answer is in the air', 'after');
+    await this.untilInFlight('came in the lost time; its order was taken, and the answer is in flight', 'after');
   }
 
   private async untilItAsks(role: string): Promise<Member> {
@@ -60,7 +60,7 @@ export class Cast {
   }
 
   /** @param cut whether the order has taken effect while its answer is awaited */
-  private async untilInTheAir(role: string, cut: Cut): Promise<Member> {
+  private async untilInFlight(role: string, cut: Cut): Promise<Member> {
     const request = provisionRequest({ firewalls: [143] }) as Asked['request'] & { label: string };
     const gate = this.hold('place-order', cut, { label: request.label });
     const member = await this.send(role, { workflow: 'provisionServers', request } as Asked);

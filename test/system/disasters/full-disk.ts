@@ -128,7 +128,7 @@ async function makeRoom(scene: Scene, disk: SmallDisk, { part, programs, superus
   );
 }
 
-/** The calls that are in the air end, and one saga wants to go on. */
+/** The calls that are in flight end, and one saga wants to go on. */
 async function stuckByTheJournal(scene: Scene): Promise<void> {
   const [waiting] = scene.cast.members;
   if (waiting === undefined) throw new Error('nobody has taken a place');

@@ -65,7 +65,7 @@ export interface Ground {
 }
 
 const workers = 2;
-/** Several long calls of one saga, and the time in which an order may be in the air; a command waits for neither. */
+/** Several long calls of one saga, and the time in which an order may be in flight; a command waits for neither. */
 const patienceMs = 120_000;
 
 export async function startGround(closers: Closers, compiled: string, options: GroundOptions): Promise<Ground> {

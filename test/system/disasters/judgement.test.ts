@@ -35,7 +35,7 @@ const good = () => ordered(added(new Ledger(), 501), 501);
 const servers = [{ vmObjectId: 9001, firewalls: [143], verified: true }];
 const result = { reference, outcome: 'done', servers, skipped: [], leftovers: [] };
 const asked = { workflow: 'provisionServers' as const, request };
-const lived: Lived = { role: 'its order is in the air', asked, ended: { result } };
+const lived: Lived = { role: 'its order is in flight', asked, ended: { result } };
 
 const judged = (ledger: Ledger, changes: Partial<Aftermath> = {}) =>
   judge({ ledger, sagas: [lived], rows: undefined, ...changes });

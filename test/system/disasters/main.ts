@@ -1,6 +1,6 @@
 /**
- * Disasters, rehearsed: sagas are in the middle of their work, some wait for a person, some have a call in the air,
- * some are queued. Then databases are lost and put back, a cluster fails over, all workers are gone, a disk is full, a
+ * Disasters, rehearsed: sagas are in the middle of their work, some wait for a person, some have a call in flight,
+ * some are queued. Then databases are lost and restored, a cluster fails over, all workers are gone, a disk is full, a
  * certificate expires. One person does what docs/disasters.md says, with the command line; the provider's ledger is
  * asked what has become of all.
  *

@@ -91,7 +91,7 @@ export class Person {
     }
   }
 
-  /** Status 5: some refuse, because a call may still be in the air; they are in the next inbox. */
+  /** Status 5: some refuse, because a call may still be in flight; they are in the next inbox. */
   private async job(args: readonly string[]): Promise<JobReport> {
     const name = ['--name', `after-the-disaster-${++this.jobs}`];
     const { out } = await this.terminal.type(['decide-many', ...args, ...name, '--by', by, '--yes', '--json'], [0, 5]);

@@ -1,5 +1,5 @@
 /**
- * PostgreSQL is lost, and put back from a base backup and the archive of its log: both databases together, Temporal's
+ * PostgreSQL is lost, and restored from a base backup and the archive of its log: both databases together, Temporal's
  * alone, the journal's alone; to a point in time, or to the end of what was archived.
  */
 import { untilWaiting } from '../../support/sagas';
@@ -7,12 +7,12 @@ import { ArchivedPostgres, type Cluster } from './archived-postgres';
 import type { Disaster, Expected, Scene } from './scene';
 import { saidThere } from '../../support/operator';
 
-const putBack = /^The journal was put back/;
+const restored = /^The journal was restored/;
 
 export const restores: Disaster[] = [
   {
     name: 'restore-together',
-    title: 'PostgreSQL is lost, and put back to a point in time: Temporal and the journal together',
+    title: 'PostgreSQL is lost, and restored to a point in time: Temporal and the journal together',
     strike: async (scene) => {
       await restoreBoth(scene);
       return newEpoch(scene);
@@ -20,7 +20,7 @@ export const restores: Disaster[] = [
   },
   {
     name: 'restore-together-unsaid',
-    title: 'Temporal and the journal are put back together, and nobody says so: the workers find out by the timeline',
+    title: 'Temporal and the journal are restored together, and nobody says so: the workers find out by the timeline',
     strike: async (scene) => {
       const { cast, ground, person } = scene;
       const { sandbox } = ground;
@@ -46,10 +46,10 @@ export const restores: Disaster[] = [
       return {
         ...expected,
         facts: {
-          'the workers found out by the timeline': /put back +the journal’s database was put back or failed over/.test(
+          'the workers found out by the timeline': /restored +the journal’s database was restored or failed over/.test(
             status,
           ),
-          'sagas said why': scene.hasSaid(/Our own journal is not what it was: .*it is on timeline/),
+          'sagas said why': scene.hasSaid(/Our own journal was restored or replaced: .*it is on timeline/),
           'nothing was sent until a person had said it': effectsAfter === effectsBefore,
         },
       };
@@ -57,7 +57,7 @@ export const restores: Disaster[] = [
   },
   {
     name: 'restore-temporal',
-    title: 'Temporal’s PostgreSQL is lost, and put back to a point in time; the journal’s stays, and so do the workers',
+    title: 'Temporal’s PostgreSQL is lost, and restored to a point in time; the journal’s stays, and so do the workers',
     ground: { journal: 'apart' },
     strike: async (scene) => {
       const { stack } = scene.ground;
@@ -68,12 +68,12 @@ export const restores: Disaster[] = [
       scene.cast.letGo();
       await postgres.restore(target);
       await stack.server.restart();
-      return { facts: {}, later: () => ({ 'nobody was asked about the journal': !scene.hasSaid(putBack) }) };
+      return { facts: {}, later: () => ({ 'nobody was asked about the journal': !scene.hasSaid(restored) }) };
     },
   },
   {
     name: 'restore-journal',
-    title: 'The journal’s PostgreSQL is lost, and put back to a point in time; Temporal’s stays',
+    title: 'The journal’s PostgreSQL is lost, and restored to a point in time; Temporal’s stays',
     ground: { journal: 'apart' },
     strike: async (scene) => {
       const { postgres, target } = await loseTime(scene, journalOf(scene));
@@ -117,9 +117,9 @@ export const restores: Disaster[] = [
       return {
         ...expected,
         facts: {
-          'the workers found out by themselves': /put back +noticed on/.test(status),
+          'the workers found out by themselves': /restored +noticed on/.test(status),
           'sagas that could not know were stopped, too':
-            scene.said.filter(({ words }) => words.includes('Our own journal is not what it was')).length > 1,
+            scene.said.filter(({ words }) => words.includes('Our own journal was restored or replaced')).length > 1,
         },
       };
     },
@@ -151,7 +151,7 @@ async function loseTime(scene: Scene, cluster: Cluster): Promise<{ postgres: Arc
   return { postgres, target };
 }
 
-/** With no worker: says that the journal was put back, and lets them begin. */
+/** With no worker: says that the journal was restored, and lets them begin. */
 async function newEpoch(scene: Scene): Promise<Expected> {
   const { person, ground } = scene;
   await person.journal(['restored', ...saidThere, '--new-references', 'ask']);
@@ -165,7 +165,7 @@ async function newEpoch(scene: Scene): Promise<Expected> {
       lost = await person.journal(['lost'], [0, 4]);
     },
     later: () => ({
-      'a person was asked, as the journal was put back': scene.hasSaid(putBack),
+      'a person was asked, as the journal was restored': scene.hasSaid(restored),
       [`of what is lost, the journal says: ${lost.trim()}`]: lost !== '',
     }),
   };

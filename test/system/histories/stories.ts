@@ -203,7 +203,7 @@ export const stories: Record<string, Story> = {
     rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [150] });
     return ended(await rig.sagas.firewalls(request));
   },
-  'firewalls, refused and put back': async (rig) => {
+  'firewalls, refused and undone': async (rig) => {
     const request = firewallsRequest({ unassign: [150] });
     const match = { vmObjectId: request.vmObjectId };
     rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [150] });

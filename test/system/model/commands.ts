@@ -345,7 +345,7 @@ export async function finish(model: Model, real: Real): Promise<void> {
   // The first decision is the one that brings a saga on; where that is in vain, the others have their turn.
   for (let decisions = 0; model.states.some((state) => fitting(state).length > 0); decisions += 1) {
     if (decisions === 10) throw new Error('it waits again and again, although nothing is wrong any more');
-    // What an earlier run put back, no decision brings about again: the operator gives up.
+    // What an earlier run has undone, no decision brings about again: the operator gives up.
     const command =
       decisions === 8 && model.states.some(({ run }) => run !== 'first') ? new Cancel() : new Decide(decisions, false);
     await command.run(model, { ...real, count: () => undefined });

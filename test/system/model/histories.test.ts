@@ -57,7 +57,7 @@ function restartWorker(): Promise<void> {
 
 async function tellHistories(parameters: fc.Parameters<unknown>, replayPath?: string) {
   const property = fc.asyncProperty(
-    // Those that have the most to put back come the most often.
+    // Those that have the most to undo come the most often.
     fc
       .constantFrom(...stories, ...provisionings, ...provisionings)
       .map((story) => ({ ...story, toString: () => story.name })),

@@ -59,7 +59,7 @@ interface Answer {
   why?: 'refused' | 'barred' | 'lost';
 }
 
-/** What is put back together. */
+/** What is undone together. */
 interface Level {
   step: string;
   calls: EndpointName[];
@@ -77,7 +77,7 @@ export interface State {
   open: number;
   /** How many calls of this stage got through. */
   through: number;
-  /** What would have to be put back, the oldest first. */
+  /** What would have to be undone, the oldest first. */
   levels: Level[];
   /** Set once it undoes: which call of the last level is next. */
   undoing: number | undefined;
@@ -715,7 +715,7 @@ function standingsAt(state: State, stage: number): State[] {
   );
 }
 
-/** What may have to be put back of the stages before this one: of armed undos each may be there or not. */
+/** What may have to be undone of the stages before this one: of armed undos each may be there or not. */
 function levelsBefore({ stages }: Story, stage: number): Level[][] {
   return stages.slice(0, stage).reduce<Level[][]>(
     (all, one) => {
@@ -737,7 +737,7 @@ function withOwn(levels: Level[], stage: Calls, made: number): Level[] {
   return [...levels, { step: stage.step, calls: stage.undo.armed, count: 1, leftover: 'firewalls' }];
 }
 
-/** It gave up, and has put back some of it, or nothing. */
+/** It gave up, and has undone some of it, or nothing. */
 function gaveUp(state: State): State[] {
   const undone = upTo(state.levels.length).flatMap((kept) => {
     const levels = state.levels.slice(0, kept);

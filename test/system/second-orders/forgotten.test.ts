@@ -1,7 +1,7 @@
 /**
  * Ways to a second order that were once open because the only proof that something was sent was a run's history: it is
  * deleted, out of retention, forged, or asked too early. Each was proved with a second order in the ledger. Those with
- * a worker that stands still: stood-still.test.ts; with a database that was put back: put-back.test.ts.
+ * a worker that stands still: stood-still.test.ts; with a database that was restored: restored.test.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -226,7 +226,7 @@ describe('a decision answers one question', () => {
     const request = changeRequest({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     const first = await untilWaiting(saga, 'approval');
-    // Of the quote, so that a run that was put back to before it cannot ask another one by the same id.
+    // Of the quote, so that a run that was restored to before it cannot ask another one by the same id.
     const run = rig.temporal.workflow.getHandle(saga.workflowId);
     const [quoted] = (await resultsOf(run, 'quoteChangeOrder')) as { id: string }[];
     expect(first.id).toBe(quoted?.id.slice(0, 8));
@@ -251,7 +251,7 @@ describe('a decision answers one question', () => {
 
 describe('nobody is asked while the call may be in flight: the saga is settling', () => {
   // In flight for 8 s: 1 s to be sent, 2 s until it is given up, 5 s in which it may still take effect.
-  const activities = { sendWithinMs: 1_000, inAirMs: 8_000 };
+  const activities = { sendWithinMs: 1_000, inFlightMs: 8_000 };
   let slow: Rig;
   beforeAll(async () => {
     slow = await Rig.start({ compares: false, provider: { totalTimeoutMs: 2_000 }, activities });
@@ -308,7 +308,7 @@ describe('nobody is asked while the call may be in flight: the saga is settling'
           : handle.signal('confirmNotPlaced', early);
       await takesEffect();
       // Nothing can be in flight after that.
-      await pause(activities.inAirMs);
+      await pause(activities.inFlightMs);
     });
     await said;
     await untilWaiting(saga, 'outcome-unknown');

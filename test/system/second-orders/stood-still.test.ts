@@ -208,7 +208,7 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
   },
 };
 
-/** Each takes as long as a call may be in the air; these differ in which rule holds. */
+/** Each takes as long as a call may be in flight; these differ in which rule holds. */
 const isTakenInOneWay = (name: string) => /person|before-mean|after-mean|handed out twice/.test(name);
 const played = new Map<string, Promise<void>>();
 

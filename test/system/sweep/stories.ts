@@ -18,7 +18,7 @@ export interface Story {
   name: string;
   /** Brings about what was there before the saga. None of its calls is spoiled. */
   prepare: (rig: Rig) => Promise<Scene> | Scene;
-  /** Its calls are made only when an earlier one can no longer be in the air, which lasts as long as a call may. */
+  /** Its calls are made only when an earlier one can no longer be in flight, which lasts as long as a call may. */
   waits?: true;
 }
 

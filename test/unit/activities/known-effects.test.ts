@@ -26,8 +26,8 @@ async function added(saga: LoneSaga): Promise<number> {
 }
 
 /** Somebody has meant the call, and nothing more is known of it. */
-async function mean(saga: LoneSaga, call: EffectCall, { inAirMs = 60_000, journal = stand.journal } = {}) {
-  const meant = await journal.mean({ ...saga.key, run: 'another-run', call, knows: undefined, inAirMs });
+async function mean(saga: LoneSaga, call: EffectCall, { inFlightMs = 60_000, journal = stand.journal } = {}) {
+  const meant = await journal.mean({ ...saga.key, run: 'another-run', call, knows: undefined, inFlightMs });
   if (meant.how !== 'send') throw new Error(`it is not to be sent: ${meant.how}`);
   return meant.knows;
 }
@@ -85,7 +85,7 @@ describe('recorded: the answer of then is given', () => {
   });
 });
 
-describe('under way: the first call may still be in the air', () => {
+describe('under way: the first call may still be in flight', () => {
   it.each<[string, EffectCall, (saga: LoneSaga) => ReturnType<LoneSaga['refusal']>]>([
     ['an item is not added', item, (saga) => saga.refusal('addCartItem', add)],
     ['an order is not placed', order(), (saga) => saga.refusal('placeOrder', place([]))],
@@ -95,7 +95,7 @@ describe('under way: the first call may still be in the air', () => {
     const { retryInMs, inFlightMs, ...rest } = await nothingSent(() => refused(saga));
     expect(rest).toEqual({
       failure: 'UnderWay',
-      message: 'a call that was sent before may still be in the air; nothing was sent now',
+      message: 'a call that was sent before may still be in flight; nothing was sent now',
     });
     expect(inFlightMs).toBeGreaterThan(retryInMs ?? 0);
     expect(retryInMs).toBeGreaterThan(10_000);
@@ -104,11 +104,11 @@ describe('under way: the first call may still be in the air', () => {
 
   it('is looked at again as soon as it is not any more', async () => {
     const saga = stand.saga();
-    const inAirMs = 700;
-    await mean(saga, order(), { inAirMs });
+    const inFlightMs = 700;
+    await mean(saga, order(), { inFlightMs });
     const { retryInMs } = await saga.refusal('placeOrder', place([]));
     expect(retryInMs).toBeGreaterThan(0);
-    expect(retryInMs).toBeLessThanOrEqual(inAirMs);
+    expect(retryInMs).toBeLessThanOrEqual(inFlightMs);
   });
 });
 
@@ -119,7 +119,7 @@ describe('unknown: a person is asked about the row', () => {
     stand.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after' });
     const lost = await saga.refusal('placeOrder', place(items));
     const [, row] = await saga.rows();
-    const doubt = { row: row?.id, at: expect.any(String) as string, run: saga.run, inAirMs: 1_000, putBack: false };
+    const doubt = { row: row?.id, at: expect.any(String) as string, run: saga.run, inFlightMs: 1_000, restored: false };
     expect(lost).toMatchObject({ failure: 'UnknownOutcome', endpoint: 'POST /order', doubt });
     expect(lost.retryInMs).toBeUndefined();
 
@@ -165,7 +165,7 @@ describe('ordered: an item that an order names is not deleted', () => {
   });
 });
 
-describe('put back: the journal lacks what the run knows', () => {
+describe('restored: the journal lacks what the run knows', () => {
   const lost = (knows: JournalKnowledge) => ({ ...knows, row: randomUUID() });
 
   it('nothing is sent, by this run or any other', async () => {
@@ -173,11 +173,11 @@ describe('put back: the journal lacks what the run knows', () => {
     try {
       const saga = own.saga();
       const { knows } = await saga.do('addCartItem', add);
-      const failure = 'JournalPutBack';
+      const failure = 'JournalRestored';
       const calls = own.calls;
       expect(await saga.refusal('placeOrder', { ...place([1]), knows: lost(knows) })).toEqual({
         failure,
-        message: 'the journal lacks what this saga wrote into it: it was put back to an older copy; nothing was sent',
+        message: 'the journal lacks what this saga wrote into it: it was restored from an older copy; nothing was sent',
       });
       const found = /^the journal was found to be an older copy on .*; nothing was sent$/;
       const other = own.saga();
@@ -196,7 +196,7 @@ describe('put back: the journal lacks what the run knows', () => {
 });
 
 it('two calls of a step at once: one is sent', async () => {
-  const saga = stand.saga({ settings: { ...rigSettings, inAirMs: 60_000 } });
+  const saga = stand.saga({ settings: { ...rigSettings, inFlightMs: 60_000 } });
   const order = place([await added(saga)]);
   const gate = stand.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate' });
   const first = saga.do('placeOrder', order);

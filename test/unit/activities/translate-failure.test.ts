@@ -178,11 +178,11 @@ describe('what the workflow is told', () => {
 
 it('tells what was found out before it was thrown', () => {
   const knows = { journal: 'j', epoch: 1, row: 'r' };
-  const doubt = { row: 'r', at: '2026-01-01T00:00:00.000Z', run: 'x', inAirMs: 1_000, putBack: false };
+  const doubt = { row: 'r', at: '2026-01-01T00:00:00.000Z', run: 'x', inFlightMs: 1_000, restored: false };
   const unwritten = {
     call: { step: 's', kind: 'pivot', activity: 'placeOrder', about: {} },
     knows,
-    inAirMs: 1_000,
+    inFlightMs: 1_000,
     outcome: 'unknown',
   } as const;
   const facts = { knows, doubt, unwritten, steps: ['s'] };

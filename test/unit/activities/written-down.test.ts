@@ -46,7 +46,7 @@ describe('of a call that succeeds', () => {
     expect(item).toMatchObject({
       ...saga.key,
       ...{ step: 'add-cart-item-1', kind: 'mutate', activity: 'addCartItem', run: saga.run },
-      ...{ about: '{"item":1}', cart_item_id: value.cartItemId, outcome: 'done', failure: null, in_air_ms: 1_000 },
+      ...{ about: '{"item":1}', cart_item_id: value.cartItemId, outcome: 'done', failure: null, in_flight_ms: 1_000 },
     });
     expect(order).toMatchObject({
       ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder', run: saga.run },
@@ -77,7 +77,7 @@ describe('of a call that succeeds', () => {
       'assign mutate done',
     ],
     [
-      'unassigning, to put back what was assigned',
+      'unassigning, to undo what was assigned',
       (saga) => saga.do('unassignFirewalls', { step: 'assign', vmObjectId: 71, firewalls: [143], undoing: true }),
       { vmObjectId: 71, firewalls: [143] },
       'assign compensate done',
@@ -186,7 +186,7 @@ describe('where the journal is away when the call has ended', () => {
     expect(unwritten).toEqual({
       call: { step: 'add-cart-item-1', kind: 'mutate', activity: 'addCartItem', about: { item: 1 } },
       knows: { ...knows, row: row!.id },
-      inAirMs: rigSettings.inAirMs,
+      inFlightMs: rigSettings.inFlightMs,
       outcome: 'done',
     });
     expect(await saga.told()).toEqual(['add-cart-item-1 mutate meant']);

@@ -54,7 +54,7 @@ it.each([
   const config = readWorkerConfig({ ...enough, PROVIDER_TIMEOUT_MS: String(timeoutMs), PROVIDER_SETTLES_MS: '7' });
   expect(config).toMatchObject({
     shutdownGraceMs,
-    activities: { sendWithinMs, inAirMs: sendWithinMs + timeoutMs + 7 },
+    activities: { sendWithinMs, inFlightMs: sendWithinMs + timeoutMs + 7 },
   });
 });
 

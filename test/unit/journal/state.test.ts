@@ -67,7 +67,7 @@ const table: [string, StateRow[], object][] = [
     { firewalls: [changed('assignFirewalls', [1, 2])], servers: [7] },
   ],
   [
-    'firewalls of which some were put back',
+    'firewalls of which some were undone',
     [firewalls('assignFirewalls', [1, 2]), firewalls('unassignFirewalls', [2], { kind: 'compensate' })],
     { firewalls: [changed('assignFirewalls', [1])], servers: [7] },
   ],

@@ -16,9 +16,9 @@ describe('the notice in the Web UI', () => {
     apply: () => undefined,
   };
   const question = { kind: 'stuck', step: 'place-order', question: 'Is it there?', choices: ['retry'] } as const;
-  const undoes = 'It puts back 2 of its steps.';
+  const undoes = 'It undoes 2 of its steps.';
   const notice = (changes: object = {}) =>
-    describeWait({ ...question, id: '1a2b3c4d', choices: ['retry'], heedsCancel: true, ...changes }, since, undoes);
+    describeWait({ ...question, id: '1a2b3c4d', choices: ['retry'], cancellable: true, ...changes }, since, undoes);
 
   it('puts the question first in one sentence, then what to paste, then the rest', () => {
     const lastFailure = failed('UnknownOutcome', { message: 'no  answer\n in time', body: 'a `quoted`\nword' });
@@ -31,7 +31,7 @@ describe('the notice in the Web UI', () => {
       'A *retry* may correct the request first (`item`, `password`, `os_template_id`), like this: ' +
         '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":{"secret":"its name"}}}`. ' +
         'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}.',
-      'Or press **Request Cancellation** to stop. It puts back 2 of its steps.',
+      'Or press **Request Cancellation** to stop. It undoes 2 of its steps.',
       'It waits as *stuck* at step `place-order` since 2026-01-02 03:04:05 UTC. This is question `1a2b3c4d`.',
       'Last failure: no answer in time (UnknownOutcome).',
       "The provider said: `a 'quoted' word`",

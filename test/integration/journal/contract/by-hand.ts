@@ -5,7 +5,7 @@ import { effectsOf } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
-import { assign, inAirMs, rowOf, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
+import { assign, inFlightMs, rowOf, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
 
 export function byHand(databases: TestDatabases): void {
   let journal: Journal;
@@ -32,7 +32,13 @@ export function byHand(databases: TestDatabases): void {
     const rows = await effectsOf(journal.db, run.key);
     expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'done']);
     const written = await rowOf(journal, row!);
-    expect(written).toMatchObject({ ...rest(assign), run: run.run, outcome: 'done', answered_ms: null, in_air_ms: 0 });
+    expect(written).toMatchObject({
+      ...rest(assign),
+      run: run.run,
+      outcome: 'done',
+      answered_ms: null,
+      in_flight_ms: 0,
+    });
     expect(JSON.parse(written!.about)).toEqual(assign.about);
     expect(Math.abs(written!.decided_ms! - Date.now())).toBeLessThan(60_000);
     await expect(journal.unseal(written!.decided!, 'it')).resolves.toEqual(verdict);
@@ -46,7 +52,7 @@ export function byHand(databases: TestDatabases): void {
 
   it('counts as assigned for whoever asks how the saga stands', async () => {
     await say([assign]);
-    const { assigned } = await standingOf(journal, run.key, { inAirMs });
+    const { assigned } = await standingOf(journal, run.key, { inFlightMs });
     expect(assigned).toEqual([assign.about]);
   });
 

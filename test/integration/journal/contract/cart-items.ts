@@ -41,7 +41,7 @@ export function cartItems(databases: TestDatabases): void {
       expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false });
     });
 
-    it('waits for an order with that item that may be in the air, and is refused when nobody knows of it', async () => {
+    it('waits for an order with that item that may be in flight, and is refused when nobody knows of it', async () => {
       const { knows } = await run.send(place(7));
       expect(await run.again().mean(remove(7))).toMatchObject({ how: 'under-way', row: knows.row });
       await letPass(journal);

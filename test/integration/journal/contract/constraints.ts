@@ -22,7 +22,7 @@ export function constraints(databases: TestDatabases): void {
   const row = (kind: EffectKind, outcome: EffectOutcome | null): Insertable<JournalTables['effect']> => ({
     ...run.key,
     ...{ id: randomUUID(), step: `step-${randomUUID()}`, kind, activity: 'placeOrder', run: randomUUID(), about: '{}' },
-    ...{ epoch: Date.now(), meant_ms: Date.now(), in_air_ms: 0, outcome },
+    ...{ epoch: Date.now(), meant_ms: Date.now(), in_flight_ms: 0, outcome },
   });
   const insert = (...rows: Insertable<JournalTables['effect']>[]) =>
     journal.db.insertInto('effect').values(rows).execute();

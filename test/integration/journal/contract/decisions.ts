@@ -1,7 +1,7 @@
 import type { Journal } from '../../../../src/journal/journal';
 import { effectsOf } from '../../../../src/journal/rows';
 import type { TestDatabases } from '../databases';
-import { inAirMs, letPass, sharedJournal, place, rowOf, Run, type Sent } from '../runs';
+import { inFlightMs, letPass, sharedJournal, place, rowOf, Run, type Sent } from '../runs';
 
 export function decisions(databases: TestDatabases): void {
   let journal: Journal;
@@ -68,11 +68,11 @@ export function decisions(databases: TestDatabases): void {
 
   describe('“not placed”', () => {
     it.each([null, 'unknown'] as const)(
-      'is refused, with the time that is left, while a pivot of outcome %s may be in the air',
+      'is refused, with the time that is left, while a pivot of outcome %s may be in flight',
       async (outcome) => {
         const meant = await run.send(place(1));
         if (outcome !== null) await run.answer(place(1), meant, outcome);
-        await letPass(journal, inAirMs - 5_000);
+        await letPass(journal, inFlightMs - 5_000);
         const before = await rowOf(journal, meant.knows.row);
         const refused = await run.deny(meant.knows.row);
         expect(refused).toMatchObject({ how: 'in-air' });

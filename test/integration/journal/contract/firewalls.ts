@@ -1,10 +1,10 @@
 import type { EffectCall } from '../../../../src/domain/effects';
-import { changedOnServer, inAirAtServer, lookAtServer } from '../../../../src/journal/firewalls';
+import { changedOnServer, inFlightAtServer, lookAtServer } from '../../../../src/journal/firewalls';
 import type { Journal } from '../../../../src/journal/journal';
 import { recordOf } from '../../../../src/journal/record';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
-import { assign, inAirMs, letPass, putBackOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
+import { assign, inFlightMs, letPass, undoOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
 
 export function firewalls(databases: TestDatabases): void {
   let journal: Journal;
@@ -23,40 +23,40 @@ export function firewalls(databases: TestDatabases): void {
     expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: back.knows.row });
   });
 
-  describe('that are put back', () => {
-    it('wait for the opposite call to the same server, while that may be in the air', async () => {
+  describe('that are undone', () => {
+    it('wait for the opposite call to the same server, while that may be in flight', async () => {
       const { knows } = await run.send(unassignOld);
-      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'under-way', row: knows.row });
+      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'under-way', row: knows.row });
       await letPass(journal);
-      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'send' });
     });
 
     it('wait where that call was given up without an answer, too', async () => {
       await run.do(unassignOld, 'unknown');
-      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'under-way' });
+      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'under-way' });
       await letPass(journal);
-      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'send' });
     });
 
     it.each(['done', 'not-done'] as const)('go when that call is %s', async (outcome) => {
       await run.do(unassignOld, outcome);
-      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'send' });
     });
 
     it('do not wait for themselves, for another server, or for another saga', async () => {
-      await run.send(putBackOld);
+      await run.send(undoOld);
       await run.send({ ...unassignOld, about: { ...unassignOld.about, vmObjectId: 8 } });
       await (await Run.begin(journal)).send(unassignOld);
-      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'send' });
     });
   });
 
   describe('that are changed again, in a later run', () => {
     it.each([null, 'unknown'] as const)(
-      'wait for what puts something back at the same server, with the outcome %s, while that may be in the air',
+      'wait for what puts something back at the same server, with the outcome %s, while that may be in flight',
       async (outcome) => {
-        const back = await run.send(putBackOld);
-        if (outcome !== null) await run.answer(putBackOld, back, outcome);
+        const back = await run.send(undoOld);
+        if (outcome !== null) await run.answer(undoOld, back, outcome);
         for (const call of [assign, unassignOld]) {
           expect(await run.again().mean(call)).toMatchObject({ how: 'under-way', row: back.knows.row });
         }
@@ -67,14 +67,14 @@ export function firewalls(databases: TestDatabases): void {
 
     it('do not wait for each other, for what is known, for another server, or for another saga', async () => {
       await run.do(assign, 'unknown');
-      await run.do(putBackOld);
-      await run.send({ ...putBackOld, about: { ...putBackOld.about, vmObjectId: 8 } });
-      await (await Run.begin(journal)).send(putBackOld);
+      await run.do(undoOld);
+      await run.send({ ...undoOld, about: { ...undoOld.about, vmObjectId: 8 } });
+      await (await Run.begin(journal)).send(undoOld);
       for (const call of [assign, unassignOld]) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
     });
   });
 
-  describe('of a server that is looked at before they are put back', () => {
+  describe('of a server that is looked at before they are undone', () => {
     /** Of the test's own. */
     let vmObjectId = 900;
     beforeEach(() => {
@@ -88,7 +88,7 @@ export function firewalls(databases: TestDatabases): void {
     const other = () => Run.begin(journal);
 
     it.each([null, 'unknown'] as const)(
-      'are waited for while a change by the saga itself has the outcome %s and may be in the air',
+      'are waited for while a change by the saga itself has the outcome %s and may be in flight',
       async (outcome) => {
         const meant = await run.send(on(assign));
         if (outcome !== null) await run.answer(assign, meant, outcome);
@@ -100,7 +100,7 @@ export function firewalls(databases: TestDatabases): void {
     );
 
     it('are waited for before they are changed, or only what puts something back', async () => {
-      const left = (kind?: 'compensate') => inAirAtServer(journal, run.key, vmObjectId, kind);
+      const left = (kind?: 'compensate') => inFlightAtServer(journal, run.key, vmObjectId, kind);
       expect(await left()).toBe(0);
       await run.send(on(assign));
       expect([await left(), await left('compensate')]).toEqual([expect.any(Number), 0]);
@@ -124,12 +124,12 @@ export function firewalls(databases: TestDatabases): void {
       await letPass(journal);
       await run.do(on(takeBackAssign));
       expect(await changed()).toEqual({ assigned: [151], unassigned: [149] });
-      await run.do(on(putBackOld));
+      await run.do(on(undoOld));
       await run.do(on(takeBackAssign, 151));
       expect(await changed()).toEqual({ assigned: [], unassigned: [] });
     });
 
-    it('are not undone while only some of them were put back, by whichever calls', async () => {
+    it('are not undone while only some of them were undone, by whichever calls', async () => {
       const { knows } = await run.do(on(assign, 150, 151));
       await run.do(on(takeBackAssign, 150), 'unknown');
       await run.again().do(on(takeBackAssign, 151));
@@ -179,7 +179,7 @@ export function firewalls(databases: TestDatabases): void {
     it('are nobody else’s where they were assigned before the saga’s turn', async () => {
       const saga = await Run.begin(journal, 'setFirewalls');
       await (await other()).do(on(assign, 143));
-      await letPass(journal, 2 * inAirMs);
+      await letPass(journal, 2 * inFlightMs);
       await journal.db.updateTable('effect').set({ answered_ms: 1 }).where('vm_object_id', '=', vmObjectId).execute();
       await takeTurn(journal, saga.key, `server ${vmObjectId}`, 'orders');
       await (await other()).do(on(assign, 150));

@@ -7,22 +7,11 @@ import type { Report } from '../../../../src/domain/results';
 import type { RecordedEnding } from '../../../../src/domain/record';
 import type { Journal } from '../../../../src/journal/journal';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
-import type { FirewallsWord } from '../../../../src/journal/schema';
+import type { WantedFirewalls } from '../../../../src/journal/schema';
 import { statedFirewalls } from '../../../../src/journal/stated-firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
-import {
-  add,
-  assign,
-  dayMs,
-  letPass,
-  place,
-  putBackOld,
-  Run,
-  sharedJournal,
-  takeBackAssign,
-  unassignOld,
-} from '../runs';
+import { add, assign, dayMs, letPass, place, undoOld, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
 
 export function leftBehind(databases: TestDatabases): void {
   let journal: Journal;
@@ -70,7 +59,7 @@ export function leftBehind(databases: TestDatabases): void {
       const run = await begin();
       const clean = (ended: 'done' | 'cancelled', leftovers: Leftover[] = []) =>
         journal.ended(run.key, {
-          ...{ run: randomUUID(), by: 'cleanCart', outcome: 'partly', leavesOpen: true },
+          ...{ run: randomUUID(), by: 'cleanCart', outcome: 'partly', keepOpen: true },
           report: { ended, report: { leftovers } } satisfies {
             ended: RecordedEnding['ended'];
             report: Partial<Report>;
@@ -161,15 +150,15 @@ export function leftBehind(databases: TestDatabases): void {
 
     it('that the journal is an older copy', async () => {
       expect(
-        (await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).putBack,
+        (await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).restored,
       ).toBeUndefined();
-      await journal.db.updateTable('journal').set({ put_back_ms: 5 }).execute();
+      await journal.db.updateTable('journal').set({ restored_ms: 5 }).execute();
       const older = 'the journal was found to be an older copy on 1970-01-01T00:00:00.005Z';
-      expect((await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).putBack).toBe(
+      expect((await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).restored).toBe(
         older,
       );
-      expect((await leftByLost(journal, [])).putBack).toBe(older);
-      await journal.db.updateTable('journal').set({ put_back_ms: null }).execute();
+      expect((await leftByLost(journal, [])).restored).toBe(older);
+      await journal.db.updateTable('journal').set({ restored_ms: null }).execute();
     });
   });
 
@@ -198,7 +187,7 @@ export function leftBehind(databases: TestDatabases): void {
       const run = await begin('setFirewalls');
       await run.do(at(assign, 1, 2));
       await run.do(at(unassignOld, 5));
-      await run.do(at(putBackOld, 5));
+      await run.do(at(undoOld, 5));
       await run.do(at(takeBackAssign, 1));
       await run.do({ ...at(assign, 8), step: 'another' }, 'not-done');
       await end(run);
@@ -225,7 +214,7 @@ export function leftBehind(databases: TestDatabases): void {
           .set({ ended_ms: sql`ended_ms - 5` })
           .execute();
       };
-      const says = async (word: FirewallsWord | undefined, outcome = 'done', of?: Run) => {
+      const says = async (word: WantedFirewalls | undefined, outcome = 'done', of?: Run) => {
         const { key, run } = of ?? (await begin('setFirewalls'));
         await later();
         const resource = `server ${server}`;

@@ -1,11 +1,11 @@
 import type { Journal } from '../../../../src/journal/journal';
-import { restored } from '../../../../src/journal/ceremony';
+import { restored } from '../../../../src/journal/confirm-restore';
 import { effectsOf } from '../../../../src/journal/rows';
 import type { TestDatabases } from '../databases';
 import { journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
 import { said } from '../../../support/operator';
 
-/** A row that a call or a question is about is gone: the journal was put back to a copy from before it. */
+/** A row that a call or a question is about is gone: the journal was restored to a copy from before it. */
 export function lostRows({ fresh }: TestDatabases): void {
   const opened = openedJournals();
   let journal: Journal;
@@ -19,7 +19,7 @@ export function lostRows({ fresh }: TestDatabases): void {
     await journal.db.deleteFrom('effect').where('id', '=', knows.row).execute();
   };
   const effects = () => effectsOf(journal.db, run.key);
-  const isPutBack = async () => (await journalRow(journal)).put_back_ms !== null;
+  const isRestored = async () => (await journalRow(journal)).restored_ms !== null;
 
   describe('while the call was under way', () => {
     it.each(['done', 'unknown'] as const)('is written again, as %s, and the journal is found out', async (outcome) => {
@@ -30,7 +30,7 @@ export function lostRows({ fresh }: TestDatabases): void {
       expect(row).toMatchObject({ ...run.key, kind: 'pivot', step: 'place-order', run: run.run, outcome });
       expect(JSON.parse(row!.about)).toEqual({ cartItems: [1, 2] });
       await expect(journal.unseal(row!.answer!, 'the answer')).resolves.toEqual({ order: 5 });
-      expect(await isPutBack()).toBe(true);
+      expect(await isRestored()).toBe(true);
     });
 
     it('marks what it took back, when it took something back', async () => {
@@ -46,7 +46,7 @@ export function lostRows({ fresh }: TestDatabases): void {
       const never = { how: 'send', knows: { ...knows!, row: 'never-committed' }, doubts: 0 } as const;
       await expect(run.answer(place(1), never, 'not-done', { failure: 'JournalUnavailable' })).resolves.toBe('written');
       expect(await effects()).toEqual([]);
-      expect(await isPutBack()).toBe(false);
+      expect(await isRestored()).toBe(false);
       await run.send(place(1));
     });
   });
@@ -57,7 +57,7 @@ export function lostRows({ fresh }: TestDatabases): void {
       await lose(meant);
       await restored(journal, 'trust', said);
       const doubt = await run.again().mean(place(1));
-      expect(doubt).toMatchObject({ how: 'unknown', putBack: true });
+      expect(doubt).toMatchObject({ how: 'unknown', restored: true });
       return (doubt as { row: string }).row;
     };
 
@@ -105,7 +105,7 @@ export function lostRows({ fresh }: TestDatabases): void {
       const meant = await run.do(place(1), 'unknown');
       await lose(meant);
       await expect(run.confirm(meant.knows.row, { how: 'confirmed', orderId: '5' })).resolves.toBe('done');
-      expect(await isPutBack()).toBe(true);
+      expect(await isRestored()).toBe(true);
       await restored(journal, 'trust', said);
       const later = await run.again().mean(place(1));
       expect(later).toMatchObject({ how: 'recorded', answer: { how: 'confirmed', orderId: '5' } });
@@ -118,8 +118,8 @@ export function lostRows({ fresh }: TestDatabases): void {
       const meant = await run.do(place(1), 'unknown');
       await lose(meant);
       await run.deny(meant.knows.row);
-      expect(await isPutBack()).toBe(true);
-      expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'put-back' });
+      expect(await isRestored()).toBe(true);
+      expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'restored' });
     });
   });
 }

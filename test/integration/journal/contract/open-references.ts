@@ -7,7 +7,7 @@ import { recordOf } from '../../../../src/journal/record';
 import { closeByRun } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { add, assign, inAirMs, place, remove, sharedJournal, Run } from '../runs';
+import { add, assign, inFlightMs, place, remove, sharedJournal, Run } from '../runs';
 
 export function openOnes(databases: TestDatabases): void {
   let journal: Journal;
@@ -47,7 +47,7 @@ export function openOnes(databases: TestDatabases): void {
 
   it('stay open after a clean-up that did not put all in order, whose end is kept', async () => {
     const run = await begin();
-    await journal.ended(run.key, { run: 'clean', by: 'cleanCart', outcome: 'partly', report: {}, leavesOpen: true });
+    await journal.ended(run.key, { run: 'clean', by: 'cleanCart', outcome: 'partly', report: {}, keepOpen: true });
     expect(await found()).toEqual(references([run]));
     const endings = await journal.db
       .selectFrom('ending')
@@ -239,13 +239,13 @@ export function openOnes(databases: TestDatabases): void {
       expect(await reset.own(namespace, renewed(reset))).toBeUndefined();
     });
 
-    it('and who undoes is not renewed by what it undoes, also where Temporal is put back to before it', async () => {
+    it('and who undoes is not renewed by what it undoes, also where Temporal is restored to before it', async () => {
       const { knows } = run;
       expect(await run.own(namespace, renewed(run, { undoes: true }))).toBeDefined();
       expect(await run.own(namespace, { ...knows! })).toBeUndefined();
     });
 
-    it('of one epoch: begins are counted anew after a journal was put back', async () => {
+    it('of one epoch: begins are counted anew after a journal was restored', async () => {
       const { knows } = run;
       expect(await run.own(namespace, { ...knows!, epoch: knows!.epoch - 1 })).toBeUndefined();
       expect(await run.mean(add(), { namespace, knows: { ...knows!, epoch: knows!.epoch - 1 } })).not.toMatchObject(
@@ -256,12 +256,12 @@ export function openOnes(databases: TestDatabases): void {
 
   it('are closed by a clean-up, but not where anything was done since it looked', async () => {
     const run = await begin();
-    const look = async () => (await standingOf(journal, run.key, { inAirMs })).seenMs!;
+    const look = async () => (await standingOf(journal, run.key, { inFlightMs })).checkedAtMs!;
     const cleaned = { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} } as const;
-    const seenMs = await look();
-    await journal.ended(run.key, { ...cleaned, seenMs: seenMs - 1 });
+    const checkedAtMs = await look();
+    await journal.ended(run.key, { ...cleaned, checkedAtMs: checkedAtMs - 1 });
     expect(await found()).toEqual(references([run]));
-    await journal.ended(run.key, { ...cleaned, seenMs: await look() });
+    await journal.ended(run.key, { ...cleaned, checkedAtMs: await look() });
     expect(await found()).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { referenceOf } from '../../../../src/journal/rows';
 import type { Journal } from '../../../../src/journal/journal';
 import type { TestDatabases } from '../databases';
-import { inAirMs, letPass, sharedJournal, place, rowOf, Run } from '../runs';
+import { inFlightMs, letPass, sharedJournal, place, rowOf, Run } from '../runs';
 
 export function pivots(databases: TestDatabases): void {
   let journal: Journal;
@@ -17,7 +17,14 @@ export function pivots(databases: TestDatabases): void {
     expect(row).toMatchObject({
       ...run.key,
       ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder', run: run.run },
-      ...{ outcome: null, answer: null, answered_ms: null, decided: null, in_air_ms: inAirMs, epoch: knows.epoch },
+      ...{
+        outcome: null,
+        answer: null,
+        answered_ms: null,
+        decided: null,
+        in_flight_ms: inFlightMs,
+        epoch: knows.epoch,
+      },
     });
     expect(JSON.parse(row!.about)).toEqual({ cartItems: [11, 12] });
     expect(Math.abs(row!.meant_ms - Date.now())).toBeLessThan(60_000);
@@ -46,22 +53,22 @@ export function pivots(databases: TestDatabases): void {
     expect(await run.again().mean(other)).toMatchObject({ how: 'recorded', answer: 'placed' });
   });
 
-  it('is under way while the first call may be in the air', async () => {
+  it('is under way while the first call may be in flight', async () => {
     const run = await Run.begin(journal);
     const { knows } = await run.send(place(1));
     await letPass(journal, 20_000);
     const meant = await run.again().mean(place(1));
     expect(meant).toMatchObject({ how: 'under-way', row: knows.row });
     const { leftMs } = meant as { leftMs: number };
-    expect(leftMs).toBeLessThanOrEqual(inAirMs - 20_000);
+    expect(leftMs).toBeLessThanOrEqual(inFlightMs - 20_000);
     expect(leftMs).toBeGreaterThan(0);
   });
 
-  it('is in the air for as long as whoever meant it said, not as whoever asks now does', async () => {
+  it('is in flight for as long as whoever meant it said, not as whoever asks now does', async () => {
     const run = await Run.begin(journal);
-    await run.send(place(1), { inAirMs: 90_000 });
+    await run.send(place(1), { inFlightMs: 90_000 });
     await letPass(journal, 60_000);
-    expect(await run.again().mean(place(1), { inAirMs: 10 })).toMatchObject({ how: 'under-way' });
+    expect(await run.again().mean(place(1), { inFlightMs: 10 })).toMatchObject({ how: 'under-way' });
   });
 
   it('is unknown when nobody has written what came of it, and names the row to ask about', async () => {
@@ -69,15 +76,22 @@ export function pivots(databases: TestDatabases): void {
     const { knows } = await run.send(place(1));
     await letPass(journal);
     const meant = await run.again().mean(place(1));
-    expect(meant).toMatchObject({ how: 'unknown', row: knows.row, run: run.run, inAirMs, leftMs: 0, putBack: false });
+    expect(meant).toMatchObject({
+      how: 'unknown',
+      row: knows.row,
+      run: run.run,
+      inFlightMs,
+      leftMs: 0,
+      restored: false,
+    });
     expect(Date.parse((meant as { at: string }).at)).toBe((await rowOf(journal, knows.row))!.meant_ms);
   });
 
-  it('is unknown at once when its answer was lost, and says for how long it may be in the air', async () => {
+  it('is unknown at once when its answer was lost, and says for how long it may be in flight', async () => {
     const run = await Run.begin(journal);
     const { knows } = await run.do(place(1), 'unknown', { failure: 'UnknownOutcome' });
     const meant = await run.again().mean(place(1));
-    expect(meant).toMatchObject({ how: 'unknown', row: knows.row, putBack: false });
+    expect(meant).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
     expect((meant as { leftMs: number }).leftMs).toBeGreaterThan(0);
     expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
   });

@@ -1,6 +1,6 @@
 import type { Journal } from '../../../../src/journal/journal';
 import type { TestDatabases } from '../databases';
-import { add, assign, inAirMs, letPass, sharedJournal, remove, Run } from '../runs';
+import { add, assign, inFlightMs, letPass, sharedJournal, remove, Run } from '../runs';
 
 export function repeatableSteps(databases: TestDatabases): void {
   let journal: Journal;
@@ -32,18 +32,18 @@ export function repeatableSteps(databases: TestDatabases): void {
     expect(second.doubts).toBe(0);
   });
 
-  it('waits for an add that may be in the air, and then sends it once more and tells the doubt', async () => {
+  it('waits for an add that may be in flight, and then sends it once more and tells the doubt', async () => {
     const { knows } = await run.send(add());
     await letPass(journal, 10_000);
     const waiting = await run.again().mean(add());
     expect(waiting).toMatchObject({ how: 'under-way', row: knows.row });
-    expect((waiting as { leftMs: number }).leftMs).toBeLessThanOrEqual(inAirMs - 10_000);
-    await letPass(journal, inAirMs - 10_000);
+    expect((waiting as { leftMs: number }).leftMs).toBeLessThanOrEqual(inFlightMs - 10_000);
+    await letPass(journal, inFlightMs - 10_000);
     const { doubts } = await run.again().send(add());
     expect(doubts).toBe(1);
   });
 
-  it('does not wait for an add whose answer was lost: it cannot be in the air any more', async () => {
+  it('does not wait for an add whose answer was lost: it cannot be in flight any more', async () => {
     await run.do(add(), 'unknown');
     const { doubts } = await run.send(add());
     expect(doubts).toBe(1);

@@ -1,7 +1,7 @@
 import type { Journal } from '../../../../src/journal/journal';
 import { standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { add, assign, inAirMs, letPass, sharedJournal, place, remove, Run, takeBackAssign } from '../runs';
+import { add, assign, inFlightMs, letPass, sharedJournal, place, remove, Run, takeBackAssign } from '../runs';
 
 export function standing(databases: TestDatabases): void {
   let journal: Journal;
@@ -13,14 +13,14 @@ export function standing(databases: TestDatabases): void {
     run = await Run.begin(journal);
   });
 
-  const stands = () => standingOf(journal, run.key, { inAirMs: 60_000 });
-  const seenMs = expect.any(Number) as number;
+  const stands = () => standingOf(journal, run.key, { inFlightMs: 60_000 });
+  const checkedAtMs = expect.any(Number) as number;
   const from = { journal: expect.any(String) as string, epoch: expect.any(Number) as number };
   const nothing = { from, items: [], perhapsOrdered: [], doubtfulAdds: [], assigned: [] };
 
   it('is unknown for a reference that was never taken', async () => {
     const { key } = new Run(journal);
-    expect(await standingOf(journal, key, { inAirMs: 60_000 })).toEqual({
+    expect(await standingOf(journal, key, { inFlightMs: 60_000 })).toEqual({
       known: false,
       placement: { how: 'none' },
       ...nothing,
@@ -28,14 +28,14 @@ export function standing(databases: TestDatabases): void {
   });
 
   it('is empty for one that has done nothing yet, or nothing that lasts', async () => {
-    expect(await stands()).toEqual({ known: true, seenMs, placement: { how: 'none' }, ...nothing });
+    expect(await stands()).toEqual({ known: true, checkedAtMs, placement: { how: 'none' }, ...nothing });
     await run.do(place(1), 'not-done');
     await run.do(add(), 'not-done');
     await run.adds(7);
     await run.removes(7);
     await run.do(assign);
     await run.do(takeBackAssign);
-    expect(await stands()).toEqual({ known: true, seenMs, placement: { how: 'none' }, ...nothing });
+    expect(await stands()).toEqual({ known: true, checkedAtMs, placement: { how: 'none' }, ...nothing });
   });
 
   it('has the firewalls that are assigned', async () => {
@@ -74,7 +74,7 @@ export function standing(databases: TestDatabases): void {
     });
   });
 
-  it('is under way while the order may be in the air, and then unknown', async () => {
+  it('is under way while the order may be in flight, and then unknown', async () => {
     await run.adds(7);
     await run.adds(8, 2);
     const { knows } = await run.send(place(7));
@@ -87,7 +87,7 @@ export function standing(databases: TestDatabases): void {
     expect((underWay.placement as { leftMs: number }).leftMs).toBeGreaterThan(0);
     await letPass(journal);
     expect(await stands()).toMatchObject({
-      placement: { how: 'unknown', row: knows.row, run: run.run, inAirMs, putBack: false },
+      placement: { how: 'unknown', row: knows.row, run: run.run, inFlightMs, restored: false },
       perhapsOrdered: [{ cartItemId: 7 }],
     });
   });

@@ -106,13 +106,13 @@ export function turns(databases: TestDatabases): void {
     await arrive(first);
     const placed = await Run.begin(journal, 'changeOrder');
     await placed.do(place());
-    await expect(arrive(placed.again())).resolves.toEqual({ how: 'needless' });
+    await expect(arrive(placed.again())).resolves.toEqual({ how: 'already-placed' });
     const open = await Run.begin(journal, 'changeOrder');
     await open.send(place());
     await expect(arrive(open.again())).resolves.toMatchObject({ how: 'queued' });
   });
 
-  it('are taken from a saga that is gone, once none of its calls can be in the air', async () => {
+  it('are taken from a saga that is gone, once none of its calls can be in flight', async () => {
     const [gone, next] = [await begin(), await begin()];
     const turn = await turnOf(gone);
     const queued = await arrive(next);
@@ -130,7 +130,7 @@ export function turns(databases: TestDatabases): void {
     await expect(arrive(next)).resolves.toEqual(begun);
   });
 
-  describe('of a saga that has ended while a call of it may be in the air', () => {
+  describe('of a saga that has ended while a call of it may be in flight', () => {
     const ended = async (outcome?: 'unknown') => {
       const [first, second] = [await begin(), await begin()];
       const turn = await turnOf(first);
@@ -146,8 +146,8 @@ export function turns(databases: TestDatabases): void {
       expect(told).toEqual(placeOf(second));
       await expect(whoIsNext(journal, resource)).resolves.toEqual(placeOf(second));
       const queued = await arrive(second, 'other');
-      expect(queued).toMatchObject({ how: 'queued', before: 1, behind: first.key, inAirMs: expect.any(Number) });
-      expect(await arrive(await begin())).not.toHaveProperty('inAirMs');
+      expect(queued).toMatchObject({ how: 'queued', before: 1, behind: first.key, inFlightMs: expect.any(Number) });
+      expect(await arrive(await begin())).not.toHaveProperty('inFlightMs');
       await letPass(journal);
       await expect(arrive(second, 'other')).resolves.toEqual(begun);
       await expect(whoIsNext(journal, resource)).resolves.toBeUndefined();
@@ -157,7 +157,7 @@ export function turns(databases: TestDatabases): void {
       const [first, second] = [await Run.begin(journal, 'changeOrder'), await Run.begin(journal, 'switchPlan')];
       await first.do(place(), 'unknown', {}, { turn: await turnOf(first) });
       await end(first);
-      await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', inAirMs: expect.any(Number) });
+      await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', inFlightMs: expect.any(Number) });
       await letPass(journal);
       await expect(arrive(second)).resolves.toEqual(begun);
     });
@@ -172,7 +172,7 @@ export function turns(databases: TestDatabases): void {
       const { first, second, turn } = await ended();
       const another = await turnOf(first.again());
       expect(another).not.toBe(turn);
-      await expect(arrive(second)).resolves.not.toHaveProperty('inAirMs');
+      await expect(arrive(second)).resolves.not.toHaveProperty('inFlightMs');
       // It has not ended any more.
       await letPass(journal);
       await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', before: 1 });

@@ -1,5 +1,5 @@
 /**
- * Databases that were put back to an older copy: Temporal's, to each point of a run and while the run goes on
+ * Databases that were restored from an older copy: Temporal's, to each point of a run and while the run goes on
  * elsewhere; the journal's; and both.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { resolveTemporal } from '../../../scripts/temporal-cli';
 import { OrderSagaClient } from '../../../src/client/client';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
-import { restored, trustNewReferences } from '../../../src/journal/ceremony';
+import { restored, trustNewReferences } from '../../../src/journal/confirm-restore';
 import { itInWays } from '../../support/left-out';
 import { deleteRun } from '../../support/delete-run';
 import { programOf } from '../../support/programs';
@@ -30,9 +30,9 @@ describe('Temporal', () => {
 
   beforeAll(async () => {
     const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });
-    if (temporal.kind !== 'cli') throw new Error('only a server of one’s own can be put back');
+    if (temporal.kind !== 'cli') throw new Error('only a server of one’s own can be restored');
     cli = temporal.path;
-    folder = mkdtempSync(join(tmpdir(), 'order-saga-put-back-'));
+    folder = mkdtempSync(join(tmpdir(), 'order-saga-restored-'));
   });
   afterEach(async () => {
     for (const end of ending.splice(0).reverse()) await end();
@@ -63,7 +63,7 @@ describe('Temporal', () => {
   }
 
   itInWays(
-    'put back to each point of a run that is done: each goes on to the same order, and sends nothing again',
+    'restored to each point of a run that is done: each goes on to the same order, and sends nothing again',
     async () => {
       const dbFile = join(folder, 'each.db');
       const server = await startServer(dbFile);
@@ -135,7 +135,7 @@ describe('the journal', () => {
   let file: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'order-saga-put-back-'));
+    folder = mkdtempSync(join(tmpdir(), 'order-saga-restored-'));
     file = join(folder, 'journal.db');
     rig = await Rig.start({ journal: { file }, witnessFile: join(folder, 'state', 'witness.json') });
   });
@@ -145,7 +145,7 @@ describe('the journal', () => {
   });
 
   const backup = () => copyDatabase(file, join(folder, 'copy.db'));
-  const putBack = () => rig.withoutWorkers(() => putDatabaseBack(join(folder, 'copy.db'), file));
+  const restoreFile = () => rig.withoutWorkers(() => putDatabaseBack(join(folder, 'copy.db'), file));
   const placed = ({ subscription_id }: { subscription_id: number }) =>
     changeOrdersOf(rig.sandbox.ledger, subscription_id);
 
@@ -156,7 +156,7 @@ describe('the journal', () => {
     return new SagaHandle(rig.temporal, workflow, request.reference, '', true);
   }
 
-  it('put back, is noticed by the first history that knows more; nothing is sent until somebody has seen to it', async () => {
+  it('restored, is noticed by the first history that knows more; nothing is sent until somebody has seen to it', async () => {
     const early = changeRequest({ approval: 'always' });
     const waits = await rig.sagas.change(early);
     await untilWaiting(waits, 'approval');
@@ -164,17 +164,17 @@ describe('the journal', () => {
     const lost = changeRequest({ approval: 'always' });
     const forgotten = await rig.sagas.change(lost);
     await untilWaiting(forgotten, 'approval');
-    await putBack();
+    await restoreFile();
 
     // The one that the journal still has could not know; but the other one's history knows more than the journal.
     await answer(forgotten, 'approve');
     const stuck = await untilWaiting(forgotten, 'stuck');
-    expect(stuck).toMatchObject({ lastFailure: { failure: 'JournalPutBack' } });
+    expect(stuck).toMatchObject({ lastFailure: { failure: 'JournalRestored' } });
     expect(stuck.question).toMatch(
-      /^Stuck: “Place the change order” did not succeed\. Our own journal is not what it was/,
+      /^Stuck: “Place the change order” did not succeed\. Our own journal was restored or replaced/,
     );
     await answer(waits, 'approve');
-    expect(await untilWaiting(waits, 'stuck')).toMatchObject({ lastFailure: { failure: 'JournalPutBack' } });
+    expect(await untilWaiting(waits, 'stuck')).toMatchObject({ lastFailure: { failure: 'JournalRestored' } });
     const fresh = changeRequest();
     const newcomer = await rig.sagas.change(fresh);
     await untilWaiting(newcomer, 'stuck');
@@ -190,7 +190,7 @@ describe('the journal', () => {
       await answer(saga, 'retry');
       await untilApproved(saga);
       const asked = await untilWaiting(saga, 'outcome-unknown');
-      expect(asked.question).toMatch(/^The journal was put back to an older copy\./);
+      expect(asked.question).toMatch(/^The journal was restored from an older copy\./);
       await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
       await untilApproved(saga);
       await saga.result();
@@ -200,17 +200,17 @@ describe('the journal', () => {
     expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toHaveLength(3);
   });
 
-  it('put back with Temporal, and nobody says so: the worker has seen more rows, and sends nothing', async () => {
+  it('restored with Temporal, and nobody says so: the worker has seen more rows, and sends nothing', async () => {
     await (await rig.sagas.change(changeRequest())).result();
     backup();
     const request = changeRequest();
     const saga = await rig.sagas.change(request);
     await saga.result();
-    // As a Temporal that was put back, too, knows nothing of it.
+    // As a Temporal that was restored, too, knows nothing of it.
     await deleteRun(rig.temporal, saga);
-    await putBack();
+    await restoreFile();
     const again = await startAgain('changeOrder', request);
-    expect(await untilWaiting(again, 'stuck')).toMatchObject({ lastFailure: { failure: 'JournalPutBack' } });
+    expect(await untilWaiting(again, 'stuck')).toMatchObject({ lastFailure: { failure: 'JournalRestored' } });
     expect(placed(request)).toHaveLength(1);
     await rig.withJournal((journal) => restored(journal, 'ask', said));
     await answer(again, 'retry');
@@ -220,7 +220,7 @@ describe('the journal', () => {
     expect(placed(request)).toHaveLength(1);
   });
 
-  it('put back to before an order: its reference is asked about, whoever starts it again', async () => {
+  it('restored to before an order: its reference is asked about, whoever starts it again', async () => {
     const request = changeRequest();
     const gate = rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate' });
     const saga = await rig.sagas.change(request);
@@ -228,7 +228,7 @@ describe('the journal', () => {
     backup();
     rig.sandbox.faults.release(gate);
     await saga.result();
-    await putBack();
+    await restoreFile();
     await rig.withJournal((journal) => restored(journal, 'ask', said));
     const again = await startAgain('changeOrder', request);
     await untilWaiting(again, 'outcome-unknown');
@@ -237,11 +237,11 @@ describe('the journal', () => {
     expect(placed(request)).toHaveLength(1);
   });
 
-  it('put back to before an order of servers: what the second run added for it is in no order, and is deleted', async () => {
+  it('restored to before an order of servers: what the second run added for it is in no order, and is deleted', async () => {
     backup();
     const request = provisionRequest();
     await (await rig.sagas.provision(request)).result();
-    await putBack();
+    await restoreFile();
     await rig.withJournal((journal) => restored(journal, 'ask', said));
     const again = await startAgain('provisionServers', request);
     await untilWaiting(again, 'outcome-unknown');
@@ -251,14 +251,14 @@ describe('the journal', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   });
 
-  it('put back, is found out by a saga that is cancelled: it does not say that nothing was placed', async () => {
+  it('restored, is found out by a saga that is cancelled: it does not say that nothing was placed', async () => {
     const request = changeRequest({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga, 'approval');
     backup();
     await answer(saga, 'approve');
     await saga.result();
-    await putBack();
+    await restoreFile();
     await rig.withJournal((journal) => restored(journal, 'ask', said));
     const again = await startAgain('changeOrder', request);
     await untilWaiting(again, 'outcome-unknown');
@@ -267,15 +267,15 @@ describe('the journal', () => {
     expect(cancelled?.leftovers).toMatchObject([{ kind: 'placement-unknown', step: 'place-change-order' }]);
   });
 
-  it('put back to before a reference was seen: with “ask” it is asked about, until new ones are trusted', async () => {
+  it('restored to before a reference was seen: with “ask” it is asked about, until new ones are trusted', async () => {
     backup();
     const request = changeRequest();
     await (await rig.sagas.change(request)).result();
-    await putBack();
+    await restoreFile();
     await rig.withJournal((journal) => restored(journal, 'ask', said));
     const again = await startAgain('changeOrder', request);
     expect(await untilWaiting(again, 'outcome-unknown')).toMatchObject({
-      question: expect.stringMatching(/^The journal was put back/) as string,
+      question: expect.stringMatching(/^The journal was restored/) as string,
     });
     await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
     await again.result();
@@ -285,11 +285,11 @@ describe('the journal', () => {
     expect(await (await rig.sagas.change(fresh)).result()).toMatchObject({ decisions: [] });
   });
 
-  it('put back to before a reference was seen: one that is cancelled while it is held does not say that nothing was placed', async () => {
+  it('restored to before a reference was seen: one that is cancelled while it is held does not say that nothing was placed', async () => {
     backup();
     const request = changeRequest();
     await (await rig.sagas.change(request)).result();
-    await putBack();
+    await restoreFile();
     await rig.withJournal((journal) => restored(journal, 'ask', said));
     await rig.sagas.hold({ note: 'a restore' });
     const again = await startAgain('changeOrder', request);
@@ -309,12 +309,12 @@ describe('the journal', () => {
     expect(placed(request)).toHaveLength(1);
   });
 
-  it('what it has after it was put back stays known', async () => {
+  it('what it has after it was restored stays known', async () => {
     const request = changeRequest();
     const saga = await rig.sagas.change(request);
     await saga.result();
     backup();
-    await putBack();
+    await restoreFile();
     await rig.withJournal((journal) => restored(journal, 'ask', said));
     const again = await startAgain('changeOrder', request);
     await again.result();

@@ -1,6 +1,6 @@
 import type { JournalKnowledge } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
-import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/ceremony';
+import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/confirm-restore';
 import type { Journal } from '../../../../src/journal/journal';
 import { begin } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
@@ -11,7 +11,7 @@ import {
   add,
   assign,
   dayMs,
-  inAirMs,
+  inFlightMs,
   journalRow,
   letPass,
   openedJournals,
@@ -23,7 +23,7 @@ import {
 } from '../runs';
 import { said } from '../../../support/operator';
 
-export function putBack({ fresh, copy }: TestDatabases): void {
+export function restoredJournal({ fresh, copy }: TestDatabases): void {
   const opened = openedJournals();
   let journal: Journal;
   beforeEach(async () => {
@@ -35,35 +35,35 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     await run.adds(7);
     await run.do(place(7));
     await run.mean(place(7));
-    expect(await journalRow(journal)).toMatchObject({ put_back_ms: null, raised_ms: 0 });
+    expect(await journalRow(journal)).toMatchObject({ restored_ms: null, raised_ms: 0 });
   });
 
   describe('is seen by a saga that ends: nobody says that nothing was placed', () => {
-    const stands = (run: Run, knows = run.knows) => standingOf(journal, run.key, { knows, inAirMs });
+    const stands = (run: Run, knows = run.knows) => standingOf(journal, run.key, { knows, inFlightMs });
 
     it('by what its history knows and the journal lacks', async () => {
       const run = await Run.begin(journal);
       const { knows } = await run.send(place(7));
       await journal.db.deleteFrom('effect').where('id', '=', knows.row).execute();
       expect(await stands(run)).toMatchObject({
-        placement: { how: 'put-back', why: expect.stringMatching(/older copy/) },
+        placement: { how: 'restored', why: expect.stringMatching(/older copy/) },
       });
-      expect((await journalRow(journal)).put_back_ms).not.toBeNull();
+      expect((await journalRow(journal)).restored_ms).not.toBeNull();
     });
 
     it('by whoever has found it out before', async () => {
       const run = await Run.begin(journal);
       await (await Run.begin(journal)).mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
-      expect(await stands(run, undefined)).toMatchObject({ placement: { how: 'put-back' } });
+      expect(await stands(run, undefined)).toMatchObject({ placement: { how: 'restored' } });
     });
 
-    it('and after the ceremony it is in doubt, as a row of its own, until a person has answered', async () => {
+    it('and after the confirmation it is in doubt, as a row of its own, until a person has answered', async () => {
       const run = await Run.begin(journal);
       await restored(journal, 'trust', said);
       const first = await stands(run, undefined);
-      expect(first).toMatchObject({ placement: { how: 'unknown', putBack: true, inAirMs } });
+      expect(first).toMatchObject({ placement: { how: 'unknown', restored: true, inFlightMs } });
       const { row } = first.placement as { row: string };
-      expect(await stands(run)).toEqual({ ...first, seenMs: expect.any(Number) as number });
+      expect(await stands(run)).toEqual({ ...first, checkedAtMs: expect.any(Number) as number });
       expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
       await letPass(journal);
       expect(await run.deny(row)).toEqual({ how: 'denied' });
@@ -113,8 +113,8 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
     const again = () => begin(journal, run.key, { namespace: 'orders', run: run.again().run });
     await expect(again()).resolves.toMatchObject({ how: 'ended' });
-    await journal.db.updateTable('journal').set({ incarnation: 'another/00000001' }).execute();
-    await expect(again()).resolves.toMatchObject({ how: 'put-back' });
+    await journal.db.updateTable('journal').set({ identity: 'another/00000001' }).execute();
+    await expect(again()).resolves.toMatchObject({ how: 'restored' });
     await nothingLost(journal, said);
     await expect(again()).resolves.toMatchObject({ how: 'ended' });
   });
@@ -124,7 +124,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     const say = () =>
       writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict: { note: 'seen' }, knows: run.knows });
     await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
-    await expect(say()).resolves.toMatchObject({ how: 'put-back', why: expect.stringMatching(/older copy/) });
+    await expect(say()).resolves.toMatchObject({ how: 'restored', why: expect.stringMatching(/older copy/) });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
     await restored(journal, 'trust', said);
     await expect(say()).resolves.toMatchObject({ how: 'written' });
@@ -150,13 +150,13 @@ export function putBack({ fresh, copy }: TestDatabases): void {
 
       const knows = await lacking[what]!(run);
       const meant = await run.mean(place(1), { knows });
-      expect(meant).toMatchObject({ how: 'put-back', why: expect.stringMatching(/journal/) });
-      expect(Math.abs((await journalRow(journal)).put_back_ms! - Date.now())).toBeLessThan(60_000);
+      expect(meant).toMatchObject({ how: 'restored', why: expect.stringMatching(/journal/) });
+      expect(Math.abs((await journalRow(journal)).restored_ms! - Date.now())).toBeLessThan(60_000);
 
       const stopped = [place(7), add(2), remove(7), assign, unassignOld];
       for (const call of stopped) {
-        expect(await other.mean(call)).toMatchObject({ how: 'put-back' });
-        expect(await new Run(journal).mean(call)).toMatchObject({ how: 'put-back' });
+        expect(await other.mean(call)).toMatchObject({ how: 'restored' });
+        expect(await new Run(journal).mean(call)).toMatchObject({ how: 'restored' });
       }
       expect(await journal.db.selectFrom('effect').selectAll().execute()).toEqual(before);
     });
@@ -169,7 +169,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(noticed).toBeUndefined();
       expect(Date.parse(epoch)).toBeGreaterThan(before.epoch);
       const after = await journalRow(journal);
-      expect(after).toMatchObject({ id: before.id, epoch: Date.parse(epoch), put_back_ms: null, doubts_new: 0 });
+      expect(after).toMatchObject({ id: before.id, epoch: Date.parse(epoch), restored_ms: null, doubts_new: 0 });
       expect(after.raised_ms).toBeGreaterThan(0);
     });
 
@@ -179,11 +179,11 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await restored(journal, 'trust', said);
 
       const doubt = await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
-      expect(doubt).toMatchObject({ how: 'unknown', putBack: true, inAirMs });
+      expect(doubt).toMatchObject({ how: 'unknown', restored: true, inFlightMs });
       const { row } = doubt as { row: string };
       // The same question for everybody who asks.
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, putBack: true });
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'unknown', row, putBack: true });
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, restored: true });
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'unknown', row, restored: true });
 
       expect(await run.deny(row)).toMatchObject({ how: 'in-air' });
       await letPass(journal);
@@ -206,7 +206,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       const { knows } = await run.do(place(1), 'unknown');
       await restored(journal, 'trust', said);
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row, putBack: false });
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
     });
 
     it('and takes “not placed” only when the time has passed since the command, however old the row is', async () => {
@@ -216,7 +216,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await restored(journal, 'trust', said);
       const refused = await run.deny(knows.row);
       expect(refused).toMatchObject({ how: 'in-air' });
-      expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(inAirMs - 30_000);
+      expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(inFlightMs - 30_000);
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
       await letPass(journal);
       expect(await run.deny(knows.row)).toEqual({ how: 'denied' });
@@ -250,7 +250,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await restored(journal, 'trust', said);
       await letPass(journal);
       await run.deny(knows.row);
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', restored: true });
     });
 
     it('and stops no saga that goes on, nor one that comes back with what it knew before', async () => {
@@ -259,10 +259,10 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await restored(journal, 'trust', said);
       for (let step = 1; step < 4; step += 1) await run.do(add(step));
       await run.again().send(add(9), { knows: { ...knows!, row: 'lost' } });
-      expect(await journalRow(journal)).toMatchObject({ put_back_ms: null });
+      expect(await journalRow(journal)).toMatchObject({ restored_ms: null });
     });
 
-    it('and asks once more when it is put back once more', async () => {
+    it('and asks once more when it is restored once more', async () => {
       const run = await Run.begin(journal);
       await restored(journal, 'trust', said);
       const first = (await run.mean(place(1))) as { row: string };
@@ -270,16 +270,16 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await run.deny(first.row);
       await restored(journal, 'trust', said);
       const second = await run.mean(place(1));
-      expect(second).toMatchObject({ how: 'unknown', putBack: true });
+      expect(second).toMatchObject({ how: 'unknown', restored: true });
       expect((second as { row: string }).row).not.toBe(first.row);
     });
 
     it('also as another journal', async () => {
       const run = await Run.begin(journal);
       const other = await opened(await fresh());
-      expect(await run.on(other).mean(place(1))).toMatchObject({ how: 'put-back' });
+      expect(await run.on(other).mean(place(1))).toMatchObject({ how: 'restored' });
       await restored(other, 'ask', said);
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', restored: true });
     });
   });
 
@@ -289,7 +289,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(await journalRow(journal)).toMatchObject({ doubts_new: 1 });
       for (const run of [await Run.begin(journal), new Run(journal)]) {
         const doubt = await run.mean(place(1));
-        expect(doubt).toMatchObject({ how: 'unknown', putBack: true });
+        expect(doubt).toMatchObject({ how: 'unknown', restored: true });
         await letPass(journal);
         await run.deny((doubt as { row: string }).row);
         await run.send(place(1));
@@ -309,16 +309,16 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await restored(journal, 'ask', said);
       const run = new Run(journal);
       const stands = (asking: { run?: string } = { run: run.run }) =>
-        standingOf(journal, run.key, { inAirMs, ...asking });
+        standingOf(journal, run.key, { inFlightMs, ...asking });
       expect(await stands({})).toMatchObject({ known: false, placement: { how: 'none' } });
       const first = await stands();
-      expect(first).toMatchObject({ placement: { how: 'unknown', putBack: true, inAirMs } });
+      expect(first).toMatchObject({ placement: { how: 'unknown', restored: true, inFlightMs } });
       expect(await stands()).toMatchObject({ placement: first.placement });
       expect(await journal.isTaken(run.key)).toBe(false);
       await trustNewReferences(journal, said);
       expect((await run.take()).first).toMatchObject({ request: { label: 'web-1' } });
       const { row } = first.placement as { row: string };
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, putBack: true });
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, restored: true });
     });
   });
 
@@ -337,11 +337,11 @@ export function putBack({ fresh, copy }: TestDatabases): void {
 
     const back = await opened(older);
     expect(await rowOf(back, placed.knows.row)).toBeUndefined();
-    expect(await run.on(back).mean(assign)).toMatchObject({ how: 'put-back' });
-    expect(await Run.begin(back).then((fresh) => fresh.mean(place(1)))).toMatchObject({ how: 'put-back' });
+    expect(await run.on(back).mean(assign)).toMatchObject({ how: 'restored' });
+    expect(await Run.begin(back).then((fresh) => fresh.mean(place(1)))).toMatchObject({ how: 'restored' });
     await restored(back, 'trust', said);
     // Started again, reset, or going on: a person is asked first.
-    expect(await run.again(back).mean(place(7))).toMatchObject({ how: 'unknown', putBack: true });
-    expect(await lostTime.on(back).mean(place(8))).toMatchObject({ how: 'unknown', putBack: true });
+    expect(await run.again(back).mean(place(7))).toMatchObject({ how: 'unknown', restored: true });
+    expect(await lostTime.on(back).mean(place(8))).toMatchObject({ how: 'unknown', restored: true });
   });
 }

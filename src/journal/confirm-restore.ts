@@ -1,37 +1,37 @@
 /**
- * What a person does with the whole journal, as after it was put back to an older copy. Who, and why, stands in a row
+ * What a person does with the whole journal, as after it was restored from an older copy. Who, and why, stands in a row
  * that stays, written in the same transaction.
  */
 import { nowMs } from './dialects';
 import { JournalUnreadable } from './errors';
-import { whyElsewhere } from './incarnation';
+import { whyElsewhere } from './database-identity';
 import { iso, theJournal } from './rows';
 import type { Journal, Verdict } from './journal';
 import type { Tx } from './rows';
-import type { CeremonyName } from './schema';
+import type { ConfirmationName } from './schema';
 
 export type NewReferences = 'ask' | 'trust';
 
 /** @param said sealed */
-export async function insertCeremony(tx: Tx, what: CeremonyName, said: string, details: object): Promise<void> {
+export async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {
   await tx
-    .insertInto('ceremony')
+    .insertInto('confirmation')
     .values({ at_ms: nowMs(tx), what, said, details: JSON.stringify(details) })
     .execute();
 }
 
-export interface Ceremony {
+export interface Confirmation {
   at: string;
-  what: CeremonyName;
+  what: ConfirmationName;
   details: Record<string, unknown>;
   /** Absent where it cannot be decrypted here. */
   said?: Verdict;
 }
 
 /** The last ones, the newest first. @throws JournalUnavailable */
-export async function ceremoniesOf(journal: Journal, limit: number): Promise<Ceremony[]> {
+export async function confirmationsOf(journal: Journal, limit: number): Promise<Confirmation[]> {
   const rows = await journal.inTransaction((tx) =>
-    tx.selectFrom('ceremony').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
+    tx.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
   );
   return Promise.all(
     rows.map(async ({ at_ms, what, details, said }) => {
@@ -51,7 +51,7 @@ export async function ceremoniesOf(journal: Journal, limit: number): Promise<Cer
  *
  * @param newReferences `ask`: a person is also asked about references that are new here, because they may be from the
  * lost time
- * @returns the new epoch, whether a worker had noticed that the journal was put back, and whether its database is
+ * @returns the new epoch, whether a worker had noticed that the journal was restored, and whether its database is
  * another one
  * @throws JournalUnavailable
  */
@@ -70,12 +70,9 @@ export async function restored(
     const before = await theJournal(tx);
     const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
     const epoch = Math.max(now, before.epoch + 1);
-    await tx
-      .updateTable('journal')
-      .set({ epoch, raised_ms: now, put_back_ms: null, incarnation: before.here })
-      .execute();
-    await insertCeremony(tx, 'restored', sealed, { epoch: iso(epoch), newReferences });
-    const noticed = before.put_back_ms === null ? undefined : iso(before.put_back_ms);
+    await tx.updateTable('journal').set({ epoch, raised_ms: now, restored_ms: null, identity: before.here }).execute();
+    await insertConfirmation(tx, 'restored', sealed, { epoch: iso(epoch), newReferences });
+    const noticed = before.restored_ms === null ? undefined : iso(before.restored_ms);
     return { epoch: iso(epoch), noticed, elsewhere: whyElsewhere(before, 'ask') };
   });
 }
@@ -101,12 +98,12 @@ export async function nothingLost(journal: Journal, said: Verdict): Promise<Noth
       .updateTable('journal')
       .set((set) => ({ epoch: set.ref('epoch') }))
       .execute();
-    const { put_back_ms, incarnation, here } = await theJournal(tx);
-    if (put_back_ms !== null) return { how: 'refused', noticed: iso(put_back_ms) };
-    const elsewhere = whyElsewhere({ incarnation, here }, 'ask');
+    const { restored_ms, identity, here } = await theJournal(tx);
+    if (restored_ms !== null) return { how: 'refused', noticed: iso(restored_ms) };
+    const elsewhere = whyElsewhere({ identity, here }, 'ask');
     if (elsewhere === undefined) return { how: 'nothing-to-say' };
-    await tx.updateTable('journal').set({ incarnation: here }).execute();
-    await insertCeremony(tx, 'nothing-lost', sealed, { known: incarnation, here });
+    await tx.updateTable('journal').set({ identity: here }).execute();
+    await insertConfirmation(tx, 'nothing-lost', sealed, { known: identity, here });
     return { how: 'accepted', elsewhere };
   });
 }
@@ -121,7 +118,7 @@ export async function trustNewReferences(journal: Journal, said: Verdict): Promi
       .where('doubts_new', '=', 1)
       .executeTakeFirst();
     if (updated.numUpdatedRows === 0n) return false;
-    await insertCeremony(tx, 'trust-new-references', sealed, {});
+    await insertConfirmation(tx, 'trust-new-references', sealed, {});
     return true;
   });
 }

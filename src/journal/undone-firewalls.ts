@@ -1,4 +1,4 @@
-/** Which firewalls of a call were put back: a later call of its step may have put back only some of them. */
+/** Which firewalls of a call were undone: a later call of its step may have undone only some of them. */
 import type { EffectKind } from '../domain/effects';
 import type { EffectCall } from '../domain/effects';
 import { aboutOf, rowsOfStep, type SagaKey, type Tx } from './rows';
@@ -12,11 +12,11 @@ export interface FirewallCall {
 }
 
 /**
- * The firewalls of a call that no later call of its step has put back.
+ * The firewalls of a call that no later call of its step has undone.
  *
  * @param calls of the saga, the oldest first
  */
-export function notPutBack<Call extends FirewallCall>(call: Call, calls: readonly Call[]): number[] {
+export function notUndone<Call extends FirewallCall>(call: Call, calls: readonly Call[]): number[] {
   const { step, about } = call;
   const back = calls
     .slice(calls.indexOf(call) + 1)
@@ -25,7 +25,7 @@ export function notPutBack<Call extends FirewallCall>(call: Call, calls: readonl
   return (about.firewalls ?? []).filter((id) => !back.includes(id));
 }
 
-/** A change of firewalls is undone only once this call, and those before it, have put back all of them. */
+/** A change of firewalls is undone only once this call, and those before it, have undone all of them. */
 export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
   const rows = await rowsOfStep(tx, key, { kind: 'compensate', step });
   // The answer of this call may be late, and then its row does not say `done`.
@@ -33,7 +33,7 @@ export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCa
   const { cartItemId } = about;
   const isUndone = (call: (typeof calls)[number]) =>
     cartItemId === undefined
-      ? call.cart_item_id === null && notPutBack(call, calls).length === 0
+      ? call.cart_item_id === null && notUndone(call, calls).length === 0
       : call.cart_item_id === cartItemId;
   const before = calls.slice(0, calls.map(({ id }) => id).indexOf(by));
   const undone = before.filter(

@@ -12,11 +12,11 @@ import { resetTo, taskBefore } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, progressOf, untilWaiting } from '../../support/sagas';
 
-const inAirMs = 5_000;
+const inFlightMs = 5_000;
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await Rig.start({ activities: { inAirMs }, provider: { totalTimeoutMs: 1_500 }, compares: false });
+  rig = await Rig.start({ activities: { inFlightMs }, provider: { totalTimeoutMs: 1_500 }, compares: false });
 });
 afterAll(() => rig.close());
 afterEach(() => {
@@ -42,7 +42,7 @@ const untilUndoing = async (saga: SagaHandle) => {
   await until(async () => {
     const { state, steps } = await progressOf(saga);
     if (isOutcome(state)) throw new Error(`it is ${state} already`);
-    return steps.some(({ detail }) => detail?.includes('in the air'));
+    return steps.some(({ detail }) => detail?.includes('in flight'));
   });
 };
 
@@ -66,7 +66,7 @@ itInWays.each(['the answer', 'the worker'] as const)(
   },
 );
 
-it('a removal of which the answer was lost, and that comes late, is put back all the same', async () => {
+it('a removal of which the answer was lost, and that comes late, is undone all the same', async () => {
   const { saga, gate, now } = await holding([1, 150], { unassign: [150] }, 'unassign-firewalls');
   await untilUndoing(saga);
   rig.sandbox.faults.release(gate);
@@ -99,7 +99,7 @@ itInWays('a call of a saga that has ended, and that comes late, strips nothing t
   expect(queued).toMatchObject({ before: 1, holder: first.workflowId });
 });
 
-describe('an undo in the air of a run that was reset strips nothing that the next run relies on:', () => {
+describe('an undo in flight of a run that was reset strips nothing that the next run relies on:', () => {
   /** A change whose first undo is held; and the run that goes on after a reset to before a call. */
   async function resetWhileUndoing(changes: object, [call, nth]: [string, number?], cancels = false) {
     const request = firewallsRequest({ assign: [143], ...changes });
@@ -120,7 +120,7 @@ describe('an undo in the air of a run that was reset strips nothing that the nex
     const again = new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
     await until(async () => {
       const { state, steps } = await progressOf(again);
-      return state !== 'running' || steps.some(({ detail }) => detail?.includes('in the air'));
+      return state !== 'running' || steps.some(({ detail }) => detail?.includes('in flight'));
     });
     await land(gate, vmObjectId);
     return { again, vmObjectId, now: () => firewallsOf(rig.sandbox.ledger, vmObjectId) };
