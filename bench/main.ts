@@ -1,9 +1,9 @@
 /**
  * What a saga costs, measured: npm run bench. On a dev server of its own, or on the one that TEMPORAL_ADDRESS names.
  *
- *   --part NAME       throughput, journal; may stand several times                 (throughput)
+ *   --part NAME       throughput, journal, waiting; may stand several times        (throughput)
  *   --rounds N        that are counted                                             (5)
- *   --sagas N         in each round of each contestant, at least                   (50)
+ *   --sagas N         in each round of each contestant, at least; with waiting, in all  (50)
  *   --at-once LIST    sagas in flight                                              (1,10,100)
  *   --store LIST      where the dev server keeps its data: memory, file            (memory,file)
  *   --rows N          effects in the larger journals, for journal                     (10000000)
@@ -26,6 +26,7 @@ import { journalReport, measureJournal } from './journal';
 import { load } from './process-figures';
 import { Stand, type Store } from './stand';
 import { measureThroughput, throughputReport } from './throughput';
+import { measureWaiting, waitingReport } from './waiting';
 
 const say = (line: string) => console.log(line);
 
@@ -64,6 +65,10 @@ async function measure(built: Built, options: Options): Promise<number> {
       const figures = await measureJournal({ rows, times: 10 * sagas, say });
       await report(part, figures, journalReport(figures));
     }
+    if (part === 'waiting') {
+      const figures = await measureWaiting(built, sagas, say);
+      await report(part, figures, waitingReport(figures));
+    }
   }
   return 0;
 }
@@ -79,7 +84,7 @@ async function quick(built: Built, accept: boolean): Promise<number> {
   return 1;
 }
 
-const partNames = ['throughput', 'journal'] as const;
+const partNames = ['throughput', 'journal', 'waiting'] as const;
 type Part = (typeof partNames)[number];
 
 type Options = NonNullable<ReturnType<typeof readArguments>>;

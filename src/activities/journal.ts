@@ -313,7 +313,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { saga } = sagaOf(Context.current().info);
         const { by, note, row } = input;
         const denied = await journal.deny(saga, row, { note, ...definedOnly({ by }) });
-        if (denied.how !== 'in-air') return denied.how;
+        if (denied.how !== 'in-flight') return denied.how;
         throw new OwnFailure('UnderWay', 'the call may still be in flight', {
           retryInMs: denied.leftMs,
           inFlightMs: denied.leftMs,

@@ -4,6 +4,7 @@
  * run, in any way, ends the hold.
  */
 import { cutWell } from './markdown';
+import { inWords } from './times';
 
 /** Its type, and its id: Temporal never runs two of one id. */
 export const holdWorkflow = 'hold';
@@ -55,8 +56,4 @@ export function describeHold({ note, until, ...hold }: Hold): string {
 /** The same without the note, which may name the accounts of others: for each saga that is held. */
 export function describeHolder({ since, by }: Pick<Hold, 'since' | 'by'>): string {
   return `held since ${inWords(since)}${by === undefined ? '' : ` by ${by}`}`;
-}
-
-function inWords(time: string): string {
-  return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -487,7 +487,7 @@ export class Journal {
   /**
    * Writes that, as a person says, a pivot of unknown outcome has not happened.
    *
-   * @returns `in-air`, and changes nothing, while the worker that meant it may still be sending; `done` where the
+   * @returns `in-flight`, and changes nothing, while the worker that meant it may still be sending; `done` where the
    * journal knows by now that it has happened
    * @throws JournalUnavailable
    */
@@ -495,7 +495,7 @@ export class Journal {
     key: SagaKey,
     row: string,
     verdict: Verdict,
-  ): Promise<{ how: 'denied' | 'done' } | { how: 'in-air'; leftMs: number }> {
+  ): Promise<{ how: 'denied' | 'done' } | { how: 'in-flight'; leftMs: number }> {
     const decided = await this.sealing.seal(verdict);
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
@@ -504,7 +504,7 @@ export class Journal {
       if (found?.outcome === 'done') return { how: 'done' };
       if (found === undefined || (found.outcome !== null && found.outcome !== 'unknown')) return { how: 'denied' };
       const leftMs = await leftInFlight(tx, found, await theJournal(tx));
-      if (leftMs > 0) return { how: 'in-air', leftMs };
+      if (leftMs > 0) return { how: 'in-flight', leftMs };
       await tx
         .updateTable('effect')
         .set({ outcome: 'denied', decided, decided_ms: nowMs(tx) })

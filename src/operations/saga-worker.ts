@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { Client } from '@temporalio/client';
 import {
   Runtime,
@@ -131,6 +132,7 @@ export async function createSagaWorker(
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
     maxConcurrentWorkflowTaskExecutions: workflowTasksAtOnce,
+    maxCachedWorkflows: Math.min(cachedMax, cachedByHeap()),
     // Only jobs have heartbeats: by them people see where a job stands, and it hears that it is to stop.
     maxHeartbeatThrottleInterval: '2 seconds',
     // After this, another worker takes the tasks of a killed one; an operator would notice the default of 10 s.
@@ -144,6 +146,15 @@ export async function createSagaWorker(
     throw error;
   });
   return { worker, journal, temporal, close };
+}
+
+/** Thousands wait for days: in memory they would cost more than a replay does when one of them goes on. */
+const cachedMax = 500;
+
+/** As the SDK has it by default: it also keeps within a small container. */
+function cachedByHeap(): number {
+  const heapMiB = getHeapStatistics().heap_size_limit / 1_024 ** 2;
+  return Math.max(Math.floor(((heapMiB - 200) * 600) / 1_024), 10);
 }
 
 function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeploymentOptions {

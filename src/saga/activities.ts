@@ -68,15 +68,22 @@ export function isReset(): boolean {
   return runId !== firstExecutionRunId;
 }
 
+type TellActivity = Pick<Activities, 'tell'>;
+type Teller = ActivityInterfaceFor<TellActivity>;
+
+const telling = {
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
+} as const;
+
 /**
  * What receivers are told, handed over beside the saga's work, which does not wait for it. Temporal makes it again: that
  * takes no event of the history, and nobody asks how often.
  */
-export function inBackground(summary: string): ActivityInterfaceFor<Pick<Activities, 'tell'>> {
-  return proxyActivities<Pick<Activities, 'tell'>>({
-    startToCloseTimeout: '15 seconds',
+export function inBackground(summary: string): Teller {
+  return proxyActivities<TellActivity>({
+    ...telling,
     scheduleToCloseTimeout: '1 day',
-    retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
     // Where the queue has a rate, calls of the provider go first.
     priority: { priorityKey: 5 },
     // An attempt under way is awaited; it hears nothing of the cancellation.
@@ -86,13 +93,8 @@ export function inBackground(summary: string): ActivityInterfaceFor<Pick<Activit
 }
 
 /** The same at the end of a saga, which is not kept waiting for it for long. */
-export function atTheEnd(summary: string): ActivityInterfaceFor<Pick<Activities, 'tell'>> {
-  return proxyActivities<Pick<Activities, 'tell'>>({
-    startToCloseTimeout: '15 seconds',
-    scheduleToCloseTimeout: '30 seconds',
-    retry: { initialInterval: '1 second' },
-    summary,
-  });
+export function atTheEnd(summary: string): Teller {
+  return proxyActivities<TellActivity>({ ...telling, scheduleToCloseTimeout: '30 seconds', summary });
 }
 
 /**

@@ -2,7 +2,8 @@
 import { definedOnly } from '../domain/defined-only';
 import type { WaitKind } from '../domain/progress';
 import type { Concern } from '../domain/spending';
-import { inWords, type Step } from './progress';
+import { inWords } from '../domain/times';
+import type { Step } from './progress';
 import { describeRejection, SagaFailed } from './ends';
 import type { Saga } from './saga';
 

@@ -19,11 +19,12 @@ import type { EffectContext } from '../activities/effect';
 import { definedOnly } from '../domain/defined-only';
 import type { Effected } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
+import { inWords } from '../domain/times';
 import type { Deadline } from './deadline';
 import { hasRoomForMany } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import { countFailedCall, recordAttempts } from './metrics';
-import { inWords, type Step } from './progress';
+import type { Step } from './progress';
 import { lostCallAttemptsMax, lostCallDelayMs } from './activities';
 
 /** Calls the activity of a step; one with an effect answers with what the journal has of it. */

@@ -5,8 +5,9 @@
  */
 import { approvalExpiresInMs, type ExpiringRule } from '../domain/quotes';
 import { describeLimit, describePeriod, inAll, type Concern } from '../domain/spending';
+import { inWords } from '../domain/times';
 import { askApproval } from './approval';
-import { inWords, type Step } from './progress';
+import type { Step } from './progress';
 import type { Saga } from './saga';
 
 export interface Concerned {

@@ -7,7 +7,7 @@ import { decisionHints, exampleFor, type DecisionName } from '../domain/decision
 import { cutWell, plainMarkdown } from '../domain/markdown';
 import type { Queued } from '../domain/progress';
 import { secretFields } from '../domain/secrets';
-import { inWords } from './progress';
+import { inWords } from '../domain/times';
 import type { Question } from './questions';
 
 const questionCharsMax = 600;

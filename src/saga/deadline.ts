@@ -12,9 +12,9 @@
  * the story as a cancellation would, and never while a pivot may have happened: then what is known to be placed goes on
  * forward.
  */
+import { inWords } from '../domain/times';
 import { CancellationScope, CancelledFailure, condition, isCancellation, sleep } from '@temporalio/workflow';
 import { hasRoomToAsk } from './history-left';
-import { inWords } from './progress';
 
 /** Temporal's longest timer is longer; this one is what its reminders have. */
 const sleepMaxMs = 182 * 24 * 60 * 60 * 1000;

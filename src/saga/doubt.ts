@@ -7,9 +7,10 @@ import { CancellationScope, setCurrentDetails, sleep } from '@temporalio/workflo
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type PivotDoubt } from '../domain/failures';
+import { inWords } from '../domain/times';
 import type { Act } from './attempts';
 import { describeSettling } from './current-details';
-import { inWords, type Step } from './progress';
+import type { Step } from './progress';
 import type { Question } from './questions';
 import type { Saga } from './saga';
 import { activities } from './activities';

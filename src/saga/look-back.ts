@@ -5,10 +5,11 @@ import type { EffectContext } from '../activities/effect';
 import type { PlacementFound, Standing } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
+import { inWords } from '../domain/times';
 import { activities, inPlace, isReset } from './activities';
 import { attempt } from './attempts';
 import { EndedBefore, LookAgain } from './ends';
-import { inWords, Step } from './progress';
+import { Step } from './progress';
 import { lookTitle, type Saga } from './saga';
 
 /**

@@ -202,29 +202,25 @@ export class Progress {
     ]);
   }
 
-  /** The saga has not begun, and waits until new sagas are released. One event. */
-  hold(step: string): void {
-    this.state = 'held';
+  /** It waits at a step, and for no person: it has no time since when one is waited for. One event. */
+  private standStill(state: 'held' | 'queued' | 'settling', step: string): void {
+    this.state = state;
     this.everShown = true;
     upsertSearchAttributes([
-      { key: stateKey, value: 'held' },
+      { key: stateKey, value: state },
       { key: stepKey, value: step },
     ]);
   }
 
-  /**
-   * The saga waits for its turn, and for no person: it has no time since when one is waited for. One event, however
-   * often it looks.
-   */
+  /** The saga has not begun, and waits until new sagas are released. */
+  hold(step: string): void {
+    this.standStill('held', step);
+  }
+
+  /** The saga waits for its turn. One event, however often it looks. */
   queue(step: string, queued: Queued): void {
     this.queued = queued;
-    if (this.state === 'queued') return;
-    this.state = 'queued';
-    this.everShown = true;
-    upsertSearchAttributes([
-      { key: stateKey, value: 'queued' },
-      { key: stepKey, value: step },
-    ]);
+    if (this.state !== 'queued') this.standStill('queued', step);
   }
 
   stopQueueing(): void {
@@ -232,7 +228,7 @@ export class Progress {
   }
 
   /**
-   * The saga waits until no call of a step can be in flight, and for no person. One event, however often it looks.
+   * The saga waits until no call of a step can be in flight. One event, however often it looks.
    *
    * @param untilMs milliseconds since 1970
    */
@@ -240,12 +236,7 @@ export class Progress {
     this.settling.set(step, { step, until: new Date(untilMs).toISOString() });
     if (this.state === 'settling') return;
     this.resumes = this.state === 'undoing' ? 'undoing' : 'running';
-    this.state = 'settling';
-    this.everShown = true;
-    upsertSearchAttributes([
-      { key: stateKey, value: 'settling' },
-      { key: stepKey, value: step },
-    ]);
+    this.standStill('settling', step);
   }
 
   /** No call of that step is waited for any more. */
@@ -307,11 +298,6 @@ function inFewWords(decision: DecisionRecord): DecisionRecord {
 
 export function now(): string {
   return new Date().toISOString();
-}
-
-/** A time as a person reads it: `2026-11-22 09:30:00 UTC`. */
-export function inWords(time: string): string {
-  return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 /** A sweep that has not looked at all servers is found by that. */

@@ -13,8 +13,9 @@
  */
 import { condition, defineSignal, log, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
+import { inWords } from '../domain/times';
 import { describeQueue } from './current-details';
-import { inWords, now, type Step } from './progress';
+import { now, type Step } from './progress';
 import type { Saga } from './saga';
 import { activities } from './activities';
 

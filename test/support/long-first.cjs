@@ -5,7 +5,7 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 const long =
-  /\/test\/(system\/(sweep|second-orders|canaries|stack|upgrade)|integration\/(provider\/connections|worker\/killed|workflows\/decide-many))/;
+  /\/test\/(system\/(sweep|second-orders|canaries|stack|upgrade|interop|first-hour)|integration\/(provider\/connections|worker\/killed|workflows\/decide-many))/;
 
 module.exports = class LongFirst extends Sequencer {
   sort(tests) {

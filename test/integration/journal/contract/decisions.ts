@@ -75,7 +75,7 @@ export function decisions(databases: TestDatabases): void {
         await letPass(journal, inFlightMs - 5_000);
         const before = await rowOf(journal, meant.knows.row);
         const refused = await run.deny(meant.knows.row);
-        expect(refused).toMatchObject({ how: 'in-air' });
+        expect(refused).toMatchObject({ how: 'in-flight' });
         expect((refused as { leftMs: number }).leftMs).toBeLessThanOrEqual(5_000);
         expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(0);
         expect(await rowOf(journal, meant.knows.row)).toEqual(before);
@@ -94,7 +94,7 @@ export function decisions(databases: TestDatabases): void {
       await run.deny(first.knows.row);
       const second = await run.do(place(1), 'unknown');
       await expect(run.deny(first.knows.row)).resolves.toEqual({ how: 'denied' });
-      await expect(run.deny(second.knows.row)).resolves.toMatchObject({ how: 'in-air' });
+      await expect(run.deny(second.knows.row)).resolves.toMatchObject({ how: 'in-flight' });
       expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: 'unknown' });
     });
 

@@ -185,7 +185,7 @@ export function restoredJournal({ fresh, copy }: TestDatabases): void {
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, restored: true });
       expect(await run.again().mean(place(1))).toMatchObject({ how: 'unknown', row, restored: true });
 
-      expect(await run.deny(row)).toMatchObject({ how: 'in-air' });
+      expect(await run.deny(row)).toMatchObject({ how: 'in-flight' });
       await letPass(journal);
       expect(await run.deny(row)).toEqual({ how: 'denied' });
       await run.do(place(1), 'not-done');
@@ -215,7 +215,7 @@ export function restoredJournal({ fresh, copy }: TestDatabases): void {
       await letPass(journal, dayMs);
       await restored(journal, 'trust', said);
       const refused = await run.deny(knows.row);
-      expect(refused).toMatchObject({ how: 'in-air' });
+      expect(refused).toMatchObject({ how: 'in-flight' });
       expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(inFlightMs - 30_000);
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
       await letPass(journal);
