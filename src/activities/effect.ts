@@ -235,7 +235,7 @@ async function write({ journal, saga, meant }: Written, answer: Answer): Promise
   return { unwritten: { call, knows, inFlightMs, outcome, ...(failure ? { failure } : {}) } };
 }
 
-/** Of a reference. */
+/** Why nothing is sent for a run that does not own its reference any more. */
 export const notOwned = 'another run has begun since, or this one has gone on without this call';
 
 function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {

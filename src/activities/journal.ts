@@ -53,7 +53,7 @@ interface Beside {
   wanted?: Milestone[];
   /** The operator's rule for servers without firewalls. */
   unprotected?: Unprotected;
-  /** Of the request with all corrections, where the operator has a price list. */
+  /** For the request with all corrections, where the operator has a price list. */
   estimate?: Estimate;
 }
 
@@ -112,7 +112,7 @@ export interface Standing extends Done {
   /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
   checkedAtMs?: number | undefined;
   placement: PlacementFound;
-  /** Of an order that was placed: what the request asked for, with all corrections. Absent where that is not known. */
+  /** What the request of an order that was placed asked for, with all corrections. Absent where that is not known. */
   bought?: Bought;
   /**
    * Servers of the order that lack firewalls by the journal; absent where nothing was placed, and where the saga has an
@@ -381,7 +381,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 }
 
 /**
- * Of a run that ends. Where it has not come to take its reference, it takes it now: an ending is of a reference, and
+ * For a run that ends. Where it has not come to take its reference, it takes it now: an ending is of a reference, and
  * nothing is done under it any more.
  *
  * @throws OwnFailure `JournalRestored`

@@ -242,7 +242,7 @@ export function createReconcileActivities(
         const shown = listed.ids.filter((id) => !listed.pending.includes(id));
         const missing = assigned.filter((id) => !shown.includes(id));
         const surplus = unassigned.filter((id) => listed.ids.includes(id));
-        // Of what was changed a moment ago the list may not know yet.
+        // The list may not know yet what was changed a moment ago.
         const lately = await changedLately(journal, vmObjectId, listLagMs);
         if ([...missing, ...surplus].some((id) => lately.has(id))) return { how: 'busy' };
         return {

@@ -244,7 +244,7 @@ function statusOfCancelled(ending: Ending): number {
 function statusOf(ending: Ending): number {
   if (ending.state === 'waits') return exitStatus.waits;
   const outcome = outcomeOf(ending) ?? 'reversed';
-  // Of a saga that does not know what other runs of its reference did.
+  // The saga does not know what other runs of its reference did.
   if (outcome === 'untouched' && reportOf(ending)?.leftovers.length) return exitStatus.leftovers;
   return statusOfOutcome[outcome];
 }

@@ -159,7 +159,7 @@ const outcomeSentences: Record<SagaOutcome, string> = {
   untouched: 'this run did nothing. order-saga record shows what other runs of the reference did',
 };
 
-/** Of a saga that failed or was cancelled. */
+/** Describes a saga that failed or was cancelled. */
 function describeReport({ outcome, leftovers }: Report, known: unknown = {}): string[] {
   return [`  ${outcome}: ${outcomeSentences[outcome]}`, ...describeFields(known), ...describeLeftovers(leftovers)];
 }

@@ -57,7 +57,7 @@ export interface OrderSagaClientOptions {
    * `PLAN_TYPES_MORE` has them: `name:server` is a server, `name:other` is none, `name` may be one.
    */
   planTypesMore?: readonly string[];
-  /** Of Temporal's Web UI, for links into it: `http://localhost:8233`. */
+  /** Temporal's Web UI, for links into it: `http://localhost:8233`. */
   webUiUrl?: string | undefined;
 }
 

@@ -49,7 +49,7 @@ export interface InboxRow extends Omit<WaitingSaga, 'since'> {
 export interface InboxGroup {
   name: string;
   count: number;
-  /** Of the one that has waited longest. */
+  /** When the one that has waited longest began to. */
   oldest: { workflowId: string; waitingSince: Date };
   /** To the list of them in the Web UI. */
   link?: string;

@@ -34,7 +34,7 @@ export interface SweepRun {
   status: string;
   startTime: Date;
   closeTime?: Date;
-  /** Of one that has ended by itself. */
+  /** Absent where it has not ended by itself. */
   report?: SweepReport;
 }
 

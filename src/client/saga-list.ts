@@ -147,7 +147,7 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
   }
 }
 
-/** So many rows are looked at together: their ids stand in one query. */
+/** Looks at this many rows together: their ids stand in one query. */
 const batchSize = 100;
 
 /** In the order of visibility, the newest first: a start or a change may take a moment to show. */

@@ -49,7 +49,7 @@ export const everySaga = 'all';
 
 /** One job takes as many; what waits beyond it is counted in the report, and another job takes it. */
 export const decisionsMax = 10_000;
-/** Of the JSON: it travels in one payload of Temporal's. */
+/** The size of a job's JSON: it travels in one payload of Temporal's. */
 export const jobBytesMax = 1_500_000;
 
 /** From one in a hundred seconds to what a namespace of Temporal takes beside its own work. */

@@ -53,7 +53,7 @@ export const decisionSchemas = {
     }),
   ),
   confirmNotPlaced: lazy(() => z.strictObject(evident())),
-  /** Of what was placed, or is thought to be: the provider has cancelled it by itself, or reversed it. */
+  /** The provider has cancelled or reversed by itself what was placed, or is thought to be. */
   markCancelled: lazy(() => z.strictObject(evident())),
   approve: lazy(() => z.strictObject(any())),
   reject: lazy(() => z.strictObject({ ...any(), reason: text().optional() })),

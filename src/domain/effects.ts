@@ -28,7 +28,7 @@ export interface About {
   /** The items that an order names. */
   cartItems?: readonly number[];
   vmObjectId?: number;
-  /** Of a pivot: those that each server of the order is to have. */
+  /** Those that each server of a pivot's order is to have. */
   firewalls?: readonly number[];
   /** The servers that an order brings, as its request says. */
   vmObjectIds?: readonly number[];

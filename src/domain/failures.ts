@@ -130,7 +130,7 @@ export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
   foundBy?: string | undefined;
 }
 
-/** Of a pivot whose row the journal has without an outcome. */
+/** For a pivot whose row the journal has without an outcome. */
 export function whyInDoubt({ restored, at, run }: Pick<PivotDoubt, 'restored' | 'at' | 'run'>): string {
   const what = restored
     ? 'the journal was restored from an older copy, and what was sent in the lost time is not known'

@@ -24,7 +24,7 @@ export interface HoldStart extends HoldWords {
 export interface Hold extends HoldWords {
   /** ISO time. */
   since: string;
-  /** Of the workflow that is the hold. */
+  /** The run of the workflow that is the hold. */
   runId: string;
   /** When it ends by itself, ISO time: a worker that saw an outage set it. Absent: only a person ends it. */
   until?: string;

@@ -40,7 +40,7 @@ const time = () => z.iso.datetime();
 const saidSchema = lazy(() =>
   z.strictObject({
     state: z.enum(sagaStates),
-    /** Of `waiting`, `reminder` and `settled`: the question. */
+    /** The question, with `waiting`, `reminder` and `settled`. */
     kind: z.enum(waitKinds).optional(),
     step: z.string().optional(),
     /** The ids of all steps that wait together, where more than one does. */
@@ -53,11 +53,11 @@ const saidSchema = lazy(() =>
     failure: z.enum(callFailureNames).optional(),
     /** How many reminders of this question there were, this one included. */
     reminders: z.int().optional(),
-    /** Of `settled`. Absent where no decision was taken: the saga was cancelled, or failed. */
+    /** With `settled`. Absent where no decision was taken: the saga was cancelled, or failed. */
     decision: z.enum(decisionNames).optional(),
-    /** Of `servers` and `protected`: their object ids, the first hundred. */
+    /** Their object ids, the first hundred, with `servers` and `protected`. */
     vmObjectIds: z.array(z.int()).optional(),
-    /** Of `ended`. */
+    /** With `ended`. */
     outcome: z.enum(sagaOutcomes).optional(),
     ended: z.enum(endedAs).optional(),
     leftovers: z.array(z.enum(leftoverSchema.options.map(({ shape }) => shape.kind.value))).optional(),

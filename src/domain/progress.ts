@@ -45,7 +45,7 @@ const time = z.iso.datetime();
 const reachedSchema = z.strictObject({
   milestone: z.enum(milestones),
   at: time,
-  /** Of `servers` and `protected`: the first hundred. */
+  /** The first hundred, with `servers` and `protected`. */
   vmObjectIds: z.array(z.int()).optional(),
 });
 export type Reached = z.infer<typeof reachedSchema>;

@@ -39,7 +39,7 @@ export function needsApproval(quote: Pick<Quote, 'total'>, rule: ApprovalRule = 
   return rule === 'always' || !('above' in rule) || quote.total > rule.above;
 }
 
-/** Of a quote or of a purchase. */
+/** For a quote or a purchase. */
 export type ExpiringRule = 'never' | 'always' | { expiresAfterSeconds?: number | undefined };
 
 /** When a question without a decision is rejected; undefined where it waits for ever. */

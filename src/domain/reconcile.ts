@@ -46,7 +46,7 @@ export const reconcileSchema = lazy(() =>
      * to sweep.
      */
     servers: between(0, 5_000).int('must be a whole number').default(1_000),
-    /** So many servers are looked at, or sagas started, in one second. */
+    /** How many servers are looked at, or sagas started, in one second. */
     perSecond: between(0.1, 20).default(2),
   }),
 );

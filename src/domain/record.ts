@@ -27,7 +27,7 @@ const aboutSchema = z.strictObject({
   /** The items that an order names. */
   cartItems: z.array(z.int()).optional(),
   vmObjectId: z.int().optional(),
-  /** Of an order: those that each of its servers is to have. */
+  /** Those that each server of an order is to have. */
   firewalls: z.array(z.int()).optional(),
   /** The servers that an order brings, as its request says. */
   vmObjectIds: z.array(z.int()).optional(),
@@ -78,7 +78,7 @@ const recordedEffectSchema = z.strictObject({
    * What a person said: of a pivot, its outcome; of any other effect, that it was done by hand, and nothing was sent.
    */
   decided: decidedSchema.optional(),
-  /** Of a pivot: a person said that the provider has cancelled what it placed. */
+  /** What a person said, where the provider has cancelled what a pivot placed. */
   cancelled: decidedSchema.optional(),
   /** A call took effect unexpectedly: after a person said that it had not, or beside the one that stands here. */
   late: z.strictObject({ answer: z.unknown().optional() }).optional(),

@@ -1,9 +1,9 @@
 /** Links into Temporal's Web UI, for a person who is to look there. */
 
 export interface WebUi {
-  /** Of one run. */
+  /** The page of one run. */
   run: (run: { workflowId: string; runId: string }) => string;
-  /** Of the list, filtered. */
+  /** The list, filtered. */
   list: (query: string) => string;
 }
 

@@ -29,7 +29,7 @@ export interface Bought {
   reference: string;
   account?: string;
   fate: Fate;
-  /** So many were ordered. */
+  /** How many were ordered. */
   servers?: number;
   items?: number;
   vmObjectIds: number[];

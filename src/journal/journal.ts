@@ -374,7 +374,7 @@ export class Journal {
     const { call, knows } = meant;
     const answered = { outcome, failure, answer: sealed, cartItemId };
     const isDone = outcome === 'done';
-    // Of most, nothing else is written.
+    // Nothing else is written about most of them.
     const isAlone = !isDone || (call.kind === 'mutate' && !isProtecting(key, call));
     if (isAlone && (await this.inOneStatement((db) => complete(db, knows.row, answered)))) return 'written';
     return this.inTransaction(async (tx) => {

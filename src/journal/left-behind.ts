@@ -87,7 +87,7 @@ export async function endedSagas(
   return { ...slice, sagas: await Promise.all(slice.sagas.map((saga) => withCleaned(journal, saga))) };
 }
 
-/** Of sagas that are lost. @throws JournalUnavailable */
+/** What lost sagas have left. @throws JournalUnavailable */
 export async function leftByLost(
   journal: Journal,
   keys: readonly SagaKey[],

@@ -71,7 +71,7 @@ function lacking(
     const firewalls = wanted.filter((id) => !assigned.includes(id));
     return firewalls.length > 0 ? [{ kind: 'server-unprotected', vmObjectId, firewalls, why }] : [];
   });
-  // Of an order whose servers the journal does not all know.
+  // An order whose servers the journal does not all know.
   const unnamed: Leftover[] =
     known.size < Math.max(ordered, 1) ? [{ kind: 'server-unprotected', firewalls: [...wanted], why }] : [];
   return [...bare, ...unnamed];

@@ -21,7 +21,7 @@ export interface Meaning extends SagaKey {
   countsByHand?: boolean;
   /** Is sealed. */
   note?: PivotNote | undefined;
-  /** Of the secrets that the call sends by their names. */
+  /** Digests of the secrets that the call sends by their names. */
   sent?: SentDigests | undefined;
   /** The saga's turn, if it has one: what a person did by hand counts within it. */
   turn?: string | undefined;

@@ -49,7 +49,7 @@ export interface Bought {
   /** The quote's. */
   total: number | null;
   currency: string | null;
-  /** Of an order, by the operator's price list. */
+  /** An order's, by the operator's price list. */
   estimate: number | null;
   estimated_in: string | null;
   /** Why an order has no estimate, where there is a price list. */

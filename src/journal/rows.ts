@@ -187,7 +187,7 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
 }
 
 /**
- * Of a row of `reference`: no run of it is open, and the last one that was seen has ended. A clean-up is no ending of the
+ * For a row of `reference`: no run of it is open, and the last one that was seen has ended. A clean-up is no ending of the
  * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was restored; one
  * that was told after that counts where a person has said what became of the lost time.
  */

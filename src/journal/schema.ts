@@ -110,7 +110,7 @@ interface EffectTable {
   decided: string | null;
   /** Sealed: an answer of success that came after a person had said that it did not happen. There should be none. */
   late: string | null;
-  /** Of a pivot that is done: when a person said that the provider has cancelled it. It stays `done`. */
+  /** When a person said that the provider has cancelled a pivot that is done. It stays `done`. */
   cancelled_ms: number | null;
   /** Sealed: who said so, and how they know. */
   cancelled: string | null;
@@ -205,7 +205,7 @@ interface PurchaseTable {
   total: number | null;
   /** The quote's or the order's, in lower case. */
   currency: string | null;
-  /** Of an order, by the price list of that time; in its currency, in lower case. */
+  /** An order's, by the price list of that time; in its currency, in lower case. */
   estimate: number | null;
   estimated_in: string | null;
   /** As in the pivot's row. */

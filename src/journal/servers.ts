@@ -201,7 +201,7 @@ export function isNewServer(journal: Journal, vmObjectId: number, withinMs: numb
 
 /** What tells the servers of an order from others that a directory lists. */
 export interface NotItsServers {
-  /** Of another reference, or changed by one before the order was meant, or listed before it was. */
+  /** Another reference has it, or one changed it before the order was meant, or it was listed before that. */
   ids: number[];
   /** Orders of the same account that are as young, and of whose servers nobody knows an id. */
   rivals: SagaKey[];

@@ -62,7 +62,7 @@ export interface Asking {
   /** As in `Meaning`. */
   knows?: JournalKnowledge | undefined;
   inFlightMs: number;
-  /** Of the saga itself, where it asks; absent where another one does. */
+  /** The run of the saga itself, where it asks; absent where another saga does. */
   run?: string | undefined;
   /** Items that the run has added: the journal may have lost their rows. */
   added?: readonly OpenItem[] | undefined;

@@ -8,7 +8,7 @@ import { aboutOf, type Tx } from './rows';
 import type { WantedFirewalls } from './schema';
 import type { Journal } from './journal';
 
-/** Of firewalls that are not named, no saga has said anything that is known. */
+/** No saga is known to have said anything of firewalls that are not named. */
 export interface StatedFirewalls {
   /** A saga works on the server, waits for its turn, or has not ended: what is stated may change at any moment. */
   isBusy: boolean;

@@ -24,7 +24,7 @@ export type Allowed = string;
 const alsoPrivate = ['168.63.129.16'];
 
 /**
- * Of IPv6 only what is handed out (2000::/3) can be outside: among the rest are forms that have an IPv4 address in
+ * Only what is handed out of IPv6 (2000::/3) can be outside: among the rest are forms that have an IPv4 address in
  * them, as `::7f00:1`. One of them is how a network without IPv4 reaches it (NAT64): there that address counts.
  */
 const handedOut = ipaddr.IPv6.parseCIDR('2000::/3');

@@ -22,7 +22,7 @@ export interface Webhooked {
   secret: string;
 }
 
-/** So much of an answer is read: enough for a connection to be used again. */
+/** Reads this much of an answer: enough for a connection to be used again. */
 const answerBytesMax = 16_384;
 
 export class Sender {

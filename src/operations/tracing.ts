@@ -56,7 +56,7 @@ export function startTracing(endpoint: string): Tracing {
     idGenerator: ids,
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  // Of what a start brings along, the trace alone is read: no baggage.
+  // Only the trace is read of what a start brings along: no baggage.
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const tracer = provider.getTracer('order-saga');
 

@@ -11,7 +11,7 @@ import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 const { TASK_QUEUE_TYPE_WORKFLOW } = temporal.api.enums.v1.TaskQueueType;
 
 /**
- * Of the deployment that this worker belongs to. Temporal forgets a poller some minutes after its last poll.
+ * Counts them in the deployment that this worker belongs to. Temporal forgets a poller some minutes after its last poll.
  *
  * @returns 0 where workers have no versions
  */

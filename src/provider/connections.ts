@@ -173,7 +173,7 @@ function readAnswers(socket: Socket, bytesMax: number): void {
   let written = 0;
   let bytes = 0;
   let begun = 0;
-  /** Of an answer whose status is not known yet. */
+  /** An answer whose status is not known yet. */
   let held: Buffer | undefined;
   socket.read = (size) => {
     for (;;) {

@@ -71,7 +71,7 @@ function entityAt(text: string, at: number): [string, number] {
   const [code] = /^&(?:#x?[0-9a-f]{1,8}|[a-z][a-z0-9]{1,31});?/i.exec(text.slice(at, at + entityCharsMax)) ?? [];
   if (code === undefined) return ['&', 1];
   const means = decodeHTML(code);
-  // Of `&copyright` only `&copy` is an entity: the rest stays.
+  // Only `&copy` of `&copyright` is an entity: the rest stays.
   return means === code ? ['&', 1] : [means, code.length];
 }
 

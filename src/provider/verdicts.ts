@@ -188,7 +188,7 @@ const noInWords =
   /\b(?:insufficient|not enough|denied|declined|refused|rejected|(?<!no |without )(?:failed|failures?|fails|errors?)(?!-free)|invalid|unable|cannot|can't|could not|couldn't|not (?:allowed|permitted|found|available|possible|supported|placed|processed|completed)|forbidden|unauthori[sz]ed|suspended|exceeded|overdue)\b/i;
 
 const acknowledgements = new Set(['ack', 'acknowledged', 'processed', 'executed']);
-/** Of another call the same field may be a property of what is shown, and no sign. */
+/** In the answer to another call, the same field may be a property of what is shown, and no sign. */
 const ownYes: Partial<Record<ProviderCall, readonly string[]>> = {
   pivot: ['available'],
   delete: ['deleted', 'removed'],

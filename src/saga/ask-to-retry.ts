@@ -14,7 +14,7 @@ export function asksAfterRefusal(requested: OnRefusal | undefined, { asks }: { a
 }
 
 /**
- * Of steps before the pivot, of which the provider refuses the first.
+ * Asks about steps before the pivot, the first of which the provider refuses.
  *
  * @param onRefusal as the request says it
  * @returns undefined where the refusal ends the saga

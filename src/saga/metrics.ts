@@ -29,7 +29,7 @@ export function recordProtected(): void {
   metricMeter.createHistogram(name, 'float', '', help).record(tookMs / 1000);
 }
 
-/** Of one call and its automatic retries. */
+/** Counts one call and its automatic retries. */
 export function recordAttempts(result: 'done' | 'failed', attempts: number): void {
   const { name, help } = metrics.attempts;
   metricMeter.createHistogram(name, 'int', '', help).record(attempts, { result });

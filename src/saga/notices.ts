@@ -18,7 +18,7 @@ import { inBackground, atTheEnd } from './activities';
 import { countLostNotifications } from './metrics';
 import { now, type Progress } from './progress';
 
-/** Of a saga that asks and is answered while no worker runs, the oldest are lost. */
+/** Where a saga asks and is answered while no worker runs, the oldest messages are lost. */
 const untoldMax = 100;
 
 /** `state` is the saga's, unless it says another one. */
@@ -41,7 +41,7 @@ export class Notices {
 
   constructor(private readonly progress: Progress) {}
 
-  /** Of progress only what somebody wants to hear: the journal's begin has said so. */
+  /** Only the progress that somebody wants to hear: the journal's begin has said so. */
   tellProgress(event: Milestone, said: EventSaid = {}): void {
     this.progress.reach(event, said);
     if (this.wanted.includes(event)) this.tell(event, said);

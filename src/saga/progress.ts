@@ -36,7 +36,7 @@ const { question: questionKey, failure: failureKey } = sagaAttributes;
 const ignoredMax = 50;
 
 /**
- * So many decisions are kept as they came. Of those after them the words are cut: a report has to fit one payload of
+ * At most this many decisions are kept as they came. The words of those after them are cut: a report fits one payload of
  * Temporal's.
  */
 const decisionsInFullMax = 50;
@@ -53,7 +53,7 @@ export class Step {
   constructor(
     readonly id: string,
     readonly title: string,
-    /** Of our own bookkeeping: shown only where there is something to say of it. */
+    /** A step of our own bookkeeping: shown only where there is something to say of it. */
     readonly quiet = false,
   ) {}
 
@@ -123,7 +123,7 @@ export class Progress {
     readonly reference: string,
   ) {}
 
-  /** Of a saga that begins again, the first time counts. */
+  /** Where a saga begins again, the first time counts. */
   reach(milestone: Milestone, { vmObjectIds }: Pick<Reached, 'vmObjectIds'>): void {
     if (this.reached.some((one) => one.milestone === milestone)) return;
     this.reached.push({ milestone, at: now(), ...definedOnly({ vmObjectIds }) });

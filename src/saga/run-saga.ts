@@ -143,7 +143,7 @@ export async function runSaga<W extends WorkflowName, P = never>(
   }
 }
 
-/** So often a story begins again by itself before a person is asked. */
+/** A story begins again this often by itself before a person is asked. */
 const begunAgainMax = 3;
 
 async function untilThrough<W extends WorkflowName, P>(
@@ -226,7 +226,7 @@ interface GivingUp {
   looked: Looked;
 }
 
-/** So often a saga looks before its end, where another run begins in between. */
+/** A saga looks this often before its end, where another run begins in between. */
 const looksMax = 3;
 
 async function giveUp(saga: Saga, error: unknown, how: GivingUp): Promise<never> {
@@ -255,7 +255,7 @@ async function giveUpAsSeen(
   else if (story.undoes?.() !== undefined) saga.journal.ownershipIsInQuestion({ undoes: true });
   await story.undo?.(standing);
   await story.reportLeftovers?.(standing);
-  // A clean-up puts nothing back.
+  // A clean-up undoes nothing.
   const stands = (saga.isPlaced && !saga.isCancelled) || (storyFinished && story.other !== undefined);
   const outcome = () => {
     if (whatIsKnown(saga, story) === 'nothing') return 'untouched';

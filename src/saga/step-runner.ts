@@ -62,7 +62,7 @@ export interface StepHooks<T, P> {
   pivot?: PivotHooks<T>;
 }
 
-/** Of the pivot, for which “retry” is not the only way on. */
+/** The pivot has other ways on than “retry”. */
 export interface PivotHooks<T> {
   /** @returns undefined where a person is to be asked, as about any other step */
   settle: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
@@ -70,7 +70,7 @@ export interface PivotHooks<T> {
   beforeAgain: () => Promise<void>;
 }
 
-/** Of the saga whose steps they are. */
+/** The saga whose steps they are. */
 export interface RunnerContext {
   readonly progress: Progress;
   readonly humanDecisions: HumanDecisions;

@@ -24,7 +24,7 @@ export interface StoryContext {
   corrections: unknown[];
   /** The operator's rule for servers without firewalls, where there is one. */
   unprotected?: Unprotected | undefined;
-  /** Of the request with these corrections, where the operator has a price list. */
+  /** For the request with these corrections, where the operator has a price list. */
   estimate?: Estimate | undefined;
 }
 
@@ -58,7 +58,7 @@ interface Parts {
   reportLeftovers?: (standing: Standing | undefined) => Promise<void> | void;
   /** Present where it is about another saga's reference, and takes none. */
   other?: {
-    /** Of one that goes on, or that it has not looked at, it knows nothing; it may not have put all in order. */
+    /** It knows nothing about one that goes on, or that it has not looked at; it may not have put all in order. */
     known: () => 'nothing' | 'something' | 'all-in-order';
     /** As of when it knows that, by the journal's clock. */
     checkedAtMs: () => number | undefined;

@@ -19,7 +19,7 @@ export const sagaAttributes = {
 };
 
 /**
- * So many ids of any size fit Temporal's limit for the value of one search attribute, 2 KiB. A workflow task with a
+ * This many ids of any size fit Temporal's limit for the value of one search attribute, 2 KiB. A workflow task with a
  * longer one fails for ever.
  */
 const serversNamedMax = 100;

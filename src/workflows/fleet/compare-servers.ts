@@ -11,7 +11,7 @@ import { repairReference, type ReconcileRequest } from '../../domain/reconcile';
 import { activities } from '../../saga/activities';
 import { found, idOf, show, tryToLook, unseen, type Sweep, type ToCompare } from './sweep';
 
-/** So many servers without an answer in a row, and it is asked whether the provider is there at all. */
+/** After this many servers in a row without an answer, it asks whether the provider is there at all. */
 const inDoubtFrom = 3;
 
 /** Where none has answered yet, it counts as away after so many: the newest, and then some of the oldest. */
@@ -83,7 +83,7 @@ export async function compareServers(
   while (servers.length > 0) {
     await goOn();
     show(sweep, `Comparing the firewalls of ${sweep.serversFound} servers`);
-    // So many at once, then a pause, so that no second has more.
+    // That many at once, then a pause, so that no second has more.
     const atOnce = Math.max(1, Math.floor(request.perSecond));
     const pauseMs = Math.ceil((atOnce / request.perSecond) * 1_000);
     await Promise.all(servers.slice(0, atOnce).map((server) => compare(request, sweep, server)));

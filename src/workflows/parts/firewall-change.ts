@@ -177,7 +177,7 @@ export class FirewallChange {
     await saga.undo([{ step: assigning, title: 'Unassign the assigned firewalls again', act, ...leaving }]);
   }
 
-  /** Of an undo: how a person may do it instead, and what it is where it is left out. */
+  /** How a person may do an undo instead, and what it is where it is left out. */
   private leaving(activity: How, firewalls: number[], what: string) {
     const { vmObjectId } = this;
     return {

@@ -31,7 +31,7 @@ export interface QuotedStory<W extends Quoted, P> {
   quoteTitle: string;
   notAvailable: SagaFailureName;
   check: (request: RequestOf[W]) => Checked<RequestOf[W]>;
-  /** Of the fields that a person may correct. */
+  /** Reads the fields that a person may correct. */
   correctionSchema: () => z.ZodObject;
   /** What a person looks for in the provider's control panel. */
   foundBy: (request: RequestOf[W]) => string;

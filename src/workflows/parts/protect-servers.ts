@@ -50,7 +50,7 @@ interface Known {
   /** By earlier runs, as the journal has it. */
   assigned: Standing['assigned'];
   denied: Denied;
-  /** Of the servers, where they are known. */
+  /** Object ids, where all of them are known. */
   ids: readonly number[] | undefined;
 }
 
@@ -82,7 +82,7 @@ export class Protection {
     return protectedServers;
   }
 
-  /** Of a saga that does not reach its end. Reports once, also where it is cancelled in its last moment. */
+  /** For a saga that does not reach its end. Reports once, also where it is cancelled in its last moment. */
   async report(standing: Standing | undefined): Promise<void> {
     const { saga, purchase } = this;
     if (!saga.isPlaced || saga.isCancelled) return;
@@ -204,7 +204,7 @@ export async function lookAtAssigned(
 
 const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });
 
-/** Of those that are not assigned yet. */
+/** Corrects the firewalls that are not assigned yet. */
 function correctionOf(servers: readonly Guarded[]): Correction {
   return {
     schema: () => z.strictObject({ firewalls: firewallsSchema() }),

@@ -38,19 +38,19 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
 }
 
 const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
-  const sight: LastLook = {};
+  const lastLook: LastLook = {};
   const finish = async () => {
-    const { leftAlone, ...standing } = await settle(saga, reference, sight);
+    const { leftAlone, ...standing } = await settle(saga, reference, lastLook);
     const deleted = await deleteItems(saga, standing.items);
     const now = standing.items.length > 0 ? await look(saga, reference) : standing;
     // A provisioning that began again reports by itself what it does and what it leaves.
     if (now.running) reportUnseen(saga, standing);
     else {
       const isSeenTo = now.placement.how === 'none' && untold(now.items, saga.progress.leftovers).length === 0;
-      if (isSeenTo) sight.inOrderMs = now.checkedAtMs;
+      if (isSeenTo) lastLook.inOrderMs = now.checkedAtMs;
       reportOpen(saga, await withDenied(saga, now));
     }
-    sight.storyFinished = true;
+    lastLook.storyFinished = true;
     const { leftovers, decisions } = saga.progress;
     return { reference, deleted, leftAlone, leftovers, decisions };
   };
@@ -58,14 +58,14 @@ const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
     finish,
     other: {
       known: () => {
-        const { standing, inOrderMs, storyFinished } = sight;
+        const { standing, inOrderMs, storyFinished } = lastLook;
         if (standing === undefined) return 'nothing';
         return storyFinished && inOrderMs !== undefined ? 'all-in-order' : 'something';
       },
-      checkedAtMs: () => sight.inOrderMs,
+      checkedAtMs: () => lastLook.inOrderMs,
     },
     reportLeftovers: () => {
-      if (sight.standing !== undefined && !sight.storyFinished) reportOpen(saga, sight.standing);
+      if (lastLook.standing !== undefined && !lastLook.storyFinished) reportOpen(saga, lastLook.standing);
     },
   };
 };
@@ -105,11 +105,11 @@ async function withDenied(saga: Saga, standing: Standing): Promise<Standing> {
 }
 
 /** The standing of the reference, once the outcome of its order is known. */
-async function settle(saga: Saga, reference: string, sight: LastLook): Promise<Standing & { leftAlone: number[] }> {
+async function settle(saga: Saga, reference: string, lastLook: LastLook): Promise<Standing & { leftAlone: number[] }> {
   let leftAlone: number[] = [];
   for (;;) {
     const standing = await look(saga, reference);
-    sight.standing = standing.running ? undefined : standing;
+    lastLook.standing = standing.running ? undefined : standing;
     if (standing.running) {
       const { runningIn } = standing;
       const message =
