@@ -1,0 +1,129 @@
+/**
+ * Every copy of the journal: it is restored to each call of a saga that has ended, and the saga begins anew. As a reset
+ * of its run, whose history knows more than the copy; and as another start, after Temporal has forgotten it. A person
+ * answers what the control panel shows.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firewallsOf, openCartItems, placedTwice } from '../../../sandbox/sentences';
+import { SagaHandle } from '../../../src/client/handle';
+import { workflowIdOf } from '../../../src/domain/identity';
+import { restored } from '../../../src/journal/confirm-restore';
+import { deleteRun } from '../../support/delete-run';
+import { fittingDecisions, isPlaced, said } from '../../support/operator';
+import { itInWays } from '../../support/left-out';
+import type { Asked } from '../../support/promises';
+import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { Rig } from '../../support/rig';
+import { answer, outcomeOf, untilWaitingOrEnded } from '../../support/sagas';
+import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
+
+let rig: Rig;
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'order-saga-copies-'));
+  file = join(folder, 'journal.db');
+  const witnessFile = join(folder, 'state', 'witness.json');
+  // What the copies lack took effect without a row.
+  rig = await Rig.start({ journal: { file }, witnessFile, compares: false });
+});
+afterEach(async () => {
+  await rig.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** No story makes more. */
+const callsMax = 9;
+
+/** To its end, and copies of the journal: from before it, and while each of its calls was under way. */
+async function copiesOf(start: () => Promise<SagaHandle>): Promise<{ saga: SagaHandle; copies: string[] }> {
+  const gates = Array.from({ length: callsMax }, (_, index) =>
+    rig.sandbox.faults.add({ endpoint: '*', kind: 'gate', nth: index + 1 }),
+  );
+  const copies: string[] = [];
+  const copyNow = () => {
+    const copy = join(folder, `copy-${copies.length}.db`);
+    copyDatabase(file, copy);
+    copies.push(copy);
+  };
+  copyNow();
+  const saga = await start();
+  const over = saga.result().then(() => true);
+  for (const gate of gates) {
+    if (await Promise.race([rig.sandbox.whenStruck(gate).then(() => false), over])) break;
+    copyNow();
+    rig.sandbox.faults.release(gate);
+  }
+  rig.sandbox.faults.clear();
+  await over;
+  return { saga, copies };
+}
+
+async function restoreTo(copy: string): Promise<void> {
+  await rig.withoutWorkers(() => putDatabaseBack(copy, file));
+  await rig.withJournal((journal) => restored(journal, 'ask', said));
+}
+
+async function toItsEnd(saga: SagaHandle, asked: Asked): Promise<unknown> {
+  for (;;) {
+    const waiting = await untilWaitingOrEnded(saga);
+    if (waiting === undefined) return outcomeOf(saga);
+    const [first] = fittingDecisions(waiting, rig.sandbox.ledger, asked);
+    if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.question}`);
+    await answer(saga, first.decision, first.body);
+  }
+}
+
+/** How often it was bought: never more than once, and not at all where nothing is bought. */
+function timesBought(asked: Asked): number {
+  expect(placedTwice(rig.sandbox.ledger)).toEqual([]);
+  return isPlaced(rig.sandbox.ledger, asked) ? 1 : 0;
+}
+
+const title = '%s: from each copy it comes to the same end, and buys nothing twice';
+it.each([
+  ['provisionServers', () => provisionRequest()],
+  ['changeOrder', () => changeRequest()],
+] as const)(title, fromEachCopy);
+itInWays.each([
+  ['provisionServers', () => provisionRequest({ items: [{}, {}], firewalls: [143] })],
+  ['switchPlan', () => switchRequest()],
+  ['setFirewalls', () => firewallsRequest({ assign: [143] })],
+] as const)(title, fromEachCopy);
+
+async function fromEachCopy(workflow: Asked['workflow'], requestOf: () => { reference: string }): Promise<void> {
+  const request = requestOf();
+  const asked = { workflow, request } as unknown as Asked;
+  const workflowId = workflowIdOf(workflow, request.reference);
+  const start = async () => {
+    const options = { workflowId, taskQueue: 'order-saga', args: [request] };
+    const { firstExecutionRunId } = await rig.temporal.workflow.start(workflow, options);
+    return new SagaHandle(rig.temporal, workflow, request.reference, firstExecutionRunId, false);
+  };
+  const { saga, copies } = await copiesOf(start);
+  expect(copies.length).toBeGreaterThan(2);
+  const bought = timesBought(asked);
+  let { runId } = saga;
+  for (const copy of copies) {
+    await restoreTo(copy);
+    const [first = 0] = await workflowTasksOf(rig.temporal, { workflowId, runId });
+    runId = await resetTo(rig.temporal, { workflowId, runId }, first);
+    const reset = new SagaHandle(rig.temporal, workflow, request.reference, runId, true);
+    expect(await toItsEnd(reset, asked)).toMatchObject({ result: { reference: request.reference } });
+
+    await restoreTo(copy);
+    await deleteRun(rig.temporal, { workflowId, runId });
+    const again = await start();
+    ({ runId } = again);
+    expect(await toItsEnd(again, asked)).toMatchObject({ result: { reference: request.reference } });
+
+    expect(timesBought(asked)).toBe(bought);
+    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+    if (workflow === 'setFirewalls')
+      expect(firewallsOf(rig.sandbox.ledger, (request as never as { vmObjectId: number }).vmObjectId)).toContain(143);
+  }
+}
