@@ -8,7 +8,7 @@ import order_saga
 from models import ProvisionServersRequest
 
 
-async def main(reference: str) -> None:
+async def main(reference: str) -> int:
     client = await order_saga.connect(
         os.environ.get("TEMPORAL_ADDRESS", "localhost:7233"),
         os.environ.get("TEMPORAL_NAMESPACE", "default"),
@@ -50,7 +50,11 @@ async def main(reference: str) -> None:
         print(f"{result['outcome']}: {[server['firewalls'] for server in result['servers']]}")
     except order_saga.SagaFailedError as error:
         print(f"failed as {error.type}: {error}. Left over: {error.report['leftovers']}")
-        sys.exit(1)
+        return 1
+    return 0
 
 
-asyncio.run(main(sys.argv[1]))
+status = asyncio.run(main(sys.argv[1]))
+# At once: threads of the SDK's core may still hand something over while the interpreter ends, which then aborts.
+sys.stdout.flush()
+os._exit(status)
