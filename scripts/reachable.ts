@@ -22,7 +22,9 @@ export async function untilReady(
       await attempt();
       return;
     } catch (error) {
-      if (Date.now() > deadline) throw new Error(`${what} is not ready after a minute`, { cause: error });
+      if (Date.now() > deadline) {
+        throw new Error(`${what} is not ready after a minute: ${(error as Error).message}`, { cause: error });
+      }
       await pause(50, undefined, { signal });
     }
   }

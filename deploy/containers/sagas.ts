@@ -77,7 +77,7 @@ export async function settle(project: Project, reference: string): Promise<Seen>
   const deadline = Date.now() + settledMaxMs;
   for (;;) {
     const { status, stdout, all } = await project.cli(['watch', reference, '--json']);
-    // Done, waits, partly: what else it may say is said while something is down. A line for each change; the last one tells.
+    // Done, waits, partly: what else it may say is said while something is down. The last of its lines tells.
     if ([0, 4, 5].includes(status)) return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Seen;
     if (Date.now() > deadline) throw new Error(`${reference} is not settled after four minutes:\n${all.slice(-2_000)}`);
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { untilReady } from '../../../scripts/reachable';
 import { schemaNumber } from '../../../src/journal/migrate';
 import type { Said } from '../command';
 import { olderJournal } from '../older-journal';
@@ -151,13 +151,10 @@ function inVolume(project: Project, script: string): Promise<Said> {
   ]);
 }
 
-/** By what a person is told to run when it did not come up; for a minute, as it says little between two restarts. */
-async function whySays(project: Project, sentence: RegExp): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
+/** By what a person is told to run when it did not come up: between two restarts it says little, so it is asked again. */
+function whySays(project: Project, sentence: RegExp): Promise<void> {
+  return untilReady('what why.sh says', async () => {
     const { stdout, all } = await project.shell('sh deploy/why.sh');
-    if (sentence.test(stdout)) return;
-    if (Date.now() > deadline) throw new Error(`why.sh does not say ${String(sentence)}:\n${all}`);
-    await setTimeout(1_000);
-  }
+    assert.ok(sentence.test(stdout), `it does not say ${String(sentence)}:\n${all}`);
+  });
 }
