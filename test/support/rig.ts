@@ -42,8 +42,8 @@ export interface RigOptions {
   worker?: boolean;
   /** Another journal than a new file. */
   journal?: JournalAddress;
-  /** Where workers keep what they have seen of the journal. */
-  witnessFile?: string;
+  /** Workers keep in a file what they have seen of the journal. */
+  witness?: boolean;
   /** With keys; needs a bundle of its own, see {@link bundle}. */
   payloadKeys?: PayloadKeys;
   secrets?: Partial<SecretSources>;
@@ -91,8 +91,8 @@ export class Rig {
     readonly sagas: OrderSagaClient,
     private readonly native: NativeConnection,
     private readonly options: RigOptions,
-    /** Has the journal, if it is a file. */
-    private readonly folder: string,
+    /** Has the journal, if it is a file. Is removed at the end. */
+    readonly folder: string,
   ) {}
 
   static async start(options: RigOptions = {}): Promise<Rig> {
@@ -183,8 +183,13 @@ export class Rig {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** Where the options name no other journal. */
+  get journalFile(): string {
+    return join(this.folder, 'journal.db');
+  }
+
   get journalAddress(): JournalAddress {
-    return this.options.journal ?? { file: join(this.folder, 'journal.db') };
+    return this.options.journal ?? { file: this.journalFile };
   }
 
   get journalUrl(): string {
@@ -278,7 +283,7 @@ export class Rig {
         address: this.journalAddress,
         name: this.journalUrl,
         failover: 'ask',
-        witnessFile: this.options.witnessFile,
+        witnessFile: this.options.witness ? join(this.folder, 'state', 'witness.json') : undefined,
       },
       activities: { ...rigSettings, ...this.options.activities },
       outage: undefined,

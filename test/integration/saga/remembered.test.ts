@@ -2,8 +2,6 @@
  * What a run has added to the cart it tells or deletes, and what it has changed at a server it tells, also where the
  * journal does not know it any more, or cannot be asked.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { firewallsOf, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
@@ -14,26 +12,13 @@ import { deleteRun } from '../../support/delete-run';
 import { said } from '../../support/operator';
 import { itInWays } from '../../support/left-out';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
 import { terminate } from '../../support/terminate';
 
-let rig: Rig;
-let folder: string;
-let file: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-saga-cart-'));
-  file = join(folder, 'journal.db');
-  rig = await Rig.start({ journal: { file } });
-});
-afterAll(async () => {
-  await rig.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+// What a restored journal lacks took effect without a row.
+const rig = rigForFile({ clears: true, compares: false });
 
 type Request = ReturnType<typeof provisionRequest>;
 
@@ -66,11 +51,11 @@ describe('the journal was restored to before its items were added, and `restored
     const request = provisionRequest();
     spoil(request);
     const place = cannotBePlaced(request);
-    const copy = join(folder, `${request.reference}.db`);
+    const copy = join(rig.folder, `${request.reference}.db`);
     const looking = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', match: matchOf(request) });
     const saga = await rig.sagas.provision(request);
     await rig.sandbox.whenStruck(looking);
-    copyDatabase(file, copy);
+    copyDatabase(rig.journalFile, copy);
     rig.sandbox.faults.release(looking);
     await untilWaiting(saga, 'stuck');
     await rig.withoutWorkers(async () => {
@@ -78,7 +63,7 @@ describe('the journal was restored to before its items were added, and `restored
       const database = new Database(copy);
       database.prepare('delete from effect where reference = ?').run(request.reference);
       database.close();
-      putDatabaseBack(copy, file);
+      putDatabaseBack(copy, rig.journalFile);
       await rig.withJournal((journal) => restored(journal, 'trust', said));
     });
     place();
@@ -129,12 +114,12 @@ it('the journal was restored to before firewalls were changed: a saga that is re
   const request = { ...firewallsRequest({ unassign: [9] }), vmObjectId };
   const saga = await rig.sagas.start('setFirewalls', request);
   await rig.sandbox.whenStruck(listing);
-  const copy = join(folder, `${request.reference}.db`);
-  copyDatabase(file, copy);
+  const copy = join(rig.folder, `${request.reference}.db`);
+  copyDatabase(rig.journalFile, copy);
   faults.release(listing);
   await untilWaiting(saga, 'stuck');
   await rig.withoutWorkers(async () => {
-    putDatabaseBack(copy, file);
+    putDatabaseBack(copy, rig.journalFile);
     await rig.withJournal((journal) => restored(journal, 'trust', said));
   });
   faults.lift(fault);
@@ -160,7 +145,7 @@ itInWays('whoever skips the look for what is left in the cart gets what may be',
   const placing = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
   await rig.sandbox.whenStruck(placing);
-  const database = new Database(file, { timeout: 10_000 });
+  const database = new Database(rig.journalFile, { timeout: 10_000 });
   database.exec('begin immediate');
   try {
     rig.sandbox.faults.release(placing);
