@@ -10,7 +10,7 @@ import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
-import { countServers, serversAfter } from '../journal/servers';
+import { countServers, serversInTurn } from '../journal/servers';
 import { statedFirewalls } from '../journal/stated-firewalls';
 import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
@@ -86,15 +86,12 @@ const idsMax = 20_000;
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
 const answerWithinMs = 25_000;
 
-/** Servers behind this one have their turn. */
-export interface TurnSlice {
+export interface InTurn {
+  /** The id at which the sweep before has stopped; 0 where it has seen all, or there was none. */
   after: number;
+  /** Those behind it, then those up to it. */
   servers: number[];
-  hasMore: boolean;
 }
-
-/** Ids only: many of them are looked at already, as the newest. */
-const turnSliceSize = 1_000;
 
 export function createReconcileActivities(
   journal: Journal,
@@ -104,33 +101,26 @@ export function createReconcileActivities(
   { listLagMs }: Pick<ActivitySettings, 'listLagMs'>,
 ) {
   /** @throws OwnFailure `TemporalUnavailable` */
-  const standingOf = async (workflowIds: readonly string[]) => {
+  const askTemporal = async <T>(what: string, ask: (client: Context['client']) => Promise<T>): Promise<T> => {
     const { client } = Context.current();
     try {
-      return await client.withDeadline(Date.now() + answerWithinMs, () => lookUp(client, workflowIds));
+      return await client.withDeadline(Date.now() + answerWithinMs, () => ask(client));
     } catch (error) {
-      throw new OwnFailure('TemporalUnavailable', `Temporal could not say which sagas go on (${String(error)})`);
+      throw new OwnFailure('TemporalUnavailable', `Temporal could not say ${what} (${String(error)})`);
     }
   };
-  /** Visibility may lag: then these servers have another turn. @throws OwnFailure `TemporalUnavailable` */
-  const lastTurn = async (): Promise<number> => {
-    const { client } = Context.current();
-    const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'`;
-    try {
-      return await client.withDeadline(Date.now() + answerWithinMs, async () => {
-        for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: 1 })) {
-          const report: unknown = await client.workflow.getHandle(workflowId, runId).result();
-          return (report as Partial<SweepReport> | null)?.next ?? 0;
-        }
-        return 0;
-      });
-    } catch (error) {
-      throw new OwnFailure(
-        'TemporalUnavailable',
-        `Temporal could not say where the last sweep stopped (${String(error)})`,
-      );
-    }
-  };
+  const standingOf = (workflowIds: readonly string[]) =>
+    askTemporal('which sagas go on', (client) => lookUp(client, workflowIds));
+  /** Visibility may lag: then these servers have another turn. */
+  const lastTurn = () =>
+    askTemporal('where the last sweep stopped', async (client) => {
+      const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'`;
+      for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: 1 })) {
+        const report: unknown = await client.workflow.getHandle(workflowId, runId).result();
+        return (report as Partial<SweepReport> | null)?.next ?? 0;
+      }
+      return 0;
+    });
   const unprotectedBy = async ({ workflow, reference }: SagaKey): Promise<Unprotected[]> => {
     const record = await recordOf(journal, { workflow, reference });
     const [unread] = record?.unreadable ?? [];
@@ -196,17 +186,12 @@ export function createReconcileActivities(
       });
     },
 
-    /**
-     * A slice of all servers that ended sagas have worked on, in the order of their ids.
-     *
-     * @param after an id; without it, from where the last sweep that has ended well has stopped
-     */
-    serversInTurn({ after: given, retry }: CallContext & { after?: number | undefined }): Promise<TurnSlice> {
+    /** Servers that ended sagas have worked on, in the order of their ids, from where the last sweep has stopped. */
+    serversInTurn({ most, retry }: CallContext & { most: number }): Promise<InTurn> {
       return call('read', { retry }, async () => {
         const { namespace } = Context.current().info;
-        const after = given ?? (await lastTurn());
-        const servers = await serversAfter(journal, { namespace, after, limit: turnSliceSize });
-        return { after, servers, hasMore: servers.length === turnSliceSize };
+        const after = await lastTurn();
+        return { after, servers: await serversInTurn(journal, { namespace, after, most }) };
       });
     },
 

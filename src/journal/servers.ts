@@ -284,13 +284,13 @@ export function writeServers(journal: Journal, key: SagaKey, ids: readonly numbe
 }
 
 /** Servers that the sagas of a namespace that have ended have worked on, or were to work on. */
-function serversOfEnded(namespace: string, after = 0) {
+function serversOfEnded(namespace: string) {
   const ended = sql`open_in is null and runs is not null and (namespace = ${namespace} or namespace is null)`;
   return sql`
     select vm_object_id from effect join reference using (workflow, reference)
-      where vm_object_id > ${after} and ${ended}
+      where vm_object_id is not null and ${ended}
     union select vm_object_id from server join reference using (workflow, reference)
-      where vm_object_id > ${after} and vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}`;
+      where vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}`;
 }
 
 /** How many they are. @throws JournalUnavailable */
@@ -301,15 +301,15 @@ export async function countServers(journal: Journal, namespace: string): Promise
   return rows[0]?.servers ?? 0;
 }
 
-/** Those behind an id, in the order of their ids. @throws JournalUnavailable */
-export async function serversAfter(
+/** Those behind an id, then those up to it, each in the order of their ids. @throws JournalUnavailable */
+export async function serversInTurn(
   journal: Journal,
-  { namespace, after, limit }: { namespace: string; after: number; limit: number },
+  { namespace, after, most }: { namespace: string; after: number; most: number },
 ): Promise<number[]> {
   const { rows } = await journal.read((db) =>
     sql<{ vm_object_id: number }>`
-      select vm_object_id from (${serversOfEnded(namespace, after)}) as known
-        order by vm_object_id limit ${limit}`.execute(db),
+      select vm_object_id from (${serversOfEnded(namespace)}) as known
+        order by case when vm_object_id > ${after} then 0 else 1 end, vm_object_id limit ${most}`.execute(db),
   );
   return rows.map(({ vm_object_id }) => vm_object_id);
 }

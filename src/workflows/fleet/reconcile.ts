@@ -107,27 +107,19 @@ async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<voi
   }
 }
 
-/** All servers that are not among the newest: from where the sweep before has stopped, and once around. */
+/** Servers beside the newest: from where the sweep before has stopped, and once around. */
 async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void> {
-  while (sweep.at.phase === 'turn') {
-    await goOn(request, sweep);
-    const { around } = sweep.at;
-    const slice = await look('the servers that have their turn', sweep, ({ retry }) =>
-      activities('look which servers have their turn').serversInTurn({ after: around?.after, retry }),
-    );
-    if (slice === undefined) return;
-    const { servers, hasMore, after } = slice;
-    const { from, isAround } = around ?? { from: after, isAround: after === 0 };
-    const turn = isAround && from > 0 ? servers.filter((id) => id <= from) : servers;
-    const taken = toCompareInTurn(request, sweep, turn);
-    const last = turn[taken - 1] ?? after;
-    if (taken < turn.length) {
-      sweep.report.next = last;
-      sweep.at = { phase: 'servers' };
-    } else if (hasMore && turn.length === servers.length) {
-      sweep.at = { phase: 'turn', around: { from, after: last, isAround } };
-    } else sweep.at = isAround ? { phase: 'servers' } : { phase: 'turn', around: { from, after: 0, isAround: true } };
-  }
+  await goOn(request, sweep);
+  // One more than all that it may look at: so not all of them fit where there are others.
+  const most = request.servers + 1;
+  const inTurn = await look('the servers that have their turn', sweep, ({ retry }) =>
+    activities('look which servers have their turn').serversInTurn({ most, retry }),
+  );
+  if (inTurn === undefined) return;
+  const { after, servers } = inTurn;
+  const taken = toCompareInTurn(request, sweep, servers);
+  if (taken < servers.length) sweep.report.next = servers[taken - 1] ?? after;
+  sweep.at = { phase: 'servers' };
 }
 
 /**

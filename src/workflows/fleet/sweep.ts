@@ -38,9 +38,7 @@ export interface Sweep {
   at:
     | { phase: 'open'; after?: LostSlice['last'] }
     | { phase: 'ended'; after?: LeftSlice['last'] }
-    /** `from`: where the sweep before has stopped; `isAround`: it has gone on from the first. */
-    | { phase: 'turn'; around?: { from: number; after: number; isAround: boolean } }
-    | { phase: 'servers' };
+    | { phase: 'turn' | 'servers' };
   /** Those that are still to be compared. */
   servers: ToCompare[];
   /** How many there are in all. */
