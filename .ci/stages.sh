@@ -52,6 +52,8 @@ install_tools() {
     if ! command -v "$shell" >/dev/null; then missing+=("$shell"); fi
   done
   if ! command -v debootstrap >/dev/null; then missing+=(debootstrap); fi
+  if ! command -v faketime >/dev/null; then missing+=(faketime); fi
+  if ! command -v fiu-run >/dev/null; then missing+=(fiu-utils); fi
   if ((${#missing[@]} > 0)); then
     patiently apt-get -qq update &&
       DEBIAN_FRONTEND=noninteractive patiently apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null

@@ -19,7 +19,7 @@ import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, until
 import { resolveTemporal } from '../../scripts/temporal-cli';
 import { migrate } from '../../src/journal/migrate';
 import { composeService, type Variables } from '../compose';
-import { writeClusterConfig, type ClusterName } from './cluster-config';
+import { writeServerConfig, type ClusterName } from './server-config';
 import { Part } from './part';
 import { askPostgres, startPostgres, type Access } from './postgres';
 import { fromConfig, NoStackError, resolvePrograms, resolveUi, serverTemplate, type Programs } from './programs';
@@ -37,6 +37,8 @@ export interface StackOptions {
   uiPort?: number;
   /** One of several that replicate to each other. @default the only one */
   cluster?: ClusterName;
+  /** Temporal's store fails now and then, and may have written all the same. @default false */
+  faults?: boolean;
 }
 
 export interface Stack {
@@ -125,9 +127,10 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   await migrate({ postgres: journalUrl });
 
   const aloneDynamic = join(deploy, 'temporal', 'dynamic-config.yaml');
-  const { args: serverArgs, dynamic } = chosen.cluster
-    ? writeClusterConfig(await serverTemplate(), aloneDynamic, folder, chosen.cluster)
-    : { args: programs.serverArgs, dynamic: aloneDynamic };
+  const { args: serverArgs, dynamic } =
+    chosen.cluster || chosen.faults
+      ? writeServerConfig(await serverTemplate(), aloneDynamic, folder, chosen)
+      : { args: programs.serverArgs, dynamic: aloneDynamic };
   const port = chosen.port?.toString() ?? anyPort;
   const address = `${host}:${port}`;
   const serverEnvironment = {

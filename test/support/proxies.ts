@@ -59,12 +59,26 @@ export interface Link extends Proxy {
   /** Nothing goes through any more: what is open ends, and nobody gets an answer. */
   cut: () => void;
   repair: () => void;
+  /** Connections that broke as they were to. */
+  readonly broken: number;
 }
 
-/** A network between two servers. @param to host:port */
-export async function startLink(to: string): Promise<Link> {
+/** What becomes of a connection once so many bytes have come back. */
+export interface Break {
+  afterBytes: number;
+  how: 'cut' | 'silence';
+}
+
+/**
+ * A network between two servers.
+ *
+ * @param to host:port
+ * @param breaks of each connection
+ */
+export async function startLink(to: string, breaks?: () => Break): Promise<Link> {
   const open = new Set<Socket>();
   let isCut = false;
+  let broken = 0;
   const { hostname, port } = new URL(`tcp://${to}`);
   const server = createPlainServer((outside) => {
     if (isCut) {
@@ -77,10 +91,23 @@ export async function startLink(to: string): Promise<Link> {
       socket.once('close', () => open.delete(socket));
     }
     join(outside, inside);
+    if (breaks === undefined) return;
+    const { afterBytes, how } = breaks();
+    const count = () => {
+      if (inside.bytesRead < afterBytes) return;
+      inside.off('data', count);
+      broken += 1;
+      if (how === 'cut') outside.destroy();
+      else inside.unpipe(outside);
+    };
+    inside.on('data', count);
   });
   const listening = await listen(server);
   return {
     ...listening,
+    get broken() {
+      return broken;
+    },
     cut: () => {
       isCut = true;
       for (const socket of open) socket.destroy();

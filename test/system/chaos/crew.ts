@@ -42,7 +42,8 @@ export class Crew {
 
   constructor(
     private readonly program: string,
-    private readonly environment: Record<string, string>,
+    /** Of the nth worker. */
+    private readonly environmentOf: (nth: number) => Record<string, string>,
     private readonly sandbox: Sandbox,
   ) {}
 
@@ -101,10 +102,11 @@ export class Crew {
   }
 
   private async start(): Promise<void> {
-    const token = `worker-${++this.hired}`;
+    const nth = ++this.hired;
+    const token = `worker-${nth}`;
     while (!this.closed) {
       try {
-        const worker = await startProcess(this.program, { ...this.environment, PROVIDER_TOKEN: token });
+        const worker = await startProcess(this.program, { ...this.environmentOf(nth), PROVIDER_TOKEN: token });
         const member = { token, worker, leaving: false, paused: false };
         this.members.add(member);
         void this.replaceWhenGone(member);
@@ -126,7 +128,8 @@ export class Crew {
     const words = wordsOf(worker);
     if (!member.leaving && words.includes('async hook stack has become corrupted')) this.endedByNode += 1;
     else if (!member.leaving) this.mishaps.push(`${token} ended by itself (${status}): ${words}`);
-    else if (status !== null && status !== 0) this.mishaps.push(`${token} was stopped, and ended with ${status}`);
+    else if (status !== null && status !== 0)
+      this.mishaps.push(`${token} was stopped, and ended with ${status}: ${words}`);
     await this.join();
   }
 }

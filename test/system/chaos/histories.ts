@@ -23,6 +23,8 @@ export interface Testimony {
   replayed: number;
   startedAgain: number;
   lostCalls: number;
+  /** Activities that ended so, beside local ones. */
+  journalFailures: number;
   /** How often a saga was told that its turn has come. */
   turns: number;
   decisions: Record<string, number>;
@@ -37,6 +39,7 @@ export async function hearHistories(temporal: Client, bundlePath: string): Promi
     replayed: 0,
     startedAgain: 0,
     lostCalls: 0,
+    journalFailures: 0,
     turns: 0,
     decisions: {},
     broken: [],
@@ -89,6 +92,8 @@ function hear(testimony: Testimony, events: HistoryEvent[], workflowId: string):
     if (failed?.failure?.message && !serversCauses.some((cause) => cause === failed.cause))
       testimony.broken.push(`${workflowId}: a workflow task failed: ${failed.failure.message}`);
     if (event.activityTaskTimedOutEventAttributes) testimony.lostCalls += 1;
+    const { type } = event.activityTaskFailedEventAttributes?.failure?.applicationFailureInfo ?? {};
+    if (type === 'JournalUnavailable') testimony.journalFailures += 1;
     if (event.workflowExecutionSignaledEventAttributes?.signalName === turnSignal) testimony.turns += 1;
     const decision = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
     if (decision) testimony.decisions[decision] = (testimony.decisions[decision] ?? 0) + 1;

@@ -11,6 +11,7 @@
  *     --workers N   worker processes                                      (2)
  *     --least N     times that each kind of fault must have struck        (2)
  *     --patience N  seconds without any saga's end until the rest counts as forgotten (120)
+ *     --lie NAME    what sagas stand on says what is not so: disk, clock, line or engine (lies.ts)
  *     --json FILE   the figures, and all that is known of sagas that broke a promise
  *
  * Status 0: every promise was kept, and every kind of fault struck. 1: not so. 2: wrong arguments.
@@ -19,6 +20,7 @@ import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { planOf } from './plan';
+import { lies } from './lies';
 import { ChaosRun } from './run';
 import { printed, tooSeldom } from './table';
 import { closeWhenEnded, exitAs, whole } from './program';
@@ -26,11 +28,11 @@ import { closeWhenEnded, exitAs, whole } from './program';
 async function main(): Promise<number> {
   const options = readArguments();
   if (options === undefined) return 2;
-  const { seed, sagas, atOnce, workers, least, patience, json } = options;
-  const repeat = `npm run chaos -- --sagas ${sagas} --seed ${seed}`;
-  console.log(`chaos: ${sagas} sagas, seed ${seed}`);
+  const { seed, sagas, atOnce, workers, least, patience, lie, json } = options;
+  const repeat = `npm run chaos -- --sagas ${sagas} --seed ${seed}${lie === undefined ? '' : ` --lie ${lie}`}`;
+  console.log(`chaos: ${repeat}`);
 
-  const run = new ChaosRun(planOf(seed, sagas), { atOnce, workers, patienceMs: patience * 1_000 });
+  const run = new ChaosRun(planOf(seed, sagas), { atOnce, workers, patienceMs: patience * 1_000, lie });
   closeWhenEnded(() => run.close());
   try {
     const { sections, violations, suspects } = await run.result();
@@ -61,10 +63,14 @@ function readArguments() {
         workers: { type: 'string', default: '2' },
         least: { type: 'string', default: '2' },
         patience: { type: 'string', default: '120' },
+        lie: { type: 'string' },
         json: { type: 'string' },
       },
     });
+    const lie = lies.find((one) => one === values.lie);
+    if (values.lie !== undefined && lie === undefined) throw new Error(`--lie is one of ${lies.join(', ')}`);
     return {
+      lie,
       seed: values.seed,
       sagas: whole('sagas', values.sagas),
       atOnce: whole('at-once', values['at-once']),

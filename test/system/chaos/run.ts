@@ -12,10 +12,9 @@ import { workflowIdOf } from '../../../src/domain/identity';
 import { Closers } from './closers';
 import { Crew } from './crew';
 import { hearHistories, historyOf, type Testimony } from './histories';
-import { startJournal, type ChaosJournal } from './journal';
+import { groundOf, type Ground, type Lie } from './lies';
 import { judge } from './judgement';
 import { live, liveOn, type Lived, type World } from './life';
-import { MortalServer } from './mortal-server';
 import { spoilingKinds, type ChaosPlan, type Loss, type PlannedSaga } from './plan';
 import { RandomOperator } from './random-operator';
 import { buildPrograms, bundleOf, programOf } from '../../support/programs';
@@ -23,6 +22,8 @@ import { differences } from '../../support/rows-and-ledger';
 import type { Figure, Section } from './table';
 
 export interface ChaosOptions {
+  /** What the sagas stand on says what is not so. */
+  lie?: Lie | undefined;
   atOnce: number;
   workers: number;
   /** So long without any saga's end, and those that are open count as forgotten. */
@@ -65,13 +66,12 @@ export class ChaosRun {
   async result(): Promise<ChaosResult> {
     const startedMs = Date.now();
     const programs = await buildPrograms();
-    const server = await this.closers.keep(MortalServer.start(), (mortal) => mortal.close());
-    const journal = await this.closers.keep(startJournal(), (kept) => kept.close());
-    const world = await this.world(programOf('worker', programs), server, journal);
+    const ground = await groundOf(this.options.lie, this.closers);
+    const world = await this.world(programOf('worker', programs), ground);
     const operator = new RandomOperator(world, this.plan.seed, this.plan.sagas);
     operator.begin();
     const telling = setInterval(() => this.tell(world, operator), 5_000);
-    const forgotten = await this.liveAll(world, operator, server);
+    const forgotten = await this.liveAll(world, operator, ground);
     clearInterval(telling);
     const settledMs = this.lastEndMs - this.lastFaultMs;
     await operator.goHome();
@@ -80,11 +80,11 @@ export class ChaosRun {
     this.say('all have settled; hearing and replaying the histories');
     const testimony = await hearHistories(world.temporal, bundleOf({}, programs));
     const { checks, violations, suspects } = judge(world.sandbox.ledger, this.lives, forgotten);
-    const rows = await journal.rows();
+    const rows = await world.journal.rows();
     const differing = differences(rows, world.sandbox.ledger);
     return {
       sections: [
-        ...this.struck(world, testimony, operator),
+        ...this.struck(world, ground, testimony, operator),
         {
           title: 'The journal, held against the ledger',
           figures: [
@@ -125,7 +125,8 @@ export class ChaosRun {
     return this.closers.close();
   }
 
-  private async world(program: string, { address }: MortalServer, journal: ChaosJournal): Promise<World> {
+  private async world(program: string, { server, journal, environmentOf }: Ground): Promise<World> {
+    const { address } = server;
     const { unavailableSubscriptions, unkindness } = this.plan;
     const latencyMs = 20;
     // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
@@ -145,7 +146,7 @@ export class ChaosRun {
       RETRY_BUDGET: '3,50,500,60000',
       LOG_LEVEL: 'error',
     };
-    const crew = new Crew(program, environment, sandbox);
+    const crew = new Crew(program, (nth) => ({ ...environment, ...environmentOf(nth) }), sandbox);
     this.closers.add(() => crew.close());
     await crew.hire(this.options.workers);
     // Left open: sagas that were given up are still being asked for, and the process ends with the run.
@@ -157,11 +158,11 @@ export class ChaosRun {
   }
 
   /** @returns the references of those that were forgotten */
-  private async liveAll(world: World, operator: RandomOperator, server: MortalServer): Promise<string[]> {
+  private async liveAll(world: World, operator: RandomOperator, ground: Ground): Promise<string[]> {
     const waiting = [...this.plan.sagas];
     const livingOn = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-        await this.liveOne(world, next, server);
+        await this.liveOne(world, next, ground);
     };
     this.lastEndMs = Date.now();
     const lived = Promise.all(Array.from({ length: this.options.atOnce }, livingOn)).then(async () => {
@@ -184,14 +185,14 @@ export class ChaosRun {
     return [];
   }
 
-  private async liveOne(world: World, planned: PlannedSaga, server: MortalServer): Promise<void> {
+  private async liveOne(world: World, planned: PlannedSaga, { server, isMortal }: Ground): Promise<void> {
     const lived = await this.whileOpen(planned, () => live(world, planned));
     if (lived === undefined) return;
     const ended = this.lives.push(lived);
     if (this.shaken.has(planned)) this.livingOn.push(this.liveOn(world, lived));
     const { losses, journalDeaths } = this.plan;
     if (journalDeaths.includes(ended)) void world.journal.die?.(() => this.journalDeaths.push(this.open.size));
-    for (const loss of losses) {
+    for (const loss of isMortal ? losses : []) {
       if (loss.how === 'restored' && loss.copiedAt === ended) {
         this.copiedMs = Date.now();
         void server.copy();
@@ -214,7 +215,7 @@ export class ChaosRun {
     }
   }
 
-  private lose(world: World, server: MortalServer, { how }: Loss): Promise<void> {
+  private lose(world: World, server: Ground['server'], { how }: Loss): Promise<void> {
     return server.die(how, async () => {
       this.serverDeaths.push({ how, open: this.open.size });
       if (how === 'crash') return;
@@ -243,7 +244,12 @@ export class ChaosRun {
     }
   }
 
-  private struck({ sandbox, crew, journal, deeds }: World, testimony: Testimony, operator: RandomOperator): Section[] {
+  private struck(
+    { sandbox, crew, journal, deeds }: World,
+    { isMortal, told }: Ground,
+    testimony: Testimony,
+    operator: RandomOperator,
+  ): Section[] {
     const strikes = (kind: string) => sandbox.ledger.faultsStruck.filter((struck) => struck.kind === kind).length;
     const unready = sandbox.ledger.calls.filter(
       ({ status, faults }) => faults.length === 0 && [400, 404, 409, 422, 423, 425].includes(status ?? 0),
@@ -258,7 +264,7 @@ export class ChaosRun {
     const servers = (of: string, how: Loss['how']) => {
       const deaths = this.serverDeaths.filter((death) => death.how === how);
       const detail = `with ${deaths.map(({ open }) => open).join(', ')} sagas open`;
-      return { of, count: deaths.length, detail, required: true };
+      return { of, count: deaths.length, detail, required: isMortal };
     };
     // No plan can see to it that a person comes at such a moment: in a short run nobody may.
     const isLong = this.lives.length >= 500;
@@ -287,6 +293,17 @@ export class ChaosRun {
             count: this.journalDeaths.length,
             detail: `with ${this.journalDeaths.join(', ')} sagas open`,
             required: journal.die !== undefined,
+          },
+        ],
+      },
+      {
+        title: 'Lies, and calls that failed by the journal',
+        figures: [
+          ...(told ? [{ ...told(), required: true }] : []),
+          {
+            of: 'calls that the journal failed',
+            count: testimony.journalFailures,
+            required: this.options.lie === 'disk' || this.options.lie === 'line',
           },
         ],
       },

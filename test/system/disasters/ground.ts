@@ -109,7 +109,8 @@ export async function startGround(closers: Closers, compiled: string, options: G
     sagas: new OrderSagaClient(temporal),
     terminal: new Terminal({ program: programOf('starter', compiled), environment: settings, patienceMs }),
     hire: async (changes = {}) => {
-      const crew = new Crew(programOf('worker', compiled), Object.assign(settings, changes), sandbox);
+      Object.assign(settings, changes);
+      const crew = new Crew(programOf('worker', compiled), () => settings, sandbox);
       closers.add(() => crew.close());
       ground.crew = crew;
       crews.push(crew);

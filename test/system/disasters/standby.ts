@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { ClusterName } from '../../../deploy/stack/cluster-config';
+import type { ClusterName } from '../../../deploy/stack/server-config';
 import { startStack, type Stack } from '../../../deploy/stack/stack';
 import { untilNamespaceReady, untilReady } from '../../../scripts/reachable';
 import { resolveTemporal } from '../../../scripts/temporal-cli';

@@ -51,7 +51,7 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
     OUTAGE_CALLS_MIN: '8',
     LOG_LEVEL: 'error',
   };
-  const crew = new Crew(programOf('worker', programs), environment, sandbox);
+  const crew = new Crew(programOf('worker', programs), () => environment, sandbox);
   closers.add(() => crew.close());
   await crew.hire(workers);
   // Left open: sagas that have not ended are still being asked for, and the process ends with the run.
