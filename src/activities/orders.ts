@@ -70,7 +70,7 @@ export function createOrderActivities(
   };
   /** Rivals that the directory would list as well. */
   const rivalsIn = async (rivals: readonly SagaKey[], label: string | undefined): Promise<SagaKey[]> => {
-    if (directory === undefined || directory.labelIsUnique) return [];
+    if (directory === undefined || tellsByLabel(directory)) return [];
     if (!asksForLabel(directory)) return [...rivals];
     const alike = await Promise.all(
       rivals.map(async (rival) => {
@@ -136,11 +136,14 @@ export function createOrderActivities(
     findServers(input: FindServers): Promise<number[]> {
       return call('poll', input, async () => {
         const { account, label, expected, settles } = input;
-        if (settles && !(directory?.labelIsUnique && label !== undefined)) return [];
+        if (settles && !(directory && tellsByLabel(directory) && label !== undefined)) return [];
         const listed = await listServers({ account, label }, { secrets: await readSecrets(input.secrets) });
         if (listed === undefined) return [];
         const { saga } = sagaOf(Context.current().info);
-        const others = await notItsServers(journal, saga, listed, settings.newServerWithinMs);
+        const others = await notItsServers(journal, saga, listed, {
+          youngMs: Math.max(settings.newServerWithinMs, listedWithinMs),
+          account: directory?.path.includes('{account}') ? account : undefined,
+        });
         const vmObjectIds = listed.filter((id) => !others.ids.includes(id));
         if (vmObjectIds.length !== expected.most) {
           throw new OwnFailure(
@@ -160,6 +163,14 @@ export function createOrderActivities(
       });
     },
   };
+}
+
+/** However fast servers are new no more: an order may have been in flight while another one was placed. */
+const listedWithinMs = 10 * 60_000;
+
+/** It lists what has the label, and no two orders have the same. */
+function tellsByLabel(directory: ServerDirectory): boolean {
+  return directory.labelIsUnique && asksForLabel(directory);
 }
 
 function asksForLabel({ path }: ServerDirectory): boolean {

@@ -14,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
+  accountName,
   attributesGivenMemo,
   defaultTaskQueue,
   referenceSchema,
@@ -33,7 +34,6 @@ import {
   type SetFirewallsRequest,
   type SwitchPlanRequest,
 } from '../domain/requests';
-import { accountName } from '../domain/spending';
 import { check } from '../domain/validation';
 import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from './errors';
 import { lookAtFirewalls } from './firewalls-of';

@@ -199,6 +199,8 @@ export function readWorkerConfig(env: Environment = process.env) {
   if (journal) requireSealed(env, journal, problems);
   requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
   requireTogether(['SERVER_DIRECTORY_PATH', 'SERVER_DIRECTORY_POINTERS'], env, problems);
+  if (settings?.directory.labelIsUnique && !settings.directory.path?.includes('{label}'))
+    problems.push('SERVER_DIRECTORY_LABEL_IS_UNIQUE says nothing where SERVER_DIRECTORY_PATH does not ask for {label}');
   const notifications = settings && readNotifications(settings, problems);
   if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
     throw new SettingsError(problems);

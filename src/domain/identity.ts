@@ -57,3 +57,11 @@ export const referenceSchema = lazy(() =>
     .string('must be a string: your own name for this order')
     .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ : -'),
 );
+
+/** One name for one account: `ab-7` and `AB-07` are `AB-7`. The provider gets it as it was written. */
+export function accountName(account: string): string {
+  // A run that was started by hand may have written another thing: its request is wrong, and is told so elsewhere.
+  const [, prefix, digits] = /^(..)-(\d+)$/.exec(account) ?? [];
+  if (prefix === undefined || digits === undefined) return account;
+  return `${prefix.toUpperCase()}-${digits.replace(/^0+(?=\d)/, '')}`;
+}

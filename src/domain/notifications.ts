@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { decisionNames } from './decisions';
 import { callFailureNames } from './failures';
-import { workflowNames } from './identity';
+import { accountName, workflowNames } from './identity';
 import { lazy } from './lazy';
 import { leftoverSchema } from './leftovers';
 import { sagaOutcomes } from './outcomes';
@@ -142,7 +142,7 @@ export function routesOf(
   routes: readonly Route[],
 ): string[] {
   const takes = ({ accounts, events, kinds, outcomes }: Route) =>
-    (accounts === undefined || (account !== undefined && accounts.includes(account))) &&
+    (accounts === undefined || (account !== undefined && accounts.map(accountName).includes(accountName(account)))) &&
     (events === undefined || events.includes(event)) &&
     (kinds === undefined || kind === undefined || kinds.includes(kind)) &&
     (outcomes === undefined || outcome === undefined || outcomes.includes(outcome));

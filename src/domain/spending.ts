@@ -5,7 +5,7 @@
  * No price is guessed: an order has a number of servers and of items, and an estimate where the operator has a price
  * list; a change or a switch has the total of its quote, in its own currency.
  */
-import type { WorkflowName } from './identity';
+import { accountName, type WorkflowName } from './identity';
 import { serversOrdered } from './plan-types';
 import { estimateOf, type Estimate, type PriceList } from './prices';
 import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
@@ -145,14 +145,6 @@ export function describePeriod(ms: number): string {
     .map((name) => [name, periods[name]] as const)
     .find(([, length]) => ms % length === 0) ?? ['s', 1_000];
   return `${ms / unitMs}${word}`;
-}
-
-/** One name for one account: `ab-7` and `AB-07` are `AB-7`. The provider gets it as it was written. */
-export function accountName(account: string): string {
-  // A run that was started by hand may have written another thing: its request is wrong, and is told so elsewhere.
-  const [, prefix, digits] = /^(..)-(\d+)$/.exec(account) ?? [];
-  if (prefix === undefined || digits === undefined) return account;
-  return `${prefix.toUpperCase()}-${digits.replace(/^0+(?=\d)/, '')}`;
 }
 
 /** The limits that apply to an account: its own, and those of `*` for units without one of its own. */

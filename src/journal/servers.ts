@@ -12,7 +12,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import type { About, EffectCall, PivotNote } from '../domain/effects';
-import type { WorkflowName } from '../domain/identity';
+import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { statementBegunMs, nowMs } from './dialects';
 import { aboutOf, iso, livePivot, type SagaKey, type Tx } from './rows';
@@ -203,20 +203,21 @@ export function isNewServer(journal: Journal, vmObjectId: number, withinMs: numb
 export interface NotItsServers {
   /** Another reference has it, or one changed it before the order was meant, or it was listed before that. */
   ids: number[];
-  /** Orders of the same account that are as young, and of whose servers nobody knows an id. */
+  /** Orders that are as young, and of whose servers not all are known. */
   rivals: SagaKey[];
 }
 
 /**
  * @param listed by the directory
  * @param youngMs for so long the servers of an order may not be listed yet
+ * @param account where the directory lists those of one account only
  * @throws JournalUnavailable, JournalUnreadable
  */
 export async function notItsServers(
   journal: Journal,
   key: SagaKey,
   listed: readonly number[],
-  youngMs: number,
+  { youngMs, account }: { youngMs: number; account: string | undefined },
 ): Promise<NotItsServers> {
   const { note, ids, rivals } = await journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
@@ -240,14 +241,14 @@ export async function notItsServers(
       .innerJoin('effect', (join) =>
         join.onRef('effect.workflow', '=', 'other.workflow').onRef('effect.reference', '=', 'other.reference'),
       )
+      .leftJoin('purchase', 'purchase.effect', 'effect.id')
       .select(['other.workflow', 'other.reference'])
       .where('other.workflow', '=', key.workflow)
       .where('other.reference', '!=', key.reference)
-      .where('other.account', '=', (where) =>
-        where
-          .selectFrom('reference as own')
-          .select('own.account')
-          .where((own) => own.and({ 'own.workflow': key.workflow, 'own.reference': key.reference })),
+      .$if(account !== undefined, (rows) =>
+        rows.where((where) =>
+          where.or([where('purchase.account', 'is', null), where('purchase.account', '=', accountName(account ?? ''))]),
+        ),
       )
       .where('other.touched_ms', '>', meantMs - youngMs)
       .where('effect.kind', '=', 'pivot')
@@ -255,17 +256,10 @@ export async function notItsServers(
       .where((where) =>
         where.or([where('effect.outcome', 'is', null), where('effect.outcome', 'in', ['done', 'unknown'])]),
       )
-      .where((where) =>
-        where.not(
-          where.exists(
-            where
-              .selectFrom('server')
-              .select('server.vm_object_id')
-              .whereRef('server.workflow', '=', 'other.workflow')
-              .whereRef('server.reference', '=', 'other.reference')
-              .where('server.vm_object_id', '!=', unnamed),
-          ),
-        ),
+      .where(
+        sql<boolean>`(select count(*) from server where server.workflow = other.workflow
+          and server.reference = other.reference and vm_object_id <> ${unnamed})
+          < coalesce(purchase.servers, ${Number.MAX_SAFE_INTEGER})`,
       )
       .execute();
     const ids = [...ordered, ...changed].flatMap(({ vm_object_id: id }) => (id === null || id === unnamed ? [] : [id]));

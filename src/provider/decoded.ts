@@ -132,40 +132,55 @@ function charOf(code: number): string {
  * backslashes, of which nobody knows whether they escape something; without quotation marks, which databases and shells
  * write more often than they were.
  */
-export const bare = without(/[\s+\\'"]+/g);
+export const bare = without(/[\s+\\'"]+/g, alike);
 
 /** Only what every way to quote keeps: programs of another character set put question marks in the place of letters. */
-export const letters = without(new RegExp(`[^a-z0-9${separator}]+`, 'g'));
+export const letters = without(new RegExp(`[^a-z0-9${separator}]+`, 'g'), (char) =>
+  char < '\u0080' ? char.toLowerCase() : '',
+);
 
-function without(left: RegExp) {
+/** @param alike the form in which a character is compared; of an ASCII letter, the small one */
+function without(left: RegExp, alike: (char: string) => string) {
+  const small = (text: string) => text.replace(/[A-Z\u0080-\uffff]/g, alike);
   return {
     /** The same of a text whose characters need not be found again. */
-    text: (text: string): string => lower(text).replace(left, ''),
-    view({ text, from, to }: Decoded): Decoded {
+    text: (text: string): string => small(text).replace(left, ''),
+    view(decoded: Decoded): Decoded {
       const made: Decoded = { text: '', from: [], to: [] };
       let done = 0;
-      const small = lower(text);
+      const { text, from, to } = each(decoded, alike);
       const keep = (end: number) => {
-        made.text += small.slice(done, end);
+        made.text += text.slice(done, end);
         for (; done < end; done++) {
           made.from.push(from[done] ?? 0);
           made.to.push(to[done] ?? 0);
         }
       };
-      for (const { 0: gap, index } of small.matchAll(left)) {
+      for (const { 0: gap, index } of text.matchAll(left)) {
         keep(index);
         done = index + gap.length;
       }
-      keep(small.length);
+      keep(text.length);
       return made;
     },
   };
 }
 
-/** A few letters have a lower case of two characters: they stay, so that each character keeps its place. */
-function lower(text: string): string {
-  return text.replace(/[A-Z\u0080-\uffff]/g, (char) => {
-    const small = char.toLowerCase();
-    return small.length === 1 ? small : char;
-  });
+/** In lower case, and in one of the forms that Unicode has for a character: `ü` as a letter and its mark. */
+function alike(char: string): string {
+  return char.normalize('NFKD').toLowerCase();
+}
+
+function each({ text, from, to }: Decoded, alike: (char: string) => string): Decoded {
+  // Each ASCII letter keeps its place.
+  if (!/[\u0080-\uffff]/.test(text)) return { text: text.toLowerCase(), from, to };
+  const made: Decoded = { text: '', from: [], to: [] };
+  const parts = Array.from({ length: text.length }, (_, at) => alike(text.charAt(at)));
+  for (const [at, part] of parts.entries()) {
+    for (const _ of part.split('')) {
+      made.from.push(from[at] ?? 0);
+      made.to.push(to[at] ?? 0);
+    }
+  }
+  return { ...made, text: parts.join('') };
 }

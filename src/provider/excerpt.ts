@@ -139,7 +139,7 @@ function withoutSeparator(text: string): string {
  * secret in every text. A secret that is a word is blanked out only where it is the whole text: the answer may contain
  * the order's id.
  *
- * @param secrets 'unknown': no text is shown, except field names that are words
+ * @param secrets 'unknown': no text is shown, and of field names those that tell what kind of answer it is
  */
 export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
   const named = blankNamed(answer);
@@ -166,7 +166,7 @@ const wordCharsMax = 6;
 
 /** A text that is one word, however it is encoded. */
 function wordOf(text: string): string {
-  return text.length > 20 * wordCharsMax ? text : decoded(text, { mail: false }).text;
+  return text.length > 20 * wordCharsMax ? text : decoded(text, { mail: false }).text.normalize('NFKC');
 }
 
 function blankNamed(value: unknown): unknown {
@@ -178,8 +178,16 @@ function blankNamed(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
+/** Any other name may be what was sent: lists of errors have the wrong values as their keys. */
+const harmlessName =
+  /^(?:(?:order|cart_item|change_order|subscription|vm|vm_object|invoice)_)?ids?$|^(?:data|result|order|status|code|message|errors?|total|currency|available)$/;
+
 function withoutTexts(value: unknown): unknown {
-  return mapTexts(value, (text, isName) => (isName && /^[A-Za-z]+(_[A-Za-z]+)*$/.test(text) ? text : mark));
+  let names = 0;
+  return mapTexts(value, (text, isName) => {
+    if (!isName) return mark;
+    return harmlessName.test(text) ? text : `${mark} ${++names}`;
+  });
 }
 
 /** A copy with each text mapped. Field names are mapped, too: the keys of a list of errors may be the wrong values. */

@@ -152,6 +152,7 @@ export function signIn(body: unknown, call: ProviderCall): Sign | undefined {
   const isAboutAList = call === 'list' || call === 'directory';
   const whole = ofValue('the whole body', body);
   if (whole) return whole;
+  if (typeof body === 'string' && !isShown(call)) return ofWords('the whole body', body);
   for (const path of places) {
     const value = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), body);
     const place = path.join('.');
@@ -174,6 +175,7 @@ const isShown = (call: ProviderCall) => call === 'add' || call === 'quote' || ca
 
 const texts = new Set([
   'message',
+  'messages',
   'msg',
   'detail',
   'details',
@@ -199,9 +201,20 @@ function ofUnshown(name: string, value: unknown, call: ProviderCall): Sign | und
   const field = bare(name.slice(0, 60));
   if ((acknowledgements.has(field) || ownYes[call]?.includes(field)) && isNo(value))
     return { says: `${name.slice(0, 60)}: ${shown(value)}`, isPlain: false };
-  if (!texts.has(field) || typeof value !== 'string') return undefined;
-  const [found] = noInWords.exec(value.slice(0, textCharsMax)) ?? [];
-  return found === undefined ? undefined : { says: `${name.slice(0, 60)}: “… ${found} …”`, isPlain: false };
+  return texts.has(field) ? ofWords(name.slice(0, 60), value) : undefined;
+}
+
+function ofWords(what: string, value: unknown): Sign | undefined {
+  const [found] = noInWords.exec(wordsIn(value).slice(0, textCharsMax)) ?? [];
+  return found === undefined ? undefined : { says: `${what}: “… ${found} …”`, isPlain: false };
+}
+
+/** A text, or a list or an object of texts. */
+function wordsIn(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return '';
+  const inner = Object.values(value).slice(0, elementsMax);
+  return inner.filter((one) => typeof one === 'string').join('\n');
 }
 
 const hasId = (object: object) => Object.keys(object).some((name) => /(^|_)id$|Id$/.test(name));

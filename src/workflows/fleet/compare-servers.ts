@@ -48,7 +48,7 @@ const shareOfNewest = 3 / 4;
 
 /** One of the newest. @returns undefined where the request allows no more of them */
 export function toCompare({ servers }: ReconcileRequest, sweep: Sweep, vmObjectId: number): ToCompare | undefined {
-  return added(sweep, vmObjectId, Math.ceil(servers * shareOfNewest));
+  return added(sweep, vmObjectId, Math.floor(servers * shareOfNewest));
 }
 
 function added(sweep: Sweep, vmObjectId: number, most: number): ToCompare | undefined {

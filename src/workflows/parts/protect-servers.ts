@@ -207,7 +207,9 @@ const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls
 /** Corrects the firewalls that are not assigned yet. */
 function correctionOf(servers: readonly Guarded[]): Correction {
   return {
-    schema: () => z.strictObject({ firewalls: firewallsSchema() }),
+    // To leave all out is `skip`, which is told.
+    schema: () =>
+      z.strictObject({ firewalls: firewallsSchema().min(1, 'must name one at least; skip leaves them out') }),
     apply: ({ firewalls }) => {
       for (const server of servers) if (server.assigning.status !== 'done') server.firewalls = firewalls as number[];
     },

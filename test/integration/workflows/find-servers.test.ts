@@ -1,5 +1,6 @@
 /** Where the object ids of new servers come from when the order's response does not tell them: the server directory. */
 import { callsTo, firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
+import type { ProvisionServersRequest } from '../../../src/domain/requests';
 import { inputsOf } from '../../support/events';
 import { provisionRequest } from '../../support/requests';
 import { Rig, rigForFile } from '../../support/rig';
@@ -84,14 +85,8 @@ describe('where the directory has more than the order', () => {
   });
 
   it('a server that may be another order’s is nobody’s until a person says whose it is', async () => {
-    shared.sandbox.configure({ directory: { lag: 1_000 } });
     const [first, second] = [bought([143]), bought([150])];
-    const waiting = await shared.sagas.provision(first);
-    await untilWaiting(waiting, 'servers');
-    // The second order’s look before it does not show the first one’s server; its look after it shows only that.
-    const looks = callsTo(shared.sandbox.ledger, 'find-servers').filter(({ seq }) => seq > placedAt(first)).length;
-    shared.sandbox.configure({ directory: { lag: looks + 1 } });
-    const saga = await shared.sagas.provision(second);
+    const { waiting, saga } = await bothUnlisted(shared, first, second);
     expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });
     await answer(saga, 'provideServers', { vmObjectIds: idsOf(second) });
     await saga.result();
@@ -103,9 +98,6 @@ describe('where the directory has more than the order', () => {
 
   function bought(firewalls: number[] = [143]) {
     return provisionRequest({ account, firewalls });
-  }
-  function placedAt({ reference }: { reference: string }): number {
-    return ordersWithLabel(shared.sandbox.ledger, reference)[0]?.seq ?? 0;
   }
 });
 
@@ -119,3 +111,71 @@ it('that cannot be looked up before the order hold it up: nothing is sent', asyn
   await answer(saga, 'retry');
   expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [{ firewalls: [143], verified: true }] });
 });
+
+const path = '/servers?account={account}';
+const lag = 1_000;
+
+interface Rival {
+  one?: string;
+  other?: string;
+  path: string;
+  quantity?: number;
+  newServerWithinMs?: number;
+  labelIsUnique?: boolean;
+}
+
+it.concurrent.each<[string, Rival]>([
+  ['of an account that is written in another way', { one: 'AB-7', other: 'ab-07', path: '/servers' }],
+  ['of another account, where the directory is of all', { other: 'EF-2', path: '/servers' }],
+  ['of which the answer named one of two', { path, quantity: 2 }],
+  ['that is older than servers are new', { path, newServerWithinMs: 0 }],
+  ['with another label that would be unique, if the directory asked for it', { path, labelIsUnique: true }],
+])('another order %s may have brought the server that is listed', async (_, rival) => {
+  const { one = 'EF-1', other = 'EF-1', quantity = 1, newServerWithinMs = 1_800_000, labelIsUnique = false } = rival;
+  const all = await Rig.start({
+    sandbox: {
+      // Of an order of two, the first server.
+      orderResponse: ({ vmObjectIds }) => ({ vm_object_ids: vmObjectIds.slice(0, vmObjectIds.length - 1) }),
+      directory: { lag },
+    },
+    activities: {
+      newServerWithinMs,
+      directory: { path: rival.path, pointers: ['/data/*/vm_object_id'], labelIsUnique },
+    },
+  });
+  try {
+    const first = provisionRequest({ account: one, items: [{ quantity }], firewalls: [143] });
+    const { saga } = await bothUnlisted(all, first, provisionRequest({ account: other, firewalls: [150] }));
+    expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });
+  } finally {
+    await all.close();
+  }
+});
+
+it('an order that never arrived takes no other order’s server, where its label is not asked for', async () => {
+  const all = await Rig.start({
+    sandbox: { orderResponse: 'opaque', directory: { lag } },
+    activities: { directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique: true } },
+  });
+  try {
+    const [first, second] = [143, 150].map((id) => provisionRequest({ account: 'EF-1', firewalls: [id] }));
+    if (!first || !second) throw new Error('there are two');
+    all.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: second.label } });
+    const { saga } = await bothUnlisted(all, first, second);
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });
+  } finally {
+    await all.close();
+  }
+});
+
+/** The second order’s look before it does not show the first one’s server; its look after it shows only that. */
+async function bothUnlisted(on: Rig, first: ProvisionServersRequest, second: ProvisionServersRequest) {
+  const { ledger } = on.sandbox;
+  on.sandbox.configure({ directory: { lag } });
+  const waiting = await on.sagas.provision(first);
+  await untilWaiting(waiting, 'servers');
+  const placedAt = ordersWithLabel(ledger, first.reference)[0]?.seq ?? 0;
+  const looks = callsTo(ledger, 'find-servers').filter(({ seq }) => seq > placedAt).length;
+  on.sandbox.configure({ directory: { lag: looks + 1 } });
+  return { waiting, saga: await on.sagas.provision(second) };
+}

@@ -248,6 +248,7 @@ describe('after the order', () => {
         kind: 'stuck',
         choices: ['retry', 'markDone', 'skip', 'markCancelled'],
       });
+      await expect(answer(saga, 'retry', { correction: { firewalls: [] } })).rejects.toThrow(/one at least/);
       await answer(saga, 'retry', { correction: { firewalls: [143] } });
       expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
     } finally {

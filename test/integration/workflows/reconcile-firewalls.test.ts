@@ -226,6 +226,13 @@ it('sees every server in turn, goes on where it stopped, and says so where it ha
   // Three are the newest each time; the four others have one turn each.
   expect(new Set(listed().slice(before)).size).toBe(7);
   expect(new Set(reports.map(({ next }) => next)).size).toBe(4);
+  // So few that none are the newest: all have their turn.
+  const then = listed().length;
+  for (let nth = 0; nth < 3; nth += 1) {
+    const { startedAt } = await sweep({ servers: 1 });
+    await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === startedAt);
+  }
+  expect(new Set(listed().slice(then)).size).toBe(3);
 });
 
 it('takes no change that a saga makes meanwhile for drift', async () => {

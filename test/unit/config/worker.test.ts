@@ -169,6 +169,18 @@ describe('settings that do not go together', () => {
     expect(readWorkerConfig({ ...enough, PROVIDER_TOKEN_FILE }).provider.readToken?.()).toBe('one');
   });
 
+  it('labels that are unique, and a directory that is not asked for one', () => {
+    const directory = { SERVER_DIRECTORY_POINTERS: '/data/*/id', SERVER_DIRECTORY_LABEL_IS_UNIQUE: 'true' };
+    const why = 'SERVER_DIRECTORY_LABEL_IS_UNIQUE says nothing where SERVER_DIRECTORY_PATH does not ask for {label}';
+    expect(problems({ ...enough, ...directory, SERVER_DIRECTORY_PATH: '/servers?account={account}' })).toEqual([why]);
+    const { activities } = readWorkerConfig({
+      ...enough,
+      ...directory,
+      SERVER_DIRECTORY_PATH: '/servers?label={label}',
+    });
+    expect(activities.directory?.labelIsUnique).toBe(true);
+  });
+
   it('a token file with nothing in it', () => {
     expect(problems({ ...enough, PROVIDER_TOKEN_FILE: fileOf('empty', '\n') })).toEqual([
       'PROVIDER_TOKEN_FILE: the file is empty',

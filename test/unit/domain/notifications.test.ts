@@ -23,6 +23,7 @@ it.each<[string, Partial<Route>, SagaEvent, string | undefined, string[]]>([
   ['all', {}, ended, 'AB-1', ['ops']],
   ['its account', { accounts: ['AB-1'] }, event(), 'AB-1', ['ops']],
   ['its account', { accounts: ['AB-1'] }, event(), 'AB-2', []],
+  ['its account, however it is written', { accounts: ['AB-1'] }, event(), 'ab-01', ['ops']],
   ['its account', { accounts: ['AB-1'] }, event(), undefined, []],
   ['its kinds', { kinds: ['stuck', 'approval'] }, event(), undefined, ['ops']],
   ['its kinds', { kinds: ['approval'] }, event(), undefined, []],

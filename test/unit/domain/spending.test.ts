@@ -1,4 +1,5 @@
-import { accountName, limitsOf, parseSpendLimits, purchaseOf } from '../../../src/domain/spending';
+import { accountName } from '../../../src/domain/identity';
+import { limitsOf, parseSpendLimits, purchaseOf } from '../../../src/domain/spending';
 import { fc } from '../../support/properties';
 
 describe('spend limits', () => {

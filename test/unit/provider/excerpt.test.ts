@@ -159,6 +159,8 @@ const encoders: Record<string, (text: string) => string> = {
   shell: (text) => text.replaceAll("'", `'\\''`),
   'mail in lines': (text) => text.replace(/.{5}/g, '$&=\r\n'),
   'another character set': (text) => text.replace(/[^a-z0-9]/gi, '?'),
+  'letters with marks of their own': (text) => text.normalize('NFD'),
+  'wide letters': (text) => text.replace(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0)),
 };
 
 function go(text: string): string {
@@ -174,7 +176,14 @@ function go(text: string): string {
 const shownOf = (text: string, secret: string) => (excerptOf(text, [secret]) ?? '').replaceAll('[redacted]', '');
 
 test.each(Object.entries(encoders))('a password is found in %s', (_, encode) => {
-  for (const secret of ["O'Brien-1942!", 'Say"hello"9x', 'Tr0ub4dor & (3)', 'Ab"cd"ef"gh"12', "Xq7'mK2'vLp9'Zt4"]) {
+  for (const secret of [
+    "O'Brien-1942!",
+    'Say"hello"9x',
+    'Tr0ub4dor & (3)',
+    'Ab"cd"ef"gh"12',
+    "Xq7'mK2'vLp9'Zt4",
+    'Grün-Käse-Öl-9',
+  ]) {
     const shown = shownOf(`<p>${encode(secret)} is not accepted</p>`, secret);
     expect(shown).toMatch(/^<p>.{0,24} is not accepted<\/p>$/s);
   }

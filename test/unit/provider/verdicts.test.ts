@@ -132,6 +132,10 @@ describe('a success that says no', () => {
     [{ message: 'Insufficient credit' }],
     [{ data: { msg: 'The order could not be placed.' } }],
     [{ detail: 'Payment declined' }],
+    [{ message: ['Payment declined'] }],
+    [{ message: { text: 'Payment declined' } }],
+    [{ messages: ['Payment declined'] }],
+    ['Insufficient funds'],
     [{ ack: false }],
   ])('%j is not known to be one, where the document shows none', async (body) => {
     for (const name of ['pivot', 'delete', 'assign'] as const) {

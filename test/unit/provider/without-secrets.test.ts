@@ -104,3 +104,9 @@ test('an answer is blanked by the token and by what was sent of late', async () 
     'fine',
   ]);
 });
+
+test('where the secrets are not known, no text shows, nor a field name that may be one', () => {
+  const answer = { order_id: 4711, errors: { correcthorsebatterystaple: ['is too weak'], hunter: 1 } };
+  const shown = { order_id: 4711, errors: { '[redacted] 1': ['[redacted]'], '[redacted] 2': 1 } };
+  expect(withoutSecrets(answer, 'unknown')).toEqual(shown);
+});
