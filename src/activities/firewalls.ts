@@ -76,6 +76,8 @@ export interface ListFirewalls extends CallContext {
 export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) & {
   /** Only with `undoing`: what other references have assigned meanwhile. */
   others?: number[];
+  /** What was changed lately by a call of unknown outcome: the list may not show it yet, whichever it is. */
+  doubtful?: number[];
 };
 
 /** An activity has 50 s; a look takes the journal's time, too. */
@@ -110,7 +112,9 @@ export function createFirewallActivities(
     const { expect = [], without = [], exactly } = input;
     // Who only wants to know what is there now does not wait for a new server, nor for a list that lags.
     const waits = input.expect !== undefined || input.after !== undefined || input.undoing === true;
-    const lately = waits ? await changedLately(journal, input.vmObjectId, listLagMs) : new Map<number, boolean>();
+    const lately = waits
+      ? await changedLately(journal, input.vmObjectId, listLagMs)
+      : new Map<number, boolean | undefined>();
     const serverIsNew = waits && (await isNew(input.vmObjectId));
     const response = await provider.listFirewalls(input.vmObjectId, {
       ...{ secrets, serverIsNew },
@@ -122,13 +126,15 @@ export function createFirewallActivities(
     const isShown = (id: number) => firewalls.includes(id);
     // What was changed a moment ago counts more than a list, which may lag.
     const hidden = [...lately].filter(([id, assigned]) => assigned && !isShown(id)).map(([id]) => id);
-    const stale = [...lately].filter(([id, assigned]) => !assigned && isShown(id)).map(([id]) => id);
+    const stale = [...lately].filter(([id, assigned]) => assigned === false && isShown(id)).map(([id]) => id);
     const unseen = expect.filter((id) => !isShown(id) || pending.includes(id));
     const missing = [...new Set([...unseen, ...hidden])];
     const surplus = firewalls.filter(
       (id) => without.includes(id) || stale.includes(id) || (exactly && !expect.includes(id)),
     );
-    if (missing.length + surplus.length === 0) return { firewalls, ...others };
+    const doubtful = [...lately].flatMap(([id, assigned]) => (assigned === undefined ? [id] : []));
+    if (missing.length + surplus.length === 0)
+      return { firewalls, ...others, ...(doubtful.length > 0 ? { doubtful } : {}) };
     const said = [
       ...(missing.length > 0
         ? [`does not show ${missing.join(', ')}${missing.some((id) => pending.includes(id)) ? ' as active' : ''}`]

@@ -70,26 +70,31 @@ export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number)
 }
 
 /**
- * What was changed at a server within a time, by any saga: whether each firewall was assigned last, or unassigned.
- * Without those of which the last call is not known, and without what a person did by hand.
+ * What was changed at a server within a time, by any saga: whether each firewall was assigned last, or unassigned;
+ * undefined where nobody knows whether the last call took effect. Without what a person did by hand.
  *
  * @throws JournalUnavailable
  */
-export function changedLately(journal: Journal, vmObjectId: number, withinMs: number): Promise<Map<number, boolean>> {
+export function changedLately(
+  journal: Journal,
+  vmObjectId: number,
+  withinMs: number,
+): Promise<Map<number, boolean | undefined>> {
   return journal.read(async (db) => {
     const rows = await db
       .selectFrom('effect')
       .select(['activity', 'outcome', 'about', 'decided_ms'])
       .where('vm_object_id', '=', vmObjectId)
-      .where(sql<boolean>`coalesce(answered_ms, meant_ms) between ${nowMs(db)} - ${withinMs} and ${nowMs(db)}`)
+      .where(sql<boolean>`coalesce(answered_ms, meant_ms + in_flight_ms) > ${nowMs(db)} - ${withinMs}`)
+      .where('meant_ms', '<=', nowMs(db))
       .orderBy('seq')
       .execute();
-    const lately = new Map<number, boolean>();
+    const lately = new Map<number, boolean | undefined>();
     for (const row of rows) {
       if (row.outcome === 'not-done' || row.outcome === 'denied') continue;
-      const isKnown = (row.outcome === 'done' || row.outcome === 'undone') && row.decided_ms === null;
+      const isKnown = row.outcome === 'done' || row.outcome === 'undone';
       for (const id of aboutOf(row).firewalls ?? []) {
-        if (isKnown) lately.set(id, row.activity === 'assignFirewalls');
+        if (row.decided_ms === null) lately.set(id, isKnown ? row.activity === 'assignFirewalls' : undefined);
         else lately.delete(id);
       }
     }

@@ -38,16 +38,20 @@ export class FirewallChange {
   /** The look in the last call that changed something, and the step that made it. */
   private looked?: (Changed & { by: Step }) | undefined;
 
-  /** @param before what is assigned; undefined where the list cannot be read */
+  /**
+   * @param before what is assigned; undefined where the list cannot be read
+   * @param doubtful what is assigned, or is not, whatever the list shows
+   */
   constructor(
     private readonly saga: Saga,
     private readonly request: SetFirewallsRequest,
     private readonly before: readonly number[] | undefined,
+    doubtful: readonly number[] = [],
   ) {
     this.assigning = saga.step('assign-firewalls', 'Assign firewalls');
     this.unassigning = saga.step('unassign-firewalls', 'Unassign firewalls');
     this.verifying = saga.step('verify-firewalls', 'Verify the firewalls');
-    const { assign, unassign } = difference(request, before);
+    const { assign, unassign } = difference(request, before, doubtful);
     this.assign = assign;
     this.unassign = unassign;
     const { exactly, assign: wanted = [] } = request;
@@ -160,9 +164,11 @@ export class FirewallChange {
       const list = await this.list({ undoing: true }, asked.retry);
       const now = readable(list);
       const isGone = (id: number) => now?.includes(id) !== true;
-      const missing = unassigning.status === 'skipped' ? [] : unassign.filter(isGone);
+      // Sent whatever the list shows: neither call does harm where it was not needed.
+      const isDoubtful = (id: number) => list.doubtful?.includes(id) === true;
+      const missing = unassigning.status === 'skipped' ? [] : unassign.filter((id) => isGone(id) || isDoubtful(id));
       await this.undoCall('assignFirewalls', missing, asked);
-      const there = now === undefined ? assign : assign.filter((id) => !isGone(id));
+      const there = now === undefined ? assign : assign.filter((id) => !isGone(id) || isDoubtful(id));
       const kept = there.filter((id) => list.others?.includes(id));
       const surplus = there.filter((id) => !kept.includes(id));
       await this.undoCall('unassignFirewalls', surplus, asked);
@@ -246,6 +252,7 @@ export function readable(list: FirewallList): number[] | undefined {
 function difference(
   { exactly, assign = [], unassign = [] }: SetFirewallsRequest,
   before: readonly number[] | undefined,
+  doubtful: readonly number[],
 ): { assign: number[]; unassign: number[] } {
   if (before === undefined) {
     if (exactly === undefined) return { assign, unassign };
@@ -254,9 +261,10 @@ function difference(
       'the format of the provider’s firewall list is not known, so an exact set cannot be computed; use assign and unassign',
     );
   }
+  const perhaps = [...new Set([...before, ...doubtful])];
   return {
-    assign: (exactly ?? assign).filter((id) => !before.includes(id)),
-    unassign: exactly ? before.filter((id) => !exactly.includes(id)) : unassign.filter((id) => before.includes(id)),
+    assign: (exactly ?? assign).filter((id) => !before.includes(id) || doubtful.includes(id)),
+    unassign: exactly ? perhaps.filter((id) => !exactly.includes(id)) : unassign.filter((id) => perhaps.includes(id)),
   };
 }
 

@@ -36,7 +36,7 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
         },
         { refusal: 'FirewallsRejected' },
       );
-      change = new FirewallChange(saga, request, readable(list));
+      change = new FirewallChange(saga, request, readable(list), list.doubtful);
       await change.make();
       // What follows only looks.
       saga.deadline.lift();

@@ -66,6 +66,24 @@ itInWays.each(['the answer', 'the worker'] as const)(
   },
 );
 
+it('an assignment of which the answer was lost is taken back, also while the list does not show it', async () => {
+  const request = firewallsRequest({ assign: [143] });
+  const { vmObjectId } = request;
+  rig.sandbox.addServer({ vmObjectId, firewalls: [1] });
+  const match = { vmObjectId };
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'reset-after', match, times: 'all' });
+  rig.sandbox.configure({ firewallLag: 1_000 });
+  try {
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga, 'stuck');
+    await saga.cancel();
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1]);
+  } finally {
+    rig.sandbox.configure({ firewallLag: 0 });
+  }
+});
+
 it('a removal of which the answer was lost, and that comes late, is undone all the same', async () => {
   const { saga, gate, now } = await holding([1, 150], { unassign: [150] }, 'unassign-firewalls');
   await untilUndoing(saga);
