@@ -168,7 +168,9 @@ export class FirewallChange {
       const isDoubtful = (id: number) => list.doubtful?.includes(id) === true;
       const missing = unassigning.status === 'skipped' ? [] : unassign.filter((id) => isGone(id) || isDoubtful(id));
       await this.undoCall('assignFirewalls', missing, asked);
-      const there = now === undefined ? assign : assign.filter((id) => !isGone(id) || isDoubtful(id));
+      // What the first list showed stays, also where that was doubtful.
+      const own = assign.filter((id) => !before.includes(id));
+      const there = now === undefined ? own : own.filter((id) => !isGone(id) || isDoubtful(id));
       const kept = there.filter((id) => list.others?.includes(id));
       const surplus = there.filter((id) => !kept.includes(id));
       await this.undoCall('unassignFirewalls', surplus, asked);
