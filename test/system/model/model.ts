@@ -267,7 +267,9 @@ export function allows(state: State, view: ProgressView, isPlaced: boolean): boo
   if (placed !== isPlaced) return false;
   if (rest.is === 'held') {
     if (strays?.then === 'end') return view.waiting === undefined && !isOutcome(view.state);
-    return view.state === (undoing === undefined ? 'running' : 'undoing') && view.waiting === undefined;
+    // An undo that has waited for calls in flight shows so until it is through.
+    const shows = undoing === undefined ? ['running'] : ['undoing', 'settling'];
+    return shows.includes(view.state) && view.waiting === undefined;
   }
   const left = view.leftovers.map(({ kind }) => kind).sort();
   if (leftovers !== undefined && leftovers.join() !== left.join()) return false;
@@ -481,11 +483,12 @@ function undo(state: State): State[] {
   const level = state.levels.at(-1);
   if (level === undefined) return deletingStrays({ ...state, undoing: undefined }, 'end');
   const endpoint = level.calls[state.undoing ?? 0];
-  const isOver = endpoint === undefined || (endpoint === 'unassign-firewalls' && !state.assigned);
   const over: State = { ...state, undoing: 0, levels: state.levels.slice(0, -1) };
-  if (isOver) return undo(over);
-  // What another saga may rely on by now is left, and told.
-  return [...call(state, endpoint, level.count, settleUndo), ...(mayHaveLostTurn(state) ? undo(over) : [])];
+  if (endpoint === undefined) return undo(over);
+  // What another saga may rely on by now is left, and told; and what never took effect need not be undone, but is where
+  // its outcome is not known.
+  const mayBeOver = mayHaveLostTurn(state) || (endpoint === 'unassign-firewalls' && !state.assigned);
+  return [...call(state, endpoint, level.count, settleUndo), ...(mayBeOver ? undo(over) : [])];
 }
 
 function settleUndo(state: State, { failed }: Answer): State[] {
