@@ -48,7 +48,7 @@ export function writeServerConfig(
   template: string,
   dynamic: string,
   folder: string,
-  { cluster, faults = false }: { cluster?: ClusterName | undefined; faults?: boolean | undefined },
+  { cluster, faults }: { cluster?: ClusterName | undefined; faults?: boolean | undefined },
 ): ServerConfig {
   let settings = template;
   const change = (pattern: RegExp, changed: (section: string) => string) => {

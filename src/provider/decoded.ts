@@ -41,11 +41,16 @@ export function asItIs(text: string): Decoded {
   return { text, from, to: from.map((at) => at + 1) };
 }
 
-function oneLayer({ text, from, to }: Decoded, mail: boolean): Decoded {
+function oneLayer(coded: Decoded, mail: boolean): Decoded {
+  return read(coded, (at) => codeAt(coded.text, at, mail));
+}
+
+/** @param codeAt what stands at a place, and how many characters it takes */
+function read({ text, from, to }: Decoded, codeAt: (at: number) => [means: string, length: number]): Decoded {
   const made: Decoded = { text: '', from: [], to: [] };
   const parts: string[] = [];
   for (let at = 0; at < text.length;) {
-    const [means, length] = codeAt(text, at, mail);
+    const [means, length] = codeAt(at);
     parts.push(means);
     for (const _ of means.split('')) {
       made.from.push(from[at] ?? 0);
@@ -139,16 +144,21 @@ export const letters = without(new RegExp(`[^a-z0-9${separator}]+`, 'g'), (char)
   char < '\u0080' ? char.toLowerCase() : '',
 );
 
-/** @param alike the form in which a character is compared; of an ASCII letter, the small one */
-function without(left: RegExp, alike: (char: string) => string) {
-  const small = (text: string) => text.replace(/[A-Z\u0080-\uffff]/g, alike);
+/** @param formOf the form in which a character is compared; of an ASCII letter, the small one */
+function without(left: RegExp, formOf: (char: string) => string) {
+  const inForm = (text: string) => text.replace(/[A-Z\u0080-\uffff]/g, formOf);
+  const viewed = (decoded: Decoded): Decoded =>
+    // Each ASCII letter keeps its place.
+    /[\u0080-\uffff]/.test(decoded.text)
+      ? read(decoded, (at) => [inForm(decoded.text.charAt(at)), 1])
+      : { ...decoded, text: decoded.text.toLowerCase() };
   return {
     /** The same of a text whose characters need not be found again. */
-    text: (text: string): string => small(text).replace(left, ''),
+    text: (text: string): string => inForm(text).replace(left, ''),
     view(decoded: Decoded): Decoded {
       const made: Decoded = { text: '', from: [], to: [] };
       let done = 0;
-      const { text, from, to } = each(decoded, alike);
+      const { text, from, to } = viewed(decoded);
       const keep = (end: number) => {
         made.text += text.slice(done, end);
         for (; done < end; done++) {
@@ -169,18 +179,4 @@ function without(left: RegExp, alike: (char: string) => string) {
 /** In lower case, and in one of the forms that Unicode has for a character: `ü` as a letter and its mark. */
 function alike(char: string): string {
   return char.normalize('NFKD').toLowerCase();
-}
-
-function each({ text, from, to }: Decoded, alike: (char: string) => string): Decoded {
-  // Each ASCII letter keeps its place.
-  if (!/[\u0080-\uffff]/.test(text)) return { text: text.toLowerCase(), from, to };
-  const made: Decoded = { text: '', from: [], to: [] };
-  const parts = Array.from({ length: text.length }, (_, at) => alike(text.charAt(at)));
-  for (const [at, part] of parts.entries()) {
-    for (const _ of part.split('')) {
-      made.from.push(from[at] ?? 0);
-      made.to.push(to[at] ?? 0);
-    }
-  }
-  return { ...made, text: parts.join('') };
 }

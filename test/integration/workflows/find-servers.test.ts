@@ -153,13 +153,13 @@ it.concurrent.each<[string, Rival]>([
 });
 
 it('an order that never arrived takes no other order’s server, where its label is not asked for', async () => {
+  const request = { account: 'EF-1', firewalls: [143] };
   const all = await Rig.start({
     sandbox: { orderResponse: 'opaque', directory: { lag } },
     activities: { directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique: true } },
   });
   try {
-    const [first, second] = [143, 150].map((id) => provisionRequest({ account: 'EF-1', firewalls: [id] }));
-    if (!first || !second) throw new Error('there are two');
+    const [first, second] = [provisionRequest(request), provisionRequest(request)];
     all.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: second.label } });
     const { saga } = await bothUnlisted(all, first, second);
     expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });

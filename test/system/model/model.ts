@@ -267,9 +267,9 @@ export function allows(state: State, view: ProgressView, isPlaced: boolean): boo
   if (placed !== isPlaced) return false;
   if (rest.is === 'held') {
     if (strays?.then === 'end') return view.waiting === undefined && !isOutcome(view.state);
-    // An undo that has waited for calls in flight shows so until it is through.
-    const shows = undoing === undefined ? ['running'] : ['undoing', 'settling'];
-    return shows.includes(view.state) && view.waiting === undefined;
+    // The undo of an assignment that has waited for it, while it was in flight, shows so until it is through.
+    const settles = undoing !== undefined && rest.endpoint === 'unassign-firewalls' && view.state === 'settling';
+    return (settles || view.state === (undoing === undefined ? 'running' : 'undoing')) && view.waiting === undefined;
   }
   const left = view.leftovers.map(({ kind }) => kind).sort();
   if (leftovers !== undefined && leftovers.join() !== left.join()) return false;
