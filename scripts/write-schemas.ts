@@ -1,6 +1,6 @@
 /**
  * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and the table of
- * docs/failures.md, made from the one that decides.
+ * docs/failures.md, made from the one that decides; and docs/answers.md, made from the one by which people are asked.
  *
  *   npm run schemas            writes them
  *   npm run schemas -- --check fails when they do not fit the source
@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 import { z } from 'zod';
 import { decideManySchema, jobReportSchema } from '../src/domain/decide-many';
-import { decisionSchemas } from '../src/domain/decisions';
+import { answers, type Answer } from '../src/domain/answers';
+import { decisionNames, decisionSchemas, exampleFor } from '../src/domain/decisions';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { messageSchema } from '../src/domain/notifications';
 import { progressSchema } from '../src/domain/progress';
@@ -48,7 +49,25 @@ async function makeSchemas(): Promise<Map<string, string>> {
   const failures = 'docs/failures.md';
   const printed = withFailuresTables(read(failures) ?? '');
   files.set(failures, await format(printed, { parser: 'markdown', printWidth: 120 }));
+  files.set('docs/answers.md', await format(answersPage(), { parser: 'markdown', printWidth: 120 }));
   return files;
+}
+
+function answersPage(): string {
+  const offered = Object.entries(answers).flatMap(([kind, choices]) => [
+    `\n## ${kind}\n`,
+    ...Object.entries<Answer>(choices).map(
+      ([name, { does, where }]) => `- \`${name}\`${where === undefined ? '' : ` (${where})`}: ${does}.`,
+    ),
+  ]);
+  return [
+    '# What a person may answer',
+    '\nPrinted by `npm run schemas` from `src/domain/answers.ts`, by which the questions are asked. [Operating](operating.md) says how to look, and how to send one; `schemas/<name>.decision.json` has every field. A person may also request cancellation, except of what is undone or is ending.',
+    '\nIf the run has no room to wait on, what can be left out is left out, as by `skip`; anything else fails as `HistoryFull`, and undoes ([0025](decisions/0025-a-history-is-never-full.md)).',
+    ...offered,
+    '\n## The data\n',
+    ...decisionNames.map((name) => `- \`${name}\`: \`${exampleFor(name, '…')}\``),
+  ].join('\n');
 }
 
 async function main(): Promise<void> {

@@ -1,4 +1,5 @@
 /** A person's yes, before anything is placed. */
+import { choicesOf } from '../domain/answers';
 import { definedOnly } from '../domain/defined-only';
 import type { WaitKind } from '../domain/progress';
 import type { Concern } from '../domain/spending';
@@ -31,7 +32,7 @@ export async function askApproval(
     ...definedOnly({ subject }),
     step: step.id,
     question: at === '' ? question : `${question} Without an answer it is rejected on ${at}.`,
-    choices: ['approve', 'reject'],
+    choices: choicesOf(kind),
     ...(expiresInMs === undefined
       ? {}
       : { expiry: { inMs: expiresInMs, decision: { decision: 'reject', reason: `nobody answered until ${at}` } } }),

@@ -3,7 +3,8 @@
  * decisions that fit with what to paste, what else the question says, then the rest. Under 2 KB, because it travels in
  * an address.
  */
-import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
+import { answerTo } from '../domain/answers';
+import { exampleFor, type DecisionName } from '../domain/decisions';
 import { cutWell, plainMarkdown } from '../domain/markdown';
 import type { Queued } from '../domain/progress';
 import { secretFields } from '../domain/secrets';
@@ -34,16 +35,6 @@ const exampleValues: Record<string, unknown> = {
  */
 const hiddenEnd = '\n\n\u00a0';
 
-/** What a decision means beyond what it does. */
-const consequences: Partial<Record<DecisionName, string>> = {
-  skip: 'What is skipped is not done later by this saga; its outcome tells it.',
-  markDone: 'Your word is written into the journal: no later run makes the call.',
-  confirmPlaced: 'Your word is written into the journal: nothing is placed under this reference again.',
-  markCancelled:
-    'Your word is written into the journal: it counts for no limit any more, and nothing is placed under this reference again.',
-  confirmNotPlaced: 'If it was placed after all, it is there twice then, and both cost money.',
-};
-
 const whileUnknown = 'All stays as it is, and the report says that nobody knows whether it was placed.';
 
 /** @param undoes what an end without success undoes, in a sentence */
@@ -52,12 +43,12 @@ export function describeWait(
   since: string,
   undoes: string,
 ): string {
-  const { id, kind, step, steps, choices, correction, lastFailure, cancellable } = question;
+  const { id, kind, step, choices, correction, lastFailure, cancellable } = question;
   const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
   const paragraphs = [
     `### ${plainMarkdown(headline, questionCharsMax)}`,
-    choices.map((name) => describeChoice(name, id, steps, stopping)).join('\n'),
+    choices.map((name) => describeChoice(name, question, stopping)).join('\n'),
     ...(more === '' ? [] : [plainMarkdown(more, questionCharsMax)]),
     'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
     ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
@@ -103,16 +94,9 @@ export function describeSettling(noun: string, until: string): string {
   return paragraphs.join('\n\n') + hiddenEnd;
 }
 
-function describeChoice(
-  name: DecisionName,
-  question: string,
-  steps: readonly string[] | undefined,
-  stopping: string,
-): string {
-  const { does } = decisionHints[name];
-  const consequence = name === 'reject' ? stopping : consequences[name];
-  const said = consequence === undefined ? '' : ` ${consequence}`;
-  return `- **${name}** — ${does}.${said}  \n  \`${exampleFor(name, question, steps)}\``;
+function describeChoice(name: DecisionName, { kind, id, steps }: Question & { id: string }, stopping: string): string {
+  const does = `${answerTo(kind, name).does}.${name === 'reject' ? ` ${stopping}` : ''}`;
+  return `- **${name}** — ${does}  \n  \`${exampleFor(name, id, steps)}\``;
 }
 
 function describeCorrection(fields: readonly string[], question: string): string {

@@ -4,6 +4,7 @@
  * run that will ever ask.
  */
 import { CancellationScope, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { choicesOf } from '../domain/answers';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type PivotDoubt } from '../domain/failures';
@@ -145,7 +146,7 @@ function questionAbout(
     question:
       `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}` +
       `Look now in the provider’s control panel (${foundBy}): is it there?${hint}`,
-    choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
+    choices: choicesOf('outcome-unknown'),
     objection: (decision) => {
       if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
       if (confirming === undefined) return 'vmObjectIds: this step brings no servers; leave it out';

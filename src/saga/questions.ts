@@ -1,5 +1,6 @@
 /** What a person is asked when a step does not go on by itself, in plain words. */
 import type { z } from 'zod';
+import { choicesOf } from '../domain/answers';
 import type { Decision, DecisionName } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { isForbidden, type CallFailure } from '../domain/failures';
@@ -67,7 +68,7 @@ export function stuckQuestion(
     undoing,
     skippable,
     skippedWhenFull,
-    cancellable,
+    cancellable = false,
     refusable = false,
     correction,
   }: {
@@ -90,13 +91,7 @@ export function stuckQuestion(
     kind: 'stuck',
     step: first.spec.step.id,
     question: `${what}${advice(first.failure, { undoing, skippable, markable, refusable, correctable: correction !== undefined })}`,
-    choices: [
-      'retry',
-      ...(markable ? ['markDone' as const] : []),
-      ...(skippable ? ['skip' as const] : []),
-      ...(refusable ? ['reject' as const] : []),
-      ...(cancellable ? ['markCancelled' as const] : []),
-    ],
+    choices: choicesOf('stuck', { markDone: markable, skip: skippable, reject: refusable, markCancelled: cancellable }),
     ...(skippable || skippedWhenFull ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
     lastFailure: first.failure,
     correction,
@@ -123,7 +118,7 @@ export function refusedQuestion(
     question:
       `Refused: “${titlesOf(steps)}” was not done. ${why} ` +
       'Retry with a correction, or as it is; or request cancellation.',
-    choices: ['retry'],
+    choices: choicesOf('refused'),
     ...definedOnly({ lastFailure }),
     correction,
   };

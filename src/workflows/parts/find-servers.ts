@@ -4,6 +4,7 @@
  */
 import type { Standing } from '../../activities/journal';
 import type { PlacedOrder } from '../../activities/orders';
+import { choicesOf } from '../../domain/answers';
 import { definedOnly } from '../../domain/defined-only';
 import type { Placement } from '../../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-types';
@@ -119,7 +120,7 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
     kind: 'servers',
     step: step.id,
     question: `The order is placed. What are the object ids of its ${servers}${differing}`,
-    choices: ['provideServers', 'markCancelled'],
+    choices: choicesOf('servers'),
     objection: (decision) =>
       decision.decision === 'provideServers' ? miscounted(decision.vmObjectIds, expected) : undefined,
   });

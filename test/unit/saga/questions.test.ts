@@ -25,7 +25,7 @@ describe('the notice in the Web UI', () => {
     const asked = 'Is it there? Look in the panel of AB-1.5: it is slow.';
     expect(notice({ question: asked, lastFailure, correction }).split('\n\n')).toEqual([
       '### Is it there?',
-      '- **retry** — Try the waiting step again.  \n  `{"question":"1a2b3c4d","by":"you"}`',
+      '- **retry** — tries the waiting steps again, with a fresh budget of automatic retries.  \n  `{"question":"1a2b3c4d","by":"you"}`',
       'Look in the panel of AB-1.5: it is slow.',
       'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
       'A *retry* may correct the request first (`item`, `password`, `os_template_id`), like this: ' +

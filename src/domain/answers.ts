@@ -1,0 +1,68 @@
+/**
+ * What a person may answer at each kind of waiting. Questions are asked by this table; docs/answers.md is printed from
+ * it.
+ */
+import type { DecisionName } from './decisions';
+import type { WaitKind } from './progress';
+
+export interface Answer {
+  /** Where it fits, if it does not always. */
+  where?: string;
+  does: string;
+}
+
+const cancelled =
+  'the provider has cancelled it: ends as OrderCancelled; it counts for no limit any more, and nothing is placed again';
+const yesOrNo = {
+  approve: { does: 'places it' },
+  reject: { does: 'places nothing and undoes; the run fails as NotApproved' },
+};
+
+export const answers = {
+  stuck: {
+    retry: { does: 'tries the waiting steps again, with a fresh budget of automatic retries' },
+    markDone: {
+      where: 'a firewall step, an undo',
+      does: 'you did it by hand (at an undo: undid it): goes on as if the call had succeeded, and no later run makes it',
+    },
+    skip: {
+      where: 'it can be left out',
+      does: 'goes on without it: this saga does not do it later, and its outcome lists it',
+    },
+    reject: { where: 'forbidden (403), before the order', does: 'counts as refused: undoes and ends' },
+    markCancelled: { where: 'after the order', does: cancelled },
+  },
+  refused: { retry: { does: 'tries it as it is, or with a correction' } },
+  'outcome-unknown': {
+    confirmPlaced: {
+      does: 'goes on as if it had been answered, and places nothing again (optional: "vmObjectIds":[…], "orderId":"…")',
+    },
+    confirmNotPlaced: {
+      does: 'sends it **again**, quoted anew where it has a quote. If it was placed after all, it is there twice then, and both cost money',
+    },
+    markCancelled: { does: cancelled },
+  },
+  approval: {
+    approve: {
+      does: 'places a purchase; a change or a switch is quoted again, and placed if price, currency and availability are unchanged',
+    },
+    reject: yesOrNo.reject,
+  },
+  duplicate: yesOrNo,
+  'over-limit': yesOrNo,
+  servers: {
+    provideServers: { does: 'assigns the firewalls to these' },
+    markCancelled: { does: cancelled },
+  },
+} as const satisfies Record<WaitKind, Partial<Record<DecisionName, Answer>>>;
+
+export function answerTo(kind: WaitKind, name: DecisionName): Answer {
+  const answer = (answers[kind] as Partial<Record<DecisionName, Answer>>)[name];
+  if (answer === undefined) throw new Error(`${name} is no answer at ${kind}`);
+  return answer;
+}
+
+/** @param fits false for those that do not fit this one question */
+export function choicesOf(kind: WaitKind, fits: Partial<Record<DecisionName, boolean>> = {}): DecisionName[] {
+  return (Object.keys(answers[kind]) as DecisionName[]).filter((name) => fits[name] ?? true);
+}
