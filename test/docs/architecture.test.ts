@@ -1,7 +1,7 @@
-/** The arrows of ARCHITECTURE.md are those that lint keeps. */
+/** The arrows of ARCHITECTURE.md are those that lint keeps; the code that spec/README.md names is there. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readDocument } from './tables';
+import { codesIn, readDocument } from './tables';
 
 interface Rule {
   name: string;
@@ -48,4 +48,12 @@ it.each([...walls.keys()])('lead from %s to the same rooms', (room) => {
   const types = typesOnly.get(room) ?? [];
   const rooms = (walls.get(room) ?? []).filter((other) => other !== room && !types.includes(other));
   expect(arrows.get(room)).toEqual({ rooms: rooms.sort(), types: [...types].sort() });
+});
+
+it('keep the rules of spec/README.md in code that is there', () => {
+  const named = [...readDocument('spec/README.md').matchAll(/((?:`\w+`(?:, )?)+) in `(src\/[\w/.-]+\.ts)`/g)].flatMap(
+    ([, names = '', file = '']) => codesIn(names).map((name) => [name, file] as const),
+  );
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter(([name, file]) => !new RegExp(`\\b${name}\\b`).test(readDocument(file)))).toEqual([]);
 });
