@@ -5,6 +5,7 @@ It keeps the rules of docs/clients.md; the numbers in the comments are theirs. C
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import dataclasses
 import os
@@ -126,6 +127,9 @@ class Codec(PayloadCodec):
 
 
 async def connect(address: str, namespace: str = "default", payload_keys: str | None = None) -> Client:
+    """11: without keys, only to a server on this machine: a variable that was forgotten must not send in the clear."""
+    if not payload_keys and address.rpartition(":")[0] not in ("localhost", "127.0.0.1", "[::1]"):
+        raise ValueError("payload_keys: is required for a Temporal server that is not on this machine")
     converter = DataConverter.default
     if payload_keys:
         converter = dataclasses.replace(
@@ -158,15 +162,20 @@ class Saga:
                 raise
             raise NoWorkerError("no worker answers; is one running?") from None
 
+    async def answered(self) -> Progress:
+        """The progress, as soon as a worker answers: without one no event comes that would tell to ask again."""
+        while True:
+            try:
+                return await self.progress()
+            except NoWorkerError:
+                await asyncio.sleep(1)
+
     async def reached(self, milestone: Milestone) -> dict[str, Any]:
         """Waits until the saga has come so far: `at`, and `vmObjectIds` where they are known. Raises as result()."""
         while True:
             # 10: one call that waits for the next event, instead of asking again and again.
             async for _ in self.latest.fetch_history_events(wait_new_event=True):
-                try:
-                    progress = await self.progress()
-                except NoWorkerError:
-                    continue
+                progress = await self.answered()
                 for one in progress["reached"]:
                     if one["milestone"] == milestone:
                         return cast(dict[str, Any], one)
