@@ -1,7 +1,8 @@
 #!/bin/sh
 # Prints .env.example with fresh secrets: sh deploy/make-env.sh > .env
 set -eu
-umask 077
+# The shell has made the file, with its own rights, before this runs.
+[ ! -f /dev/stdout ] || chmod 600 /dev/stdout
 
 hex() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 

@@ -3,6 +3,8 @@
  * (deploy/check.sh).
  */
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { composeService, readCompose } from '../../../deploy/compose';
 import { parse } from 'yaml';
@@ -55,6 +57,12 @@ it('holds no secret: each comes from .env, which a script fills with fresh ones'
   // A value that looks like one and is written out.
   expect(text).not.toMatch(/(PASSWORD|PWD|TOKEN|KEYS): (?!\$\{)/);
   expect(text).not.toMatch(/:\/\/[^\s/@]+:(?!\$\{)[^\s/@]*@/);
+});
+
+it('comes with secrets that only their owner can read', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'make-env-')), '.env');
+  execFileSync('sh', ['-c', `umask 022; sh deploy/make-env.sh > ${file}`]);
+  expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
 });
 
 const ours = ['worker', 'journal-schema', 'codec-server', 'sandbox'];
