@@ -1,7 +1,4 @@
-/**
- * The codec server's process: it reads its settings, listens, prints that it is ready, and runs until SIGTERM or
- * SIGINT. It knows neither Temporal's address nor the provider's: it only decodes and encodes payloads.
- */
+/** The codec server's process: it knows no address of Temporal or the provider, and runs until SIGTERM or SIGINT. */
 import { pino } from 'pino';
 import { CannotListen, readCodecServerConfig, SettingsError } from './config';
 import { startCodecServer } from './security/codec-server/server';

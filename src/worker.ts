@@ -1,20 +1,11 @@
-/**
- * The worker process: it reads its settings, connects, adds the search attributes that the namespace lacks, prints that
- * it is ready, runs sagas and notifies receivers until SIGTERM or SIGINT. Before it stops, calls in flight finish, a
- * pivot among them.
- */
-import { readHold } from './client/hold';
+/** The worker process: it runs sagas and notifies receivers until SIGTERM or SIGINT. Calls in flight end first. */
 import { CannotListen, readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
 import { WrongKeyError } from './operations/journal-keys';
-import { LostSagas } from './operations/lost-sagas';
-import { workerMeter } from './operations/metrics';
-import { installRuntime } from './operations/runtime';
-import { healthOf } from './journal/health';
-import { openServers } from './journal/servers';
+import { installRuntime, workerMeter } from './operations/metrics';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import type { Route } from './domain/notifications';
@@ -22,7 +13,6 @@ import { createSecretResolver, type SecretResolver } from './security/secret-res
 import { SearchAttributesError } from './operations/search-attributes';
 import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
-import { countUnserved } from './operations/unserved';
 
 async function main(): Promise<void> {
   const config = readWorkerConfig();
@@ -45,14 +35,8 @@ async function main(): Promise<void> {
       const saga = await createSagaWorker(connection, config, undefined, tracing);
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
-      const { temporal } = saga;
-      const gauges = new Gauges(connection, { ...config, routes: routes.map(({ name }) => name) }, meter, log, {
-        lost: new LostSagas(temporal, saga.journal),
-        openServers: () => openServers(saga.journal, config.namespace),
-        holding: () => readHold(temporal),
-        unserved: () => countUnserved(connection, config),
-        journal: () => healthOf(saga.journal),
-      });
+      const ofGauges = { ...config, routes: routes.map(({ name }) => name) };
+      const gauges = new Gauges(connection, ofGauges, meter, log, saga);
       if (config.metricsAddress) gauges.start();
       console.log(readyLine(config, health));
       try {
@@ -70,10 +54,7 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * The secrets of routes that no webhook can be signed with: what they should sign is tried again, as for a receiver that
- * is down.
- */
+/** The secrets that no webhook can be signed with: their routes wait, as for a receiver that is down. */
 async function unusableSecrets(
   routes: readonly Route[],
   secrets: SecretResolver,
@@ -97,15 +78,14 @@ async function startTracing(endpoint: string | undefined): Promise<Tracing | und
   return endpoint === undefined ? undefined : (await import('./operations/tracing.js')).startTracing(endpoint);
 }
 
+/** Each says in its message what to do. */
+const expected = [
+  ...[SettingsError, CannotListen, TemporalServerError, SearchAttributesError],
+  ...[JournalUnavailable, JournalSchemaError, WrongKeyError],
+];
+
 main().catch((error: unknown) => {
-  const expected =
-    error instanceof SettingsError ||
-    error instanceof SearchAttributesError ||
-    error instanceof TemporalServerError ||
-    error instanceof JournalUnavailable ||
-    error instanceof JournalSchemaError ||
-    error instanceof WrongKeyError ||
-    error instanceof CannotListen;
-  console.error(expected ? `worker cannot start: ${error.message}` : error);
+  const isExpected = expected.some((kind) => error instanceof kind);
+  console.error(isExpected ? `worker cannot start: ${(error as Error).message}` : error);
   process.exitCode = 1;
 });

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
-import { isCertificate, isKeyPair, isLoopback } from './checks';
-import { planTypes, serviceUrl, text } from './kinds';
-import { hasKeys, readPayloadKeys } from './payload-keys';
+import { isCertificate, isKeyPair } from './checks';
+import { oneOf, planTypes, serviceUrl, text } from './kinds';
+import { readPayloadKeys, requireKeys } from './payload-keys';
 import { from, readSettings, SettingsError, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
 export const clientSettings = z.object({
-  payloadEncryption: from('PAYLOAD_ENCRYPTION', z.enum(['on', 'off'], 'must be on or off').default('on')),
+  payloadEncryption: from('PAYLOAD_ENCRYPTION', oneOf('on', 'off').default('on')),
   taskQueue: from('TASK_QUEUE', text.default(defaultTaskQueue)),
   planTypesMore: from('PLAN_TYPES_MORE', planTypes.default([])),
   /** Without it, nothing is linked. */
@@ -47,10 +47,7 @@ function hostOf(address: string): string {
 }
 
 interface Server {
-  /**
-   * From Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`,
-   * profiles.
-   */
+  /** Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, TLS, profiles. */
   temporal: ClientConnectConfig;
   namespace: string;
 }
@@ -67,7 +64,7 @@ export function readTemporal(env: Environment, problems: string[]): Server | und
     );
     const temporal = loadClientConnectConfig({ overrideEnvVars, configFileStrict: true });
     if (!checkConnection(temporal.connectionOptions, problems)) return undefined;
-    requireKeys(env, temporal.connectionOptions, problems);
+    requireKeys('Temporal server', hostOf(temporal.connectionOptions.address ?? defaultAddress), env, problems);
     return { temporal, namespace: temporal.namespace ?? 'default' };
   } catch (error) {
     problems.push(`TEMPORAL_…: ${error instanceof Error ? error.message : String(error)}`);
@@ -93,18 +90,4 @@ function checkConnection({ address, tls }: ClientConnectConfig['connectionOption
     }
   }
   return problems.length === known;
-}
-
-/** Unencrypted payloads stay on this machine, unless the operator allows more. */
-function requireKeys(
-  env: Environment,
-  { address = defaultAddress }: ClientConnectConfig['connectionOptions'],
-  problems: string[],
-): void {
-  if (hasKeys(env) || env['PAYLOAD_ENCRYPTION'] === 'off') return;
-  if (isLoopback(hostOf(address))) return;
-  problems.push(
-    'PAYLOAD_KEYS: is required for a Temporal server that is not on this machine ' +
-      '(or set PAYLOAD_ENCRYPTION=off: passwords are then stored there unencrypted)',
-  );
 }

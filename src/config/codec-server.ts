@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseTokens, type Token } from '../security/codec-server/tokens';
+import { parseTokens, type Token } from '../security/codec-server/authentication';
 import { isKeyPair, isLoopback } from './checks';
 import { flag, listenAddress, origins, text } from './kinds';
 import { hasKeys, readPayloadKeys } from './payload-keys';

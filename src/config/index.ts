@@ -1,8 +1,4 @@
-/**
- * The environment, read once into frozen typed objects. In `src`, only this folder reads `process.env`.
- *
- * A missing or wrong setting stops the program at once, with one message that lists all such settings.
- */
+/** The environment, read once, frozen. A wrong setting stops the program, with a message of all of them. */
 export { CannotListen, inUrl } from './cannot-listen';
 export { readClientConfig, temporalAddress, type ClientConfig } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';

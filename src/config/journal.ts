@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { JournalAddress } from '../journal/dialects';
 import type { PayloadKeys } from '../security/keys';
 import { isLoopback } from './checks';
+import { oneOf } from './kinds';
 import { readPayloadKeys } from './payload-keys';
 import { from, readSettings, readText, SettingsError, textOrFile, type Environment } from './settings';
 
@@ -18,18 +19,14 @@ interface Place {
 
 export const journalSettings = z.object({
   /** What another timeline of the journal's cluster means. */
-  failover: from('JOURNAL_FAILOVER', z.enum(['ask', 'lossless']).default('ask')),
+  failover: from('JOURNAL_FAILOVER', oneOf('ask', 'lossless').default('ask')),
   /** Where a worker keeps what it has seen of the journal; none: nowhere. */
   witnessFile: from('JOURNAL_WITNESS_FILE', z.string().optional()),
 });
 
 const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
 
-/**
- * Reads the settings of programs that use the journal only. The default is this machine's own file.
- *
- * @throws SettingsError
- */
+/** For programs that use the journal only: by default this machine's own file. @throws SettingsError */
 export function readJournalConfig(
   env: Environment = process.env,
 ): Readonly<JournalConfig & { payloadKeys: PayloadKeys | undefined }> {

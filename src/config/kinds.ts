@@ -19,98 +19,74 @@ export interface ListenAddress {
 }
 
 export const text = z.string().trim().min(1, 'must not be empty');
-export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
-export const whole = (min: number, max: number) =>
+export const oneOf = <const T extends readonly string[]>(...words: T) =>
+  z.enum(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
+export const flag = oneOf('true', 'false').transform((value) => value === 'true');
+const numeric = (form: RegExp, what: string) => (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .regex(form, `must be ${what} from ${min} to ${max}`)
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
-/** A number, with or without a fraction. */
-export const rate = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+(\.\d+)?$/, `must be a number from ${min} to ${max}, like 5 or 0.5`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
-export const list = z.string().transform((value) =>
+export const whole = numeric(/^\d+$/, 'a whole number');
+export const rate = numeric(/^\d+(\.\d+)?$/, 'a number, like 5 or 0.5,');
+const list = z.string().transform((value) =>
   value
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
-export const planTypes = list.refine(
-  (all) => all.every((entry) => readPlanType(entry) !== undefined && !isOther(entry)),
-  'must be plan types, comma-separated, each with :server, :other or nothing after it; the document’s cloud servers cannot be :other',
+export const listOf = (isOne: (part: string) => boolean, expected: string) =>
+  list.refine((all) => all.every(isOne), `${expected}, comma-separated`);
+export const planTypes = listOf((entry) => {
+  const { name, kind } = readPlanType(entry) ?? {};
+  return name !== undefined && !(kind === 'other' && cloudServerPlanTypes.includes(name));
+}, 'must be plan types, each with :server, :other or nothing after it; the document’s cloud servers cannot be :other');
+export const pointers = listOf(
+  (pointer) => pointer === '' || pointer.startsWith('/'),
+  'must be JSON pointers, each beginning with /',
 );
-export const pointers = list.refine(
-  (all) => all.every((pointer) => pointer === '' || pointer.startsWith('/')),
-  'must be JSON pointers, comma-separated, each beginning with /',
-);
-
-/** Whether an entry says `:other` of a plan type that the document calls a cloud server. */
-function isOther(entry: string): boolean {
-  const { name = '', kind } = readPlanType(entry) ?? {};
-  return kind === 'other' && cloudServerPlanTypes.includes(name);
-}
-
-/** Both included. */
-type Bounds = readonly [min: number, max: number];
 
 const hourMs = 3_600_000;
 
-/**
- * Two calls are at most an hour apart, and all of them take at most a day: longer waits would hide that the provider is
- * down.
- */
-const budgetBounds: readonly Bounds[] = [
-  [0, hourMs],
-  [0, hourMs],
-  [0, 24 * hourMs],
-];
-
-/**
- * `attempts,backoffMs,backoffMaxMs,totalMs`. @param attemptsMax so that a history has room for them; see
- * `src/domain/limits.ts`
- */
-export const budget = (attemptsMax: number) => {
-  const bounds: readonly Bounds[] = [[1, attemptsMax], ...budgetBounds];
-  const inWords = bounds.map(([min, max]) => `${min} to ${max}`).join(', ');
-  return z
-    .string()
-    .regex(/^\d+(,\d+){3}$/, 'must be four whole numbers: attempts,backoffMs,backoffMaxMs,totalMs')
-    .transform((value) => value.split(',').map(Number))
-    .refine(
-      (values) => values.every((value, index) => isWithin(value, bounds[index])),
-      `must be within attempts,backoffMs,backoffMaxMs,totalMs of ${inWords}`,
-    )
-    .transform(([attemptsMax = 1, backoffMs = 0, backoffMaxMs = 0, totalMs = 0]): RetryBudget => {
-      return { attemptsMax, backoffMs, backoffMaxMs, totalMs };
-    });
+const budgetPart = (name: string, min: number, max: number) => {
+  const message = `must be attempts,backoffMs,backoffMaxMs,totalMs, with ${name} from ${min} to ${max}`;
+  return z.number().min(min, message).max(max, message);
 };
 
-function isWithin(value: number, [min, max]: Bounds = [0, 0]): boolean {
-  return value >= min && value <= max;
-}
+/** Ten attempts have room in a history (src/domain/limits.ts); longer waits would hide that the provider is down. */
+export const budget = z
+  .string()
+  .regex(/^\d+(,\d+){3}$/, 'must be four whole numbers: attempts,backoffMs,backoffMaxMs,totalMs')
+  .transform((value) => value.split(',').map(Number))
+  .pipe(
+    z.tuple([
+      budgetPart('attempts', 1, 10),
+      budgetPart('backoffMs', 0, hourMs),
+      budgetPart('backoffMaxMs', 0, hourMs),
+      budgetPart('totalMs', 0, 24 * hourMs),
+    ]),
+  )
+  .transform(([attemptsMax, backoffMs, backoffMaxMs, totalMs]): RetryBudget => {
+    return { attemptsMax, backoffMs, backoffMaxMs, totalMs };
+  });
 
-export const statuses = list
-  .refine((all) => all.every((status) => /^[45]\d\d$/.test(status)), 'must be statuses like 429,503')
-  .transform((all) => all.map(Number));
+export const statuses = listOf((status) => /^[45]\d\d$/.test(status), 'must be statuses like 429,503').transform(
+  (all) => all.map(Number),
+);
 
 /** `/pointer=value` or `/pointer`. */
-export const placedIf = list
-  .refine(
-    (all) => all.every((one) => /^\/[^=]*(=.+)?$/.test(one)),
-    'must be JSON pointers, comma-separated, each with = and a value or without: /order_id,/status=ok',
-  )
-  .transform((all) =>
-    all.map((one) => {
-      const [pointer = '', ...value] = one.split('=');
-      return value.length === 0 ? { pointer } : { pointer, is: value.join('=') };
-    }),
-  );
+export const placedIf = listOf(
+  (one) => /^\/[^=]*(=.+)?$/.test(one),
+  'must be JSON pointers, each with = and a value or without: /order_id,/status=ok',
+).transform((all) =>
+  all.map((one) => {
+    const [pointer = '', ...value] = one.split('=');
+    return value.length === 0 ? { pointer } : { pointer, is: value.join('=') };
+  }),
+);
 
-export const parsedBy = <T>(parse: (value: string) => T, expected: string) =>
+const parsedBy = <T>(parse: (value: string) => T, expected: string) =>
   z.string(expected).transform((value, context) => {
     try {
       return parse(value);
@@ -130,9 +106,9 @@ export const priceList = parsedBy(
   'must be a file with a price list, as docs/settings.md has it',
 );
 
-export const origins = list.refine(
-  (all) => all.every((origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin),
-  'must be origins like https://temporal.example, comma-separated, with nothing after the host or port',
+export const origins = listOf(
+  (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
+  'must be origins like https://temporal.example, with nothing after the host or port',
 );
 
 /** An IP address and a port to listen on. A host name may have several addresses, so it is not accepted. */

@@ -1,6 +1,7 @@
 /** The keys of payload encryption, from the environment or from a file. */
 import { keysInFile } from '../security/keys-file';
 import { parsePayloadKeys, type PayloadKeys } from '../security/keys';
+import { isLoopback } from './checks';
 import { textOrFile, type Environment } from './settings';
 
 /** Whether there are any, right or wrong. */
@@ -19,4 +20,13 @@ export function readPayloadKeys(env: Environment, problems: string[]): PayloadKe
     problems.push(`${given.name}: ${(error as Error).message}`);
     return undefined;
   }
+}
+
+/** What is stored unencrypted stays on this machine, unless the operator allows more. */
+export function requireKeys(where: 'Temporal server' | 'journal', host: string, env: Environment, problems: string[]) {
+  if (hasKeys(env) || env['PAYLOAD_ENCRYPTION'] === 'off' || isLoopback(host)) return;
+  problems.push(
+    `PAYLOAD_KEYS: is required for a ${where} that is not on this machine ` +
+      '(or set PAYLOAD_ENCRYPTION=off: passwords are then stored there unencrypted)',
+  );
 }

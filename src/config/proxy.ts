@@ -1,7 +1,4 @@
-/**
- * The proxy for calls of the provider, from the variables that most programs heed: `HTTPS_PROXY`, `HTTP_PROXY` and
- * `NO_PROXY`, in capitals or small letters; the small ones count more.
- */
+/** The proxy for calls of the provider, from variables that most programs heed; those in small letters count more. */
 import { isLoopback } from './checks';
 import type { Environment } from './settings';
 

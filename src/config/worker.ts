@@ -10,6 +10,7 @@ import {
   budget,
   flag,
   listenAddress,
+  oneOf,
   pointers,
   priceList,
   rate,
@@ -21,7 +22,7 @@ import {
   whole,
 } from './kinds';
 import { notificationSettings, readNotifications } from './notifications';
-import { hasKeys, readPayloadKeys } from './payload-keys';
+import { readPayloadKeys, requireKeys } from './payload-keys';
 import { proxyFor } from './proxy';
 import {
   from,
@@ -36,7 +37,7 @@ import {
 
 export const workerSettings = z.object({
   ...clientSettings.shape,
-  ...notificationSettings,
+  notifications: notificationSettings,
   provider: z.object({
     baseUrl: from('PROVIDER_BASE_URL', serviceUrl('is required: the address of the provider’s service, https://…')),
     allowHttp: from('PROVIDER_ALLOW_HTTP', flag.default(false)),
@@ -52,43 +53,30 @@ export const workerSettings = z.object({
         .regex(/^[\x21-\x7e]*$/, 'must be one word')
         .default('Bearer'),
     ),
-    /**
-     * The whole call. At most 25 s: the call must end, and its outcome must be in the journal, before the activity's
-     * limit of 50 s.
-     */
+    /** The whole call. At most 25 s: its outcome must be in the journal before the activity's limit of 50 s. */
     totalTimeoutMs: from('PROVIDER_TIMEOUT_MS', whole(1, 25_000).default(20_000)),
-    quoteMethod: from('PROVIDER_QUOTE_METHOD', z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT')),
+    quoteMethod: from('PROVIDER_QUOTE_METHOD', oneOf('PUT', 'GET').default('PUT')),
     pivotUnsureStatuses: from('PIVOT_UNSURE_STATUSES', statuses.default([])),
     placedIf: from('PLACED_IF', placedIf.default([])),
   }),
   /** How long a call that we gave up may still take effect at the provider. */
   settlesMs: from('PROVIDER_SETTLES_MS', whole(0, 3_600_000).default(30_000)),
-  /**
-   * With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand
-   * still.
-   */
+  /** With less than one call in a hundred seconds, sagas seem to stand still. */
   callsPerSecond: from('PROVIDER_CALLS_PER_SECOND', rate(0.01, 10_000).optional()),
   activities: z.object({
     takesClearRequests: from('TAKE_CLEAR_REQUESTS', flag.default(false)),
-    onRefusal: from('ON_REFUSAL', z.enum(['fail', 'ask'], 'must be fail or ask').default('fail')),
+    onRefusal: from('ON_REFUSAL', oneOf('fail', 'ask').default('fail')),
     pivotRetryStatuses: from('PIVOT_RETRY_STATUSES', statuses.default([429])),
     serverPointers: from('SERVER_POINTERS', pointers.default([])),
-    newServerWithinMs: from('NEW_SERVER_WITHIN_MS', whole(0, 7 * 24 * 60 * 60 * 1000).default(30 * 60_000)),
     /** A person needs more than a minute; a price older than thirty days is no longer valid. */
     approvalMaxAgeMs: from('APPROVAL_MAX_AGE_MS', whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000)),
-    /**
-     * Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked
-     * each time.
-     */
+    /** Off by default: a caller that buys equal servers one by one should not be asked each time. */
     duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
     spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
     /** A file of JSON. Without it no order has an estimate. */
     priceList: from('PRICE_LIST_FILE', priceList.optional()),
     /** Off by default: not every provider's servers need firewalls of their own. */
-    requireFirewalls: from(
-      'REQUIRE_FIREWALLS',
-      z.enum(['off', 'ask', 'refuse'], 'must be off, ask or refuse').default('off'),
-    ),
+    requireFirewalls: from('REQUIRE_FIREWALLS', oneOf('off', 'ask', 'refuse').default('off')),
   }),
   /**
    * A provider that restarts is back within minutes; after a quarter of an hour a person should know. An attempt costs
@@ -97,18 +85,16 @@ export const workerSettings = z.object({
    */
   retries: from(
     'RETRY_BUDGET',
-    budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+    budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   ),
   directory: z.object({
     path: from('SERVER_DIRECTORY_PATH', text.regex(/^\//, 'must begin with /').optional()),
     pointers: from('SERVER_DIRECTORY_POINTERS', pointers.default([])),
     labelIsUnique: from('SERVER_DIRECTORY_LABEL_IS_UNIQUE', flag.default(false)),
   }),
-  /**
-   * Off by default: a hold stops all selling. Whoever turns it on has looked at how often the provider's calls fail on
-   * a good day.
-   */
+  /** Off by default: a hold stops all selling. Look first how often calls fail on a good day. */
   outage: z.object({
+    /** The first hold of an outage ends after so long; each one that follows at once lasts twice as long. */
     holdMs: from('OUTAGE_HOLD_MS', whole(1_000, 3_600_000).optional()),
     windowMs: from('OUTAGE_WINDOW_MS', whole(1_000, 3_600_000).default(60_000)),
     callsMin: from('OUTAGE_CALLS_MIN', whole(5, 10_000).default(20)),
@@ -117,10 +103,7 @@ export const workerSettings = z.object({
   version: z.object({
     deploymentName: from('TEMPORAL_DEPLOYMENT_NAME', text.regex(/^[^.]+$/, 'must not contain a dot').optional()),
     buildId: from('TEMPORAL_WORKER_BUILD_ID', text.optional()),
-    behavior: from(
-      'VERSIONING_BEHAVIOR',
-      z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
-    ),
+    behavior: from('VERSIONING_BEHAVIOR', oneOf('PINNED', 'AUTO_UPGRADE').default('PINNED')),
   }),
   /** Without it, no health checks are served. */
   healthAddress: from('HEALTH_ADDRESS', listenAddress(0).optional()),
@@ -131,34 +114,23 @@ export const workerSettings = z.object({
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     serviceUrl('must be the address of a collector, http://…').optional(),
   ),
-  logLevel: from(
-    'LOG_LEVEL',
-    z.enum(['trace', 'debug', 'info', 'warn', 'error'], 'must be trace, debug, info, warn or error').default('info'),
-  ),
+  logLevel: from('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error').default('info')),
 });
 
-/**
- * The time from before the journal is asked until the call leaves. People wait this time too, before they may say "not
- * placed"; so it is no longer than the call itself may take.
- */
+/** From before the journal is asked until the call leaves. People wait so long too, until they may say "not placed". */
 const sendWithinMaxMs = 5_000;
 /** After the longest call its outcome is written down, also where the journal has to be connected to again. */
 const writingMs = 15_000;
 /** The document does not say how late a list shows a change; no provider is known that takes a minute. */
 const listLagMs = 60_000;
+/** A server is ready, and listed, within minutes; what a provider says of it after half an hour, it will say again. */
+const newServerWithinMs = 30 * 60_000;
 /** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
 const quoteMaxAgeMs = 300_000;
-/**
- * More than the provider's client has connections: many activities ask the journal only. More throughput is another
- * worker.
- */
+/** More than the provider's client has connections: many activities ask only the journal. */
 const activitiesAtOnce = 200;
 
-/**
- * How the provider is reached, without all else that a worker needs. `given`: what the environment sets of it.
- *
- * @throws SettingsError
- */
+/** How the provider is reached, without all else; `given`: what the environment sets of it. @throws SettingsError */
 export function readProviderConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const settings = readSettings(z.object({ provider: workerSettings.shape.provider }), env, problems);
@@ -181,12 +153,7 @@ export type ProviderConfig = WorkerConfig['provider'];
 export type WorkerVersion = NonNullable<WorkerConfig['version']>;
 
 /** When a worker holds new sagas by itself. */
-export interface OutageConfig {
-  /** The first hold of an outage ends after so long; each one that follows at once lasts twice as long. */
-  holdMs: number;
-  windowMs: number;
-  callsMin: number;
-}
+export type OutageConfig = NonNullable<WorkerConfig['outage']>;
 
 /** @throws SettingsError */
 export function readWorkerConfig(env: Environment = process.env) {
@@ -201,7 +168,7 @@ export function readWorkerConfig(env: Environment = process.env) {
   requireTogether(['SERVER_DIRECTORY_PATH', 'SERVER_DIRECTORY_POINTERS'], env, problems);
   if (settings?.directory.labelIsUnique && !settings.directory.path?.includes('{label}'))
     problems.push('SERVER_DIRECTORY_LABEL_IS_UNIQUE says nothing where SERVER_DIRECTORY_PATH does not ask for {label}');
-  const notifications = settings && readNotifications(settings, problems);
+  const notifications = readNotifications(settings?.notifications, env, problems);
   if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
     throw new SettingsError(problems);
   }
@@ -216,6 +183,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     planTypesMore,
     directory: directory.path === undefined ? undefined : { ...directory, path: directory.path },
     listLagMs,
+    newServerWithinMs,
     quoteMaxAgeMs,
     sendWithinMs,
     inFlightMs: callMs + settings.settlesMs,
@@ -237,10 +205,7 @@ export function readWorkerConfig(env: Environment = process.env) {
   });
 }
 
-/**
- * Undoing is tried longer than the rest, because giving up leaves something behind. The servers of an order may take
- * half an hour to appear; a saga has only one search for them.
- */
+/** Giving up an undo leaves something behind; new servers may take half an hour to appear, and are looked for once. */
 function retriesOf(most: RetryBudget): ActivitySettings['retries'] {
   const { attemptsMax, backoffMs, backoffMaxMs, totalMs } = most;
   return {
@@ -257,17 +222,12 @@ function retriesOf(most: RetryBudget): ActivitySettings['retries'] {
   };
 }
 
-/** Unencrypted requests and answers in the journal stay on this machine, unless the operator allows more. */
 function requireSealed(env: Environment, { address }: JournalConfig, problems: string[]): void {
-  if (hasKeys(env) || env['PAYLOAD_ENCRYPTION'] === 'off' || 'file' in address) return;
+  if ('file' in address) return;
   const { hostname, searchParams } = new URL(address.postgres);
   const host = searchParams.get('host') ?? hostname;
   // A path is a socket of this machine.
-  if (isLoopback(host) || host.startsWith('/')) return;
-  problems.push(
-    'PAYLOAD_KEYS: is required for a journal that is not on this machine ' +
-      '(or set PAYLOAD_ENCRYPTION=off: passwords are then stored there unencrypted)',
-  );
+  if (!host.startsWith('/')) requireKeys('journal', host, env, problems);
 }
 
 function privateAuthority({ PROVIDER_CA_FILE }: Environment, problems: string[]): string | undefined {

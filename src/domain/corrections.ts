@@ -1,7 +1,4 @@
-/**
- * What people correct in a request before its pivot. The first request of a reference stays unchanged; the journal
- * keeps each correction beside it, in this form.
- */
+/** What people correct in a request before its pivot: the first request stays, and the journal keeps these. */
 import { definedOnly } from './defined-only';
 import type { WorkflowName } from './identity';
 import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
@@ -36,11 +33,7 @@ export function correctPurchase(
   };
 }
 
-/**
- * The request after all corrections.
- *
- * @param corrections of a request of that workflow, in their order, as the journal has them
- */
+/** @param corrections of a request of that workflow, in their order, as the journal has them */
 export function correctedBy(corrections: readonly unknown[], workflow: WorkflowName, request: unknown): unknown {
   return corrections.reduce((wanted, correction) => {
     if (workflow === 'provisionServers') {
@@ -50,10 +43,7 @@ export function correctedBy(corrections: readonly unknown[], workflow: WorkflowN
   }, request);
 }
 
-/**
- * Quantities that a correction raises, as sentences: it may lower them, but must not buy more than the request asked
- * for.
- */
+/** Quantities that a correction raises, as sentences: it must not buy more than the request asked for. */
 export function raisedQuantities(
   first: Pick<ProvisionServersRequest, 'items'>,
   corrected: Pick<ProvisionServersRequest, 'items'>,

@@ -1,6 +1,6 @@
 /**
- * Many decisions, one after the other: what a job is asked to do, and what came of each. A job is a run of its own and
- * no saga; it sends each saga the same update that a person would send, so each may refuse it.
+ * Many decisions, one after the other. A job is a run of its own and no saga; it sends each saga the same update that a
+ * person would send, so each may refuse it.
  *
  * ```text
  *   {"by":"ann","note":"the provider is back","decision":"retry","where":"SagaStep=\"place-order\""}
@@ -154,10 +154,7 @@ export function describeJob({ what }: Job): string {
   return `${what.decision} ${what.where === undefined ? 'all that wait' : `where ${what.where}`}`;
 }
 
-/**
- * `movedOn`: it asks another question by now, or none. `gone`: it has ended. `unanswered`: its worker did not answer in
- * time, and it may have taken the decision all the same: its progress shows it.
- */
+/** `movedOn`: it asks another question, or none. `gone`: it has ended. `unanswered`: perhaps it has taken it. */
 export const manyOutcomes = ['taken', 'refused', 'movedOn', 'gone', 'unanswered'] as const;
 export type ManyOutcome = (typeof manyOutcomes)[number];
 
@@ -189,10 +186,7 @@ export const jobReportSchema = lazy(() =>
 );
 export type JobReport = z.infer<ReturnType<typeof jobReportSchema>>;
 
-/**
- * Where a job stands: what came of each decision, in their order, a refusal as the number of its reason, and null for
- * one that was not answered yet. The activity's heartbeat has it: whoever takes the job over sends those again.
- */
+/** In their order; a refusal by the number of its reason, null where there is no answer yet. The heartbeat has it. */
 export interface JobPlace {
   came: (Exclude<ManyOutcome, 'refused'> | number | null)[];
   reasons: string[];
@@ -219,21 +213,13 @@ export function record({ came, reasons }: JobPlace, index: number, decided: Deci
 }
 
 export function countsOf({ came }: JobPlace): ManyCounts {
-  const count = (is: (one: JobPlace['came'][number]) => boolean) => came.filter(is).length;
-  return {
-    taken: count((one) => one === 'taken'),
-    refused: count((one) => typeof one === 'number'),
-    movedOn: count((one) => one === 'movedOn'),
-    gone: count((one) => one === 'gone'),
-    unanswered: count((one) => one === 'unanswered'),
-  };
+  const counts = { taken: 0, refused: 0, movedOn: 0, gone: 0, unanswered: 0 };
+  for (const one of came) if (one !== null) counts[typeof one === 'number' ? 'refused' : one] += 1;
+  return counts;
 }
 
 /** Each saga under what came of it. */
-export function sagasOf(
-  { came, reasons }: JobPlace,
-  sagas: readonly string[],
-): Pick<JobReport, 'taken' | 'movedOn' | 'gone' | 'unanswered' | 'refused'> {
+export function sagasOf({ came, reasons }: JobPlace, sagas: readonly string[]): Pick<JobReport, ManyOutcome> {
   const that = (outcome: JobPlace['came'][number]) => sagas.filter((_, index) => came[index] === outcome);
   return {
     taken: that('taken'),

@@ -60,20 +60,14 @@ export const decisionSchemas = {
   provideServers: lazy(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
 };
 
-/**
- * Sent as a signal before Temporal's own cancellation, which has neither a person nor a reason. It cancels nothing by
- * itself.
- */
+/** Sent as a signal before Temporal's own cancellation, which has neither a person nor a reason. */
 export const cancelledBySignal = 'cancelledBy';
 export const cancellationSchema = lazy(() =>
   z.strictObject({ by: z.string('is required: who you are').min(1, 'is required: who you are'), note: evidence() }),
 );
 export type Cancellation = z.output<ReturnType<typeof cancellationSchema>>;
 
-/**
- * The failure of an update that was refused; its details say `movedOn` where the question that was read is answered by
- * now.
- */
+/** The failure of an update that was refused; its details say `movedOn` where that question was answered before. */
 export const decisionRefused = 'DecisionRefused';
 
 export type DecisionName = keyof typeof decisionSchemas;
@@ -83,47 +77,36 @@ export type Decision = {
   [D in DecisionName]: { decision: D } & z.output<ReturnType<(typeof decisionSchemas)[D]>>;
 }[DecisionName];
 
-/**
- * The JSON to type, as it stands in the Web UI under each decision's name; {@link exampleFor} fills the question in.
- */
+/** The JSON to type, as the Web UI shows it under each decision's name; {@link exampleFor} adds the question. */
 export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
-  retry: { does: 'Try the waiting step again', example: '{"question":"its id","by":"you"}' },
-  skip: {
-    does: 'Skip the waiting step and go on',
-    example: '{"question":"its id","by":"you","note":"why it can be left out"}',
-  },
+  retry: { does: 'Try the waiting step again', example: exampleOf({}) },
+  skip: { does: 'Skip the waiting step and go on', example: exampleOf({ note: 'why it can be left out' }) },
   markDone: {
     does: 'You have done it by hand: go on as if the call had succeeded',
-    example: '{"question":"its id","by":"you","note":"where you did it, and what you saw"}',
+    example: exampleOf({ note: 'where you did it, and what you saw' }),
   },
   confirmPlaced: {
     does: 'It was placed: go on without placing it again (optional: "vmObjectIds":[…], "orderId":"…")',
-    example: '{"question":"its id","by":"you","note":"where you saw it"}',
+    example: exampleOf({ note: 'where you saw it' }),
   },
-  confirmNotPlaced: {
-    does: 'It was not placed: place it again',
-    example: '{"question":"its id","by":"you","note":"where you looked"}',
-  },
+  confirmNotPlaced: { does: 'It was not placed: place it again', example: exampleOf({ note: 'where you looked' }) },
   markCancelled: {
     does: 'It was placed, and the provider has cancelled it: end, and place nothing again',
-    example: '{"question":"its id","by":"you","note":"where you saw it"}',
+    example: exampleOf({ note: 'where you saw it' }),
   },
-  approve: { does: 'Say yes: it is placed as the question says', example: '{"question":"its id","by":"you"}' },
-  reject: { does: 'Say no: nothing is placed', example: '{"question":"its id","by":"you","reason":"why"}' },
-  provideServers: {
-    does: 'Name the object ids of the new servers',
-    example: '{"question":"its id","by":"you","vmObjectIds":[9001]}',
-  },
+  approve: { does: 'Say yes: it is placed as the question says', example: exampleOf({}) },
+  reject: { does: 'Say no: nothing is placed', example: exampleOf({ reason: 'why' }) },
+  provideServers: { does: 'Name the object ids of the new servers', example: exampleOf({ vmObjectIds: [9001] }) },
 };
+
+function exampleOf(more: object): string {
+  return JSON.stringify({ question: 'its id', by: 'you', ...more });
+}
 
 /** An example names at most this many steps; an operator who did more adds them. */
 const exampleStepsMax = 3;
 
-/**
- * The JSON to paste as an answer to that question.
- *
- * @param steps that wait together, where more than one does
- */
+/** The JSON to paste as an answer. @param steps that wait together, where more than one does */
 export function exampleFor(name: DecisionName, question: string, steps: readonly string[] = []): string {
   const { question: _id, ...rest } = JSON.parse(decisionHints[name].example) as Record<string, unknown>;
   const named = name === 'markDone' && steps.length > 0 ? { steps: steps.slice(0, exampleStepsMax) } : {};

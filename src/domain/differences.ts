@@ -1,9 +1,6 @@
 /** Which fields of two JSON values differ, by name: values are never shown, because they may be secrets. */
 
-/**
- * @returns names such as `items[0].plan_id`, sorted by where they stand; `''` for the values as a whole; none when
- * alike
- */
+/** @returns names such as `items[0].plan_id`, in their order; `''` for the values as a whole; none when alike */
 export function differences(one: unknown, other: unknown, at = ''): string[] {
   if (Array.isArray(one) && Array.isArray(other)) {
     const length = Math.max(one.length, other.length);

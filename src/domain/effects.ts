@@ -1,13 +1,8 @@
-/**
- * What the journal keeps of a call that changes something at the provider: see docs/journal.md. These words stand in
- * the database and in the record of a reference.
- */
+/** What the journal keeps of a call that changes something: docs/journal.md. These words stand in its database. */
+import { z } from 'zod';
 import type { Quote } from './quotes';
 
-/**
- * `mutate` can be taken back, `compensate` takes back, `pivot` cannot be taken back. Calls that change nothing (`read`,
- * `poll`) are not in the journal.
- */
+/** `compensate` takes back, `pivot` cannot be taken back. Calls that change nothing are not in the journal. */
 export const effectKinds = ['mutate', 'compensate', 'pivot'] as const;
 export type EffectKind = (typeof effectKinds)[number];
 
@@ -19,22 +14,24 @@ export type EffectOutcome = (typeof effectOutcomes)[number];
 export type AnsweredOutcome = Extract<EffectOutcome, 'done' | 'not-done' | 'unknown'>;
 
 /** What a call was about, by ids only: it is stored unencrypted and searched, so it never holds a secret. */
-export interface About {
+export const aboutSchema = z.strictObject({
   /** The number of the item in the request, from 1. */
-  item?: number;
-  /** How often it had been corrected by then; absent where never. */
-  corrected?: number;
-  cartItemId?: number;
+  item: z.int().optional(),
+  /** How often the item had been corrected by then; absent where never. */
+  corrected: z.int().optional(),
+  cartItemId: z.int().optional(),
   /** The items that an order names. */
-  cartItems?: readonly number[];
-  vmObjectId?: number;
-  /** Those that each server of a pivot's order is to have. */
-  firewalls?: readonly number[];
+  cartItems: z.array(z.int()).optional(),
+  vmObjectId: z.int().optional(),
+  /** Those that each server of an order is to have. */
+  firewalls: z.array(z.int()).optional(),
   /** The servers that an order brings, as its request says. */
-  vmObjectIds?: readonly number[];
-  subscriptionId?: number;
-  planId?: number;
-}
+  vmObjectIds: z.array(z.int()).optional(),
+  subscriptionId: z.int().optional(),
+  planId: z.int().optional(),
+});
+type Said = z.infer<typeof aboutSchema>;
+export type About = { [F in keyof Said]: Said[F] extends number | undefined ? Said[F] : Readonly<Said[F]> };
 
 /** How it is known that a pivot happened. Only an answer of the provider brings a value. */
 export type Placement<T> =

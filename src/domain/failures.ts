@@ -2,19 +2,13 @@ import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
 import { cutWell } from './markdown';
 import type { Concern } from './spending';
 
-/**
- * The names of what can go wrong. Two lists: what a call's failure means (the provider documents no errors, so these
- * are all that its answers allow to distinguish), and how a saga may end other than done.
- */
+/** What a call's failure means, as the provider documents none; and how a saga may end other than done. */
 
 /** Whose problem a failure is: where the operator looks first. */
 export const owners = ['provider', 'journal', 'Temporal', 'us', 'us or the provider'] as const;
 export type Owner = (typeof owners)[number];
 
-/**
- * What one call's failure means, and whose it is. The first ones come from the provider room; the next ones are
- * decided on our side, and nothing was sent then.
- */
+/** The first ones come from the provider room; the next ones are decided on our side, and nothing was sent then. */
 export const failureOwners = {
   NotSent: 'provider',
   /** The token, which we keep. */
@@ -28,7 +22,6 @@ export const failureOwners = {
   UnknownOutcome: 'provider',
   /** The base URL is our setting. */
   UnexpectedResponse: 'us',
-  /** The operator's hold switch is on. */
   /** The provider's own list does not show what was asked for. */
   NotVisibleYet: 'provider',
   SecretMissing: 'us',
@@ -46,10 +39,7 @@ export const failureOwners = {
   TemporalUnavailable: 'Temporal',
   /** The same call, or its opposite, was sent before, and may still be in flight. */
   UnderWay: 'us',
-  /**
-   * What the run goes by is not so any more: another run or another saga has worked since, or a person has corrected the
-   * request. The run begins again.
-   */
+  /** What the run goes by has changed: another run or saga has worked, or a person has corrected. It begins again. */
   StateChanged: 'us',
   /** A cart item that is to be deleted belongs to an order, or may. */
   Ordered: 'us',
@@ -57,10 +47,7 @@ export const failureOwners = {
   DeadlinePassed: 'us',
   /** The quote became too old before the pivot was sent. */
   QuoteAged: 'us',
-  /**
-   * The same was bought just now under another reference, or a spend limit would be exceeded: a person has to say yes
-   * first.
-   */
+  /** The same was bought just now elsewhere, or a spend limit would be exceeded: a person has to say yes first. */
   NeedsApproval: 'us',
   /** The provider has cancelled what was placed, as a person has said. */
   OrderCancelled: 'provider',
@@ -68,10 +55,7 @@ export const failureOwners = {
 export type CallFailureName = keyof typeof failureOwners;
 export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
 
-/**
- * An outcome that is unknown because the journal was restored is the journal's problem. One of an earlier call, where
- * nothing was sent now, is ours: the worker that made that call never learned, or never wrote down, its outcome.
- */
+/** After a restore an unknown outcome is the journal's; of an earlier call, ours: its worker wrote none down. */
 export function ownerOf({
   failure,
   doubt,

@@ -1,7 +1,4 @@
-/**
- * A look which firewalls protect a server. It changes nothing, so it is not a saga: it has no reference and no row in
- * the journal.
- */
+/** A look which firewalls protect a server. It is no saga: it has no reference and no row in the journal. */
 import { z } from 'zod';
 import { lazy } from './lazy';
 
@@ -14,10 +11,7 @@ export const firewallsOfSchema = lazy(() =>
 export const serverFirewallsSchema = lazy(() =>
   z.union([
     z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()) }),
-    /**
-     * The provider's answer as it came, where no list can be read from it; one over the size limit is cut to an
-     * excerpt.
-     */
+    /** The answer as it came, where no list can be read from it; one over the size limit is cut to an excerpt. */
     z.strictObject({ vmObjectId: z.int(), unreadable: z.unknown() }),
   ]),
 );

@@ -1,7 +1,6 @@
 /**
- * The hold: new sagas wait before their first call. It is on while a run with this one id is open in the namespace; no
- * file, row or setting says so (docs/decisions/0019). So everybody who may start a workflow may hold, and ending that
- * run, in any way, ends the hold.
+ * The hold: new sagas wait before their first call, while a run with this one id is open (docs/decisions/0019).
+ * Everybody who may start a workflow may hold; the end of that run, in any way, ends the hold.
  */
 import { cutWell } from './markdown';
 import { inWords } from './times';

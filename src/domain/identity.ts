@@ -1,7 +1,4 @@
-/**
- * The names under which a saga is known outside: its type, its workflow id, its task queue, its search attributes.
- * All of them end up in histories and in other people's dashboards: they never change.
- */
+/** The names under which a saga is known outside. They end up in histories and dashboards: they never change. */
 import { z } from 'zod';
 import { lazy } from './lazy';
 

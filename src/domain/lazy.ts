@@ -1,8 +1,4 @@
-/**
- * A schema is expensive to build: each is built where it is first needed, and kept. Workflows share theirs
- * (`preloaded.ts`), and what is frozen there is this function, not the schema, which has to change itself when it is
- * first used.
- */
+/** Schemas are expensive to build. What workflows share is frozen (`preloaded.ts`): this function, not the schema. */
 export function lazy<T extends object>(build: () => T): () => T {
   let built: T | undefined;
   return () => (built ??= build());

@@ -15,28 +15,18 @@
  */
 import { z } from 'zod';
 
+const why = z.string();
+const firewalls = z.array(z.int());
+const vmObjectId = z.int();
+
 export const leftoverSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('cart-item'), cartItemId: z.int(), why: z.string() }),
-  z.strictObject({ kind: z.literal('cart-item-unknown'), item: z.int().optional(), why: z.string() }),
-  z.strictObject({ kind: z.literal('firewalls'), vmObjectId: z.int(), firewalls: z.array(z.int()), why: z.string() }),
-  z.strictObject({
-    kind: z.literal('server-unprotected'),
-    vmObjectId: z.int().optional(),
-    firewalls: z.array(z.int()),
-    why: z.string(),
-  }),
-  z.strictObject({
-    kind: z.literal('server-unverified'),
-    vmObjectId: z.int(),
-    firewalls: z.array(z.int()),
-    why: z.string(),
-  }),
-  z.strictObject({
-    kind: z.literal('servers-miscounted'),
-    ordered: z.string(),
-    named: z.array(z.int()),
-    why: z.string(),
-  }),
-  z.strictObject({ kind: z.literal('placement-unknown'), step: z.string(), why: z.string() }),
+  z.strictObject({ kind: z.literal('cart-item'), cartItemId: z.int(), why }),
+  z.strictObject({ kind: z.literal('cart-item-unknown'), item: z.int().optional(), why }),
+  z.strictObject({ kind: z.literal('firewalls'), vmObjectId, firewalls, why }),
+  z.strictObject({ kind: z.literal('server-unprotected'), vmObjectId: vmObjectId.optional(), firewalls, why }),
+  z.strictObject({ kind: z.literal('server-unverified'), vmObjectId, firewalls, why }),
+  z.strictObject({ kind: z.literal('servers-miscounted'), ordered: z.string(), named: z.array(z.int()), why }),
+  z.strictObject({ kind: z.literal('placement-unknown'), step: z.string(), why }),
 ]);
 export type Leftover = z.infer<typeof leftoverSchema>;
+export const leftoverKinds = leftoverSchema.options.map(({ shape }) => shape.kind.value);

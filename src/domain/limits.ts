@@ -1,10 +1,6 @@
 /**
- * How much a request may ask for. The provider's document names no limits, but Temporal has some: it ends a saga that
- * reaches one, or the saga stands still for ever, with servers bought and nothing reported. So all input from outside
- * is checked against bounds well below Temporal's, before anything is sent.
- *
- * They are not settings, because a workflow reads none. They stand apart from the schemas, because input beyond them
- * must not be checked field by field.
+ * Temporal ends a saga that reaches one of its limits, or the saga stands still for ever, with servers bought. So all
+ * input is checked against bounds well below, before the schemas: beyond them it must not be checked field by field.
  */
 import { isExact, serversOrdered } from './plan-types';
 import { nameOfField, type Problem } from './problems';
@@ -16,16 +12,10 @@ const levelsMax = 32;
 /** The result names each server, and Temporal takes a result of 2 MiB. */
 const serversMax = 10_000;
 
-/**
- * Cart items, firewalls, and servers that get firewalls: each has steps of its own. This many fit into a run's history,
- * whatever fails and however often: src/saga/history-left.ts.
- */
+/** Cart items, firewalls, and servers that get some: each has steps. So many fit: src/saga/history-left.ts. */
 const stepsMax = 200;
 
-/**
- * Entries of a list, or characters of a text, in any field of this name. Texts are repeated in questions, in the
- * progress and in the report.
- */
+/** Entries of a list, or characters of a text, by the field's name. Texts are repeated in questions and reports. */
 const lengthsMax: Readonly<Record<string, number>> = {
   items: stepsMax,
   resources: stepsMax,
@@ -78,10 +68,7 @@ function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
   });
 }
 
-/**
- * Input that came through Temporal always is. A backend's own object may hold values that would be refused or changed
- * on the way.
- */
+/** Input that came through Temporal always is. Other values would be refused or changed on the way there. */
 function isJson(value: unknown): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : !['bigint', 'function', 'symbol'].includes(typeof value);
 }

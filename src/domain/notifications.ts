@@ -9,7 +9,7 @@ import { decisionNames } from './decisions';
 import { callFailureNames } from './failures';
 import { accountName, workflowNames } from './identity';
 import { lazy } from './lazy';
-import { leftoverSchema } from './leftovers';
+import { leftoverKinds } from './leftovers';
 import { sagaOutcomes } from './outcomes';
 import { milestones, sagaStates, waitKinds } from './progress';
 import { endedAs } from './record';
@@ -60,7 +60,7 @@ const saidSchema = lazy(() =>
     /** With `ended`. */
     outcome: z.enum(sagaOutcomes).optional(),
     ended: z.enum(endedAs).optional(),
-    leftovers: z.array(z.enum(leftoverSchema.options.map(({ shape }) => shape.kind.value))).optional(),
+    leftovers: z.array(z.enum(leftoverKinds)).optional(),
   }),
 );
 

@@ -1,13 +1,9 @@
 /**
- * Which plan types there are, and which of them are servers. An order may hold other things beside servers, and only
- * servers have object ids and firewalls. Whether another type than the document's cloud servers is a server, a setting
- * says, or nobody knows.
+ * Which plan types there are, and which are servers: only those have object ids and firewalls. Of other types than the
+ * document's cloud servers a setting says it, or nobody knows.
  */
 
-/**
- * Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting
- * (`PLAN_TYPES_MORE`).
- */
+/** Cart item, `plan_type`: the document's four supported values. More are a setting (`PLAN_TYPES_MORE`). */
 export const documentedPlanTypes = [
   'cloud_servers_standard',
   'cloud_servers_highmemory',
@@ -58,12 +54,7 @@ interface Counted {
   quantity?: number | undefined;
 }
 
-/**
- * How many servers a list of items buys. A missing quantity counts as one. An item without a plan type may be servers
- * or not.
- *
- * @param planTypesMore as the setting has them
- */
+/** A missing quantity is one; an item without a plan type may be servers or not. @param planTypesMore of the setting */
 export function serversOrdered(items: readonly Counted[], planTypesMore: readonly string[] = []): ServersOrdered {
   const more = new Map(planTypesMore.map((entry) => [readPlanType(entry)?.name, readPlanType(entry)?.kind]));
   const kindOf = (planType: string): Kind => (cloudServerPlanTypes.includes(planType) ? 'server' : more.get(planType));

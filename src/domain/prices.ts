@@ -1,7 +1,4 @@
-/**
- * What an order may cost, by the operator's own list: the provider quotes no order. It is an estimate, and said as one;
- * an order with anything that the list does not know has none.
- */
+/** What an order may cost by the operator's list, as the provider has none; where that lacks anything, nobody knows. */
 import type { CartItem, ProvisionServersRequest } from './requests';
 
 export interface PriceList {

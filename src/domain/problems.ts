@@ -13,9 +13,7 @@ export function describeProblems(problems: Problem[]): string {
   return problems.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ');
 }
 
-/**
- * More problems than these are counted, not named: a failure that names thousands is refused by Temporal itself.
- */
+/** More than these are counted, not named: Temporal itself refuses a failure that names thousands. */
 const problemsMax = 100;
 
 export function firstOf(problems: Problem[]): Problem[] {

@@ -33,10 +33,7 @@ export type SagaState = (typeof sagaStates)[number];
 export const stepStatuses = ['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed'] as const;
 export type StepStatus = (typeof stepStatuses)[number];
 
-/**
- * What a saga without trouble comes to on its way: what was asked for is placed, and nothing is undone from here on; the
- * ids of the new servers are known; all of them have their firewalls.
- */
+/** It is placed, and nothing is undone any more; the new servers' ids are known; all of them have their firewalls. */
 export const milestones = ['placed', 'servers', 'protected'] as const;
 export type Milestone = (typeof milestones)[number];
 

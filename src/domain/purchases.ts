@@ -1,16 +1,10 @@
-/**
- * A purchase, which the provider does not quote: the rules by which a saga goes on or stops, and the description for a
- * person.
- */
+/** A purchase, which the provider does not quote: when a saga goes on or stops, and its words for a person. */
 import { cutWell } from './markdown';
 import { countOf, type ServersOrdered } from './plan-types';
 import type { Estimate } from './prices';
 import type { CartItem, ProvisionServersRequest, PurchaseApproval, PurchaseGuard } from './requests';
 
-/**
- * The guard's parts that a purchase breaks, each as a sentence; none when it may go on. What may be a server counts as
- * one.
- */
+/** The guard's parts that a purchase breaks, each as a sentence. What may be a server counts as one. */
 export function purchaseViolations(
   items: readonly CartItem[],
   ordered: ServersOrdered,
@@ -45,9 +39,7 @@ export function purchaseNeedsApproval(servers: number, estimate: Estimate, rule:
 const itemsShownMax = 5;
 const cycles = { 1: 'monthly', 3: 'quarterly', 12: 'annually' } as const;
 
-/**
- * "3 servers: 2 × plan 17 (cloud_servers_standard, monthly), 1 × …; account AB-1, label “web-1”". No secret is in it.
- */
+/** "3 servers: 2 × plan 17 (cloud_servers_standard, monthly), 1 × …; account AB-1, label “web-1”". It has no secret. */
 export function describePurchase({ account, label, items }: ProvisionServersRequest, ordered: ServersOrdered): string {
   const shown = items.slice(0, itemsShownMax).map(describeItem);
   const more = items.length - shown.length;

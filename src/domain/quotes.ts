@@ -1,6 +1,4 @@
-/**
- * What the provider answers to "what would it cost?" (rows 5, 6 and 7), and the rules by which a saga goes on or stops.
- */
+/** What the provider answers to "what would it cost?" (rows 5, 6 and 7), and when a saga goes on or stops. */
 import { z } from 'zod';
 import { lazy } from './lazy';
 import type { ApprovalRule, Guard } from './requests';

@@ -17,10 +17,7 @@ export function repairReference(startedAt: string, vmObjectId: number): string {
   return `reconcile-${startedAt.replace(/\D/g, '').slice(0, 14)}-${vmObjectId}`;
 }
 
-/**
- * A repair says nothing of its own: it does what was said before. So it has no word against a saga that has spoken
- * since.
- */
+/** A repair says nothing of its own, but what was said before: a saga that has spoken since counts more. */
 export function isRepair({ workflow, reference }: { workflow: string; reference: string }): boolean {
   return workflow === 'setFirewalls' && /^reconcile-\d{14}-\d+$/.test(reference);
 }
@@ -36,15 +33,9 @@ export const reconcileSchema = lazy(() =>
     clean: z.boolean('must be true or false').default(true),
     /** Start `setFirewalls` where a server lacks firewalls. It assigns, and never unassigns. */
     repair: z.boolean('must be true or false').default(false),
-    /**
-     * Ended sagas are looked at that began within so many days. Those without an ending are looked at whatever their
-     * age.
-     */
+    /** Ended sagas are looked at that began within so many days; those without an ending always. */
     days: between(1, 3_660).default(30),
-    /**
-     * Servers whose firewalls are compared: for three quarters the newest, for the rest all others in turn, from sweep
-     * to sweep.
-     */
+    /** Servers that are compared: for three quarters the newest, for the rest all others in turn, by every sweep. */
     servers: between(0, 5_000).int('must be a whole number').default(1_000),
     /** How many servers are looked at, or sagas started, in one second. */
     perSecond: between(0.1, 20).default(2),
@@ -54,9 +45,8 @@ export type ReconcileRequest = z.output<ReturnType<typeof reconcileSchema>>;
 export type ReconcileOptions = z.input<ReturnType<typeof reconcileSchema>>;
 
 /**
- * What the sweep does about cart items and placements. `running`: a clean-up is under way. `ended-before`: one has come
- * to its end since, and a person said there what stays; one that was cancelled or failed does not count. `not-asked`:
- * the request says so, or no clean-up is for this workflow.
+ * `running`: a clean-up is under way. `ended-before`: one has ended since, and a person said there what stays; one that
+ * was cancelled or failed does not count. `not-asked`: by the request, or no clean-up is for this workflow.
  */
 const cleanUps = ['started', 'running', 'ended-before', 'not-asked'] as const;
 export type CleanUp = (typeof cleanUps)[number];
@@ -77,14 +67,9 @@ export const findingSchema = lazy(() =>
       cartItemIds: ids,
       cleanUp: z.enum(cleanUps),
     }),
-    /**
-     * An order, change order or switch was sent, nobody knows whether it was placed, and the saga that would ask has
-     * ended.
-     */
+    /** It was sent, nobody knows whether it was placed, and the saga that would ask has ended. */
     z.strictObject({ kind: z.literal('placement-unknown'), saga: z.string(), cleanUp: z.enum(cleanUps) }),
-    /**
-     * A server that was bought lacks firewalls that were asked for. Without `vmObjectId`, nobody knows which one it is.
-     */
+    /** A server that was bought lacks firewalls that were asked for. Without `vmObjectId` its id is not known. */
     z.strictObject({
       kind: z.literal('server-unprotected'),
       saga: z.string(),
@@ -115,10 +100,7 @@ export const findingKinds = [
   'server-unseen',
 ] as const satisfies Finding['kind'][];
 
-/**
- * `clean`: it has looked at everything, and everything is as the journal says. `partly`: the same of what it has looked
- * at, and servers are missing among that. `could-not-look`: what it has not seen may be anything.
- */
+/** `clean`: all is as the journal says; `partly`: all that was seen. `could-not-look`: the rest may be anything. */
 export const sweepOutcomes = ['clean', 'partly', 'found', 'could-not-look'] as const;
 export type SweepOutcome = (typeof sweepOutcomes)[number];
 
@@ -135,10 +117,7 @@ export const sweepReportSchema = lazy(() =>
       servers: z.int(),
       /** Servers that were left alone, because a saga works on them, or has not ended. */
       busy: z.int(),
-      /**
-       * Servers of ended sagas that were not compared: beyond the number that the request allows, or without a list
-       * that can be read.
-       */
+      /** Servers of ended sagas that were not compared: beyond `servers`, or without a list that can be read. */
       missed: z.int(),
     }),
     /** How much was found of each kind. */

@@ -1,9 +1,6 @@
-/**
- * The record of one reference, as the journal has it: what was asked, what was sent, with which outcome, who decided,
- * how it ended. It outlives Temporal's retention, so its reader may have nothing else. No secret is in it.
- */
+/** The record of one reference, as the journal has it. It outlives Temporal's retention, and has no secret. */
 import { z } from 'zod';
-import { effectKinds, effectOutcomes } from './effects';
+import { aboutSchema, effectKinds, effectOutcomes } from './effects';
 import { workflowNames } from './identity';
 import { leftoverSchema } from './leftovers';
 import { sagaOutcomes } from './outcomes';
@@ -17,23 +14,6 @@ const time = z.iso.datetime();
 export const recordedOutcomes = ['meant', ...effectOutcomes] as const;
 
 export const endedAs = ['done', 'cancelled', ...sagaFailureNames] as const;
-
-const aboutSchema = z.strictObject({
-  /** The number of the item in the request, from 1. */
-  item: z.int().optional(),
-  /** How often the item had been corrected by then; absent where never. */
-  corrected: z.int().optional(),
-  cartItemId: z.int().optional(),
-  /** The items that an order names. */
-  cartItems: z.array(z.int()).optional(),
-  vmObjectId: z.int().optional(),
-  /** Those that each server of an order is to have. */
-  firewalls: z.array(z.int()).optional(),
-  /** The servers that an order brings, as its request says. */
-  vmObjectIds: z.array(z.int()).optional(),
-  subscriptionId: z.int().optional(),
-  planId: z.int().optional(),
-});
 
 const decidedSchema = z.strictObject({ at: time, by: z.string().optional(), note: z.string().optional() });
 
@@ -74,9 +54,7 @@ const recordedEffectSchema = z.strictObject({
   answer: z.unknown().optional(),
   /** The id of the effect that took it back. */
   undoneBy: z.string().optional(),
-  /**
-   * What a person said: of a pivot, its outcome; of any other effect, that it was done by hand, and nothing was sent.
-   */
+  /** What a person said: of a pivot, its outcome; of any other effect, that it was done by hand. */
   decided: decidedSchema.optional(),
   /** What a person said, where the provider has cancelled what a pivot placed. */
   cancelled: decidedSchema.optional(),
@@ -100,17 +78,11 @@ const recordedEndingSchema = z.strictObject({
 export type RecordedEnding = z.infer<typeof recordedEndingSchema>;
 
 /** What a person corrected in the request before its pivot; it holds for every later run of the reference. */
-export const recordedCorrectionSchema = z.strictObject({
-  at: time,
+export const recordedCorrectionSchema = decidedSchema.extend({
   run: z.string(),
   /** The step that waited. */
   step: z.string(),
-  by: z.string().optional(),
-  note: z.string().optional(),
-  /**
-   * The fields with their new values; `items` are the numbers of the corrected items. Absent where it cannot be
-   * decrypted.
-   */
+  /** The fields with their new values; `items` are numbers of items. Absent where it cannot be decrypted. */
   correction: z.record(z.string(), z.unknown()).optional(),
 });
 export type RecordedCorrection = z.infer<typeof recordedCorrectionSchema>;
@@ -124,15 +96,9 @@ export const recordSchema = z.strictObject({
   request: z.unknown().optional(),
   /** In their order. `request` is the first one, without them. */
   corrections: z.array(recordedCorrectionSchema),
-  /**
-   * The outcome of its last run; `open` while there is none, or one has done more since: it runs, waits, or was ended
-   * from outside.
-   */
+  /** The outcome of its last run; `open` where there is none, or more was done since. */
   state: z.enum(['open', ...sagaOutcomes]),
-  /**
-   * Whether an order, change order or switch was placed; `none` is sure. `cancelled`: it was placed, and the provider
-   * has cancelled it, as a person said.
-   */
+  /** `none` is sure. `cancelled`: it was placed, and the provider has cancelled it, as a person said. */
   placement: z.enum(['none', 'placed', 'unknown', 'cancelled']),
   /** In the order in which they were meant. */
   effects: z.array(recordedEffectSchema),
@@ -147,22 +113,16 @@ export const recordSchema = z.strictObject({
   /** That lacked firewalls, and of which a person has said that nothing is to be done. */
   serversClosed: z
     .array(
-      z.strictObject({
+      decidedSchema.extend({
         /** Absent where nobody knows the ids. */
         vmObjectId: z.int().optional(),
-        at: time,
-        by: z.string().optional(),
-        note: z.string().optional(),
       }),
     )
     .optional(),
   /** From the quote of what was placed, or from the last quote. */
   total: z.number().optional(),
   currency: z.string().optional(),
-  /**
-   * From the last endings, without what was deleted or settled since. While the state is `open`: what would be left by
-   * now.
-   */
+  /** From the last endings, without what was settled since. While `state` is `open`: what would be left by now. */
   leftovers: z.array(leftoverSchema),
   /** Parts that are left out above, because they cannot be decrypted here. */
   unreadable: z.array(z.strictObject({ what: z.string(), why: z.string() })).optional(),

@@ -60,10 +60,7 @@ const base64 = lazy(() =>
     .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text), 'must be base64, and not empty'),
 );
 
-/**
- * By default zod skips rules across fields where a field is wrong by itself; with this they run anyway, so that
- * everything that is wrong is reported at once. They see values whose parts may be of any type.
- */
+/** zod skips rules across fields where a field is wrong: with this, all is told at once. Parts may be of any type. */
 const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
 const uniqueIds = lazy(() =>
@@ -83,10 +80,7 @@ export const foundServersSchema = uniqueIds;
 
 export const vmObjectIdsSchema = lazy(() => uniqueIds().min(1, 'must name at least one server'));
 
-/**
- * A secret: its value, or the name under which the worker finds it. The redaction mark is not a value: a request that
- * is copied from a redacted one would set the mark as a password.
- */
+/** A value or its name. The redaction mark is none: a request that is copied from a redacted one would set it. */
 function secret<T extends z.ZodType<string>>(value: T, what: string) {
   const real = value.refine((given) => given !== redactedMark, { abort: true });
   return z.union([real, secretReferenceSchema()], {
@@ -150,10 +144,7 @@ export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
 export const onRefusalSchema = lazy(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
 export type OnRefusal = z.infer<ReturnType<typeof onRefusalSchema>>;
 
-/**
- * @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four, as
- * the setting has them
- */
+/** @param planTypesMore of `plan_type`, beyond the document's four, as the setting has them */
 export function provisionServersSchema(planTypesMore: readonly string[] = []) {
   return z
     .strictObject({
@@ -271,35 +262,22 @@ export const changeCorrectionSchema = lazy(() => z.strictObject({ resources: res
 /** What may be corrected of a switch that the provider refuses. */
 export const switchCorrectionSchema = lazy(() => z.strictObject({ plan_id: positiveInt }));
 
-export const changeOrderSchema = lazy(() =>
-  z.strictObject({
-    reference: referenceSchema(),
-    account: accountSchema().optional(),
-    subscription_id: positiveInt,
-    resources: resourcesSchema(),
-    guard: guardSchema().optional(),
-    approval: approvalSchema().optional(),
-    metadata: metadataSchema().optional(),
-    quoteOnly: z.boolean('must be true or false').optional(),
-    notAfter: timeSchema().optional(),
-    onRefusal: onRefusalSchema().optional(),
-  }),
-);
+/** What the provider quotes first: a change or a switch of a subscription. */
+const quotedFields = () => ({
+  reference: referenceSchema(),
+  account: accountSchema().optional(),
+  subscription_id: positiveInt,
+  guard: guardSchema().optional(),
+  approval: approvalSchema().optional(),
+  metadata: metadataSchema().optional(),
+  quoteOnly: z.boolean('must be true or false').optional(),
+  notAfter: timeSchema().optional(),
+  onRefusal: onRefusalSchema().optional(),
+});
 
-export const switchPlanSchema = lazy(() =>
-  z.strictObject({
-    reference: referenceSchema(),
-    account: accountSchema().optional(),
-    subscription_id: positiveInt,
-    plan_id: positiveInt,
-    guard: guardSchema().optional(),
-    approval: approvalSchema().optional(),
-    metadata: metadataSchema().optional(),
-    notAfter: timeSchema().optional(),
-    onRefusal: onRefusalSchema().optional(),
-    quoteOnly: z.boolean('must be true or false').optional(),
-  }),
-);
+export const changeOrderSchema = lazy(() => z.strictObject({ ...quotedFields(), resources: resourcesSchema() }));
+
+export const switchPlanSchema = lazy(() => z.strictObject({ ...quotedFields(), plan_id: positiveInt }));
 
 export const setFirewallsSchema = lazy(() =>
   z
@@ -342,14 +320,12 @@ export type ChangeOrderRequest = z.output<ReturnType<typeof changeOrderSchema>>;
 export type SwitchPlanRequest = z.output<ReturnType<typeof switchPlanSchema>>;
 export type SetFirewallsRequest = z.output<ReturnType<typeof setFirewallsSchema>>;
 
-export type CleanCartRequest = z.output<ReturnType<typeof cleanCartSchema>>;
-
 export interface RequestOf extends Record<WorkflowName, { reference: string }> {
   provisionServers: ProvisionServersRequest;
   changeOrder: ChangeOrderRequest;
   switchPlan: SwitchPlanRequest;
   setFirewalls: SetFirewallsRequest;
-  cleanCart: CleanCartRequest;
+  cleanCart: z.output<ReturnType<typeof cleanCartSchema>>;
 }
 
 export type RequestSchemas = { readonly [W in WorkflowName]: () => z.ZodType<RequestOf[W]> };

@@ -35,28 +35,23 @@ export const provisionServersResultSchema = z.strictObject({
   decisions,
 });
 
-export const changeOrderResultSchema = z.strictObject({
+const quotedResult = {
   reference: z.string(),
   outcome,
   /** Absent where it was placed before, on terms that are not known any more. */
   quote: quoteSchema().optional(),
   /** False only for a request with `quoteOnly`. */
   placed: z.boolean(),
+  decisions,
+};
+
+export const changeOrderResultSchema = z.strictObject({
+  ...quotedResult,
   /** Null where nothing was placed, and where the order is known without an answer. */
   order: rawResponse,
-  decisions,
 });
 
-export const switchPlanResultSchema = z.strictObject({
-  reference: z.string(),
-  outcome,
-  /** Absent where it was placed before, on terms that are not known any more. */
-  quote: quoteSchema().optional(),
-  /** False only for a request with `quoteOnly`. */
-  placed: z.boolean(),
-  finalQuote: quoteSchema().optional(),
-  decisions,
-});
+export const switchPlanResultSchema = z.strictObject({ ...quotedResult, finalQuote: quoteSchema().optional() });
 
 export const setFirewallsResultSchema = z.strictObject({
   reference: z.string(),
@@ -64,9 +59,7 @@ export const setFirewallsResultSchema = z.strictObject({
   vmObjectId: z.int(),
   assigned: z.array(z.int()),
   unassigned: z.array(z.int()),
-  /**
-   * As the provider's list shows them; where it was not read at last, as they should be, without what it lacked before.
-   */
+  /** As the provider's list shows them; where it was not read at last, as they should be by what was known. */
   firewalls: z.array(z.int()),
   verified: z.boolean(),
   /** Absent where there are none. */
@@ -99,9 +92,7 @@ export type StoryResult<W extends WorkflowName> = Omit<ResultOf[W], 'outcome'>;
 export const reportSchema = z.strictObject({
   reference: z.string(),
   workflow: z.enum(workflowNames),
-  /**
-   * What is at the provider. Whether the saga failed, and how, or was cancelled, stands beside the report and in `why`.
-   */
+  /** What is at the provider. Whether the saga failed, and how, or was cancelled, stands in `why`. */
   outcome: z.enum(sagaOutcomes),
   why: z.string(),
   steps: z.array(stepSchema),

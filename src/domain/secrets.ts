@@ -4,10 +4,7 @@ import { lazy } from './lazy';
 
 export const secretFields: readonly string[] = ['password', 'custom_ssh_key', 'custom_script'];
 
-/**
- * Matches a name in lower case, without `_` and `-`. The provider's answers have names of their own: `root_password`,
- * `Password`, `sshKey`. A name too many hides a word of an answer, a name too few shows a password.
- */
+/** Names in lower case, without `_` and `-`. One too many hides a word of an answer; one too few shows a password. */
 const secretName =
   /password|passwd|passphrase|rootpass|^pass$|^pwd$|secret|sshkey|privatekey|customscript|userdata|credential|apikey|accesstoken|^token$/;
 
@@ -16,10 +13,7 @@ export function isSecretField(name: string): boolean {
   return secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
 }
 
-/**
- * How the names of the secrets begin that sign webhooks. No request may name one: its value would be sent to the
- * provider.
- */
+/** How the names of secrets begin that sign webhooks. A request may name none: the provider would get its value. */
 export const webhookSecretPrefix = 'webhook-';
 
 /** A secret by its name, instead of its value; looked up where the call is made. */
@@ -43,9 +37,7 @@ export type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
 /** A value, or where to find it. */
 export type Secret = string | SecretReference;
 
-/**
- * What other calls of a saga sent to the provider; 'unknown' where that is more than a call can carry, or not known.
- */
+/** What other calls of a saga sent to the provider; 'unknown' where that is not known, or more than a call carries. */
 export type SentSecrets = readonly Secret[] | 'unknown';
 
 /** Metadata of a payload that reached a worker with keys unencrypted. */

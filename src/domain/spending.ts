@@ -1,9 +1,7 @@
 /**
- * What a saga buys, as the journal compares and counts it over all references; the limits that an operator sets for
- * accounts; and the concerns about a purchase that need a person's yes.
- *
- * No price is guessed: an order has a number of servers and of items, and an estimate where the operator has a price
- * list; a change or a switch has the total of its quote, in its own currency.
+ * What a saga buys, as the journal compares and counts it; the limits of accounts; and what needs a person's yes. No
+ * price is guessed: an order is counted, and estimated by the operator's list; a change or a switch has the total of
+ * its quote.
  */
 import { accountName, type WorkflowName } from './identity';
 import { serversOrdered } from './plan-types';
@@ -104,11 +102,7 @@ const periods = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const periodMsMax = 366 * periods.d;
 const mostMax = 1_000_000_000;
 
-/**
- * @param text `AB-1=20 servers/1d, *=500 usd/30d`: comma-separated, each `account=most unit/period`; minutes, hours or
- * days
- * @throws Error that says which entry is wrong
- */
+/** @param text `AB-1=20 servers/1d, *=500 usd/30d`. @throws Error that says which entry is wrong */
 export function parseSpendLimits(text: string): SpendLimit[] {
   const entries = text.split(',').map((entry) => entry.trim());
   const limits = entries.filter((entry) => entry !== '').map(parseLimit);
@@ -180,9 +174,7 @@ export type Concern = { id: string } & (
     }
 );
 
-/**
- * Whether an earlier approval covers this concern: it names no new reference, and no more is spent than was approved.
- */
+/** Whether an earlier approval covers this concern: no reference is new, and no more is spent than was approved. */
 export function isAgreedTo(concern: Concern, approved: readonly Concern[]): boolean {
   if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));

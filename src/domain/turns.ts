@@ -1,8 +1,4 @@
-/**
- * What only one saga at a time may work on: a server's firewalls, a subscription. A second saga waits for its turn.
- *
- * `provisionServers` takes no turn: it changes only servers that it bought, and only assigns firewalls to them.
- */
+/** What only one saga at a time may work on. `provisionServers` takes no turn: it changes its own servers only. */
 import type { WorkflowName } from './identity';
 
 /** @returns `server 7` or `subscription 5`; undefined for a saga that needs no turn */

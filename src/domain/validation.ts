@@ -1,16 +1,11 @@
-/**
- * Checks input from outside: against the limits, and where it is within them, against a schema. It names every wrong
- * field at once.
- */
+/** Checks input from outside: against the limits, then against a schema. It names every wrong field at once. */
 import type { z } from 'zod';
 import { beyondLimits } from './limits';
 import { firstOf, nameOfField, type Problem } from './problems';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
-/**
- * Bytes of a request's JSON. Temporal refuses a payload over 2 MiB; encryption and the copies in activities need room.
- */
+/** Bytes of a request's JSON. Temporal refuses 2 MiB; encryption and the copies in activities need room. */
 export const requestBytesMax = 1024 * 1024;
 
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {

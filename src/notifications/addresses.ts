@@ -23,10 +23,7 @@ export type Allowed = string;
 /** Public by its range; it leads to the machines' own host all the same (Azure). */
 const alsoPrivate = ['168.63.129.16'];
 
-/**
- * Only what is handed out of IPv6 (2000::/3) can be outside: among the rest are forms that have an IPv4 address in
- * them, as `::7f00:1`. One of them is how a network without IPv4 reaches it (NAT64): there that address counts.
- */
+/** Only IPv6 of 2000::/3 can be outside: the rest may hold an IPv4 address, which counts where NAT64 leads to it. */
 const handedOut = ipaddr.IPv6.parseCIDR('2000::/3');
 const throughNat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 

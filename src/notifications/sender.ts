@@ -1,7 +1,4 @@
-/**
- * Sends one webhook, in the form of https://www.standardwebhooks.com: signed, once, and within a time. No redirect is
- * followed.
- */
+/** Sends one webhook, as https://www.standardwebhooks.com has it: signed, once, within a time, with no redirect. */
 import { Webhook } from 'standardwebhooks';
 import { Agent, type Dispatcher } from 'undici';
 import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';

@@ -1,41 +1,41 @@
 /**
- * Gauges that need a question to Temporal: how many sagas wait for a person and since when, how many tasks wait for a
- * worker and, together with the journal, how many sagas are lost. Every worker
- * reports the same values: take the maximum, not the sum.
+ * Gauges that need a question to Temporal or the journal: how many sagas wait and since when, how many tasks wait for a
+ * worker, how many sagas are lost. Every worker reports the same values: take the maximum, not the sum.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
+import { readHold } from '../client/hold';
 import type { WorkerConfig } from '../config';
-import type { Hold } from '../domain/hold';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
-import { metrics } from '../domain/metrics';
+import { metrics, type Metric } from '../domain/metrics';
 import { notifyWorkflow } from '../domain/notifications';
-import { waitKinds, type SagaState } from '../domain/progress';
+import { waitKinds } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
-import type { JournalHealth } from '../journal/health';
-import type { OpenServer } from '../journal/servers';
+import { healthOf } from '../journal/health';
+import { openServers } from '../journal/servers';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { quoted } from '../temporal/list-filter';
-import { timeWithFewBefore } from '../temporal/oldest';
 import type { Log } from './logging';
-import type { LostSagas } from './lost-sagas';
+import { LostSagas } from './lost-sagas';
 import { beginAtZero } from './metrics';
+import type { SagaWorker } from './saga-worker';
+import { countUnserved } from './unserved';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 const taskTypes = { workflow: TASK_QUEUE_TYPE_WORKFLOW, activity: TASK_QUEUE_TYPE_ACTIVITY };
 
-/** Soon enough for an alert; a hundred workers ask some sixty small questions a second. */
+/** Soon enough for an alert; a hundred workers ask some ninety small questions a second. */
 const everyMs = 30_000;
 
-/**
- * Up to so many waiting sagas are read one by one. Where more wait, Temporal counts them, and the oldest is searched
- * for.
- */
-const pageSize = 200;
-
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** Nothing that is open is older than this: no saga waits longer. */
+const openMsMax = 400 * dayMs;
+
+/** Up to so many are read to find the oldest of them; of more, only those before a time that few are older than. */
+const readMax = 200;
 
 /** A receiver that restarts is back before. */
 const lateMs = 10 * 60 * 1000;
@@ -43,42 +43,25 @@ const lateMs = 10 * 60 * 1000;
 const { state, waitingSince } = searchAttributeNames;
 
 /** Temporal's own search attribute: set while an activity is paused, and on newer servers while a run is. */
-const pausedQuery = `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL AND WorkflowType IN (${workflowNames
-  .map((name) => `'${name}'`)
-  .join(', ')})`;
+const pausedQuery = `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL AND WorkflowType IN (${quoted(workflowNames)})`;
 
 type Since = typeof waitingSince | 'StartTime';
 
-interface Row {
-  state: string | undefined;
-  since: Partial<Record<Since, number>>;
-}
-
-interface Page {
-  rows: Row[];
-  more: boolean;
-}
-
-/** What they show beside Temporal's own counts. */
-interface GaugeSources {
-  lost: Pick<LostSagas, 'look'>;
-  openServers: () => Promise<readonly Pick<OpenServer, 'saga'>[]>;
-  holding: () => Promise<Hold | undefined>;
-  /** Sagas whose version has no workers. */
-  unserved: () => Promise<number>;
-  journal: () => Promise<JournalHealth>;
-}
+type GaugesConfig = Pick<WorkerConfig, 'namespace' | 'taskQueue' | 'version'> & { routes: readonly string[] };
 
 export class Gauges {
   private readonly stopping = new AbortController();
+  private readonly lost: LostSagas;
 
   constructor(
     private readonly connection: Pick<NativeConnection, 'workflowService'>,
-    private readonly config: Pick<WorkerConfig, 'namespace' | 'taskQueue'> & { routes: readonly string[] },
+    private readonly config: GaugesConfig,
     private readonly meter: MetricMeter,
     private readonly log: Pick<Log, 'warn'>,
-    private readonly sources: GaugeSources,
-  ) {}
+    private readonly saga: Pick<SagaWorker, 'temporal' | 'journal'>,
+  ) {
+    this.lost = new LostSagas(saga.temporal, saga.journal);
+  }
 
   start(): void {
     beginAtZero(this.meter, this.config.routes);
@@ -102,26 +85,26 @@ export class Gauges {
   }
 
   private async look(): Promise<void> {
-    await this.lookAtJournal();
+    const { temporal, journal } = this.saga;
+    const { reachable, answerSeconds, restored } = await healthOf(journal);
+    this.set(metrics.journalReachable, reachable ? 1 : 0);
+    this.set(metrics.journalAnswer, answerSeconds);
+    if (reachable) this.set(metrics.journalRestored, restored ? 1 : 0);
     const nowMs = Date.now();
     const ageOf = (oldest: number | undefined) => (oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000);
-    // Mostly few wait, and one list has them all.
-    const all = await this.list(
-      `ExecutionStatus = 'Running' AND ${state} IN (${quoted([...waitKinds, 'held', 'queued'])})`,
-    );
     for (const kind of waitKinds) {
-      const { count, oldest } = await this.inState(kind, waitingSince, all, nowMs);
+      const { count, oldest } = await this.inState(kind, waitingSince, nowMs);
       this.set(metrics.waiting, count, { kind });
       this.set(metrics.oldestWait, ageOf(oldest), { kind });
     }
-    const hold = await this.sources.holding();
-    this.set(metrics.hold, hold ? 1 : 0, {});
-    this.set(metrics.outageHold, ageOf(hold?.until === undefined ? undefined : Date.parse(hold.since)), {});
-    this.set(metrics.oldestHeld, ageOf((await this.inState('held', 'StartTime', all, nowMs)).oldest), {});
-    // They have been queued since their start and wait for no person: no search attribute says since when.
-    const { count, oldest } = await this.inState('queued', 'StartTime', all, nowMs);
-    this.set(metrics.queued, count, {});
-    this.set(metrics.oldestQueued, ageOf(oldest), {});
+    const hold = await readHold(temporal);
+    this.set(metrics.hold, hold ? 1 : 0);
+    this.set(metrics.outageHold, ageOf(hold?.until === undefined ? undefined : Date.parse(hold.since)));
+    // They wait since their start, and for no person: no search attribute says since when.
+    this.set(metrics.oldestHeld, ageOf((await this.inState('held', 'StartTime', nowMs)).oldest));
+    const queued = await this.inState('queued', 'StartTime', nowMs);
+    this.set(metrics.queued, queued.count);
+    this.set(metrics.oldestQueued, ageOf(queued.oldest));
     for (const [taskType, type] of Object.entries(taskTypes)) {
       const { stats } = await this.connection.workflowService.describeTaskQueue({
         namespace: this.config.namespace,
@@ -137,40 +120,26 @@ export class Gauges {
       const query = `ExecutionStatus = 'Running' AND WorkflowType = '${notifyWorkflow}' AND WorkflowId STARTS_WITH '${notifyWorkflow}/${route}/'`;
       this.set(metrics.notificationsLate, await this.count(`${query} AND StartTime < '${lateSince}'`), { route });
     }
-    this.set(metrics.unserved, await this.sources.unserved(), {});
-    this.set(metrics.paused, await this.count(pausedQuery), {});
+    this.set(metrics.unserved, await countUnserved(this.connection, this.config));
+    this.set(metrics.paused, await this.count(pausedQuery));
     try {
       const { everySeconds, wellSinceMs, endedSinceMs } = await this.sweeps();
-      this.set(metrics.sweepEvery, everySeconds, {});
-      this.set(metrics.sweepAge, everySeconds === 0 ? 0 : ageOf(wellSinceMs), {});
-      this.set(metrics.sweepEndedAge, everySeconds === 0 ? 0 : ageOf(endedSinceMs), {});
+      this.set(metrics.sweepEvery, everySeconds);
+      this.set(metrics.sweepAge, ageOf(wellSinceMs));
+      this.set(metrics.sweepEndedAge, ageOf(endedSinceMs));
     } finally {
       // These come last, because they also ask the journal: if the journal does not answer, the other gauges are
       // already set.
-      const open = await this.sources.openServers();
+      const open = await openServers(journal, this.config.namespace);
       for (const saga of ['open', 'ended'] as const) {
         this.set(metrics.openServers, open.filter((server) => server.saga === saga).length, { saga });
       }
-      for (const [how, lost] of Object.entries(await this.sources.lost.look())) this.set(metrics.lost, lost, { how });
+      for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
     }
   }
 
-  private async lookAtJournal(): Promise<void> {
-    const { reachable, answerSeconds, restored } = await this.sources.journal();
-    this.set(metrics.journalReachable, reachable ? 1 : 0, {});
-    this.set(metrics.journalAnswer, answerSeconds, {});
-    if (reachable) this.set(metrics.journalRestored, restored ? 1 : 0, {});
-  }
-
-  /**
-   * Since when no sweep has looked at everything: since the last that did, or since the schedule was made. And since
-   * when none has looked at all.
-   */
-  private async sweeps(): Promise<{
-    everySeconds: number;
-    wellSinceMs: number | undefined;
-    endedSinceMs: number | undefined;
-  }> {
+  /** Since when no sweep has looked at everything, or none has ended: since the last one, or the schedule's begin. */
+  private async sweeps() {
     const { namespace } = this.config;
     const scheduleId = reconcileWorkflow;
     const found = await this.connection.workflowService
@@ -182,13 +151,9 @@ export class Gauges {
     if (found === undefined) return { everySeconds: 0, wellSinceMs: undefined, endedSinceMs: undefined };
     const sinceMs = async (which: string) => {
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'${which}`;
-      const { executions } = await this.connection.workflowService.listWorkflowExecutions({
-        namespace,
-        query,
-        pageSize: 1,
-      });
       // The newest first.
-      const since = executions[0]?.closeTime ?? found.info?.createTime;
+      const [last] = await this.list(query, 1);
+      const since = last?.closeTime ?? found.info?.createTime;
       return since ? secondsOf(since) * 1000 : undefined;
     };
     const every = found.schedule?.spec?.interval?.[0]?.interval;
@@ -201,19 +166,37 @@ export class Gauges {
     };
   }
 
-  /** @param all of every state, or the first of them */
-  private async inState(
-    name: SagaState,
-    since: Since,
-    all: Page,
-    nowMs: number,
-  ): Promise<{ count: number; oldest: number | undefined }> {
+  private async inState(name: string, since: Since, nowMs: number): Promise<{ count: number; oldest?: number }> {
     const query = `ExecutionStatus = 'Running' AND ${state} = '${name}'`;
-    const page = all.more
-      ? await this.list(query)
-      : { rows: all.rows.filter((row) => row.state === name), more: false };
-    if (!page.more) return { count: page.rows.length, oldest: earliest(page, since) };
-    return { count: await this.count(query), oldest: await this.searchOldest(query, since, nowMs) };
+    const count = await this.count(query);
+    if (count === 0) return { count };
+    const before = (ms: number) => `${query} AND ${since} < '${new Date(ms).toISOString()}'`;
+    const to = await this.timeWithFewBefore((ms) => this.count(before(ms)), count, nowMs);
+    const times = (await this.list(before(to), readMax)).flatMap(({ startTime, searchAttributes }) => {
+      if (since === 'StartTime') return startTime ? secondsOf(startTime) * 1000 : [];
+      const payload = searchAttributes?.indexedFields?.[since];
+      return payload ? Date.parse(defaultPayloadConverter.fromPayload<string>(payload)) : [];
+    });
+    return times.length === 0 ? { count } : { count, oldest: Math.min(...times) };
+  }
+
+  /**
+   * Visibility on SQL does not sort: such a time is found by counting. The number of calls grows with how exact a time
+   * can be, and not with how many there are. Where more than are read fall into one second, it is that second's end.
+   */
+  private async timeWithFewBefore(
+    countBefore: (ms: number) => Promise<number>,
+    all: number,
+    nowMs: number,
+  ): Promise<number> {
+    let [from, to] = [nowMs - openMsMax, nowMs];
+    for (let count = all; count > readMax && to - from > 1_000;) {
+      const middle = from + (to - from) / 2;
+      const older = await countBefore(middle);
+      if (older < 1) from = middle;
+      else [to, count] = [middle, older];
+    }
+    return to;
   }
 
   private async count(query: string): Promise<number> {
@@ -221,36 +204,12 @@ export class Gauges {
     return Number((await this.connection.workflowService.countWorkflowExecutions({ namespace, query })).count);
   }
 
-  private async searchOldest(query: string, since: Since, nowMs: number): Promise<number | undefined> {
-    const before = (ms: number) => `${query} AND ${since} < '${new Date(ms).toISOString()}'`;
-    const to = await timeWithFewBefore((ms) => this.count(before(ms)), { most: pageSize, nowMs });
-    return earliest(await this.list(before(to)), since);
+  private async list(query: string, pageSize: number) {
+    const { namespace } = this.config;
+    return (await this.connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize })).executions;
   }
 
-  private async list(query: string): Promise<Page> {
-    const { executions, nextPageToken } = await this.connection.workflowService.listWorkflowExecutions({
-      namespace: this.config.namespace,
-      pageSize,
-      query,
-    });
-    const rows = executions.map(({ searchAttributes, startTime }): Row => {
-      const read = (name: string) => {
-        const payload = searchAttributes?.indexedFields?.[name];
-        return payload ? defaultPayloadConverter.fromPayload<string | undefined>(payload) : undefined;
-      };
-      const waits = read(waitingSince);
-      return {
-        state: read(state),
-        since: {
-          ...(startTime ? { StartTime: secondsOf(startTime) * 1000 } : {}),
-          ...(typeof waits === 'string' ? { [waitingSince]: Date.parse(waits) } : {}),
-        },
-      };
-    });
-    return { rows, more: nextPageToken.length > 0 };
-  }
-
-  private set({ name, help }: { name: string; help: string }, value: number, labels: Record<string, string>): void {
+  private set({ name, help }: Metric, value: number, labels: Record<string, string> = {}): void {
     this.meter.createGauge(name, 'float', '', help).set(value, labels);
   }
 }
@@ -258,9 +217,4 @@ export class Gauges {
 /** @returns the seconds of a duration, or of a time since 1970 */
 function secondsOf(proto: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
   return Number(proto?.seconds ?? 0) + (proto?.nanos ?? 0) / 1e9;
-}
-
-function earliest({ rows }: Page, since: Since): number | undefined {
-  const known = rows.flatMap((row) => row.since[since] ?? []);
-  return known.length === 0 ? undefined : Math.min(...known);
 }

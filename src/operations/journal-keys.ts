@@ -1,7 +1,4 @@
-/**
- * Whether the keys are those that the journal was written with. An installation that is restored with a new `.env` has
- * a key of the same id that opens nothing; what it sealed then could never be read together with what was there before.
- */
+/** Whether the keys are the journal's: with others of the same id, new rows could never be read with the old. */
 import type { Journal } from '../journal/journal';
 import { DecryptionError } from '../security/payload-codec';
 
@@ -11,11 +8,7 @@ export class WrongKeyError extends Error {}
 /** One row that was altered does not stop a worker. */
 const looksAt = 5;
 
-/**
- * @param warn gets a sentence where the key's id is not among ours: it may be lost for good, and new sagas go on with another
- * one
- * @throws WrongKeyError; JournalUnavailable
- */
+/** @param warn gets a sentence where the key may be lost for good. @throws WrongKeyError; JournalUnavailable */
 export async function checkJournalKeys(journal: Journal, warn: (message: string) => void): Promise<void> {
   const errors: DecryptionError[] = [];
   for (const sealed of await journal.newestRequests(looksAt)) {

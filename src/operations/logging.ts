@@ -1,7 +1,4 @@
-/**
- * Structured logs on standard error, one JSON object per line; Temporal's own logs, too. A line about a saga names it:
- * `reference`, `workflow`, `run`, and the `step` or the `activity`.
- */
+/** JSON lines on standard error, Temporal's own logs, too. A line about a saga names it, and its step or activity. */
 import { DefaultLogger, type Logger, type LogLevel } from '@temporalio/worker';
 import { pino, type DestinationStream } from 'pino';
 import { readWorkflowId } from '../domain/identity';
@@ -21,9 +18,7 @@ export async function createLog(level: string): Promise<Log> {
   );
 }
 
-/**
- * A line that cannot be written (the disk is full, the reader is gone) is lost, but the process and its calls go on.
- */
+/** A line that cannot be written (the disk is full, the reader is gone) is lost; the process and its calls go on. */
 function toStandardError(): DestinationStream {
   const destination = pino.destination({ dest: 2, sync: true });
   destination.on('error', () => undefined);
@@ -85,10 +80,7 @@ function given(fields: Record<string, unknown>): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
 }
 
-/**
- * Temporal logs each task with its payloads at trace level, and a task that it cannot read at any level. Payloads
- * contain passwords, unencrypted where there are no keys, and must not be logged.
- */
+/** Temporal logs tasks with payloads, at trace level or where it cannot read them: passwords may be clear there. */
 function withoutPayloads(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (value instanceof Uint8Array) return '[bytes]';

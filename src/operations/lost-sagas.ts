@@ -1,9 +1,7 @@
 /**
- * How many sagas are lost: the journal has no ending of them, and Temporal has no open run. What they did stays as it
- * is, and they report nothing.
- *
- * Each look reads up to a thousand open references, in slices of a hundred, with one query of the journal and one of
- * visibility for each slice. Where more are open, a pass takes several looks.
+ * Sagas that have no ending in the journal and no open run: they report nothing. Each look reads up to a thousand
+ * references in slices, with one query of the journal and one of visibility for each; where more are open, a pass takes
+ * several looks.
  */
 import type { Client } from '@temporalio/client';
 import { standingOf } from '../client/lost';
@@ -35,10 +33,7 @@ export class LostSagas {
     private readonly journal: Journal,
   ) {}
 
-  /**
-   * @returns the result of the last complete pass; before there is one, what the first pass has found so far. @throws
-   * JournalUnavailable, NoConnectionError
-   */
+  /** @returns of the last complete pass, or so far of the first. @throws JournalUnavailable, NoConnectionError */
   async look(): Promise<LostCounts> {
     for (let slices = 0; slices < slicesMax; slices += 1) {
       if (await this.lookAtSlice()) break;

@@ -1,19 +1,53 @@
-/**
- * What a worker measures outside of its sagas, through the SDK's meter, so that one endpoint has the SDK's metrics and
- * ours. Without an address for it, the meter measures nothing.
- */
+/** What a worker measures, through the SDK's meter at one endpoint. Without an address nothing is measured. */
 import type { MetricMeter } from '@temporalio/common';
-import type { Runtime } from '@temporalio/worker';
-import type { WorkerConfig } from '../config';
+import { Runtime, type MetricsExporterConfig } from '@temporalio/worker';
+import { CannotListen, inUrl, type ListenAddress, type WorkerConfig } from '../config';
 import { sagaFailureNames } from '../domain/failures';
 import { workflowNames } from '../domain/identity';
-import { leftoverSchema } from '../domain/leftovers';
+import { leftoverKinds } from '../domain/leftovers';
 import { resultOutcomes } from '../domain/outcomes';
-import { metrics, outageFates } from '../domain/metrics';
+import { metrics, outageFates, type Metric } from '../domain/metrics';
 import { findingKinds, reconcileWorkflow, sweepOutcomes } from '../domain/reconcile';
 import { notifyWorkflow } from '../domain/notifications';
 import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';
+import { temporalLogger, type Log } from './logging';
+
+/** Temporal's runtime, one per process. @throws CannotListen */
+export function installRuntime(log: Log, metricsAddress: ListenAddress | undefined): Runtime {
+  try {
+    return Runtime.install({
+      logger: temporalLogger(log),
+      telemetryOptions: {
+        // The log of the native part comes in our format, too.
+        logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+        ...(metricsAddress === undefined ? {} : { metrics: scrapedAt(metricsAddress) }),
+      },
+    });
+  } catch (error) {
+    if (metricsAddress === undefined) throw error;
+    throw new CannotListen('METRICS_ADDRESS', metricsAddress, error);
+  }
+}
+
+function scrapedAt(address: ListenAddress): MetricsExporterConfig {
+  return {
+    prometheus: {
+      bindAddress: inUrl(address),
+      // Prometheus's naming: `_total`, and seconds.
+      countersTotalSuffix: true,
+      unitSuffix: true,
+      useSecondsForDurations: true,
+      histogramBucketOverrides: {
+        // From the fastest answer of a remote service to the longest that a call may take.
+        [metrics.providerRequests.name]: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25],
+        // From a saga without trouble to one that waited for days; 600 is the objective of docs/observing.md.
+        [metrics.timeToProtected.name]: [10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400],
+        [metrics.attempts.name]: [1, 2, 3, 5, 8, 13],
+      },
+    },
+  };
+}
 
 /** A meter with the labels that the SDK adds to what workflows count. */
 export function workerMeter(
@@ -22,17 +56,6 @@ export function workerMeter(
 ) {
   return metricMeter.withTags({ namespace, taskQueue });
 }
-
-/** From the fastest answer of a remote service to the longest that a call may take. */
-export const callBucketsSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25];
-
-/**
- * From a saga that meets no trouble to one that waited for a person for days; 600 is the objective of
- * docs/observing.md.
- */
-export const protectedBucketsSeconds = [10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400];
-
-export const attemptBuckets = [1, 2, 3, 5, 8, 13];
 
 export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void {
   const { name, help } = metrics.providerRequests;
@@ -43,39 +66,31 @@ export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void 
   };
 }
 
-/**
- * Prometheus sees no increase in a counter whose first value is 1. So the counters of the alerts begin at 0, in every
- * worker.
- */
+/** Prometheus sees no increase in a counter whose first value is 1: those of the alerts begin at 0 everywhere. */
 export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void {
-  const zero = ({ name, help }: { name: string; help: string }, label: string, values: readonly string[]) => {
+  const zero = ({ name, help }: Metric, all: readonly Record<string, string>[]) => {
     const counter = meter.createCounter(name, '', help);
-    for (const workflowType of workflowNames) {
-      for (const value of values) counter.add(0, { workflowType, [label]: value });
-    }
+    for (const labels of all) counter.add(0, labels);
   };
-  zero(metrics.sagas, 'outcome', [...resultOutcomes, 'cancelled', ...sagaFailureNames]);
+  const sagas = workflowNames.map((workflowType) => ({ workflowType }));
+  const ofSagas = (label: string, values: readonly string[]) =>
+    sagas.flatMap((saga) => values.map((value) => ({ ...saga, [label]: value })));
+  const ofSweeps = (label: string, values: readonly string[]) =>
+    values.map((value) => ({ workflowType: reconcileWorkflow, [label]: value }));
+  zero(metrics.sagas, ofSagas('outcome', [...resultOutcomes, 'cancelled', ...sagaFailureNames]));
+  zero(metrics.leftovers, ofSagas('kind', leftoverKinds));
+  zero(metrics.waits, ofSagas('kind', waitKinds));
+  zero(metrics.attended, sagas);
+  zero(metrics.notificationsLost, sagas);
   zero(
-    metrics.leftovers,
-    'kind',
-    leftoverSchema.options.map(({ shape }) => shape.kind.value),
+    metrics.notificationsGivenUp,
+    routes.map((route) => ({ workflowType: notifyWorkflow, route })),
   );
-  zero(metrics.waits, 'kind', waitKinds);
-  const { notificationsGivenUp } = metrics;
-  const givenUp = meter.createCounter(notificationsGivenUp.name, '', notificationsGivenUp.help);
-  for (const route of routes) givenUp.add(0, { workflowType: notifyWorkflow, route });
-  const { outages } = metrics;
-  for (const fate of outageFates) meter.createCounter(outages.name, '', outages.help).add(0, { fate });
-  meter.createCounter(metrics.lateAnswers.name, '', metrics.lateAnswers.help).add(0);
-  const workflowType = reconcileWorkflow;
-  const sweeps = meter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);
-  for (const outcome of sweepOutcomes) sweeps.add(0, { workflowType, outcome });
-  const findings = meter.createCounter(metrics.findings.name, '', metrics.findings.help);
-  for (const kind of findingKinds) findings.add(0, { workflowType, kind });
-  const lost = meter.createCounter(metrics.notificationsLost.name, '', metrics.notificationsLost.help);
-  const attended = meter.createCounter(metrics.attended.name, '', metrics.attended.help);
-  for (const workflowType of workflowNames) {
-    lost.add(0, { workflowType });
-    attended.add(0, { workflowType });
-  }
+  zero(
+    metrics.outages,
+    outageFates.map((fate) => ({ fate })),
+  );
+  zero(metrics.lateAnswers, [{}]);
+  zero(metrics.sweeps, ofSweeps('outcome', sweepOutcomes));
+  zero(metrics.findings, ofSweeps('kind', findingKinds));
 }

@@ -1,10 +1,7 @@
 /**
- * Holds new sagas when the provider is down, as this worker sees it, so that what comes meanwhile does not run into the
- * wall and wait for a person, one by one. The hold is the namespace's, and a run: it stays when this worker dies, and
- * whoever sees the outage too finds it on. docs/decisions/0032 has the reasons.
- *
- * A circuit breaker counts, and only counts: no call is held back by it, because a saga under way knows best when to try
- * again.
+ * Holds new sagas when the provider is down, as this worker sees it, so that they do not wait for a person one by one.
+ * The hold is the namespace's: it stays when this worker dies (docs/decisions/0032). The circuit breaker only counts:
+ * it holds no call back, because a saga under way knows best when to try again.
  */
 import type { Client } from '@temporalio/client';
 import type { Logger, MetricMeter } from '@temporalio/common';
@@ -114,10 +111,7 @@ export class OutageWatch {
   }
 }
 
-/**
- * What a call says of the provider: it has answered, it has not, or nothing (undefined), because our side has kept the
- * call back.
- */
+/** Whether the provider has answered a call; undefined where our side has kept the call back. */
 export function readCall({ status, failure, heldBack }: CallEvent): boolean | undefined {
   if (heldBack || failure === 'TokenUnreadable') return undefined;
   if (failure === 'NotSent' || failure === 'UnknownOutcome' || failure === 'UnexpectedResponse') return false;

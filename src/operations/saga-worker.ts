@@ -22,7 +22,7 @@ import { Witness } from '../journal/witness';
 import { openJournal } from '../journal/open';
 import { ProviderClient, type CallEvent } from '../provider/client';
 import { credentialsOf } from '../provider/options';
-import { createWorkerDataConverter } from '../security/data-converter';
+import { createDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
 import { payloadConverterPath, workflowModules } from '../temporal/workflow-modules';
@@ -75,7 +75,7 @@ export async function createSagaWorker(
 ): Promise<SagaWorker> {
   await ensureSearchAttributes(connection, config.namespace);
   const { namespace, taskQueue } = config;
-  const dataConverter = createWorkerDataConverter(config.payloadKeys, payloadConverterPath);
+  const dataConverter = createDataConverter(config.payloadKeys, payloadConverterPath);
   const temporal = new Client({ connection, namespace, dataConverter });
   // As Temporal names a worker that is given no name.
   const identity = `${process.pid}@${hostname()}`;

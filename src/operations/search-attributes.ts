@@ -1,7 +1,4 @@
-/**
- * The namespace must have the search attributes that sagas write: a workflow that writes an unknown one stops. The
- * worker adds them when it starts; where it may not, its error has the exact command.
- */
+/** A workflow that writes an unknown search attribute stops: the worker adds them, or says the exact command. */
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
@@ -17,9 +14,8 @@ const types = {
   DATETIME: { indexed: INDEXED_VALUE_TYPE_DATETIME, word: 'Datetime' },
 };
 
-const wanted: Record<string, temporal.api.enums.v1.IndexedValueType> = Object.fromEntries(
-  Object.values(sagaAttributes).map(({ name, type }) => [name, types[type].indexed]),
-);
+const wanted = Object.values(sagaAttributes).map(({ name, type }) => ({ name, ...types[type] }));
+type Wanted = (typeof wanted)[number];
 
 export class SearchAttributesError extends Error {}
 
@@ -27,19 +23,19 @@ type Operator = Pick<NativeConnection, 'operatorService'>;
 
 export async function ensureSearchAttributes({ operatorService }: Operator, namespace: string): Promise<void> {
   const { customAttributes } = await listed({ operatorService }, namespace);
-  const mistyped = Object.keys(wanted).filter((name) => (customAttributes[name] ?? wanted[name]) !== wanted[name]);
+  const mistyped = wanted.filter(({ name, indexed }) => (customAttributes[name] ?? indexed) !== indexed);
   if (mistyped.length > 0) {
     throw new SearchAttributesError(
-      `search attributes of namespace ${namespace} have the wrong type: ${mistyped.join(', ')}. ` +
+      `search attributes of namespace ${namespace} have the wrong type: ${mistyped.map(({ name }) => name).join(', ')}. ` +
         `Remove them, then create them again:\n${commands(namespace, mistyped)}`,
     );
   }
-  const missing = Object.keys(wanted).filter((name) => customAttributes[name] === undefined);
+  const missing = wanted.filter(({ name }) => customAttributes[name] === undefined);
   if (missing.length === 0) return;
   try {
     await operatorService.addSearchAttributes({
       namespace,
-      searchAttributes: Object.fromEntries(Object.entries(wanted).filter(([name]) => missing.includes(name))),
+      searchAttributes: Object.fromEntries(missing.map(({ name, indexed }) => [name, indexed])),
     });
   } catch (error) {
     // Two workers that start together add them at once; the second gets the error that they exist.
@@ -56,13 +52,12 @@ export async function ensureSearchAttributes({ operatorService }: Operator, name
 
 /** A visibility store in SQL has a fixed number of places for each type. */
 function noRoom(namespace: string, taken: Record<string, temporal.api.enums.v1.IndexedValueType>, why: string): string {
-  const others = Object.keys(taken).filter(
-    (name) => wanted[name] === undefined && taken[name] === types.KEYWORD.indexed,
-  );
-  const needed = Object.values(wanted).filter((type) => type === types.KEYWORD.indexed).length;
+  const { indexed } = types.KEYWORD;
+  const keywords = wanted.filter((one) => one.indexed === indexed).map(({ name }) => name);
+  const others = Object.keys(taken).filter((name) => taken[name] === indexed && !keywords.includes(name));
   return (
     `namespace ${namespace} has no room for the search attributes of sagas: visibility in SQL has ten places of type Keyword, ` +
-    `sagas need ${needed}, and ${others.length} are taken by ${others.join(', ')} (${why}). ` +
+    `sagas need ${keywords.length}, and ${others.length} are taken by ${others.join(', ')} (${why}). ` +
     'Remove some of those, or give sagas a namespace of their own (TEMPORAL_NAMESPACE)'
   );
 }
@@ -76,21 +71,17 @@ async function listed({ operatorService }: Operator, namespace: string) {
     if (code !== grpcCodes.permissionDenied && code !== grpcCodes.unimplemented) throw error;
     throw new SearchAttributesError(
       `this worker may not list the search attributes of namespace ${namespace} ` +
-        `(${(error as Error).message}). Allow it, and create those that are missing:\n${commands(namespace, Object.keys(wanted))}`,
+        `(${(error as Error).message}). Allow it, and create those that are missing:\n${commands(namespace, wanted)}`,
     );
   }
 }
 
 async function allThere({ operatorService }: Operator, namespace: string): Promise<boolean> {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-  return Object.entries(wanted).every(([name, type]) => customAttributes[name] === type);
+  return wanted.every(({ name, indexed }) => customAttributes[name] === indexed);
 }
 
-function commands(namespace: string, names: readonly string[]): string {
-  return names
-    .map((name) => {
-      const { word = '' } = Object.values(types).find(({ indexed }) => indexed === wanted[name]) ?? {};
-      return `  temporal operator search-attribute create --namespace ${namespace} --name ${name} --type ${word}`;
-    })
-    .join('\n');
+function commands(namespace: string, some: readonly Wanted[]): string {
+  const create = `  temporal operator search-attribute create --namespace ${namespace}`;
+  return some.map(({ name, word }) => `${create} --name ${name} --type ${word}`).join('\n');
 }

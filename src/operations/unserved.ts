@@ -1,7 +1,4 @@
-/**
- * Sagas that are pinned to a version of the worker deployment that no worker polls for any more: they stand still,
- * decisions for them too, until a worker of that version is back, or they are moved to another one.
- */
+/** Sagas that are pinned to a version that no worker polls for: they stand still until one does, or they are moved. */
 import type { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
@@ -10,11 +7,7 @@ import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 
 const { TASK_QUEUE_TYPE_WORKFLOW } = temporal.api.enums.v1.TaskQueueType;
 
-/**
- * Counts them in the deployment that this worker belongs to. Temporal forgets a poller some minutes after its last poll.
- *
- * @returns 0 where workers have no versions
- */
+/** Temporal forgets a poller some minutes after its last poll. @returns 0 where workers have no versions */
 export async function countUnserved(
   { workflowService }: Pick<NativeConnection | Connection, 'workflowService'>,
   { namespace, taskQueue, version }: Pick<WorkerConfig, 'namespace' | 'taskQueue' | 'version'>,

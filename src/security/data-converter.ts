@@ -1,26 +1,21 @@
-/**
- * Converts payloads of clients and workers to what Temporal stores: encrypted where there are keys, else as they are.
- */
+/** Converts payloads of clients and workers to what Temporal stores: encrypted where there are keys. */
 import type { DataConverter } from '@temporalio/common';
-import { EncryptionCodec } from './payload-codec';
+import { EncryptionCodec, ReadablePayloads } from './payload-codec';
 import type { PayloadKeys } from './keys';
-import { ReadablePayloads } from './readable-payloads';
 
-/** The converter of a client, whose keys must be the worker's. The last codec decodes first. */
-export function createDataConverter(keys: PayloadKeys | undefined): DataConverter {
+/**
+ * The keys of a client must be the worker's. The last codec decodes first.
+ *
+ * @param payloadConverterPath of a worker: that converter tells the workflows which requests arrived unencrypted
+ */
+export function createDataConverter(keys: PayloadKeys | undefined, payloadConverterPath?: string): DataConverter {
   const failureConverterPath = failureConverterPathOf(keys !== undefined);
   if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()], failureConverterPath };
-  return { payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys)], failureConverterPath };
-}
-
-/** The converter of a worker: it also marks requests that arrived unencrypted, for the workflows. */
-export function createWorkerDataConverter(keys: PayloadKeys | undefined, payloadConverterPath: string): DataConverter {
-  const failureConverterPath = failureConverterPathOf(keys !== undefined);
-  if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()], failureConverterPath };
+  const marksClear = payloadConverterPath !== undefined;
   return {
-    payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys, { marksClear: true })],
+    payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys, { marksClear })],
     failureConverterPath,
-    payloadConverterPath,
+    ...(marksClear ? { payloadConverterPath } : {}),
   };
 }
 

@@ -1,8 +1,6 @@
 /**
- * Makes a failure fit what Temporal stores. Messages and stack traces are the only texts that reach it outside payloads:
- * half a character in them (a text that somebody has cut) cannot be written as UTF-8, and would end the worker.
- *
- * Loaded by its path: into workflows when they are bundled, into worker and client when they start.
+ * Messages and stack traces reach Temporal outside of payloads: half a character in them, which is no UTF-8, would end
+ * the worker. Loaded by its path: into workflows when they are bundled, into worker and client when they start.
  */
 import { DefaultFailureConverter, type ProtoFailure } from '@temporalio/common';
 

@@ -1,7 +1,4 @@
-/**
- * The keys of a file that may be replaced while a process runs: it reads the file again, at most once in ten seconds.
- * So a key is rotated without a restart, also where an orchestrator replaces the file of a mounted secret by itself.
- */
+/** The keys of a file, read again at most once in ten seconds: a key is rotated without a restart. */
 import { readFileSync } from 'node:fs';
 import { parsePayloadKeys, type PayloadKeys } from './keys';
 
@@ -14,29 +11,23 @@ const everyMs = 10_000;
  * in use, and the process warns
  */
 export function keysInFile(path: string, nowMs: () => number = Date.now): PayloadKeys {
-  let text = readFileSync(path, 'utf8').trim();
+  const read = () => readFileSync(path, 'utf8').trim();
+  let [text, readMs] = [read(), nowMs()];
   let keys = parsePayloadKeys(text);
-  let readMs = nowMs();
-  const read = (): PayloadKeys => {
-    if (nowMs() - readMs < everyMs) return keys;
+  const readAgain = () => {
     readMs = nowMs();
     try {
-      const newer = readFileSync(path, 'utf8').trim();
-      if (newer === text) return keys;
-      keys = parsePayloadKeys(newer);
-      text = newer;
+      const newer = read();
+      if (newer !== text) [keys, text] = [parsePayloadKeys(newer), newer];
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       process.emitWarning(`PAYLOAD_KEYS_FILE: ${why}; the keys as last read stay in use`);
     }
-    return keys;
   };
   return {
-    get current() {
-      return read().current;
-    },
     get byId() {
-      return read().byId;
+      if (nowMs() - readMs >= everyMs) readAgain();
+      return keys.byId;
     },
   };
 }

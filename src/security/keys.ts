@@ -1,15 +1,11 @@
 /**
- * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, comma-separated, or one per line
- * of a file.
- *
- * The first one encrypts, all of them decrypt. So a key is replaced without a pause: put the new one last everywhere,
- * then first everywhere. Keep the old one: the journal keeps for ever what it encrypted.
+ * `PAYLOAD_KEYS`: `id:base64-of-32-bytes`, by commas or lines. The first one encrypts, all of them decrypt. So a new
+ * key is put last everywhere, then first everywhere; the old one is kept: the journal keeps for ever what it encrypted.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 export interface PayloadKeys {
-  /** The id of the key that encrypts. */
-  readonly current: string;
+  /** In their order. */
   readonly byId: ReadonlyMap<string, KeyObject>;
 }
 
@@ -34,6 +30,5 @@ export function parsePayloadKeys(text: string): PayloadKeys {
       if (byId.has(id)) throw new Error(`key ${id} is given twice`);
       byId.set(id, createSecretKey(bytes));
     });
-  const [current = ''] = byId.keys();
-  return { current, byId };
+  return { byId };
 }

@@ -34,19 +34,11 @@ export class DecryptionError extends Error {
   }
 }
 
-export interface EncryptionOptions {
-  /**
-   * Marks payloads that arrived unencrypted, for the payload converter. For a worker, which refuses unencrypted
-   * requests.
-   * @default false
-   */
-  marksClear?: boolean;
-}
-
 export class EncryptionCodec implements PayloadCodec {
+  /** @param options `marksClear`: for a worker, whose payload converter refuses requests that arrived unencrypted */
   constructor(
     private readonly keys: PayloadKeys,
-    private readonly options: EncryptionOptions = {},
+    private readonly options: { marksClear?: boolean } = {},
   ) {}
 
   encode(payloads: Payload[]): Promise<Payload[]> {
@@ -111,6 +103,41 @@ export class EncryptionCodec implements PayloadCodec {
       );
     }
   }
+}
+
+/** The encodings that Temporal's default converter reads, and ours. */
+const readable = ['json/plain', 'binary/plain', 'binary/null', encoding];
+
+/**
+ * An unreadable payload stays in a history for ever: such a signal would stop its saga, and such a memo each list of
+ * sagas. It is replaced by a text, which no schema accepts. An encrypted one is left: another worker may have the key.
+ */
+export class ReadablePayloads implements PayloadCodec {
+  encode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(payloads);
+  }
+
+  decode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => (isReadable(payload) ? payload : unreadable())));
+  }
+}
+
+function isReadable({ metadata, data }: Payload): boolean {
+  const form = text(metadata?.['encoding']);
+  return form === 'json/plain' ? isJson(text(data)) : readable.includes(form);
+}
+
+function isJson(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function unreadable(): Payload {
+  return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"a payload that cannot be read"') };
 }
 
 function text(bytes: Uint8Array | null | undefined): string {

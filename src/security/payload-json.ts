@@ -1,7 +1,4 @@
-/**
- * Payloads in protobuf's JSON, as Temporal's own tools read and write them: metadata and data in base64; empty ones are
- * left out. Other fields are ignored.
- */
+/** Payloads in protobuf's JSON, as Temporal's tools have them: base64; empty parts left out, other fields ignored. */
 import type { Payload } from '@temporalio/common';
 
 export interface PayloadJson {
@@ -32,10 +29,7 @@ function objectOf(value: unknown): Record<string, unknown> {
   throw new TypeError('it is not a payload');
 }
 
-/**
- * Both alphabets, with or without padding: protobuf accepts all of them. One class, because texts may be megabytes
- * long.
- */
+/** Both alphabets, with or without padding, as protobuf accepts them. One class: texts may be megabytes long. */
 const inBase64 = /^[\w+/-]*(={0,2})$/;
 
 function bytesOf(text: unknown): Uint8Array {

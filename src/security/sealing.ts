@@ -1,7 +1,4 @@
-/**
- * Values for the journal, sealed like what Temporal stores: the text is a payload in the JSON of Temporal's own tools,
- * so the same keys open it, and so do the codec server and the codecs of other SDKs.
- */
+/** Values for the journal, as payloads in the JSON of Temporal's tools: the same keys and codecs open them. */
 import { createHmac, hkdfSync, scrypt, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -13,7 +10,7 @@ import { payloadFromJson, payloadToJson } from './payload-json';
 export function createSealing(keys: PayloadKeys | undefined) {
   const codec = keys && new EncryptionCodec(keys);
   // Without keys it opens what is not encrypted; for the rest its error names the key.
-  const opening = codec ?? new EncryptionCodec({ current: '', byId: new Map() });
+  const opening = codec ?? new EncryptionCodec({ byId: new Map() });
   const derived = new WeakMap<KeyObject, Buffer>();
   const digestKeys = () => (keys ? [...keys.byId.values()].map(derive) : [Buffer.alloc(0)]);
   const derive = (key: KeyObject) => {

@@ -1,7 +1,4 @@
-/**
- * Secrets by name: a request may have `{ "secret": "web-root-password" }` instead of the value. The worker looks the
- * value up when it makes the call, and the value never reaches Temporal.
- */
+/** `{ "secret": "web-root-password" }` in a request: the worker looks the value up, which never reaches Temporal. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,6 +1,4 @@
-/**
- * The search attributes of a saga: written by workflows and at the start, read by the client, registered by the worker.
- */
+/** The search attributes of a saga: written by workflows and at the start, read by clients, added by workers. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import { searchAttributeNames } from '../domain/identity';
 import type { Metadata } from '../domain/requests';
@@ -18,10 +16,7 @@ export const sagaAttributes = {
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
 };
 
-/**
- * This many ids of any size fit Temporal's limit for the value of one search attribute, 2 KiB. A workflow task with a
- * longer one fails for ever.
- */
+/** So many ids of any size fit the 2 KiB of one search attribute; a workflow task with more fails for ever. */
 const serversNamedMax = 100;
 
 /** @returns the object ids as the list has them: the first hundred */

@@ -1,7 +1,4 @@
-/**
- * Which sagas wait for a person, as visibility shows them: no saga is asked or described. A change may take a second to
- * show. Everybody who looks at who waits looks through here.
- */
+/** Which sagas wait for a person, as visibility shows them, a second late. Everybody looks through here. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';

@@ -57,7 +57,6 @@ export async function startServer(changes: Partial<CodecServerOptions> = {}): Pr
     tokens: [],
     jwt: undefined,
     origins: [],
-    bodyBytesMax: 100_000,
     log: { info: writer('info'), warn: writer('warn'), error: writer('error') },
     ...changes,
   });

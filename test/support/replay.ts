@@ -35,7 +35,6 @@ export async function replayAll(
 }
 
 /** As `PAYLOAD_KEYS` has them. */
-function textOf({ current, byId }: PayloadKeys): string {
-  const ids = [current, ...[...byId.keys()].filter((id) => id !== current)];
-  return ids.map((id) => `${id}:${byId.get(id)?.export().toString('base64') ?? ''}`).join(',');
+function textOf({ byId }: PayloadKeys): string {
+  return [...byId].map(([id, key]) => `${id}:${key.export().toString('base64')}`).join(',');
 }

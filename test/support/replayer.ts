@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { parsePayloadKeys } from '../../src/security/keys';
-import { createWorkerDataConverter } from '../../src/security/data-converter';
+import { createDataConverter } from '../../src/security/data-converter';
 import { payloadConverterPath } from '../../src/temporal/workflow-modules';
 
 export interface Replay {
@@ -31,7 +31,7 @@ export interface Replayed {
 
 async function replay({ bundle, payloadKeys, histories }: Replay): Promise<Replayed[]> {
   const keys = payloadKeys === undefined ? undefined : parsePayloadKeys(payloadKeys);
-  const dataConverter = createWorkerDataConverter(keys, payloadConverterPath);
+  const dataConverter = createDataConverter(keys, payloadConverterPath);
   const decoded = histories.map(({ workflowId, history }) => ({
     workflowId,
     history: temporal.api.history.v1.History.decode(Buffer.from(history, 'base64')),

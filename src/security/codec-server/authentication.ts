@@ -1,9 +1,18 @@
-/**
- * Authenticates a caller: by an agreed token, or by a token that an identity provider signed for a person, as the Web
- * UI passes it on. The identity provider's published keys are fetched when they are needed, and kept for minutes.
- */
-import { Refusal } from './refusal';
-import { createTokenMatcher, type Token } from './tokens';
+/** Authenticates a caller: by an agreed token, or by one that an identity provider has signed for a person. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+
+/** Why a call gets no payloads: a status, and a sentence that the caller may read. */
+export class Refusal extends Error {
+  /** @param reason for the log only; never content */
+  constructor(
+    readonly status: ContentfulStatusCode,
+    sentence: string,
+    readonly reason: string = sentence,
+  ) {
+    super(sentence);
+  }
+}
 
 export interface AuthenticationOptions {
   tokens: readonly Token[];
@@ -66,5 +75,43 @@ async function createJwtVerifier({ jwksUrl, issuer, audience }: JwtRules): Promi
     // The library checks that it is there, but not that it is a text with content.
     if (typeof payload.sub !== 'string' || payload.sub === '') throw unauthorized('no subject');
     return payload.sub;
+  };
+}
+
+/** One that is agreed upon beforehand. The log names a caller by its label. */
+export interface Token {
+  label: string;
+  value: string;
+}
+
+/** A shorter token could be guessed. */
+const tokenCharsMin = 16;
+
+/** @param text `token` or `label:token`, by commas or lines. @throws Error that names no value, but label or place */
+export function parseTokens(text: string): Token[] {
+  return text
+    .trim()
+    .split(/[,\r\n]+/)
+    .map((entry, index) => {
+      // The characters that RFC 6750 allows in a bearer token, which has no colon.
+      const [, label, value] = /^\s*(?:([A-Za-z0-9._@-]{1,64}):)?([A-Za-z0-9._~+/-]+=*)\s*$/.exec(entry) ?? [];
+      if (value === undefined) throw new Error(`token ${index + 1} must be letters, digits and - . _ ~ + / only`);
+      if (value.length < tokenCharsMin) {
+        throw new Error(`token ${label ?? index + 1} is ${value.length} characters long; at least ${tokenCharsMin}`);
+      }
+      return { label: label ?? 'token', value };
+    });
+}
+
+/** @returns the label of the presented token. The time does not depend on how much of a wrong token is right. */
+function createTokenMatcher(tokens: readonly Token[]): (presented: string) => string | undefined {
+  const key = randomBytes(32);
+  const digestOf = (value: string) => createHmac('sha256', key).update(value).digest();
+  const known = tokens.map(({ label, value }) => ({ label, digest: digestOf(value) }));
+  return (presented) => {
+    const digest = digestOf(presented);
+    // Compares with all of them, also after a match.
+    const fitting = known.filter((token) => timingSafeEqual(token.digest, digest));
+    return fitting[0]?.label;
   };
 }

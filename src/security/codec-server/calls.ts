@@ -1,12 +1,10 @@
 /**
- * One call from beginning to end, in this order: the path, the host and the origin are checked, then the caller, then
- * the size of the body; only then is a key used. Each call is one line of the log, written before the answer is sent:
- * who, for which namespace, what, how many. Never content.
+ * One call: path, host and origin are checked, then the caller, then the size of the body; only then is a key used.
+ * Each is one line of the log, written before the answer: who, for which namespace, what, how many. Never content.
  *
  * The rules about host and origin keep a foreign web page from reading payloads through the browser of a person who
- * visits it. Only pages of the configured origins get an answer that the browser lets them read, also a refusal. Where
- * no token is required, the server must be called by a name of this machine: any other name is that of a page whose
- * owner has pointed its domain at 127.0.0.1 (DNS rebinding).
+ * visits it: a browser shows answers, also refusals, only to pages of the configured origins. Without a token the
+ * server must be called by a name of this machine: a page's owner may point its domain at 127.0.0.1 (DNS rebinding).
  */
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Payload, PayloadCodec } from '@temporalio/common';
@@ -16,9 +14,8 @@ import { cors } from 'hono/cors';
 import { getPath } from 'hono/utils/url';
 import { DecryptionError } from '../payload-codec';
 import { payloadFromJson, payloadToJson } from '../payload-json';
-import type { Authenticate } from './authentication';
+import { Refusal, type Authenticate } from './authentication';
 import { withoutSecrets } from './clear-text';
-import { Refusal } from './refusal';
 
 export interface CallLog {
   info(fields: object, message: string): void;
@@ -32,18 +29,20 @@ export interface CallOptions {
   authenticate: Authenticate | undefined;
   /** Origins of web pages that may call, such as `https://temporal.example`. */
   origins: readonly string[];
-  bodyBytesMax: number;
   /** The server is stopping: health checks on open connections are still answered. */
   stopping: () => boolean;
   log: CallLog;
 }
+
+/** Temporal accepts messages of up to 4 MiB; in base64 and JSON, one is still smaller. */
+const bodyBytesMax = 8 * 1024 * 1024;
 
 interface Call {
   Variables: { logged: Record<string, unknown> };
 }
 
 export function createCalls(options: CallOptions): Hono<Call> {
-  const { codec, bodyBytesMax, log } = options;
+  const { codec, log } = options;
   const operations: [name: string, work: (payloads: Payload[]) => Promise<Payload[]>][] = [
     ['encode', (payloads) => codec.encode(payloads)],
     ['decode', async (payloads) => (await codec.decode(payloads)).map(withoutSecrets)],
@@ -139,11 +138,7 @@ function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
   return call.text('internal error: see the log of the codec server', 500);
 }
 
-/**
- * The body of a call: `{ "payloads": [...] }` in protobuf's JSON, where metadata and data are base64.
- *
- * @throws Refusal, which quotes nothing of the body
- */
+/** `{ "payloads": [...] }` in protobuf's JSON. @throws Refusal, which quotes nothing of the body */
 function payloadsIn(text: string): Payload[] {
   let body: unknown;
   try {

@@ -3,9 +3,8 @@ import type { Payload } from '@temporalio/common';
 import { redact, redactedMark } from '../../domain/secrets';
 
 /**
- * Blanks out secret fields at any depth of a JSON payload. The JSON is always written again, so that only what was
- * checked is shown: JSON may have a field twice, and a parser sees only the last one. A payload that is not JSON has no
- * fields, and passes.
+ * Blanks out secret fields at any depth. The JSON is written again, so that only what was checked is shown: JSON may
+ * have a field twice, and a parser sees only the last one. A payload that is not JSON has no fields, and passes.
  */
 export function withoutSecrets(payload: Payload): Payload {
   const encoding = Buffer.from(payload.metadata?.['encoding'] ?? []).toString();

@@ -1,7 +1,4 @@
-/**
- * The codec server: it lets the Web UI and Temporal's command line show and send payloads that otherwise only our own
- * programs can read. A caller that it admits can read every saga; `calls.ts` decides who is admitted.
- */
+/** The codec server shows payloads to the Web UI and Temporal's command line; `calls.ts` decides who is admitted. */
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -20,8 +17,6 @@ export interface CodecServerOptions extends AuthenticationOptions {
   tls: { cert: string; key: string } | undefined;
   keys: PayloadKeys;
   origins: readonly string[];
-  /** @default 8 MiB */
-  bodyBytesMax?: number;
   log: CallLog;
 }
 
@@ -40,20 +35,17 @@ const limits: ServerOptions = {
   connectionsCheckingInterval: 1_000,
 };
 const handshakeTimeout = 10_000;
-/** Temporal accepts messages of up to 4 MiB; in base64 and JSON, one is still smaller. */
-const bodyBytesMaxDefault = 8 * 1024 * 1024;
 const stopGraceMs = 5_000;
 
 /** Rejects with the system's error when it cannot listen. */
 export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
-  const { host, port, tls, keys, origins, bodyBytesMax = bodyBytesMaxDefault, log } = options;
+  const { host, port, tls, keys, origins, log } = options;
   const authenticate = await createAuthentication(options);
   const stopping = () => !server.listening;
   const { fetch } = createCalls({
     codec: new EncryptionCodec(keys),
     authenticate,
     origins,
-    bodyBytesMax,
     stopping,
     log,
   });

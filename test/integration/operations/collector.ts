@@ -1,8 +1,5 @@
 /** A collector of traces, as far as a test needs one: takes OTLP in JSON over HTTP, and remembers every span. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
+import { serve } from '../../support/stand-in';
 
 export interface Span {
   traceId: string;
@@ -11,16 +8,6 @@ export interface Span {
   name: string;
   attributes: Record<string, unknown>;
   service: unknown;
-}
-
-export interface Collector {
-  readonly url: string;
-  readonly spans: readonly Span[];
-  /** Every byte that came. */
-  readonly received: () => Buffer;
-  /** It still takes what comes, and answers no more. */
-  fallSilent: () => void;
-  close: () => Promise<void>;
 }
 
 interface Attribute {
@@ -35,30 +22,13 @@ interface Traces {
   }[];
 }
 
-export async function startCollector(): Promise<Collector> {
-  const spans: Span[] = [];
-  const bodies: Buffer[] = [];
-  let silent = false;
-  const server = createServer((request, response) => {
-    void buffer(request).then((body) => {
-      bodies.push(body);
-      spans.push(...spansIn(JSON.parse(body.toString()) as Traces));
-      if (!silent) response.setHeader('content-type', 'application/json').end('{}');
-    });
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+/** Closed by `closeAll`. */
+export async function startCollector() {
+  const { url, seen } = await serve({ headers: { 'content-type': 'application/json' } });
   return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    spans,
-    received: () => Buffer.concat(bodies),
-    fallSilent: () => {
-      silent = true;
-    },
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    url,
+    spans: () => seen.flatMap(({ body }) => spansIn(JSON.parse(body) as Traces)),
+    received: () => Buffer.from(seen.map(({ body }) => body).join()),
   };
 }
 

@@ -9,11 +9,11 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { metrics } from '../../../src/domain/metrics';
 import { startPrometheus, whyNoPrometheus, type Prometheus } from '../../support/prometheus';
 import { programOf } from '../../support/programs';
+import { startLink, type Link } from '../../support/proxies';
 import { WebhookReceiver } from '../../support/receiver';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { startLine, type Line } from '../worker/line';
 import { scrape, type Sample } from './scrape';
 
 const note = { note: 'seen' };
@@ -25,7 +25,7 @@ export class MeasuredRun {
     readonly rig: Rig,
     /** Waits from before the worker that is measured began, until the end. */
     readonly asked: SagaHandle,
-    private readonly line: Line,
+    private readonly line: Link,
     private readonly receiver: WebhookReceiver,
     private readonly worker: RunningProcess,
     private readonly port: number,
@@ -39,7 +39,7 @@ export class MeasuredRun {
     const waiting = await provision(rig, [{ endpoint: 'place-order', kind: 'error-before' }]);
     await untilWaiting(waiting, 'outcome-unknown');
     await rig.replaceWorkers({ taskQueue: 'another' });
-    const line = await startLine(rig.address);
+    const line = await startLink(rig.address);
     const receiver = await WebhookReceiver.start();
     const [port = 0] = await freePorts(1);
     const worker = await startProcess(programOf('worker'), {
@@ -116,7 +116,7 @@ export class MeasuredRun {
     await this.untilScraped(({ name }) => name === 'temporal_long_request_failure_total');
     // Its first value is no rise.
     await this.prometheus?.until('sum(increase(temporal_long_request_failure_total[5m])) > 0');
-    this.line.fix();
+    this.line.repair();
   }
 
   private async untilScraped(isIt: (sample: Sample) => boolean): Promise<void> {

@@ -100,20 +100,11 @@ function watch(identity: string, temporal = rig.temporal, config = outage) {
   const around = { temporal, taskQueue: 'order-saga', identity, meter, log };
   const watching = new OutageWatch(config, around, () => `provision/${++sagas}`);
   const call: CallEvent = { endpoint: 'POST /order', method: 'POST', durationMs: 1, sent: true, status: 200 };
-  return {
-    counted,
-    said,
-    seesOutage: async () => {
-      for (let nth = 0; nth < 6; nth += 1) {
-        watching.onCall({ ...call, status: 503, failure: 'UnknownOutcome' });
-      }
-      await watching.close();
-    },
-    sees: async (changes: Partial<CallEvent>, times: number) => {
-      for (let nth = 0; nth < times; nth += 1) watching.onCall({ ...call, ...changes });
-      await watching.close();
-    },
+  const sees = async (changes: Partial<CallEvent>, times: number) => {
+    for (let nth = 0; nth < times; nth += 1) watching.onCall({ ...call, ...changes });
+    await watching.close();
   };
+  return { counted, said, sees, seesOutage: () => sees({ status: 503, failure: 'UnknownOutcome' }, 6) };
 }
 
 it('is one hold, whoever sees the outage; each says what it did', async () => {

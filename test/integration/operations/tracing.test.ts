@@ -18,13 +18,14 @@ import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { startCollector, type Collector, type Span } from './collector';
+import { closeAll } from '../../support/stand-in';
+import { startCollector, type Span } from './collector';
 
 const secrets = makeSecrets();
 const confided = makeConfided();
 
 let rig: Rig;
-let collector: Collector;
+let collector: Awaited<ReturnType<typeof startCollector>>;
 let worker: RunningProcess;
 let backend: OrderSagaClient;
 let tracing: BasicTracerProvider;
@@ -51,7 +52,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await worker.kill('SIGKILL');
-  await collector.close();
+  await closeAll();
   await tracing.shutdown();
   await rig.close();
 });
@@ -66,11 +67,12 @@ const request = () => {
 /** The spans of a saga's trace, by what they are called, each with the name of its parent. */
 async function traceOf(workflowId: string, whole: (spans: Span[]) => boolean): Promise<[string, string | undefined][]> {
   const spans = await until(async () => {
-    const start = collector.spans.find(
+    const all = collector.spans();
+    const start = all.find(
       ({ name, attributes }) => name.startsWith('StartWorkflow:') && attributes['temporalWorkflowId'] === workflowId,
     );
-    const all = collector.spans.filter(({ traceId }) => traceId === start?.traceId);
-    return whole(all) && all;
+    const ofIt = all.filter(({ traceId }) => traceId === start?.traceId);
+    return whole(ofIt) && ofIt;
   });
   const nameOf = (id: string | undefined) => spans.find(({ spanId }) => spanId === id)?.name;
   return spans.map(({ name, parentSpanId }) => [name, nameOf(parentSpanId)]);
@@ -92,7 +94,7 @@ it('goes from the backend through workflow and activities to the provider', asyn
     'POST /order': 'RunActivity:placeOrder',
     'RunActivity:writeEnding': 'RunWorkflow:provisionServers',
   });
-  expect(collector.spans.find(({ name }) => name === 'POST /order')).toMatchObject({
+  expect(collector.spans().find(({ name }) => name === 'POST /order')).toMatchObject({
     service: 'order-saga-worker',
     attributes: { 'http.request.method': 'POST', 'url.template': '/order', 'http.response.status_code': 200 },
   });

@@ -1,17 +1,17 @@
 /** What a worker's probes are told, by a worker that lives, has lost Temporal, or is stopped without it. */
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { programOf } from '../../support/programs';
+import { startLink, type Link } from '../../support/proxies';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { startLine, type Line } from './line';
 import { healthOf } from './probes';
 
 let rig: Rig;
-let line: Line;
+let line: Link;
 let worker: RunningProcess;
 beforeAll(async () => {
   rig = await Rig.start({ worker: false });
-  line = await startLine(rig.address);
+  line = await startLink(rig.address);
   worker = await startProcess(programOf('worker'), {
     ...rig.environment,
     TEMPORAL_ADDRESS: line.address,
@@ -37,7 +37,7 @@ it('is alive but not ready while Temporal cannot be reached, and ready again aft
   line.cut();
   expect(await ready()).toEqual({ status: 503, said: 'Temporal does not answer' });
   expect(await live()).toMatchObject({ status: 200 });
-  line.fix();
+  line.repair();
   await until(async () => (await ready()).status === 200);
   expect(await (await rig.sagas.provision(provisionRequest())).result()).toMatchObject({ leftovers: [] });
 });

@@ -28,12 +28,6 @@ it('come inline or from a file', () => {
   try {
     expect(read(inline(ops)).routes).toEqual([ops]);
     expect(read({ NOTIFICATION_ROUTES_FILE: file }).routes).toEqual([ops]);
-    expect(problemsOf({ ...inline(ops), NOTIFICATION_ROUTES_FILE: file })).toEqual([
-      'NOTIFICATION_ROUTES: cannot be set together with NOTIFICATION_ROUTES_FILE; set one of them',
-    ]);
-    expect(problemsOf({ NOTIFICATION_ROUTES_FILE: join(folder, 'gone') })).toEqual([
-      'NOTIFICATION_ROUTES_FILE: cannot be read (ENOENT)',
-    ]);
   } finally {
     rmSync(folder, { recursive: true });
   }

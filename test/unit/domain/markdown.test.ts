@@ -36,28 +36,7 @@ it.each([
 ])('%j stays a text', expectText);
 
 it('any text stays one', async () => {
-  const pieces = [
-    '[',
-    ']',
-    '(',
-    ')',
-    '<',
-    '>',
-    '!',
-    '*',
-    '_',
-    '`',
-    '#',
-    '~',
-    '|',
-    '\\',
-    '&amp;',
-    'a',
-    ' ',
-    '\n',
-    '-',
-    '://',
-  ];
+  const pieces = [...'[]()<>!*_`#~|\\a \n-', '&amp;', '://'];
   const text = fc.array(fc.constantFrom(...pieces, 'http', 'www.', '@b.example'), { minLength: 1, maxLength: 30 });
   await fc.assert(fc.asyncProperty(text, (given) => expectText(`x${given.join('')}x`)));
 });

@@ -103,9 +103,4 @@ describe('keys', () => {
   ])('%p are refused', (text, message) => {
     expect(() => parsePayloadKeys(text)).toThrow(message);
   });
-
-  it('are never repeated in a message', () => {
-    const short = 'bm90IGxvbmcgZW5vdWdo';
-    expect(() => parsePayloadKeys(`k1:${short}`)).toThrow(expect.not.stringContaining(short) as never);
-  });
 });

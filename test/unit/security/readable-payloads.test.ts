@@ -1,8 +1,8 @@
 /** A payload that cannot be read stands in a history for good: the worker reads something else in its place. */
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-import { createDataConverter, createWorkerDataConverter } from '../../../src/security/data-converter';
+import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { ReadablePayloads } from '../../../src/security/readable-payloads';
+import { ReadablePayloads } from '../../../src/security/payload-codec';
 
 const keys = parsePayloadKeys(`a:${Buffer.alloc(32, 1).toString('base64')}`);
 const payload = (encoding: string, data: string): Payload => ({
@@ -36,7 +36,7 @@ it('a worker with keys looks into what was encrypted', async () => {
   const [whole, broken] = await encrypt.encode([payload('json/plain', '{}'), payload('json/plain', '{')]);
   let decoded = [whole!, broken!];
   // As Temporal decodes: by the last codec first.
-  for (const codec of createWorkerDataConverter(keys, 'unused').payloadCodecs!.toReversed()) {
+  for (const codec of createDataConverter(keys, 'unused').payloadCodecs!.toReversed()) {
     decoded = await codec.decode(decoded);
   }
   expect(decoded.map((one) => defaultPayloadConverter.fromPayload(one))).toEqual([{}, 'a payload that cannot be read']);

@@ -3,9 +3,7 @@
  * library that verifies.
  */
 import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serve } from '../../../support/stand-in';
 
 export const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -19,29 +17,11 @@ const published = {
   ],
 };
 
-export interface Issuer {
-  readonly jwksUrl: string;
-  readonly issuer: string;
-  /** From now on its keys cannot be read. */
-  close: () => Promise<void>;
-}
-
-export async function startIssuer(status = 200): Promise<Issuer> {
-  const server = createServer((_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
-    response.end(JSON.stringify(published));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    jwksUrl: `${url}/keys`,
-    issuer: 'https://login.example',
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      await closed;
-    },
-  };
+/** Closed by `closeAll`. */
+export async function startIssuer() {
+  const headers = { 'content-type': 'application/json', connection: 'close' };
+  const { url } = await serve({ headers, body: JSON.stringify(published) });
+  return { jwksUrl: `${url}/keys`, issuer: 'https://login.example' };
 }
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -6,27 +6,27 @@ import { startProcess, type RunningProcess } from '../../../../scripts/processes
 import { programOf } from '../../../support/programs';
 import { until } from '../../../support/rig';
 import { call, newKey } from '../../../support/codec-calls';
-import { es256, hs256WithPublicKey, rs256, startIssuer, stranger, unsigned, type Issuer } from './jwt-issuer';
+import { closeAll } from '../../../support/stand-in';
+import { es256, hs256WithPublicKey, rs256, startIssuer, stranger, unsigned } from './jwt-issuer';
 
 const audience = 'order-saga-codec';
 const agreed = 'an-agreed-token-0123';
-let issuer: Issuer;
+let issuer: Awaited<ReturnType<typeof startIssuer>>;
 let server: RunningProcess;
-const urlOf = ({ ready }: RunningProcess) => ready.replace('codec server ready: ', '');
-const environmentOf = ({ jwksUrl, issuer: name }: Issuer) => ({
-  PAYLOAD_KEYS: `k1:${newKey()}`,
-  CODEC_ADDRESS: '127.0.0.1:0',
-  CODEC_JWKS_URL: jwksUrl,
-  CODEC_JWT_ISSUER: name,
-  CODEC_JWT_AUDIENCE: audience,
-});
 beforeAll(async () => {
   issuer = await startIssuer();
-  server = await startProcess(programOf('codec-server'), { ...environmentOf(issuer), CODEC_TOKEN: `cli:${agreed}` });
+  server = await startProcess(programOf('codec-server'), {
+    PAYLOAD_KEYS: `k1:${newKey()}`,
+    CODEC_ADDRESS: '127.0.0.1:0',
+    CODEC_TOKEN: `cli:${agreed}`,
+    CODEC_JWKS_URL: issuer.jwksUrl,
+    CODEC_JWT_ISSUER: issuer.issuer,
+    CODEC_JWT_AUDIENCE: audience,
+  });
 });
 afterAll(async () => {
   await server.kill('SIGTERM');
-  await issuer.close();
+  await closeAll();
 });
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
@@ -37,16 +37,14 @@ const claims = (changes: Record<string, unknown> = {}) => ({
   exp: inSeconds(300),
   ...changes,
 });
-const present = (token: string, process: RunningProcess) =>
-  call(`${urlOf(process)}/decode`, { body: '{}', headers: { authorization: `Bearer ${token}` } });
-
-const linesOf = (process: RunningProcess) => process.errors().split('\n').slice(0, -1);
+const lines = () => server.errors().split('\n').slice(0, -1);
 
 /** The answer, and the line of the log, which takes a way of its own to us. */
-async function presentAndRead(token: string, process = server) {
-  const before = linesOf(process).length;
-  const answered = await present(token, process);
-  const [line] = await until(async () => linesOf(process).length > before && linesOf(process).slice(before));
+async function presentAndRead(token: string) {
+  const before = lines().length;
+  const url = `${server.ready.replace('codec server ready: ', '')}/decode`;
+  const answered = await call(url, { body: '{}', headers: { authorization: `Bearer ${token}` } });
+  const [line] = await until(async () => lines().length > before && lines().slice(before));
   return { answered, line: JSON.parse(line!) as Record<string, unknown> };
 }
 

@@ -27,7 +27,7 @@ const keys = parsePayloadKeys(`k1:${newKey()}`);
 const codec = new EncryptionCodec(keys);
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ keys, bodyBytesMax: 8 * 1024 * 1024 });
+  server = await startServer({ keys });
 });
 afterAll(() => server.stop());
 
