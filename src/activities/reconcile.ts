@@ -11,7 +11,7 @@ import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
 import { countServers, serversInTurn } from '../journal/servers';
-import { statedFirewalls } from '../journal/stated-firewalls';
+import { statedFirewalls } from '../journal/firewalls';
 import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';

@@ -4,7 +4,7 @@ import { workflowIdOf } from '../domain/identity';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
-import type { Place } from '../journal/turn-rows';
+import type { Place } from '../journal/turns';
 import { dropTurn, takeTurn, whoIsNext } from '../journal/turns';
 import type { CallContext, Call } from './call';
 import { isNotFound, isRunning } from './is-running';

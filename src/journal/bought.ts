@@ -10,7 +10,7 @@ import type { Metadata } from '../domain/requests';
 import { accountName } from '../domain/identity';
 import type { Fate } from '../domain/spending';
 import { isPostgres } from './dialects';
-import type { Journal } from './journal';
+import type { Store } from './store';
 import { iso } from './rows';
 import type { JournalTables } from './schema';
 import { unnamed } from './servers';
@@ -57,7 +57,7 @@ const pageMax = 200;
  *
  * @throws JournalUnavailable
  */
-export async function* bought(journal: Journal, filter: BoughtFilter): AsyncGenerator<Bought> {
+export async function* bought(journal: Store, filter: BoughtFilter): AsyncGenerator<Bought> {
   for (let after: After | undefined; ;) {
     const from = after;
     const page = await journal.read((db) => pageOf(db, filter, from));
@@ -129,7 +129,7 @@ function pageOf(db: Kysely<JournalTables>, filter: BoughtFilter, after: After | 
     .execute();
 }
 
-async function described(journal: Journal, row: Awaited<ReturnType<typeof pageOf>>[number]): Promise<Bought> {
+async function described(journal: Store, row: Awaited<ReturnType<typeof pageOf>>[number]): Promise<Bought> {
   const { workflow, reference, fate, ids, total, currency, estimate, servers, items, account } = row;
   const read = async (sealed: string | null) => {
     if (sealed === null) return undefined;

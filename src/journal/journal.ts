@@ -14,26 +14,34 @@
  * concurrent calls of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
-import type { AnsweredOutcome, JournalKnowledge, PivotNote } from '../domain/effects';
+import type { AnsweredOutcome, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import { purchaseOf } from '../domain/spending';
-import { type CorrectionRow, correctionsOf, insertCorrection } from './correction-rows';
-import { decide, doubtsBeside, isPlain, meanAtOnce, repeats } from './decide';
-import { isPostgres, nowMs } from './dialects';
-import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
-import { askAboutFailovers, type FailoverRule } from './database-identity';
+import {
+  decide,
+  doubtsBeside,
+  isPlain,
+  meanAtOnce,
+  repeats,
+  type Decided,
+  type Meaning,
+  type Meant,
+  type Noted,
+} from './decide';
+import { nowMs } from './dialects';
+import { isUniqueViolation, JournalUnavailable } from './errors';
 import { epochOfNew, insertLost, insertSeen, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
-import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
-import { markUndone } from './undone-firewalls';
 import {
   aboutOf,
   closeAsSeen,
   closeByRun,
+  type CorrectionRow,
+  correctionsOf,
+  type Db,
   disown,
   type Effect,
   effectOf,
@@ -44,18 +52,22 @@ import {
   leftInFlight,
   livePivot,
   lock,
+  type MeantCall,
+  ofSaga,
   type Reference,
   referenceOf,
   rowsOfStep,
+  type SentDigests,
   type SagaKey,
   takeAtOnce,
   theJournal,
-  type Tx,
+  updateEffect,
 } from './rows';
-import type { WantedFirewalls, JournalTables } from './schema';
-import type { Sealing } from './sealing';
+import type { WantedFirewalls } from './schema';
 import { idsIn, isProtecting, noteAssigned, noteEnding, notePlaced, noteWord } from './servers';
-import { endTurn, type Place } from './turn-rows';
+import { markUndone } from './state';
+import { Store, type Verdict } from './store';
+import { endTurn, type Place } from './turns';
 
 export interface Answer {
   outcome: AnsweredOutcome;
@@ -87,18 +99,7 @@ export interface Corrected extends SealedCorrection {
   step: string;
 }
 
-export interface Verdict {
-  by?: string | undefined;
-  note: string;
-}
-
-export class Journal {
-  constructor(
-    readonly db: Kysely<JournalTables>,
-    readonly sealing: Sealing,
-    readonly failover: FailoverRule = askAboutFailovers,
-  ) {}
-
+export class Journal extends Store {
   /**
    * Takes a reference for ever, or finds the run that took it.
    *
@@ -145,7 +146,7 @@ export class Journal {
       await tx
         .updateTable('reference')
         .set({ account: account ?? null, request: sealed })
-        .where((where) => where.and({ ...key }))
+        .where(ofSaga(key))
         .where('request', 'is', null)
         .execute();
       return { journal, first: await referenceOf(tx, key) };
@@ -173,7 +174,11 @@ export class Journal {
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
       if ((await livePivot(tx, key)) !== undefined) return 'placed';
-      await insertCorrection(tx, { ...key, id, run, step, correction });
+      await tx
+        .insertInto('correction')
+        .values({ ...key, id, run, step, correction, at_ms: nowMs(tx) })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
       return 'written';
     });
   }
@@ -225,6 +230,20 @@ export class Journal {
 
   private async sealedRequest(key: SagaKey): Promise<string | null> {
     return (await this.read((db) => referenceOf(db, key)))?.request ?? null;
+  }
+
+  /** By the secret's name, the digests of each call of the saga that sent it. @throws JournalUnavailable */
+  async digestsSent(key: SagaKey): Promise<Map<string, (readonly string[])[]>> {
+    const rows = await this.read((db) =>
+      db.selectFrom('effect').select('sent').where(ofSaga(key)).where('sent', 'is not', null).execute(),
+    );
+    const found = new Map<string, (readonly string[])[]>();
+    for (const { sent } of rows) {
+      for (const [name, digests] of Object.entries(JSON.parse(sent ?? '{}') as SentDigests)) {
+        found.set(name, [...(found.get(name) ?? []), digests]);
+      }
+    }
+    return found;
   }
 
   /** The account that the reference was taken for, if its request named one. @throws JournalUnavailable */
@@ -398,11 +417,10 @@ export class Journal {
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
       // A row of doubt keeps its failure.
       const completed = { ...answered, failure: row.id === knows.row ? failure : (row.failure ?? undefined) };
-      await tx
-        .updateTable('effect')
-        .set({ ...(says === 'late' ? { late: sealed } : {}), ...(counts ? columnsOf(tx, completed) : {}) })
-        .where('id', '=', row.id)
-        .execute();
+      await updateEffect(tx, row.id, {
+        ...(says === 'late' ? { late: sealed } : {}),
+        ...(counts ? columnsOf(tx, completed) : {}),
+      });
       if (isDone) await noteDone(row.id);
       return says === 'late' ? 'late' : 'written';
     });
@@ -429,11 +447,8 @@ export class Journal {
         if (found?.outcome === 'done') return 'done';
         if (found === undefined) await insertSeen(tx, key, row);
         const now = nowMs(tx);
-        await tx
-          .updateTable('effect')
-          .set({ outcome: 'done', answer: sealed, ...(decided ? { decided, decided_ms: now } : { answered_ms: now }) })
-          .where('id', '=', row)
-          .execute();
+        const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
+        await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
         await notePlaced(tx, key, found === undefined ? {} : aboutOf(found), idsIn(answer));
         return 'done';
       });
@@ -471,11 +486,8 @@ export class Journal {
         if (typeof found?.cancelled_ms === 'number') return 'before';
         const now = nowMs(tx);
         const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
-        await tx
-          .updateTable('effect')
-          .set({ ...(found?.outcome === 'done' ? {} : placed), cancelled: sealed, cancelled_ms: now })
-          .where('id', '=', id)
-          .execute();
+        const said = { cancelled: sealed, cancelled_ms: now };
+        await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
         return 'cancelled';
       });
     } catch (error) {
@@ -505,11 +517,7 @@ export class Journal {
       if (found === undefined || (found.outcome !== null && found.outcome !== 'unknown')) return { how: 'denied' };
       const leftMs = await leftInFlight(tx, found, await theJournal(tx));
       if (leftMs > 0) return { how: 'in-flight', leftMs };
-      await tx
-        .updateTable('effect')
-        .set({ outcome: 'denied', decided, decided_ms: nowMs(tx) })
-        .where('id', '=', row)
-        .execute();
+      await updateEffect(tx, row, { outcome: 'denied', decided, decided_ms: nowMs(tx) });
       return { how: 'denied' };
     });
   }
@@ -559,51 +567,6 @@ export class Journal {
   async endedBy({ run, ended_ms, report }: Pick<EndingRow, 'run' | 'ended_ms' | 'report'>): Promise<Ended> {
     return { how: 'ended', at: iso(ended_ms), run, ending: await this.unseal(report, `the ending of run ${run}`) };
   }
-
-  /** @throws JournalUnreadable */
-  async noteOf(sealed: string | null): Promise<PivotNote | undefined> {
-    return sealed === null ? undefined : ((await this.unseal(sealed, 'what was sent')) as PivotNote);
-  }
-
-  /** @throws JournalUnreadable */
-  async unseal(sealed: string, what: string): Promise<unknown> {
-    try {
-      return await this.sealing.unseal(sealed);
-    } catch (error) {
-      throw new JournalUnreadable(what, { cause: error });
-    }
-  }
-
-  /** One select, which needs no transaction. @throws JournalUnavailable */
-  async read<T>(query: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
-    try {
-      return await query(this.db);
-    } catch (error) {
-      throw asUnavailable(error);
-    }
-  }
-
-  /** A statement of its own is its own transaction; a file is locked first, outside of SQLite. */
-  private inOneStatement<T>(work: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
-    if (!isPostgres(this.db)) return this.inTransaction(work);
-    return work(this.db).catch((error: unknown) => {
-      throw isUniqueViolation(error) ? error : asUnavailable(error);
-    });
-  }
-
-  /** @throws JournalUnavailable */
-  async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    try {
-      return await this.db.transaction().execute(work);
-    } catch (error) {
-      throw isUniqueViolation(error) ? error : asUnavailable(error);
-    }
-  }
-
-  /** Waits for running queries, and closes the connections. */
-  close(): Promise<void> {
-    return this.db.destroy();
-  }
 }
 
 /** `ending` is what the run said when it ended. */
@@ -639,13 +602,13 @@ export interface Ending {
 
 type Sealed = Omit<Answer, 'answer'> & { answer: string };
 
-function columnsOf(db: Kysely<JournalTables>, { outcome, failure, answer, cartItemId }: Sealed) {
+function columnsOf(db: Db, { outcome, failure, answer, cartItemId }: Sealed) {
   const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
   return { outcome, answer, answered_ms: nowMs(db), failure: failure ?? null, ...item };
 }
 
 /** @returns false where the row has an outcome, or is gone */
-async function complete(db: Kysely<JournalTables>, row: string, answered: Sealed): Promise<boolean> {
+async function complete(db: Db, row: string, answered: Sealed): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('effect')
     .set(columnsOf(db, answered))

@@ -3,10 +3,9 @@
  */
 import { sql } from 'kysely';
 import type { RecordedEnding } from '../domain/record';
-import { nowMs } from './dialects';
 import { whyRestored } from './lost-time';
-import { theJournal, type SagaKey, type Tx } from './rows';
-import type { Journal } from './journal';
+import { ofSaga, theJournal, timeNow, type SagaKey, type Tx } from './rows';
+import type { Store } from './store';
 import { stateColumns, stateOf } from './state';
 
 export interface LeftBehind extends SagaKey {
@@ -51,33 +50,21 @@ export interface EndedSlice {
  * @throws JournalUnavailable
  */
 export async function endedSagas(
-  journal: Journal,
+  journal: Store,
   { namespace, days, after, limit }: { namespace: string; days: number; after: ByAge | undefined; limit: number },
 ): Promise<EndedSlice> {
   const slice = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const restored = whyRestored(from, journal.failover.how);
     // Asked first: the database looks into its index only for a time that stands still.
-    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+    const now = await timeNow(tx);
     // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
-    const question = tx
-      .selectFrom('reference')
-      .select(['workflow', 'reference', 'first_seen_ms'])
-      .where('first_seen_ms', '>=', now - days * dayMs)
-      .where('open_in', 'is', null)
-      .where((where) => where.or([where('namespace', '=', namespace), where('namespace', 'is', null)]))
-      .where('runs', 'is not', null)
-      .orderBy('first_seen_ms', 'desc')
-      .orderBy('workflow', 'desc')
-      .orderBy('reference', 'desc')
-      .limit(limit);
-    const found = await (
-      after === undefined
-        ? question
-        : question.where(
-            sql<boolean>`(first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`,
-          )
-    ).execute();
+    const { rows: found } = await sql<SagaKey & { first_seen_ms: number }>`
+      select workflow, reference, first_seen_ms from reference
+        where first_seen_ms >= ${now - days * dayMs} and open_in is null and runs is not null
+        and (namespace = ${namespace} or namespace is null)
+        ${after === undefined ? sql`` : sql`and (first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`}
+        order by first_seen_ms desc, workflow desc, reference desc limit ${limit}`.execute(tx);
     const sagas = [];
     for (const { workflow, reference, first_seen_ms: firstSeenMs } of found) {
       sagas.push({ ...(await leftBehindBy(tx, { workflow, reference })), firstSeenMs });
@@ -89,7 +76,7 @@ export async function endedSagas(
 
 /** What lost sagas have left. @throws JournalUnavailable */
 export async function leftByLost(
-  journal: Journal,
+  journal: Store,
   keys: readonly SagaKey[],
 ): Promise<{ restored: string | undefined; sagas: LeftBehind[] }> {
   const found = await journal.inTransaction(async (tx) => {
@@ -102,7 +89,7 @@ export async function leftByLost(
 }
 
 /** One that was cancelled, or failed, has settled nothing; also one of which nobody can read how it ended. */
-async function withCleaned<S extends Uncleaned>(journal: Journal, { cleanUps, ...saga }: S) {
+async function withCleaned<S extends Uncleaned>(journal: Store, { cleanUps, ...saga }: S) {
   const reports = cleanUps.map((report) => journal.unseal(report, 'an ending').catch(() => undefined));
   const done = (await Promise.all(reports)).flatMap((report) => {
     const ending = (report ?? {}) as Partial<RecordedEnding>;
@@ -123,13 +110,13 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
   const rows = await tx
     .selectFrom('effect')
     .select([...stateColumns, 'meant_ms'])
-    .where((where) => where.and({ ...key }))
+    .where(ofSaga(key))
     .orderBy('seq')
     .execute();
   const endings = await tx
     .selectFrom('ending')
     .select(['ended_by', 'ended_ms', 'outcome', 'report'])
-    .where((where) => where.and({ ...key }))
+    .where(ofSaga(key))
     .execute();
   const { placement, items, servers } = stateOf(rows);
   const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ meant_ms }) => meant_ms));

@@ -8,7 +8,7 @@
  */
 import { sql } from 'kysely';
 import { whatIsLacking } from './lost-time';
-import { type Begin, disown, endingOf, iso, livePivot, lock, own, type SagaKey, theJournal } from './rows';
+import { type Begin, closeAsSeen, disown, endingOf, iso, livePivot, lock, own, type SagaKey, theJournal } from './rows';
 import type { Ended, Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
@@ -51,8 +51,8 @@ export function openReferences(
 }
 
 /** Whether its order, change order or switch was placed, or may have been. @throws JournalUnavailable */
-export function mayBePlaced(journal: Journal, { workflow, reference }: SagaKey): Promise<boolean> {
-  return journal.inTransaction(async (tx) => (await livePivot(tx, { workflow, reference })) !== undefined);
+export function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
+  return journal.inTransaction(async (tx) => (await livePivot(tx, key)) !== undefined);
 }
 
 export type Begun =
@@ -103,11 +103,5 @@ export function closeToRuns(journal: Journal, key: SagaKey, namespace: string): 
  * @throws JournalUnavailable
  */
 export function close(journal: Journal, { workflow, reference, touchedMs }: OpenReference): Promise<void> {
-  return journal.inTransaction(async (tx) => {
-    await tx
-      .updateTable('reference')
-      .set({ open_in: null })
-      .where((where) => where.and({ workflow, reference, touched_ms: touchedMs }))
-      .execute();
-  });
+  return journal.inTransaction((tx) => closeAsSeen(tx, { workflow, reference }, { checkedAtMs: touchedMs }));
 }

@@ -14,7 +14,7 @@ import {
 } from './rows';
 import { epochOfNew, insertDoubt, lostPivot, whatIsLacking } from './lost-time';
 import { openPivot } from './decide';
-import type { Journal } from './journal';
+import type { Store } from './store';
 import { stateOf, type State } from './state';
 
 /** What the journal has of the step that cannot be undone. */
@@ -75,7 +75,7 @@ export interface Asking {
  * @throws JournalUnavailable, JournalUnreadable
  */
 export async function standingOf(
-  journal: Journal,
+  journal: Store,
   key: SagaKey,
   { knows, inFlightMs, run, added = [] }: Asking,
 ): Promise<Standing> {
@@ -111,11 +111,7 @@ export async function standingOf(
 const isOf = (row: Effect, { cartItemId }: OpenItem) =>
   row.cart_item_id === cartItemId || aboutOf(row).cartItems?.includes(cartItemId) === true;
 
-async function placementOf(
-  journal: Journal,
-  pivot: Effect | undefined,
-  leftMs: number,
-): Promise<Standing['placement']> {
+async function placementOf(journal: Store, pivot: Effect | undefined, leftMs: number): Promise<Standing['placement']> {
   if (pivot === undefined) return { how: 'none' };
   const { step, run, answer, outcome, answered_ms, decided_ms, meant_ms } = pivot;
   const { cartItems } = aboutOf(pivot);
