@@ -55,9 +55,9 @@ export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
   /** What the run's history knows of the journal; undefined before the run has used it. */
   knows: JournalKnowledge | undefined;
   /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
-  recall?: boolean;
+  recall?: boolean | undefined;
   /** If a person has done the call by hand, send nothing; see by-hand.ts. */
-  countsByHand?: boolean;
+  countsByHand?: boolean | undefined;
   /** Is sealed. */
   note?: PivotNote | undefined;
   /** The saga's turn, if it has one: what a person did by hand counts within it. */
