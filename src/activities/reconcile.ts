@@ -138,7 +138,7 @@ export function createReconcileActivities(
       return call('read', { retry }, async () => {
         const open = await openReferences(journal, Context.current().info.namespace, after, sliceSize);
         const standing = await askTemporal('which sagas go on', (client) => lookUp(client, open.map(idOf)));
-        const lostOnes = open.filter((key) => isLost(standing.get(idOf(key))));
+        const lostOnes = open.filter((key) => isLost(standing.get(idOf(key)))).map(keyOf);
         const { restored, sagas } = await leftByLost(journal, lostOnes);
         requireWhole(restored);
         const lost: LostSlice['lost'] = [];

@@ -11,7 +11,6 @@ import {
   type Effect,
   insertEffect,
   insertReference,
-  lock,
   rowsOfStep,
   theJournal,
   type SagaKey,
@@ -46,8 +45,8 @@ export async function writeByHand(
   const decided = await journal.sealing.seal(verdict);
   // There was no call, so the recorded answer is null.
   const answer = await journal.sealing.seal(null);
-  return journal.inTransaction(async (tx) => {
-    const taken = (await lock(tx, key)) !== undefined;
+  return journal.locked(key, async (tx, locked) => {
+    const taken = locked !== undefined;
     const state = await theJournal(tx);
     const why = await whatIsLacking(tx, state, { taken, knows, failover: journal.failover });
     if (why !== undefined) return { how: 'restored', why };
@@ -63,13 +62,7 @@ export async function writeByHand(
 async function writeOne(
   tx: Tx,
   key: SagaKey,
-  {
-    call,
-    run,
-    decided,
-    answer,
-    epoch,
-  }: { call: EffectCall; run: string; decided: string; answer: string; epoch: number },
+  { call, run, decided, answer, epoch }: Pick<Effect, 'run' | 'epoch' | 'decided' | 'answer'> & { call: EffectCall },
 ): Promise<string> {
   const last = (await rowsOfStep(tx, key, call)).at(-1);
   if (last?.run === run && isDoneByHand(last, call)) return last.id;

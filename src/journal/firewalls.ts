@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { isRepair } from '../domain/reconcile';
 import { changeInFlight } from './decide';
 import { nowMs } from './dialects';
-import { aboutOf, effects, lock, ofSaga, theJournal, type SagaKey, type Tx } from './rows';
+import { aboutOf, effects, ofSaga, theJournal, type SagaKey, type Tx } from './rows';
 import type { WantedFirewalls } from './schema';
 import { stateOf } from './state';
 import type { Store } from './store';
@@ -33,8 +33,7 @@ export function inFlightAtServer(
   vmObjectId: number,
   kind?: 'compensate',
 ): Promise<number> {
-  return journal.inTransaction(async (tx) => {
-    await lock(tx, key);
+  return journal.locked(key, async (tx) => {
     const inFlight = await changeInFlight(tx, key, await theJournal(tx), { vmObjectId, kind });
     return inFlight?.leftMs ?? 0;
   });
@@ -42,8 +41,7 @@ export function inFlightAtServer(
 
 /** @throws JournalUnavailable */
 export function lookAtServer(journal: Store, key: SagaKey, vmObjectId: number): Promise<ServerLook> {
-  return journal.inTransaction(async (tx) => {
-    await lock(tx, key);
+  return journal.locked(key, async (tx) => {
     const inFlight = await changeInFlight(tx, key, await theJournal(tx), { vmObjectId });
     if (inFlight) return { how: 'under-way', leftMs: inFlight.leftMs };
     // Earlier firewalls are in the list that the saga read first.

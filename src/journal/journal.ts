@@ -61,6 +61,7 @@ import {
   type SagaKey,
   takeAtOnce,
   theJournal,
+  type Tx,
   updateEffect,
 } from './rows';
 import type { WantedFirewalls } from './schema';
@@ -77,6 +78,16 @@ export interface Answer {
   answer: unknown;
   /** The id of a cart item that was added. */
   cartItemId?: number | undefined;
+}
+
+export interface Taking {
+  account: string | undefined;
+  request: unknown;
+  run: string;
+  /** The run's: a new reference is open there until an ending is written, and owned by the run's first begin. */
+  namespace?: string;
+  /** Of a run that takes it again: a journal that lacks that was restored, and nothing is taken then. */
+  knows?: JournalKnowledge | undefined;
 }
 
 /** The run that took a reference first, and its request. */
@@ -101,29 +112,14 @@ export interface Corrected extends SealedCorrection {
 
 export class Journal extends Store {
   /**
-   * Takes a reference for ever, or finds the run that took it.
+   * Takes a reference for ever, or finds the run that took it. One that was taken before is owned by `begin`.
    *
-   * @param namespace the run's: a new reference is open there until an ending is written, and owned by the run's first
-   * begin. One that was taken before is owned by `begin`
-   * @param knows of a run that takes it again: a journal that lacks that was restored, and nothing is taken then
    * @returns the request that it was taken with first, undefined where only its effects are still known
    * @throws JournalUnavailable, JournalUnreadable
    */
   async take(
     key: SagaKey,
-    {
-      account,
-      request,
-      run,
-      namespace,
-      knows: before,
-    }: {
-      account: string | undefined;
-      request: unknown;
-      run: string;
-      namespace?: string;
-      knows?: JournalKnowledge | undefined;
-    },
+    { account, request, run, namespace, knows: before }: Taking,
   ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined; lacks?: string | undefined }> {
     const sealed = await this.sealing.seal(request);
     const asNew = { ...key, account: account ?? null, request: sealed };
@@ -133,10 +129,9 @@ export class Journal extends Store {
     if (taken !== undefined) return { knows: { ...taken, ...begun }, first: undefined };
     const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
-      const isTaken = async () => (await referenceOf(tx, key)) !== undefined;
-      const lacks =
-        before &&
-        (await whatIsLacking(tx, journal, { taken: await isTaken(), knows: before, failover: this.failover }));
+      const known = { knows: before, failover: this.failover };
+      const isTaken = before !== undefined && (await referenceOf(tx, key)) !== undefined;
+      const lacks = before && (await whatIsLacking(tx, journal, { taken: isTaken, ...known }));
       if (lacks !== undefined) return { journal, first: undefined, lacks };
       // A run that knows it from before has perhaps ordered in the lost time.
       const epoch = Math.min(epochOfNew(journal), before?.epoch ?? Infinity);
@@ -171,8 +166,7 @@ export class Journal extends Store {
    */
   async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
-    return this.inTransaction(async (tx) => {
-      await lock(tx, key);
+    return this.locked(key, async (tx) => {
       if ((await livePivot(tx, key)) !== undefined) return 'placed';
       await tx
         .insertInto('correction')
@@ -220,9 +214,10 @@ export class Journal extends Store {
    * @throws JournalUnavailable, JournalUnreadable
    */
   async correctedRequest(key: SagaKey): Promise<unknown> {
-    const { taken, corrected } = await this.inTransaction(async (tx) => {
-      return { taken: await referenceOf(tx, key), corrected: await correctionsOf(tx, key) };
-    });
+    const { taken, corrected } = await this.inTransaction(async (tx) => ({
+      taken: await referenceOf(tx, key),
+      corrected: await correctionsOf(tx, key),
+    }));
     if (taken === undefined || taken.request === null) return undefined;
     const first = await this.unseal(taken.request, 'the first request');
     return correctedBy(await this.unsealAll(corrected), key.workflow, first);
@@ -305,16 +300,14 @@ export class Journal extends Store {
     rows: readonly CorrectionRow[],
   ): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
-    const sealed = taken?.request ?? undefined;
-    if (sealed === undefined) return undefined;
+    if (taken === undefined || taken.request === null) return undefined;
     const { planTypesMore, duplicateWithinMs, spendLimits, priceList } = rules;
-    const unsealed = await this.unseal(sealed, 'the first request').catch((error: unknown) => {
+    const unsealed = await this.unseal(taken.request, 'the first request').catch((error: unknown) => {
       if (duplicateWithinMs > 0 || spendLimits.length > 0) throw error;
       return undefined;
     });
     if (unsealed === undefined) return undefined;
-    const corrections = await this.unsealAll(rows);
-    const corrected = correctedBy(corrections, workflow, unsealed);
+    const corrected = correctedBy(await this.unsealAll(rows), workflow, unsealed);
     const purchase = purchaseOf(workflow, corrected, planTypesMore, priceList);
     if (purchase === undefined) return undefined;
     const { account, what, servers, items, currency, estimate } = purchase;
@@ -355,25 +348,15 @@ export class Journal extends Store {
    * Finds the row of a commit whose confirmation was lost. Where its database has failed over meanwhile, the row is
    * there with all that was committed before it.
    */
-  private async findWritten(
-    { workflow, reference, call, recall, knows }: Meaning,
-    row: string,
-  ): Promise<Meant | undefined> {
-    return this.inTransaction(async (tx) => {
-      const key = { workflow, reference };
-      // Waits for that commit, if the database is still working on it.
-      await lock(tx, key);
+  private async findWritten({ call, recall, knows, ...key }: Meaning, row: string): Promise<Meant | undefined> {
+    // Waits for that commit, if the database is still working on it.
+    return this.locked(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found === undefined) return undefined;
       const { id } = await theJournal(tx);
       const rows = await rowsOfStep(tx, key, call);
-      const doubts = doubtsBeside(row, rows, recall);
-      return {
-        how: 'send',
-        knows: { journal: id, epoch: found.epoch, row, ...definedOnly({ begun: knows?.begun }) },
-        doubts,
-        ...repeats(row, rows, call),
-      };
+      const known = { journal: id, epoch: found.epoch, row, ...definedOnly({ begun: knows?.begun }) };
+      return { how: 'send', knows: known, doubts: doubtsBeside(row, rows, recall), ...repeats(row, rows, call) };
     });
   }
 
@@ -396,8 +379,7 @@ export class Journal extends Store {
     // Nothing else is written about most of them.
     const isAlone = !isDone || (call.kind === 'mutate' && !isProtecting(key, call));
     if (isAlone && (await this.inOneStatement((db) => complete(db, knows.row, answered)))) return 'written';
-    return this.inTransaction(async (tx) => {
-      await lock(tx, key);
+    return this.locked(key, async (tx) => {
       const noteDone = async (row: string) => {
         if (call.kind === 'compensate') await markUndone(tx, key, call, row);
         if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer));
@@ -440,20 +422,26 @@ export class Journal extends Store {
   ): Promise<'done' | 'superseded'> {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
+    return this.orSuperseded<'done'>(key, async (tx) => {
+      const found = await effectOf(tx, row);
+      if (found?.outcome === 'done') return 'done';
+      if (found === undefined) await insertSeen(tx, key, row);
+      const now = nowMs(tx);
+      const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
+      await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
+      await notePlaced(tx, key, found === undefined ? {} : aboutOf(found), idsIn(answer));
+      return 'done';
+    });
+  }
+
+  /** A person said that it had not happened, and it was meant again: the other row is the one to ask about. */
+  private async orSuperseded<How>(
+    key: SagaKey,
+    settle: (tx: Tx, taken: Reference | undefined) => Promise<How>,
+  ): Promise<How | 'superseded'> {
     try {
-      return await this.inTransaction<'done'>(async (tx) => {
-        await lock(tx, key);
-        const found = await effectOf(tx, row);
-        if (found?.outcome === 'done') return 'done';
-        if (found === undefined) await insertSeen(tx, key, row);
-        const now = nowMs(tx);
-        const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
-        await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
-        await notePlaced(tx, key, found === undefined ? {} : aboutOf(found), idsIn(answer));
-        return 'done';
-      });
+      return await this.locked(key, settle);
     } catch (error) {
-      // A person said that it had not happened, and it was meant again: the other row is the one to ask about.
       if (isUniqueViolation(error)) return 'superseded';
       throw error;
     }
@@ -475,25 +463,19 @@ export class Journal extends Store {
   ): Promise<'cancelled' | 'before' | 'none' | 'open' | 'superseded'> {
     const sealed = await this.sealing.seal(verdict);
     const answer = await this.sealing.seal({ how: 'confirmed' });
-    try {
-      return await this.inTransaction<'cancelled' | 'before' | 'none' | 'open'>(async (tx) => {
-        await lock(tx, key);
-        const found = row === undefined ? await livePivot(tx, key) : await effectOf(tx, row);
-        const id = row ?? found?.id;
-        if (id === undefined) return 'none';
-        if (isOver && ((await referenceOf(tx, key))?.open_in ?? null) !== null) return 'open';
-        if (found === undefined) await insertSeen(tx, key, id);
-        if (typeof found?.cancelled_ms === 'number') return 'before';
-        const now = nowMs(tx);
-        const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
-        const said = { cancelled: sealed, cancelled_ms: now };
-        await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
-        return 'cancelled';
-      });
-    } catch (error) {
-      if (isUniqueViolation(error)) return 'superseded';
-      throw error;
-    }
+    return this.orSuperseded<'cancelled' | 'before' | 'none' | 'open'>(key, async (tx, taken) => {
+      const found = row === undefined ? await livePivot(tx, key) : await effectOf(tx, row);
+      const id = row ?? found?.id;
+      if (id === undefined) return 'none';
+      if (isOver && (taken?.open_in ?? null) !== null) return 'open';
+      if (found === undefined) await insertSeen(tx, key, id);
+      if (typeof found?.cancelled_ms === 'number') return 'before';
+      const now = nowMs(tx);
+      const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
+      const said = { cancelled: sealed, cancelled_ms: now };
+      await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
+      return 'cancelled';
+    });
   }
 
   /**
@@ -509,8 +491,7 @@ export class Journal extends Store {
     verdict: Verdict,
   ): Promise<{ how: 'denied' | 'done' } | { how: 'in-flight'; leftMs: number }> {
     const decided = await this.sealing.seal(verdict);
-    return this.inTransaction(async (tx) => {
-      await lock(tx, key);
+    return this.locked(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found === undefined) await noteLoss(tx, key);
       if (found?.outcome === 'done') return { how: 'done' };

@@ -26,6 +26,7 @@ import {
   iso,
   type JournalRow,
   ofSaga,
+  present,
   referenceOf,
   theJournal,
   timeNow,
@@ -57,24 +58,12 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   if (taken === undefined) return undefined;
   const open = new Opening(journal);
 
-  const request = taken.request === null ? undefined : await open.value(taken.request, 'request');
-  const corrections: RecordedCorrection[] = [];
-  for (const row of rows.corrections) corrections.push(await correctionOf(row, open));
-  const effects: RecordedEffect[] = [];
-  for (const row of rows.effects)
-    effects.push(
-      await effectOf(
-        row,
-        rows.purchases.find(({ effect }) => effect === row.id),
-        from,
-        open,
-      ),
-    );
-  const endings: RecordedEnding[] = [];
-  for (const row of rows.endings) endings.push(await endingOf(row, open));
-
-  const closed = [];
-  for (const row of rows.closed) closed.push(await closedOf(row, open));
+  const request = await open.value(taken.request, 'request');
+  const corrections = await inOrder(rows.corrections, (row) => correctionOf(row, open));
+  const purchaseOf = ({ id }: Effect) => rows.purchases.find(({ effect }) => effect === id);
+  const effects = await inOrder(rows.effects, (row) => effectOf(row, purchaseOf(row), from, open));
+  const endings = await inOrder(rows.endings, (row) => endingOf(row, open));
+  const closed = await inOrder(rows.closed, (row) => closedOf(row, open));
 
   const done = stateOf(rows.effects);
   const placement = placementOf(done, rows);
@@ -85,7 +74,7 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   return {
     reference: key.reference,
     workflow: key.workflow,
-    ...(taken.account === null ? {} : { account: taken.account }),
+    ...present({ account: taken.account }),
     firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
     ...definedOnly({ request }),
     corrections,
@@ -136,8 +125,9 @@ class Opening {
 
   constructor(private readonly journal: Store) {}
 
-  /** @returns undefined where it cannot be decrypted */
-  async value(sealed: string, what: string): Promise<unknown> {
+  /** @returns undefined where there is none, and where it cannot be decrypted */
+  async value(sealed: string | null, what: string): Promise<unknown> {
+    if (sealed === null) return undefined;
     try {
       return redact(await this.journal.unseal(sealed, what));
     } catch (error) {
@@ -149,6 +139,13 @@ class Opening {
       return undefined;
     }
   }
+}
+
+/** One after the other, so that what cannot be read is listed in this order. */
+async function inOrder<Row, Told>(rows: readonly Row[], tell: (row: Row) => Promise<Told>): Promise<Told[]> {
+  const told: Told[] = [];
+  for (const row of rows) told.push(await tell(row));
+  return told;
 }
 
 async function correctionOf(
@@ -166,44 +163,33 @@ async function effectOf(
   { raised_ms }: JournalRow,
   open: Opening,
 ): Promise<RecordedEffect> {
-  const what = `${row.step} (${row.id})`;
-  const isOpen = row.outcome === null || row.outcome === 'unknown';
-  const note = row.note === null ? undefined : await open.value(row.note, `what was sent as ${what}`);
-  const answer = row.answer === null ? undefined : await open.value(row.answer, `answer of ${what}`);
-  const decided = row.decided === null ? undefined : await open.value(row.decided, `decision on ${what}`);
-  const cancelled = row.cancelled === null ? undefined : await open.value(row.cancelled, `cancellation of ${what}`);
-  const late = row.late === null ? undefined : await open.value(row.late, `late answer of ${what}`);
+  const { id, step, kind, activity, run, outcome, cart_item_id: cartItemId } = row;
+  const what = `${step} (${id})`;
+  const isOpen = outcome === null || outcome === 'unknown';
+  const note = await open.value(row.note, `what was sent as ${what}`);
+  const answer = await open.value(row.answer, `answer of ${what}`);
+  const decided = (await open.value(row.decided, `decision on ${what}`)) as object | undefined;
+  const cancelled = (await open.value(row.cancelled, `cancellation of ${what}`)) as object | undefined;
+  const late = await open.value(row.late, `late answer of ${what}`);
   return {
-    id: row.id,
-    step: row.step,
-    kind: row.kind,
-    activity: row.activity,
-    about: {
-      ...aboutOf(row),
-      ...(row.cart_item_id === null ? {} : { cartItemId: row.cart_item_id }),
-    } as RecordedEffect['about'],
-    ...definedOnly({ note }),
-    ...(purchase === undefined ? {} : { bought: boughtOf(purchase) }),
-    run: row.run,
+    ...{ id, step, kind, activity },
+    about: { ...aboutOf(row), ...present({ cartItemId }) } as RecordedEffect['about'],
+    ...definedOnly({ note, bought: purchase && boughtOf(purchase) }),
+    run,
     meantAt: iso(row.meant_ms),
     ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
-    outcome: row.outcome ?? 'meant',
+    outcome: outcome ?? 'meant',
     ...(isOpen ? { inFlightUntil: iso(Math.max(row.meant_ms, raised_ms) + row.in_flight_ms) } : {}),
-    ...(row.failure === null ? {} : { failure: row.failure }),
-    ...definedOnly({ answer }),
-    ...(row.undone_by === null ? {} : { undoneBy: row.undone_by }),
-    ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...(decided as object | undefined) } }),
-    ...(row.cancelled_ms === null
-      ? {}
-      : { cancelled: { at: iso(row.cancelled_ms), ...(cancelled as object | undefined) } }),
-    ...(row.late === null ? {} : { late: late === undefined ? {} : { answer: late } }),
+    ...present({ failure: row.failure, answer, undoneBy: row.undone_by }),
+    ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...decided } }),
+    ...(row.cancelled_ms === null ? {} : { cancelled: { at: iso(row.cancelled_ms), ...cancelled } }),
+    ...(row.late === null ? {} : { late: definedOnly({ answer: late }) }),
   };
 }
 
-function boughtOf(row: PurchaseTable): RecordedEffect['bought'] {
+function boughtOf(row: PurchaseTable): NonNullable<RecordedEffect['bought']> {
   const { account, servers, items, total, currency, estimate, estimated_in: estimatedIn } = row;
-  const all = { account, servers, items, total, currency, estimate, estimatedIn };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+  return present({ account, servers, items, total, currency, estimate, estimatedIn });
 }
 
 async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> {
@@ -217,8 +203,7 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
     workflow: ended_by,
     ...definedOnly({ report }),
     outcome: outcome as RecordedEnding['outcome'],
-    ...definedOnly({ ended }),
-    ...definedOnly({ result }),
+    ...definedOnly({ ended, result }),
   };
 }
 
@@ -226,7 +211,7 @@ async function closedOf(
   { vm_object_id: id, closed, closed_ms }: Awaited<ReturnType<typeof closedBy>>[number],
   open: Opening,
 ): Promise<NonNullable<SagaRecord['serversClosed']>[number]> {
-  const said = (await open.value(closed ?? 'null', `who closed server ${id}`)) as { by?: string; note?: string } | null;
+  const said = (await open.value(closed, `who closed server ${id}`)) as { by?: string; note?: string } | undefined;
   return { ...(id === unnamed ? {} : { vmObjectId: id }), at: iso(closed_ms ?? 0), ...said };
 }
 

@@ -339,6 +339,16 @@ export async function insertEffect(
   return seq;
 }
 
+type Present<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]>;
+};
+
+/** Without what a row does not have: it is null there, and absent in what is told of it. */
+export function present<T extends object>(fields: T): Present<T> {
+  const there = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(there) as Present<T>;
+}
+
 export function aboutOf({ about }: Pick<Effect, 'about'>): About {
   return JSON.parse(about) as About;
 }

@@ -7,7 +7,6 @@ import {
   insertReference,
   iso,
   leftInFlight,
-  lock,
   referenceOf,
   type SagaKey,
   theJournal,
@@ -79,8 +78,7 @@ export async function standingOf(
   key: SagaKey,
   { knows, inFlightMs, run, added = [] }: Asking,
 ): Promise<Standing> {
-  const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
-    const locked = await lock(tx, key);
+  const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.locked(key, async (tx, locked) => {
     const from = await theJournal(tx);
     const lacks = await whatIsLacking(tx, from, { taken: locked !== undefined, knows, failover: journal.failover });
     const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
@@ -119,15 +117,7 @@ async function placementOf(journal: Store, pivot: Effect | undefined, leftMs: nu
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
     const placed = (await journal.unseal(answer ?? 'null', `the answer of ${step}`)) as Placement<unknown>;
     const cancelled = pivot.cancelled_ms === null ? {} : { cancelled: true as const };
-    return {
-      how: 'placed',
-      at,
-      run,
-      placed,
-      cartItems,
-      note: await journal.noteOf(pivot.note),
-      ...cancelled,
-    };
+    return { how: 'placed', at, run, placed, cartItems, note: await journal.noteOf(pivot.note), ...cancelled };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
   return { how: 'unknown', ...openPivot(pivot), cartItems, note: await journal.noteOf(pivot.note) };

@@ -4,7 +4,7 @@ import type { PivotNote } from '../domain/effects';
 import { askAboutFailovers, type FailoverRule } from './database-identity';
 import { isPostgres } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnreadable } from './errors';
-import type { Tx } from './rows';
+import { lock, type Reference, type SagaKey, type Tx } from './rows';
 import type { JournalTables } from './schema';
 
 /** How confidential values are written: like Temporal's payloads, so encrypted where there are keys. */
@@ -73,6 +73,16 @@ export class Store {
     } catch (error) {
       throw isUniqueViolation(error) ? error : asUnavailable(error);
     }
+  }
+
+  /**
+   * A transaction that decides about a reference: its row is written first, as a lock.
+   *
+   * @param work gets that row; undefined where the reference is not known
+   * @throws JournalUnavailable
+   */
+  locked<T>(key: SagaKey, work: (tx: Tx, taken: Reference | undefined) => Promise<T>): Promise<T> {
+    return this.inTransaction(async (tx) => work(tx, await lock(tx, key)));
   }
 
   /** Waits for running queries, and closes the connections. */

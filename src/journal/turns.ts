@@ -16,7 +16,7 @@ import type { Selectable } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
-import { type Columns, disown, inFlightOf, iso, livePivot, lock, ofSaga, type SagaKey, type Tx } from './rows';
+import { type Columns, disown, inFlightOf, iso, livePivot, ofSaga, type SagaKey, type Tx } from './rows';
 import type { JournalTables } from './schema';
 import type { Store } from './store';
 
@@ -87,9 +87,8 @@ export function takeTurn(
  * @throws JournalUnavailable
  */
 export function dropTurn(journal: Store, { id, ...key }: Place): Promise<number> {
-  return journal.inTransaction(async (tx) => {
-    // A call that is meant before this is seen here; one that comes later has no owner.
-    await lock(tx, key);
+  // A call that is meant before this is seen here; one that comes later has no owner.
+  return journal.locked(key, async (tx) => {
     const leftMs = await inFlightOf(tx, key);
     if (leftMs > 0) return leftMs;
     await tx.deleteFrom('turn').where('id', '=', id).execute();
