@@ -2,7 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import { isPostgres, openDatabase, type JournalAddress } from '../../src/journal/dialects';
 import type { JournalTables } from '../../src/journal/schema';
-import type { Sealing } from '../../src/journal/sealing';
+import type { Sealing } from '../../src/journal/store';
 import { provisionRequest } from '../requests';
 
 /** An order of two items with a firewall: what each saga has left. */

@@ -9,7 +9,7 @@ import {
 import File from 'libsql';
 import type { JournalAddress } from '../../src/journal/dialects';
 import { Journal } from '../../src/journal/journal';
-import type { Sealing } from '../../src/journal/sealing';
+import type { Sealing } from '../../src/journal/store';
 
 class Recorder implements KyselyPlugin {
   readonly asked: RootOperationNode[] = [];

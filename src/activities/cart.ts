@@ -82,10 +82,8 @@ type SecretField = 'password' | 'custom_ssh_key' | 'custom_script';
 async function valueOf(field: SecretField, secret: Secret, secrets: SecretResolver): Promise<string> {
   if (typeof secret === 'string') return secret;
   const value = await secrets.resolve(secret.secret).catch((error: unknown) => {
-    throw new OwnFailure(
-      'SecretMissing',
-      `the secret ${secret.secret} could not be looked up: ${(error as Error).message}`,
-    );
+    const why = `the secret ${secret.secret} could not be looked up: ${(error as Error).message}`;
+    throw new OwnFailure('SecretMissing', why);
   });
   if (value === undefined) throw new OwnFailure('SecretMissing', `there is no secret ${secret.secret} for ${field}`);
   if (!fitsDocument(field, value)) {

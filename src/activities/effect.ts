@@ -27,8 +27,8 @@ import { metrics } from '../domain/metrics';
 import type { Concern } from '../domain/spending';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal } from '../journal/journal';
-import type { Meaning, Meant, MeantCall } from '../journal/meaning';
-import type { SagaKey } from '../journal/rows';
+import type { Meaning, Meant } from '../journal/decide';
+import type { MeantCall, SagaKey } from '../journal/rows';
 import type { SentSecrets } from '../domain/secrets';
 import type { CallOptions } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
@@ -102,43 +102,64 @@ export function lookAgainIn(leftMs: number): number {
   return Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
 }
 
+export function underWay(why: string, leftMs: number): OwnFailure {
+  return new OwnFailure('UnderWay', why, { retryInMs: lookAgainIn(leftMs), inFlightMs: leftMs });
+}
+
 export function createEffect(
   journal: Journal,
   call: Call,
   settings: ActivitySettings,
   readSecrets: ReadSentSecrets,
 ): Effect {
+  const { inFlightMs } = settings;
   return <T>(spec: EffectSpec<T>, asked: EffectContext, send: (options: SendOptions) => Promise<T>) =>
     call(spec.kind, asked, async () => {
       // First, because a slow store must not use up the time to send.
       const secrets = await readSecrets(asked.secrets);
       const note = asked.note && { ...asked.note, ...(await lookFirst(spec)) };
       const clock = startClock();
-      const { info } = Context.current();
-      const { saga, run, workflow, activity } = sagaOf(info);
-      const namespace = workflow === saga.workflow ? info.namespace : undefined;
-      const { kind, about } = spec;
+      const { saga, run, workflow, activity, ...caller } = sagaOf();
+      const { kind, about, recall, countsByHand } = spec;
+      const { knows, turn, corrections, approved } = asked;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
-      const sent = await digestsOf(journal, await spec.sent?.());
-      const meaning = { ...saga, call: effect, run, namespace, sent };
-      const meant = await mean(journal, settings, meaning, spec, { ...asked, note });
+      const meant = await mean(journal, {
+        ...{ ...saga, call: effect, run, knows, note, turn, corrections, inFlightMs, recall, countsByHand },
+        namespace: workflow === saga.workflow ? caller.namespace : undefined,
+        sent: await digestsOf(journal, await spec.sent?.()),
+        rules: kind === 'pivot' ? { ...settings, approved } : undefined,
+      });
       if (meant.how === 'recorded') {
-        const { answer, at, run: by, knows, doubts } = meant;
-        return { value: answer as T, knows, recorded: { at, run: by }, ...among(doubts) };
+        const { answer, at, run: by, doubts } = meant;
+        return { value: answer as T, knows: meant.knows, recorded: { at, run: by }, ...among(doubts) };
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
-      const foundBy = asked.note?.foundBy;
-      const written = {
-        journal,
-        saga,
-        foundBy,
-        meant: { call: effect, run, knows: meant.knows, inFlightMs: settings.inFlightMs },
-      };
-      const whyTooLate = () => tooLate(spec.kind, asked, clock, settings);
-      const { value, unwritten } = await sendOnce(written, clock, whyTooLate, settings, spec, (options) =>
-        send({ ...options, secrets, repeats: meant.repeats }),
-      );
-      return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
+      const written = { journal, saga, meant: { call: effect, run, knows: meant.knows, inFlightMs } };
+      let late: Lateness | undefined;
+      const mayLeave = () => (late = tooLate(kind, asked, clock, settings))?.message;
+      try {
+        const value = await send({ mayLeave, secrets, repeats: meant.repeats });
+        const cartItemId = spec.cartItemIdOf?.(value);
+        const unwritten = await write(written, { outcome: 'done', answer: value, cartItemId });
+        return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
+      } catch (error) {
+        const failed = callFailureOf(error, kind, settings);
+        if (failed === undefined) throw error;
+        const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
+        const { failure: name } = failure;
+        const { cartItemId } = failed;
+        const unwritten = await write(written, {
+          outcome: outcomeOf(name),
+          failure: name,
+          answer: failure,
+          cartItemId,
+        });
+        const { row } = meant.knows;
+        const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy: asked.note?.foundBy };
+        const isAsked = kind === 'pivot' && name === 'UnknownOutcome';
+        const facts = { knows: meant.knows, ...(isAsked ? { doubt } : {}), ...unwritten };
+        throw new OwnFailure(name, failure.message, { ...failure, ...facts });
+      }
     });
 }
 
@@ -160,69 +181,24 @@ async function lookFirst(spec: Pick<EffectSpec<unknown>, 'lookFirst'>) {
 
 const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 
-function mean(
-  journal: Journal,
-  { inFlightMs, planTypesMore, duplicateWithinMs, spendLimits, priceList }: ActivitySettings,
-  meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace' | 'sent'>,
-  { kind, recall, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'countsByHand'>,
-  { knows, note, turn, corrections, approved }: EffectContext,
-): Promise<Meant> {
-  const guards = {
-    ...(recall ? { recall } : {}),
-    ...(countsByHand ? { countsByHand } : {}),
-    ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, priceList, approved } } : {}),
-  };
-  return journal.mean({ ...meaning, knows, note, turn, corrections, inFlightMs, ...guards }).catch((error: unknown) => {
+async function mean(journal: Journal, meaning: Meaning): Promise<Meant> {
+  try {
+    return await journal.mean(meaning);
+  } catch (error) {
+    const { call, knows, inFlightMs } = meaning;
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. If it was written anyway, its outcome has to be written, too.
-    const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inFlightMs };
+    const unwritten = { call, knows: { ...knows, row: error.row }, inFlightMs };
     throw new OwnFailure('JournalUnavailable', error.message, {
       unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
     });
-  });
+  }
 }
 
 interface Written {
   journal: Journal;
   saga: SagaKey;
-  foundBy: string | undefined;
   meant: MeantCall;
-}
-
-/** @throws OwnFailure whose outcome is in the journal, or in `unwritten` */
-async function sendOnce<T>(
-  written: Written,
-  clock: Clock,
-  whyTooLate: () => Lateness | undefined,
-  settings: ActivitySettings,
-  { kind, cartItemIdOf }: EffectSpec<T>,
-  send: (options: CallOptions) => Promise<T>,
-): Promise<{ value: T; unwritten: { unwritten?: Unwritten } }> {
-  const { run, knows } = written.meant;
-  let late: Lateness | undefined;
-  const mayLeave = () => (late = whyTooLate())?.message;
-  try {
-    const value = await send({ mayLeave });
-    const cartItemId = cartItemIdOf?.(value);
-    return { value, unwritten: await write(written, { outcome: 'done', answer: value, cartItemId }) };
-  } catch (error) {
-    const failed = callFailureOf(error, kind, settings);
-    if (failed === undefined) throw error;
-    const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
-    const { failure: name } = failure;
-    const { cartItemId } = failed;
-    const unwritten = await write(written, { outcome: outcomeOf(name), failure: name, answer: failure, cartItemId });
-    const doubt = {
-      row: knows.row,
-      at: clock.startedAt,
-      run,
-      inFlightMs: settings.inFlightMs,
-      restored: false,
-      foundBy: written.foundBy,
-    };
-    const asked = kind === 'pivot' && name === 'UnknownOutcome' ? { doubt } : {};
-    throw new OwnFailure(name, failure.message, { ...failure, knows, ...asked, ...unwritten });
-  }
 }
 
 /** @returns what has yet to be written, where the journal was down for too long */
@@ -241,10 +217,7 @@ export const notOwned = 'another run has begun since, or this one has gone on wi
 function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {
   switch (meant.how) {
     case 'under-way':
-      return new OwnFailure('UnderWay', 'a call that was sent before may still be in flight; nothing was sent now', {
-        retryInMs: lookAgainIn(meant.leftMs),
-        inFlightMs: meant.leftMs,
-      });
+      return underWay('a call that was sent before may still be in flight; nothing was sent now', meant.leftMs);
     case 'unknown': {
       const { row, at, run, inFlightMs, restored, note } = meant;
       return new OwnFailure('UnknownOutcome', whyInDoubt(meant), {

@@ -2,7 +2,6 @@
  * Firewalls of one server: assigned (row 8), unassigned (row 9), listed (row 10). Each of the first two undoes the
  * other.
  */
-import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import type { Effected } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
@@ -20,7 +19,7 @@ import { ProviderFailure, Rejected } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { rawResponse, type CallContext, type Call } from './call';
-import { lookAgainIn, lookWithinMs, type Effect, type EffectContext, type SendOptions } from './effect';
+import { lookWithinMs, underWay, type Effect, type EffectContext, type SendOptions } from './effect';
 import { sagaOf } from './saga-of';
 import { isAnothers, type Standing, type ToCompare } from './journal';
 import type { ReadSentSecrets } from './secrets-sent';
@@ -90,36 +89,24 @@ export function createFirewallActivities(
   settings: ActivitySettings,
 ) {
   const { newServerWithinMs, listLagMs } = settings;
-  /** Asked before the list, so that the list shows everything that the journal has settled. */
-  const othersOn = async (vmObjectId: number): Promise<{ others: number[] }> => {
-    const looked = await lookAtServer(journal, sagaOf(Context.current().info).saga, vmObjectId);
-    if (looked.how === 'settled') return { others: looked.others };
-    throw listNotReliableYet(looked.leftMs);
-  };
-  const settled = async (vmObjectId: number, after: ListFirewalls['after']): Promise<void> => {
-    if (after === undefined) return;
-    const { saga } = sagaOf(Context.current().info);
-    const leftMs = await inFlightAtServer(journal, saga, vmObjectId, after === 'undoing' ? 'compensate' : undefined);
-    if (leftMs > 0) throw listNotReliableYet(leftMs);
-  };
-  const specOf = ({ undoing, vmObjectId, firewalls, countsByHand }: ChangeFirewalls) =>
-    ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand }) as const;
 
   const list = async (input: ListFirewalls, signal?: AbortSignal): Promise<FirewallList> => {
+    const { vmObjectId, expect = [], without = [], exactly, undoing, after } = input;
     const secrets = await readSecrets(input.secrets);
-    await settled(input.vmObjectId, input.after);
-    const others = input.undoing ? await othersOn(input.vmObjectId) : {};
-    const { expect = [], without = [], exactly } = input;
+    if (after !== undefined) {
+      const kind = after === 'undoing' ? 'compensate' : undefined;
+      const leftMs = await inFlightAtServer(journal, sagaOf().saga, vmObjectId, kind);
+      if (leftMs > 0) throw listNotReliableYet(leftMs);
+    }
+    // Asked before the list, so that the list shows everything that the journal has settled.
+    const looked = undoing ? await lookAtServer(journal, sagaOf().saga, vmObjectId) : undefined;
+    if (looked?.how === 'under-way') throw listNotReliableYet(looked.leftMs);
+    const others = looked === undefined ? {} : { others: looked.others };
     // Who only wants to know what is there now does not wait for a new server, nor for a list that lags.
-    const waits = input.expect !== undefined || input.after !== undefined || input.undoing === true;
-    const lately = waits
-      ? await changedLately(journal, input.vmObjectId, listLagMs)
-      : new Map<number, boolean | undefined>();
-    const serverIsNew = waits && (await isNew(input.vmObjectId));
-    const response = await provider.listFirewalls(input.vmObjectId, {
-      ...{ secrets, serverIsNew },
-      ...definedOnly({ signal }),
-    });
+    const waits = input.expect !== undefined || after !== undefined || undoing === true;
+    const lately = waits ? await changedLately(journal, vmObjectId, listLagMs) : new Map<number, undefined>();
+    const serverIsNew = waits && (await isNew(vmObjectId));
+    const response = await provider.listFirewalls(vmObjectId, { secrets, serverIsNew, ...definedOnly({ signal }) });
     const read = readFirewallIds(response);
     if (read === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
     const { ids: firewalls, pending } = read;
@@ -141,27 +128,21 @@ export function createFirewallActivities(
         : []),
       ...(surplus.length > 0 ? [`still shows ${surplus.join(', ')}`] : []),
     ];
-    throw new OwnFailure(
-      'NotVisibleYet',
-      `the provider's firewall list of server ${input.vmObjectId} ${said.join(' and ')}`,
-      { lacks: missing, surplus },
-    );
+    const why = `the provider's firewall list of server ${vmObjectId} ${said.join(' and ')}`;
+    throw new OwnFailure('NotVisibleYet', why, { lacks: missing, surplus });
   };
   /** What it may not show yet, or fails to, is looked at again in a call of its own; so it is where time is short. */
   const changeAndLook = async (
     how: 'assignFirewalls' | 'unassignFirewalls',
-    { shows, ...input }: ChangeFirewalls,
+    { shows, undoing, ...input }: ChangeFirewalls,
   ): Promise<Effected<Changed>> => {
+    const { vmObjectId, firewalls, countsByHand, secrets } = input;
     const startedMs = performance.now();
-    const changed = await effect(specOf(input), input, (options) => change(how, input, options));
+    const spec = { kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand } as const;
+    const changed = await effect(spec, input, (options) => change(how, input, options));
     const hasTime = performance.now() - startedMs < lookWithinCallMs;
-    return {
-      ...changed,
-      value:
-        shows === undefined || !hasTime
-          ? {}
-          : await lookNow({ vmObjectId: input.vmObjectId, ...definedOnly({ secrets: input.secrets }), ...shows }),
-    };
+    if (shows === undefined || !hasTime) return { ...changed, value: {} };
+    return { ...changed, value: await lookNow({ vmObjectId, ...definedOnly({ secrets }), ...shows }) };
   };
   const lookNow = async (looking: ListFirewalls): Promise<Changed> => {
     try {
@@ -225,7 +206,7 @@ export function createFirewallActivities(
       ...input
     }: CallContext & ToCompare & { vmObjectId: number }): Promise<ChangedFirewalls & Pick<Standing, 'isAnothers'>> {
       return call('read', input, async () => {
-        const { saga } = sagaOf(Context.current().info);
+        const { saga } = sagaOf();
         if (await isAnothers(journal, saga, input)) return { isAnothers: true, assigned: [], unassigned: [] };
         return changedOnServer(journal, saga, vmObjectId);
       });
@@ -238,8 +219,5 @@ export function createFirewallActivities(
 }
 
 function listNotReliableYet(leftMs: number): OwnFailure {
-  return new OwnFailure('UnderWay', 'a call that was sent before may still be in flight, so the list may change', {
-    retryInMs: lookAgainIn(leftMs),
-    inFlightMs: leftMs,
-  });
+  return underWay('a call that was sent before may still be in flight, so the list may change', leftMs);
 }

@@ -8,18 +8,16 @@ import type { Sender } from '../notifications/sender';
 import type { SecretResolver } from '../security/secret-resolver';
 import { createCall } from './call';
 import { createCartActivities } from './cart';
-import { createChangeOrderActivities } from './change-orders';
 import { createDecideManyActivities } from './decide-many';
 import { createEffect } from './effect';
 import { createFirewallActivities } from './firewalls';
-import { createHoldActivities } from './hold';
-import { createInstallationActivities } from './installation';
 import { createJournalActivities } from './journal';
 import { createNotificationActivities } from './notifications';
 import { createOrderActivities } from './orders';
-import { createPlanSwitchActivities } from './plan-switch';
+import { createQuotedActivities } from './quotes';
 import { createReconcileActivities, type LookUp } from './reconcile';
 import type { ActivitySettings } from './settings';
+import { createHoldActivities } from './temporal';
 import { createTurnActivities } from './turns';
 import { createReadSentSecrets } from './secrets-sent';
 
@@ -38,7 +36,10 @@ export function createActivities({ provider, journal, secrets, sender, settings,
   const readSecrets = createReadSentSecrets(secrets, journal);
   const effect = createEffect(journal, call, settings, readSecrets);
   return {
-    ...createInstallationActivities(settings),
+    /** Values of `plan_type` beyond the document's four that this installation knows, as the setting has them. */
+    supportedPlanTypes: (): Promise<string[]> => Promise.resolve([...settings.planTypesMore]),
+    /** Whether a worker that has keys accepts a request that was not encrypted. */
+    takesClearRequests: (): Promise<boolean> => Promise.resolve(settings.takesClearRequests),
     ...createHoldActivities(),
     ...createDecideManyActivities(),
     ...createJournalActivities(journal, call, settings),
@@ -46,8 +47,7 @@ export function createActivities({ provider, journal, secrets, sender, settings,
     ...createNotificationActivities(journal, settings, { sender, secrets }),
     ...createCartActivities(provider, effect, secrets),
     ...createOrderActivities(provider, journal, { call, effect, readSecrets }, settings),
-    ...createChangeOrderActivities(provider, call, effect, settings),
-    ...createPlanSwitchActivities(provider, call, effect, settings),
+    ...createQuotedActivities(provider, call, effect, settings),
     ...createFirewallActivities(provider, journal, { call, effect, readSecrets }, settings),
     ...createReconcileActivities(journal, provider, call, lookUp, settings),
   };

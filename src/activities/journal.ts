@@ -16,20 +16,20 @@ import type { Report } from '../domain/results';
 import type { Milestone } from '../domain/progress';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
-import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
+import type { Corrected, Ending, Journal } from '../journal/journal';
 import type { Begin, SagaKey } from '../journal/rows';
 import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
 import { recordOf } from '../journal/record';
 import type { WantedFirewalls } from '../journal/schema';
 import { standingOf, type Asking, type Done, type PlacementFound, type Standing as Read } from '../journal/standing';
+import type { Verdict } from '../journal/store';
 import type { CallContext, Call } from './call';
-import { lookAgainIn, notOwned, reportLate, type EffectContext } from './effect';
-import { whoHolds } from './hold';
-import { isRunning } from './is-running';
+import { notOwned, reportLate, underWay, type EffectContext } from './effect';
 import { handOver, wantedEvents, type Told } from './notifications';
-import { sagaOf } from './saga-of';
-import type { ActivitySettings, Unprotected } from './settings';
+import { sagaOf, type Caller } from './saga-of';
+import type { ActivitySettings, CallKind, Unprotected } from './settings';
+import { isRunning, whoHolds } from './temporal';
 import { OwnFailure } from './translate-failure';
 import { askForTurn, wakeNextInQueue } from './turns';
 
@@ -140,15 +140,18 @@ export interface WriteByHand extends CallContext, Pick<EffectContext, 'knows'>, 
 /** A local activity holds a workflow task while it waits. So a journal that was away is not asked again for so long. */
 const awayMs = 1_000;
 
+type ForSaga = <T>(kind: CallKind, asked: CallContext, act: (caller: Caller) => Promise<T>) => Promise<T>;
+
 export function createJournalActivities(journal: Journal, call: Call, settings: ActivitySettings) {
   let awayUntilMs = 0;
+  const forSaga: ForSaga = (kind, asked, act) => call(kind, asked, () => act(sagaOf()));
   /** Makes a call in place fail at once where another one has just found the journal away: see `inPlace`. */
-  const atHand: Call = (kind, asked, act) =>
-    call(kind, asked, async () => {
+  const atHand: ForSaga = (kind, asked, act) =>
+    forSaga(kind, asked, async (caller) => {
       if (Context.current().info.isLocal && performance.now() < awayUntilMs)
         throw new JournalUnavailable('it was away a moment ago');
       try {
-        return await act();
+        return await act(caller);
       } catch (error) {
         if (error instanceof JournalUnavailable) awayUntilMs = performance.now() + awayMs;
         throw error;
@@ -171,12 +174,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * as {@link readStanding} where it was taken before, and has a pivot. One that has ended is not taken again.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
-      return atHand('read', input, async () => {
-        const { saga, run } = sagaOf(Context.current().info);
+      return atHand('read', input, async ({ saga, run, namespace }) => {
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
         const { account, request, resource, knows: before, hasPivot, isReset } = input;
-        const { namespace } = Context.current().info;
         const { knows, first, lacks } = await journal.take(saga, { account, request, run, namespace, knows: before });
         if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
@@ -188,9 +189,12 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         const wanted = wantedEvents(settings, account);
         const { requireFirewalls: unprotected } = settings;
-        const asks = unprotected !== 'off' && saga.workflow === 'provisionServers' ? { unprotected } : {};
-        const priced = await estimated(saga, first === undefined ? request : undefined);
-        const also: Beside = { ...turn, ...asks, ...priced, ...(wanted.length > 0 ? { wanted } : {}) };
+        const also: Beside = {
+          ...turn,
+          ...(unprotected !== 'off' && saga.workflow === 'provisionServers' ? { unprotected } : {}),
+          ...(await estimated(saga, first === undefined ? request : undefined)),
+          ...(wanted.length > 0 ? { wanted } : {}),
+        };
         if (first === undefined) return { how: 'new', knows, ...also };
         // One that comes later is found where the pivot is meant.
         const corrections = await journal.corrections(saga);
@@ -210,21 +214,20 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not meant by now is never
      * meant. Fails with `StateChanged` where another run has begun since.
      */
-    keepReference(
-      input: CallContext & { knows: JournalKnowledge; undoes?: true; isReset: boolean },
-    ): Promise<JournalKnowledge | PastEnding> {
-      return atHand('read', input, async () => {
-        const { saga, run } = sagaOf(Context.current().info);
-        const { namespace } = Context.current().info;
-        const begun = await beginAs(journal, saga, {
-          namespace,
-          run,
-          isReset: input.isReset,
-          renews: { ...input.knows, ...definedOnly({ undoes: input.undoes }) },
-        });
+    keepReference({
+      knows,
+      undoes,
+      isReset,
+      retry,
+    }: CallContext & { knows: JournalKnowledge; undoes?: true; isReset: boolean }): Promise<
+      JournalKnowledge | PastEnding
+    > {
+      return atHand('read', { retry }, async ({ saga, run, namespace }) => {
+        const renews = { ...knows, ...definedOnly({ undoes }) };
+        const begun = await beginAs(journal, saga, { namespace, run, isReset, renews });
         if (begun.how === 'ended') return begun;
         if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
-        return { ...input.knows, begun: begun.number };
+        return { ...knows, begun: begun.number };
       });
     },
 
@@ -233,8 +236,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * changes nothing, and neither does a call after the pivot was placed, or may have been.
      */
     writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<CorrectionWritten> {
-      return call('mutate', { retry }, async () => {
-        const { saga, run } = sagaOf(Context.current().info);
+      return forSaga('mutate', { retry }, async ({ saga, run }) => {
         const how = await journal.correct(saga, { ...said, run });
         return { how, ...(await estimated(saga)) };
       });
@@ -251,11 +253,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         Pick<Asking, 'added'> &
         ToCompare & { orRunning?: boolean; owns?: { isReset: boolean } },
     ): Promise<Standing> {
-      return call('read', input, async () => {
-        const { saga, run } = sagaOf(Context.current().info);
+      return forSaga('read', input, async ({ saga, run, namespace }) => {
         if (await isAnothers(journal, saga, input)) return standingOfAnother;
-        const running = input.orRunning ? await whetherRunning(journal, saga) : { running: false };
-        const { namespace } = Context.current().info;
+        const running = input.orRunning ? await whetherRunning(journal, saga, namespace) : { running: false };
         // First: what is read then is not changed by a call of before.
         const begun = input.owns && (await takeOrBegin(journal, saga, { namespace, run, ...input.owns }, input));
         if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
@@ -279,10 +279,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     confirmPlacement(
       input: CallContext & { row: string; placed: Placement<unknown>; verdict?: Verdict },
     ): Promise<'done' | 'superseded'> {
-      return call('mutate', input, () => {
-        const { saga } = sagaOf(Context.current().info);
-        return journal.confirm(saga, input.row, input.placed, input.verdict);
-      });
+      return forSaga('mutate', input, ({ saga }) => journal.confirm(saga, input.row, input.placed, input.verdict));
     },
 
     /** Writes that the provider has cancelled what was placed, as a person says. A second call changes nothing. */
@@ -292,8 +289,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       by,
       note,
     }: CallContext & Verdict & { row?: string }): Promise<'cancelled' | 'superseded'> {
-      return call('mutate', { retry }, async () => {
-        const { saga } = sagaOf(Context.current().info);
+      return forSaga('mutate', { retry }, async ({ saga }) => {
         const verdict = { note, ...definedOnly({ by }) };
         let written = await journal.cancelled(saga, verdict, { row });
         // The saga knows that it was placed: a journal that does not was restored.
@@ -309,15 +305,12 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * @returns `done` where it is known by now that it has happened
      */
     denyPlacement(input: Settle): Promise<'denied' | 'done'> {
-      return call('mutate', input, async () => {
-        const { saga } = sagaOf(Context.current().info);
+      return forSaga('mutate', input, async ({ saga }) => {
         const { by, note, row } = input;
         const denied = await journal.deny(saga, row, { note, ...definedOnly({ by }) });
         if (denied.how !== 'in-flight') return denied.how;
-        throw new OwnFailure('UnderWay', 'the call may still be in flight', {
-          retryInMs: denied.leftMs,
-          inFlightMs: denied.leftMs,
-        });
+        const facts = { retryInMs: denied.leftMs, inFlightMs: denied.leftMs };
+        throw new OwnFailure('UnderWay', 'the call may still be in flight', facts);
       });
     },
 
@@ -325,8 +318,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Writes calls that need not be made, because a person has done the same by hand. A second call changes nothing.
      */
     async writeByHand(input: WriteByHand): Promise<Effected<null>> {
-      return call('mutate', input, async () => {
-        const { saga, run } = sagaOf(Context.current().info);
+      return forSaga('mutate', input, async ({ saga, run }) => {
         const { calls, by, note, knows } = input;
         const verdict = { note, ...definedOnly({ by }) };
         const written = await writeByHand(journal, saga, { calls, run, verdict, knows });
@@ -337,8 +329,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 
     /** Writes the outcome of a call, where the journal could not be reached at once. A second call changes nothing. */
     writeOutcome(input: CallContext & { unwritten: Unwritten; answer: unknown }): Promise<void> {
-      return call('mutate', input, async () => {
-        const { saga, run } = sagaOf(Context.current().info);
+      return forSaga('mutate', input, async ({ saga, run }) => {
         const { call: effect, knows, inFlightMs, outcome, failure } = input.unwritten;
         const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
         const answer = { outcome, failure, answer: input.answer, cartItemId };
@@ -358,8 +349,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen' | 'checkedAtMs'> &
         Partial<Told>,
     ): Promise<PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean }> {
-      return atHand('mutate', input, async () => {
-        const { saga, run, workflow } = sagaOf(Context.current().info);
+      return atHand('mutate', input, async ({ saga, run, workflow }) => {
         const { isReset, outcome, report, resource, keepOpen, checkedAtMs, events = [], account, metadata } = input;
         const word = await wordOf(journal, saga, outcome);
         const ending = { run, by: workflow, isReset, outcome, report, resource, word, keepOpen, checkedAtMs };
@@ -404,10 +394,7 @@ async function beginAs(journal: Journal, saga: SagaKey, by: Begin) {
 function placementOf({ placement }: Read): PlacementFound {
   if (placement.how === 'restored') throw new OwnFailure('JournalRestored', placement.why);
   if (placement.how === 'under-way') {
-    throw new OwnFailure('UnderWay', 'a call was sent and may still be in flight', {
-      retryInMs: lookAgainIn(placement.leftMs),
-      inFlightMs: placement.leftMs,
-    });
+    throw underWay('a call was sent and may still be in flight', placement.leftMs);
   }
   return placement;
 }
@@ -431,9 +418,13 @@ export async function isAnothers(journal: Journal, saga: SagaKey, { request }: T
 }
 
 /** Where it does not run, nothing is meant under its reference from here on, until a run begins again. */
-async function whetherRunning(journal: Journal, saga: SagaKey): Promise<Pick<Standing, 'running' | 'runningIn'>> {
+async function whetherRunning(
+  journal: Journal,
+  saga: SagaKey,
+  namespace: string,
+): Promise<Pick<Standing, 'running' | 'runningIn'>> {
   if (await isRunning(workflowIdOf(saga.workflow, saga.reference))) return { running: true };
-  const openIn = await closeToRuns(journal, saga, Context.current().info.namespace);
+  const openIn = await closeToRuns(journal, saga, namespace);
   return openIn === undefined ? { running: false } : { running: true, runningIn: openIn };
 }
 

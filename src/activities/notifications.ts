@@ -84,7 +84,7 @@ export async function handOver(
   const { routes = [], webUiUrl } = notifications ?? {};
   if (routes.length === 0 || events.length === 0) return;
   const { info, client } = Context.current();
-  const { saga, run: runId, workflow } = sagaOf(info);
+  const { saga, run: runId, workflow } = sagaOf();
   const { reference } = saga;
   // The request of a clean-up names none.
   const of = account ?? (asksForAccount(routes) ? await journal.accountOf(saga) : undefined);

@@ -1,5 +1,4 @@
 /** The order itself (row 1), and where its servers are. Nothing here can be undone. */
-import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import type { Effected, Placement } from '../domain/effects';
 import { countOf, type ServersOrdered } from '../domain/plan-types';
@@ -139,17 +138,15 @@ export function createOrderActivities(
         if (settles && !(directory && tellsByLabel(directory) && label !== undefined)) return [];
         const listed = await listServers({ account, label }, { secrets: await readSecrets(input.secrets) });
         if (listed === undefined) return [];
-        const { saga } = sagaOf(Context.current().info);
+        const { saga } = sagaOf();
         const others = await notItsServers(journal, saga, listed, {
           youngMs: Math.max(settings.newServerWithinMs, listedWithinMs),
           account: directory?.path.includes('{account}') ? account : undefined,
         });
         const vmObjectIds = listed.filter((id) => !others.ids.includes(id));
         if (vmObjectIds.length !== expected.most) {
-          throw new OwnFailure(
-            'NotVisibleYet',
-            `the server directory lists ${vmObjectIds.length} of ${countOf(expected)} servers`,
-          );
+          const why = `the server directory lists ${vmObjectIds.length} of ${countOf(expected)} servers`;
+          throw new OwnFailure('NotVisibleYet', why);
         }
         const [rival] = await rivalsIn(others.rivals, label);
         if (rival !== undefined) {

@@ -1,9 +1,15 @@
-/** Prepares a quote for a workflow: change orders and plan switches are quoted in the same form. */
+/**
+ * What is quoted first, and then placed by a pivot: change orders (rows 5 and 4) and plan switches (rows 7 and 6). Row 6
+ * answers with a quote as well, and the document does not say that it changes nothing: it is treated as a pivot.
+ */
 import { randomUUID } from 'node:crypto';
 import { definedOnly } from '../domain/defined-only';
+import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
-import { rawResponse } from './call';
+import type { ChangeOrderBody } from '../provider/schemas';
+import { rawResponse, type Call, type CallContext } from './call';
+import type { Effect, EffectContext } from './effect';
 import type { ActivitySettings } from './settings';
 
 export interface QuoteAnswer {
@@ -18,25 +24,64 @@ export interface QuoteAnswer {
   asks?: true;
 }
 
-export function createQuoting(provider: ProviderClient, settings: ActivitySettings) {
+interface PlanSwitch {
+  subscription_id: number;
+  plan_id: number;
+}
+
+export function createQuotedActivities(
+  provider: ProviderClient,
+  call: Call,
+  effect: Effect,
+  { quoteMaxAgeMs, approvalMaxAgeMs, onRefusal }: ActivitySettings,
+) {
   /** The quote without secrets, as short as a result can hold it. */
   const shown = (quote: Quote) => provider.blank(documentedParts(quote)) as Quote;
   const quoted = (quote: Quote): QuoteAnswer => ({
-    quote: shown(quote),
-    id: randomUUID(),
-    quoteMaxAgeMs: settings.quoteMaxAgeMs,
-    approvalMaxAgeMs: settings.approvalMaxAgeMs,
-    ...(!quote.available && settings.onRefusal === 'ask' ? { asks: true } : {}),
+    ...{ quote: shown(quote), id: randomUUID(), quoteMaxAgeMs, approvalMaxAgeMs },
+    ...(!quote.available && onRefusal === 'ask' ? { asks: true } : {}),
   });
-  return { shown, quoted };
+  return {
+    /** Row 5: places nothing. */
+    quoteChangeOrder(input: CallContext & { change: ChangeOrderBody }): Promise<QuoteAnswer> {
+      return call('read', input, async () => quoted(await provider.quoteChangeOrder(input.change)));
+    },
+
+    /** Row 4: a pivot. A second call would add the resources a second time. */
+    placeChangeOrder({
+      change,
+      ...input
+    }: EffectContext & { change: ChangeOrderBody }): Promise<Effected<Placement<{ order: unknown }>>> {
+      const about = { subscriptionId: change.subscription_id };
+      return effect({ kind: 'pivot', about }, input, async (options) => {
+        const order = rawResponse(await provider.placeChangeOrder(change, options));
+        return { how: 'answered', value: { order: provider.blank(order, options.secrets) } };
+      });
+    },
+
+    /** Row 7: switches nothing. */
+    quotePlanSwitch(input: CallContext & { change: PlanSwitch }): Promise<QuoteAnswer> {
+      return call('read', input, async () => quoted(await provider.quotePlanSwitch(input.change)));
+    },
+
+    /**
+     * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after the switch the
+     * plan may no longer be available. So `false` does not say whether the plan was switched: it is of unknown outcome.
+     */
+    switchPlan(input: EffectContext & { change: PlanSwitch }): Promise<Effected<Placement<{ quote: Quote }>>> {
+      const { subscription_id, plan_id } = input.change;
+      const about = { subscriptionId: subscription_id, planId: plan_id };
+      return effect({ kind: 'pivot', about }, input, async (options) => {
+        const quote = await provider.switchPlan(subscription_id, plan_id, options);
+        return { how: 'answered', value: { quote: shown(quote) } };
+      });
+    },
+  };
 }
 
 /** Undocumented parts are kept only where the quote is short: two quotes go into one result. */
 export function documentedParts(quote: Quote): Quote {
   if (rawResponse(quote) === quote) return quote;
   const { available, total, currency, date_from, date_to, inapplicable_resources } = quote;
-  return {
-    ...{ available, total, currency, date_from, date_to },
-    ...definedOnly({ inapplicable_resources }),
-  };
+  return { available, total, currency, date_from, date_to, ...definedOnly({ inapplicable_resources }) };
 }

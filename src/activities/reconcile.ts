@@ -11,7 +11,7 @@ import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
 import { countServers, serversInTurn } from '../journal/servers';
-import { statedFirewalls } from '../journal/stated-firewalls';
+import { statedFirewalls } from '../journal/firewalls';
 import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
@@ -109,8 +109,6 @@ export function createReconcileActivities(
       throw new OwnFailure('TemporalUnavailable', `Temporal could not say ${what} (${String(error)})`);
     }
   };
-  const standingOf = (workflowIds: readonly string[]) =>
-    askTemporal('which sagas go on', (client) => lookUp(client, workflowIds));
   /** Visibility may lag: then these servers have another turn. */
   const lastTurn = () =>
     askTemporal('where the last sweep stopped', async (client) => {
@@ -121,11 +119,11 @@ export function createReconcileActivities(
       }
       return 0;
     });
-  const unprotectedBy = async ({ workflow, reference }: SagaKey): Promise<Unprotected[]> => {
-    const record = await recordOf(journal, { workflow, reference });
+  const unprotectedBy = async (saga: SagaKey): Promise<Unprotected[]> => {
+    const record = await recordOf(journal, keyOf(saga));
     const [unread] = record?.unreadable ?? [];
     if (unread !== undefined) {
-      const what = `${unread.what} of ${workflowIdOf(workflow, reference)}`;
+      const what = `${unread.what} of ${idOf(saga)}`;
       throw new OwnFailure('JournalUnreadable', `the journal's ${what} cannot be read here: ${unread.why}`);
     }
     return (record?.leftovers ?? []).flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
@@ -139,25 +137,20 @@ export function createReconcileActivities(
     lookAtOpen({ after, retry }: CallContext & { after?: SagaKey | undefined }): Promise<LostSlice> {
       return call('read', { retry }, async () => {
         const open = await openReferences(journal, Context.current().info.namespace, after, sliceSize);
-        const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
-        const standing = await standingOf(open.map(idOf));
-        const { restored, sagas } = await leftByLost(
-          journal,
-          open.filter((key) => isLost(standing.get(idOf(key)))),
-        );
+        const standing = await askTemporal('which sagas go on', (client) => lookUp(client, open.map(idOf)));
+        const lostOnes = open.filter((key) => isLost(standing.get(idOf(key)))).map(keyOf);
+        const { restored, sagas } = await leftByLost(journal, lostOnes);
         requireWhole(restored);
         const lost: LostSlice['lost'] = [];
         for (const saga of sagas) {
           const how = standing.get(idOf(saga)) as WayLost;
           lost.push({ ...saga, how, unprotected: await unprotectedBy(saga) });
           if (idsIn(lost) < idsMax) continue;
-          const { workflow, reference } = saga;
           const count = 1 + open.findIndex((one) => idOf(one) === idOf(saga));
-          return { count, lost, last: { workflow, reference } };
+          return { count, lost, last: keyOf(saga) };
         }
         const last = open.length < sliceSize ? undefined : open.at(-1);
-        const rest = last && { last: { workflow: last.workflow, reference: last.reference } };
-        return { count: open.length, lost, ...rest };
+        return { count: open.length, lost, ...(last && { last: keyOf(last) }) };
       });
     },
 
@@ -179,8 +172,7 @@ export function createReconcileActivities(
           count += 1;
           const isLast = count === sagas.length;
           if (isLast ? !hasMore : idsIn(left) < idsMax) continue;
-          const { workflow, reference } = saga;
-          return { count, left, servers: [...servers], ...known, last: { workflow, reference, firstSeenMs } };
+          return { count, left, servers: [...servers], ...known, last: { ...keyOf(saga), firstSeenMs } };
         }
         return { count, left, servers: [...servers], ...known };
       });
@@ -240,6 +232,9 @@ export function createReconcileActivities(
     },
   };
 }
+
+const keyOf = ({ workflow, reference }: SagaKey): SagaKey => ({ workflow, reference });
+const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
 
 function idsIn(sagas: readonly Left[]): number {
   const count = ({ cartItems, servers, unprotected }: Left) =>

@@ -1,5 +1,5 @@
 /** The saga for which an activity works, read from its own task. */
-import type { Info } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import type { SagaKey } from '../journal/rows';
 
@@ -10,16 +10,23 @@ export interface Caller {
   /** The run's own workflow. */
   workflow: WorkflowName;
   activity: string;
+  namespace: string;
 }
 
-export function sagaOf({ workflowExecution, activityType }: Info): Caller {
+export function sagaOf(): Caller {
+  const { workflowExecution, activityType, namespace } = Context.current().info;
   const named = workflowExecution && readWorkflowId(workflowExecution.workflowId);
   if (workflowExecution === undefined || named === undefined) throw new Error('only a saga can call this activity');
   const { workflow, reference } = named;
-  return {
-    saga: { workflow: workflow === 'cleanCart' ? 'provisionServers' : workflow, reference },
-    run: workflowExecution.runId,
-    workflow,
-    activity: activityType,
-  };
+  const saga = { workflow: workflow === 'cleanCart' ? ('provisionServers' as const) : workflow, reference };
+  return { saga, run: workflowExecution.runId, workflow, activity: activityType, namespace };
+}
+
+/** For which saga a call of the provider is made: its workflow id, undefined outside of an activity. */
+export function sagaOfCall(): string | undefined {
+  try {
+    return Context.current().info.workflowExecution?.workflowId;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,10 +1,8 @@
 /**
  * The values of the secrets that came with a call, which an answer must not show: secrets by name are looked up here.
  */
-import { Context } from '@temporalio/activity';
 import type { SentSecrets } from '../domain/secrets';
 import type { Journal } from '../journal/journal';
-import { digestsSent } from '../journal/sent-secrets';
 import type { Secrets } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
 import { sagaOf } from './saga-of';
@@ -22,7 +20,7 @@ export function createReadSentSecrets(secrets: SecretResolver, journal: Journal)
     const known = sent.filter((one) => typeof one === 'string');
     const names = sent.flatMap((one) => (typeof one === 'string' ? [] : [one.secret]));
     if (names.length === 0) return known;
-    const digests = await digestsSent(journal, sagaOf(Context.current().info).saga).catch(() => undefined);
+    const digests = await journal.digestsSent(sagaOf().saga).catch(() => undefined);
     if (digests === undefined) return 'unknown';
     for (const name of names) {
       const value = await secrets.resolve(name).catch(() => undefined);

@@ -51,14 +51,9 @@ export function translateFailure(
   const facts = callFailureOf(error, kind, settings);
   if (facts === undefined) throw error;
   const { retryAfterMs, ...failure } = facts;
-  const retryInMs = isRepeated(failure.failure, kind)
-    ? nextDelay(
-        settings.retries[budgetOf(failure.failure, kind)],
-        again ?? { attempt: 1, elapsedMs: 0 },
-        retryAfterMs,
-        random,
-      )
-    : undefined;
+  // What only needs time gets the time of a look, not that of a change.
+  const budget = settings.retries[failure.failure === 'NotYet' ? 'poll' : kind];
+  const retryInMs = isRepeated(failure.failure, kind) ? nextDelay(budget, again, retryAfterMs, random) : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
     message: failure.message,
@@ -157,15 +152,10 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
   }
 }
 
-/** What only needs time gets the time of a look, not that of a change. */
-function budgetOf(failure: CallFailure['failure'], kind: CallKind): CallKind {
-  return failure === 'NotYet' ? 'poll' : kind;
-}
-
 /** The delay before the next attempt, or undefined when the budget is used up. */
 function nextDelay(
   budget: RetryBudget,
-  { attempt, elapsedMs }: RetryState,
+  { attempt, elapsedMs }: RetryState = { attempt: 1, elapsedMs: 0 },
   retryAfterMs: number | undefined,
   random: () => number,
 ): number | undefined {

@@ -16,7 +16,7 @@ import type { OrderSagaClient } from '../client/client';
 import type { Journal } from '../journal/journal';
 import { schemaNumber } from '../journal/migrate';
 import { openToAsk } from '../journal/open';
-import { countsOf } from '../journal/record';
+import { countsOf } from '../journal/health';
 import { createSealing } from '../security/sealing';
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';

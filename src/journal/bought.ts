@@ -2,17 +2,14 @@
  * What was bought, over all references: for people who ask who bought what, when, and for how much. Limits and
  * duplicates, which are asked before a purchase, stand in purchases.ts.
  */
-import { type Kysely, sql } from 'kysely';
-import { definedOnly } from '../domain/defined-only';
-import type { WorkflowName } from '../domain/identity';
+import { sql } from 'kysely';
 import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
-import { accountName } from '../domain/identity';
+import { accountName, type WorkflowName } from '../domain/identity';
 import type { Fate } from '../domain/spending';
 import { isPostgres } from './dialects';
-import type { Journal } from './journal';
-import { iso } from './rows';
-import type { JournalTables } from './schema';
+import type { Store } from './store';
+import { type Db, iso, present } from './rows';
 import { unnamed } from './servers';
 
 export interface BoughtFilter {
@@ -57,14 +54,11 @@ const pageMax = 200;
  *
  * @throws JournalUnavailable
  */
-export async function* bought(journal: Journal, filter: BoughtFilter): AsyncGenerator<Bought> {
-  for (let after: After | undefined; ;) {
-    const from = after;
-    const page = await journal.read((db) => pageOf(db, filter, from));
+export async function* bought(journal: Store, filter: BoughtFilter): AsyncGenerator<Bought> {
+  const pageAfter = (after?: After) => journal.read((db) => pageOf(db, filter, after));
+  for (let page = await pageAfter(); ; page = await pageAfter(page.at(-1))) {
     for (const row of page) yield await described(journal, row);
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageMax) return;
-    after = last;
+    if (page.length < pageMax) return;
   }
 }
 
@@ -74,7 +68,7 @@ interface After {
   id: string;
 }
 
-function pageOf(db: Kysely<JournalTables>, filter: BoughtFilter, after: After | undefined) {
+function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
   const { account, sinceMs = 0, untilMs, fate, vmObjectId } = filter;
   // The index of an account has the purchase's own columns.
   const [age, id] =
@@ -88,15 +82,15 @@ function pageOf(db: Kysely<JournalTables>, filter: BoughtFilter, after: After | 
     .innerJoin('reference', (join) =>
       join.onRef('reference.workflow', '=', 'effect.workflow').onRef('reference.reference', '=', 'effect.reference'),
     )
+    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided'])
     .select([
-      'effect.id',
-      'effect.workflow',
-      'effect.reference',
-      'effect.decided',
       'reference.account',
       'reference.request',
+      'purchase.servers',
+      'purchase.items',
+      'purchase.estimate',
+      age.as('age_ms'),
     ])
-    .select(['purchase.servers', 'purchase.items', 'purchase.estimate', age.as('age_ms')])
     .select([
       sql<number | null>`coalesce(purchase.total, purchase.estimate)`.as('total'),
       sql<string | null>`coalesce(purchase.estimated_in, purchase.currency)`.as('currency'),
@@ -129,7 +123,7 @@ function pageOf(db: Kysely<JournalTables>, filter: BoughtFilter, after: After | 
     .execute();
 }
 
-async function described(journal: Journal, row: Awaited<ReturnType<typeof pageOf>>[number]): Promise<Bought> {
+async function described(journal: Store, row: Awaited<ReturnType<typeof pageOf>>[number]): Promise<Bought> {
   const { workflow, reference, fate, ids, total, currency, estimate, servers, items, account } = row;
   const read = async (sealed: string | null) => {
     if (sealed === null) return undefined;
@@ -143,9 +137,8 @@ async function described(journal: Journal, row: Awaited<ReturnType<typeof pageOf
   const by = [...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => (who === undefined ? [] : [who]));
   return {
     ...{ at: iso(row.age_ms), workflow, reference, fate },
-    ...definedOnly({ account: account ?? undefined, currency: currency ?? undefined, total: total ?? undefined }),
+    ...present({ account, currency, total, servers, items, ended: ending?.ended }),
     ...(estimate === null ? {} : { isEstimate: true }),
-    ...definedOnly({ servers: servers ?? undefined, items: items ?? undefined, ended: ending?.ended }),
     vmObjectIds: ids === null ? [] : ids.split(',').map(Number),
     ...{ metadata, by: [...new Set(by)] },
   };

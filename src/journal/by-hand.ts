@@ -5,13 +5,22 @@
 import { randomUUID } from 'node:crypto';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
-import { isDoneByHand } from './by-hand-rows';
 import { nowMs } from './dialects';
 import { epochOfNew, whatIsLacking } from './lost-time';
-import { insertEffect, insertReference, lock, rowsOfStep, theJournal, type SagaKey, type Tx } from './rows';
-import { markUndone } from './undone-firewalls';
+import {
+  type Effect,
+  insertEffect,
+  insertReference,
+  rowsOfStep,
+  theJournal,
+  type SagaKey,
+  type Tx,
+  updateEffect,
+} from './rows';
 import { noteAssigned, noteMeant } from './servers';
-import type { Journal, Verdict } from './journal';
+import { markUndone } from './state';
+import type { Store, Verdict } from './store';
+import { turnOf } from './turns';
 
 export interface ByHand {
   calls: readonly EffectCall[];
@@ -29,15 +38,15 @@ export interface ByHand {
  * @throws JournalUnavailable
  */
 export async function writeByHand(
-  journal: Journal,
+  journal: Store,
   key: SagaKey,
   { calls, run, verdict, knows }: ByHand,
 ): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'restored'; why: string }> {
   const decided = await journal.sealing.seal(verdict);
   // There was no call, so the recorded answer is null.
   const answer = await journal.sealing.seal(null);
-  return journal.inTransaction(async (tx) => {
-    const taken = (await lock(tx, key)) !== undefined;
+  return journal.locked(key, async (tx, locked) => {
+    const taken = locked !== undefined;
     const state = await theJournal(tx);
     const why = await whatIsLacking(tx, state, { taken, knows, failover: journal.failover });
     if (why !== undefined) return { how: 'restored', why };
@@ -53,25 +62,40 @@ export async function writeByHand(
 async function writeOne(
   tx: Tx,
   key: SagaKey,
-  {
-    call,
-    run,
-    decided,
-    answer,
-    epoch,
-  }: { call: EffectCall; run: string; decided: string; answer: string; epoch: number },
+  { call, run, decided, answer, epoch }: Pick<Effect, 'run' | 'epoch' | 'decided' | 'answer'> & { call: EffectCall },
 ): Promise<string> {
   const last = (await rowsOfStep(tx, key, call)).at(-1);
   if (last?.run === run && isDoneByHand(last, call)) return last.id;
   const row = randomUUID();
   await insertEffect(tx, key, { call, run, inFlightMs: 0 }, { id: row, epoch, outcome: 'done' });
-  await tx
-    .updateTable('effect')
-    .set({ answer, decided, decided_ms: nowMs(tx) })
-    .where('id', '=', row)
-    .execute();
+  await updateEffect(tx, row, { answer, decided, decided_ms: nowMs(tx) });
   if (call.kind === 'compensate') await markUndone(tx, key, call, row);
   await noteMeant(tx, key, call);
   await noteAssigned(tx, key, call);
   return row;
+}
+
+/**
+ * What a person has done by hand also counts for a later run, until the step makes another call, or another saga has a
+ * turn.
+ *
+ * @param rows all rows of the step, the oldest first
+ */
+export async function stillDoneByHand(
+  tx: Tx,
+  key: SagaKey,
+  rows: readonly Effect[],
+  { call, turn }: { call: EffectCall; turn?: string | undefined },
+): Promise<Effect | undefined> {
+  const last = rows.at(-1);
+  if (last === undefined || !isDoneByHand(last, call)) return undefined;
+  if (turn === undefined) return last;
+  const mine = await turnOf(tx, key);
+  const begunMs = mine?.id === turn ? mine.begun_ms : null;
+  return begunMs !== null && begunMs <= Number(last.decided_ms) ? last : undefined;
+}
+
+/** Whether the row says that a person has done exactly this call. */
+function isDoneByHand({ outcome, decided_ms, kind, about }: Effect, call: EffectCall): boolean {
+  return outcome === 'done' && decided_ms !== null && kind === call.kind && about === JSON.stringify(call.about);
 }

@@ -5,9 +5,8 @@
 import { nowMs } from './dialects';
 import { JournalUnreadable } from './errors';
 import { whyElsewhere } from './database-identity';
-import { iso, theJournal } from './rows';
-import type { Journal, Verdict } from './journal';
-import type { Tx } from './rows';
+import { iso, theJournal, timeNow, type Tx } from './rows';
+import type { Store, Verdict } from './store';
 import type { ConfirmationName } from './schema';
 
 export type NewReferences = 'ask' | 'trust';
@@ -29,7 +28,7 @@ export interface Confirmation {
 }
 
 /** The last ones, the newest first. @throws JournalUnavailable */
-export async function confirmationsOf(journal: Journal, limit: number): Promise<Confirmation[]> {
+export async function confirmationsOf(journal: Store, limit: number): Promise<Confirmation[]> {
   const rows = await journal.inTransaction((tx) =>
     tx.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
   );
@@ -56,7 +55,7 @@ export async function confirmationsOf(journal: Journal, limit: number): Promise<
  * @throws JournalUnavailable
  */
 export async function restored(
-  journal: Journal,
+  journal: Store,
   newReferences: NewReferences,
   said: Verdict,
 ): Promise<{ epoch: string; noticed: string | undefined; elsewhere: string | undefined }> {
@@ -68,7 +67,7 @@ export async function restored(
       .set({ doubts_new: newReferences === 'ask' ? 1 : 0 })
       .execute();
     const before = await theJournal(tx);
-    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+    const now = await timeNow(tx);
     const epoch = Math.max(now, before.epoch + 1);
     await tx.updateTable('journal').set({ epoch, raised_ms: now, restored_ms: null, identity: before.here }).execute();
     await insertConfirmation(tx, 'restored', sealed, { epoch: iso(epoch), newReferences });
@@ -90,7 +89,7 @@ export type NothingLost =
  *
  * @throws JournalUnavailable
  */
-export async function nothingLost(journal: Journal, said: Verdict): Promise<NothingLost> {
+export async function nothingLost(journal: Store, said: Verdict): Promise<NothingLost> {
   const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx): Promise<NothingLost> => {
     // Written first, as a lock: meanwhile no worker marks it.
@@ -109,7 +108,7 @@ export async function nothingLost(journal: Journal, said: Verdict): Promise<Noth
 }
 
 /** Ends the doubt about new references. @returns false where there was none. @throws JournalUnavailable */
-export async function trustNewReferences(journal: Journal, said: Verdict): Promise<boolean> {
+export async function trustNewReferences(journal: Store, said: Verdict): Promise<boolean> {
   const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx) => {
     const updated = await tx

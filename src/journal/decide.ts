@@ -3,11 +3,12 @@
  * them: one statement asks all that, and writes. Otherwise one transaction reads the rows of the saga, decides, and
  * writes.
  */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
-import type { EffectCall, JournalKnowledge, OpenPivot } from '../domain/effects';
-import { stillDoneByHand } from './by-hand-rows';
-import { correctionsOf } from './correction-rows';
+import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
+import type { Concern } from '../domain/spending';
+import { stillDoneByHand } from './by-hand';
+import type { FailoverRule } from './database-identity';
 import { identityHere, isPostgres, nowMs } from './dialects';
 import {
   epochOfNew,
@@ -18,12 +19,15 @@ import {
   restoredFailure,
   whatIsLacking,
 } from './lost-time';
-import type { Decided, Noted } from './meaning';
-import { concernAbout, insertPurchase } from './purchases';
+import { type Bought, concernAbout, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   beginOf,
+  type CorrectionRow,
+  correctionsOf,
+  type Db,
   type Effect,
+  effects,
   effectsOf,
   insertEffect,
   insertReference,
@@ -40,9 +44,66 @@ import {
   type SagaKey,
   theJournal,
   type Tx,
+  type WrittenCall,
 } from './rows';
 import { noteMeant } from './servers';
-import type { JournalTables } from './schema';
+
+/** What a run asks the journal before it sends a call. `inFlightMs`: by the settings of the worker that means it now. */
+export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
+  /** The run's namespace: the reference is open there from now on. Undefined where the reference is another saga's. */
+  namespace?: string | undefined;
+  /** What the run's history knows of the journal; undefined before the run has used it. */
+  knows: JournalKnowledge | undefined;
+  /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
+  recall?: boolean | undefined;
+  /** If a person has done the call by hand, send nothing; see by-hand.ts. */
+  countsByHand?: boolean | undefined;
+  /** Is sealed. */
+  note?: PivotNote | undefined;
+  /** The saga's turn, if it has one: what a person did by hand counts within it. */
+  turn?: string | undefined;
+  /** For a pivot: how many corrections of the request the run knows. */
+  corrections?: number | undefined;
+  /** For a pivot: the operator's rules for purchases, over all references. */
+  rules?: PurchaseRules | undefined;
+}
+
+/** A meaning, ready to be written. */
+export type Noted = Omit<Meaning, 'note'> & {
+  note: string | null;
+  failover: FailoverRule;
+  /** For a pivot: by the request that the reference was taken with, and its corrections. */
+  boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Bought | undefined>;
+};
+
+/** What the journal may answer. */
+export type Meant =
+  /** `repeats`: the same call was sent before, and nobody knows its outcome. */
+  | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number; repeats?: true }
+  | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
+  /** The first call may still be in flight for so long: ask again then. */
+  | { how: 'under-way'; row: string; leftMs: number }
+  | ({ how: 'unknown'; leftMs: number } & OpenPivot)
+  /** Another begin owns the reference. */
+  | { how: 'not-owned' }
+  /** What the run goes by is not so any more: it has to begin again. */
+  | { how: 'changed'; why: string }
+  /** The item is in an order that was placed, or may have been. */
+  | { how: 'ordered'; placed: boolean; at: string; run: string }
+  /** The item's id is that of an item of this reference, which is younger. */
+  | { how: 'anothers'; of: string; at: string }
+  | { how: 'restored'; why: string }
+  /** It was placed, and the provider has cancelled it, as a person said then. */
+  | { how: 'cancelled'; at: string }
+  /** A person has to agree first. */
+  | { how: 'asks'; concern: Concern };
+
+export type Decided =
+  | Exclude<Meant, { how: 'recorded' | 'unknown' | 'send' }>
+  /** `top`: the row's place. */
+  | (Extract<Meant, { how: 'send' }> & { top: number })
+  | (Omit<Extract<Meant, { how: 'unknown' }>, 'note'> & { note: string | null })
+  | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
 
 /** A call that can be taken back, by a run that has begun: see {@link meanAtOnce}. */
 type Plain = Noted & { knows: JournalKnowledge };
@@ -61,7 +122,7 @@ export function isPlain(meaning: Noted): meaning is Plain {
  * @returns undefined where nothing was written, for whatever reason
  */
 export async function meanAtOnce(
-  db: Kysely<JournalTables>,
+  db: Db,
   { workflow, reference, run, call, knows, failover, inFlightMs, sent }: Plain,
   row: string,
 ): Promise<Extract<Decided, { how: 'send' }> | undefined> {
@@ -208,13 +269,8 @@ async function itemOfAnother(
   { workflow, reference }: SagaKey,
   cartItemId: number,
 ): Promise<Extract<Decided, { how: 'anothers' }> | undefined> {
-  const youngest = await tx
-    .selectFrom('effect')
-    .select(['workflow', 'reference', 'meant_ms'])
-    .where((where) => where.and({ cart_item_id: cartItemId, kind: 'mutate' }))
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const rows = effects(tx).where('cart_item_id', '=', cartItemId).where('kind', '=', 'mutate');
+  const youngest = await rows.orderBy('seq', 'desc').limit(1).executeTakeFirst();
   const isOwn = youngest === undefined || (youngest.workflow === workflow && youngest.reference === reference);
   return isOwn ? undefined : { how: 'anothers', of: youngest.reference, at: iso(youngest.meant_ms) };
 }

@@ -14,26 +14,34 @@
  * concurrent calls of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
-import type { AnsweredOutcome, JournalKnowledge, PivotNote } from '../domain/effects';
+import type { AnsweredOutcome, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import { purchaseOf } from '../domain/spending';
-import { type CorrectionRow, correctionsOf, insertCorrection } from './correction-rows';
-import { decide, doubtsBeside, isPlain, meanAtOnce, repeats } from './decide';
-import { isPostgres, nowMs } from './dialects';
-import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
-import { askAboutFailovers, type FailoverRule } from './database-identity';
+import {
+  decide,
+  doubtsBeside,
+  isPlain,
+  meanAtOnce,
+  repeats,
+  type Decided,
+  type Meaning,
+  type Meant,
+  type Noted,
+} from './decide';
+import { nowMs } from './dialects';
+import { isUniqueViolation, JournalUnavailable } from './errors';
 import { epochOfNew, insertLost, insertSeen, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
-import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
-import { markUndone } from './undone-firewalls';
 import {
   aboutOf,
   closeAsSeen,
   closeByRun,
+  type CorrectionRow,
+  correctionsOf,
+  type Db,
   disown,
   type Effect,
   effectOf,
@@ -44,18 +52,23 @@ import {
   leftInFlight,
   livePivot,
   lock,
+  type MeantCall,
+  ofSaga,
   type Reference,
   referenceOf,
   rowsOfStep,
+  type SentDigests,
   type SagaKey,
   takeAtOnce,
   theJournal,
   type Tx,
+  updateEffect,
 } from './rows';
-import type { WantedFirewalls, JournalTables } from './schema';
-import type { Sealing } from './sealing';
+import type { WantedFirewalls } from './schema';
 import { idsIn, isProtecting, noteAssigned, noteEnding, notePlaced, noteWord } from './servers';
-import { endTurn, type Place } from './turn-rows';
+import { markUndone } from './state';
+import { Store, type Verdict } from './store';
+import { endTurn, type Place } from './turns';
 
 export interface Answer {
   outcome: AnsweredOutcome;
@@ -65,6 +78,16 @@ export interface Answer {
   answer: unknown;
   /** The id of a cart item that was added. */
   cartItemId?: number | undefined;
+}
+
+export interface Taking {
+  account: string | undefined;
+  request: unknown;
+  run: string;
+  /** The run's: a new reference is open there until an ending is written, and owned by the run's first begin. */
+  namespace?: string;
+  /** Of a run that takes it again: a journal that lacks that was restored, and nothing is taken then. */
+  knows?: JournalKnowledge | undefined;
 }
 
 /** The run that took a reference first, and its request. */
@@ -87,42 +110,16 @@ export interface Corrected extends SealedCorrection {
   step: string;
 }
 
-export interface Verdict {
-  by?: string | undefined;
-  note: string;
-}
-
-export class Journal {
-  constructor(
-    readonly db: Kysely<JournalTables>,
-    readonly sealing: Sealing,
-    readonly failover: FailoverRule = askAboutFailovers,
-  ) {}
-
+export class Journal extends Store {
   /**
-   * Takes a reference for ever, or finds the run that took it.
+   * Takes a reference for ever, or finds the run that took it. One that was taken before is owned by `begin`.
    *
-   * @param namespace the run's: a new reference is open there until an ending is written, and owned by the run's first
-   * begin. One that was taken before is owned by `begin`
-   * @param knows of a run that takes it again: a journal that lacks that was restored, and nothing is taken then
    * @returns the request that it was taken with first, undefined where only its effects are still known
    * @throws JournalUnavailable, JournalUnreadable
    */
   async take(
     key: SagaKey,
-    {
-      account,
-      request,
-      run,
-      namespace,
-      knows: before,
-    }: {
-      account: string | undefined;
-      request: unknown;
-      run: string;
-      namespace?: string;
-      knows?: JournalKnowledge | undefined;
-    },
+    { account, request, run, namespace, knows: before }: Taking,
   ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined; lacks?: string | undefined }> {
     const sealed = await this.sealing.seal(request);
     const asNew = { ...key, account: account ?? null, request: sealed };
@@ -132,10 +129,9 @@ export class Journal {
     if (taken !== undefined) return { knows: { ...taken, ...begun }, first: undefined };
     const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
-      const isTaken = async () => (await referenceOf(tx, key)) !== undefined;
-      const lacks =
-        before &&
-        (await whatIsLacking(tx, journal, { taken: await isTaken(), knows: before, failover: this.failover }));
+      const known = { knows: before, failover: this.failover };
+      const isTaken = before !== undefined && (await referenceOf(tx, key)) !== undefined;
+      const lacks = before && (await whatIsLacking(tx, journal, { taken: isTaken, ...known }));
       if (lacks !== undefined) return { journal, first: undefined, lacks };
       // A run that knows it from before has perhaps ordered in the lost time.
       const epoch = Math.min(epochOfNew(journal), before?.epoch ?? Infinity);
@@ -145,7 +141,7 @@ export class Journal {
       await tx
         .updateTable('reference')
         .set({ account: account ?? null, request: sealed })
-        .where((where) => where.and({ ...key }))
+        .where(ofSaga(key))
         .where('request', 'is', null)
         .execute();
       return { journal, first: await referenceOf(tx, key) };
@@ -170,10 +166,13 @@ export class Journal {
    */
   async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
-    return this.inTransaction(async (tx) => {
-      await lock(tx, key);
+    return this.locked(key, async (tx) => {
       if ((await livePivot(tx, key)) !== undefined) return 'placed';
-      await insertCorrection(tx, { ...key, id, run, step, correction });
+      await tx
+        .insertInto('correction')
+        .values({ ...key, id, run, step, correction, at_ms: nowMs(tx) })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
       return 'written';
     });
   }
@@ -215,9 +214,10 @@ export class Journal {
    * @throws JournalUnavailable, JournalUnreadable
    */
   async correctedRequest(key: SagaKey): Promise<unknown> {
-    const { taken, corrected } = await this.inTransaction(async (tx) => {
-      return { taken: await referenceOf(tx, key), corrected: await correctionsOf(tx, key) };
-    });
+    const { taken, corrected } = await this.inTransaction(async (tx) => ({
+      taken: await referenceOf(tx, key),
+      corrected: await correctionsOf(tx, key),
+    }));
     if (taken === undefined || taken.request === null) return undefined;
     const first = await this.unseal(taken.request, 'the first request');
     return correctedBy(await this.unsealAll(corrected), key.workflow, first);
@@ -225,6 +225,20 @@ export class Journal {
 
   private async sealedRequest(key: SagaKey): Promise<string | null> {
     return (await this.read((db) => referenceOf(db, key)))?.request ?? null;
+  }
+
+  /** By the secret's name, the digests of each call of the saga that sent it. @throws JournalUnavailable */
+  async digestsSent(key: SagaKey): Promise<Map<string, (readonly string[])[]>> {
+    const rows = await this.read((db) =>
+      db.selectFrom('effect').select('sent').where(ofSaga(key)).where('sent', 'is not', null).execute(),
+    );
+    const found = new Map<string, (readonly string[])[]>();
+    for (const { sent } of rows) {
+      for (const [name, digests] of Object.entries(JSON.parse(sent ?? '{}') as SentDigests)) {
+        found.set(name, [...(found.get(name) ?? []), digests]);
+      }
+    }
+    return found;
   }
 
   /** The account that the reference was taken for, if its request named one. @throws JournalUnavailable */
@@ -286,16 +300,14 @@ export class Journal {
     rows: readonly CorrectionRow[],
   ): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
-    const sealed = taken?.request ?? undefined;
-    if (sealed === undefined) return undefined;
+    if (taken === undefined || taken.request === null) return undefined;
     const { planTypesMore, duplicateWithinMs, spendLimits, priceList } = rules;
-    const unsealed = await this.unseal(sealed, 'the first request').catch((error: unknown) => {
+    const unsealed = await this.unseal(taken.request, 'the first request').catch((error: unknown) => {
       if (duplicateWithinMs > 0 || spendLimits.length > 0) throw error;
       return undefined;
     });
     if (unsealed === undefined) return undefined;
-    const corrections = await this.unsealAll(rows);
-    const corrected = correctedBy(corrections, workflow, unsealed);
+    const corrected = correctedBy(await this.unsealAll(rows), workflow, unsealed);
     const purchase = purchaseOf(workflow, corrected, planTypesMore, priceList);
     if (purchase === undefined) return undefined;
     const { account, what, servers, items, currency, estimate } = purchase;
@@ -336,25 +348,15 @@ export class Journal {
    * Finds the row of a commit whose confirmation was lost. Where its database has failed over meanwhile, the row is
    * there with all that was committed before it.
    */
-  private async findWritten(
-    { workflow, reference, call, recall, knows }: Meaning,
-    row: string,
-  ): Promise<Meant | undefined> {
-    return this.inTransaction(async (tx) => {
-      const key = { workflow, reference };
-      // Waits for that commit, if the database is still working on it.
-      await lock(tx, key);
+  private async findWritten({ call, recall, knows, ...key }: Meaning, row: string): Promise<Meant | undefined> {
+    // Waits for that commit, if the database is still working on it.
+    return this.locked(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found === undefined) return undefined;
       const { id } = await theJournal(tx);
       const rows = await rowsOfStep(tx, key, call);
-      const doubts = doubtsBeside(row, rows, recall);
-      return {
-        how: 'send',
-        knows: { journal: id, epoch: found.epoch, row, ...definedOnly({ begun: knows?.begun }) },
-        doubts,
-        ...repeats(row, rows, call),
-      };
+      const known = { journal: id, epoch: found.epoch, row, ...definedOnly({ begun: knows?.begun }) };
+      return { how: 'send', knows: known, doubts: doubtsBeside(row, rows, recall), ...repeats(row, rows, call) };
     });
   }
 
@@ -377,8 +379,7 @@ export class Journal {
     // Nothing else is written about most of them.
     const isAlone = !isDone || (call.kind === 'mutate' && !isProtecting(key, call));
     if (isAlone && (await this.inOneStatement((db) => complete(db, knows.row, answered)))) return 'written';
-    return this.inTransaction(async (tx) => {
-      await lock(tx, key);
+    return this.locked(key, async (tx) => {
       const noteDone = async (row: string) => {
         if (call.kind === 'compensate') await markUndone(tx, key, call, row);
         if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer));
@@ -398,11 +399,10 @@ export class Journal {
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
       // A row of doubt keeps its failure.
       const completed = { ...answered, failure: row.id === knows.row ? failure : (row.failure ?? undefined) };
-      await tx
-        .updateTable('effect')
-        .set({ ...(says === 'late' ? { late: sealed } : {}), ...(counts ? columnsOf(tx, completed) : {}) })
-        .where('id', '=', row.id)
-        .execute();
+      await updateEffect(tx, row.id, {
+        ...(says === 'late' ? { late: sealed } : {}),
+        ...(counts ? columnsOf(tx, completed) : {}),
+      });
       if (isDone) await noteDone(row.id);
       return says === 'late' ? 'late' : 'written';
     });
@@ -422,23 +422,26 @@ export class Journal {
   ): Promise<'done' | 'superseded'> {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
+    return this.orSuperseded<'done'>(key, async (tx) => {
+      const found = await effectOf(tx, row);
+      if (found?.outcome === 'done') return 'done';
+      if (found === undefined) await insertSeen(tx, key, row);
+      const now = nowMs(tx);
+      const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
+      await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
+      await notePlaced(tx, key, found === undefined ? {} : aboutOf(found), idsIn(answer));
+      return 'done';
+    });
+  }
+
+  /** A person said that it had not happened, and it was meant again: the other row is the one to ask about. */
+  private async orSuperseded<How>(
+    key: SagaKey,
+    settle: (tx: Tx, taken: Reference | undefined) => Promise<How>,
+  ): Promise<How | 'superseded'> {
     try {
-      return await this.inTransaction<'done'>(async (tx) => {
-        await lock(tx, key);
-        const found = await effectOf(tx, row);
-        if (found?.outcome === 'done') return 'done';
-        if (found === undefined) await insertSeen(tx, key, row);
-        const now = nowMs(tx);
-        await tx
-          .updateTable('effect')
-          .set({ outcome: 'done', answer: sealed, ...(decided ? { decided, decided_ms: now } : { answered_ms: now }) })
-          .where('id', '=', row)
-          .execute();
-        await notePlaced(tx, key, found === undefined ? {} : aboutOf(found), idsIn(answer));
-        return 'done';
-      });
+      return await this.locked(key, settle);
     } catch (error) {
-      // A person said that it had not happened, and it was meant again: the other row is the one to ask about.
       if (isUniqueViolation(error)) return 'superseded';
       throw error;
     }
@@ -460,28 +463,19 @@ export class Journal {
   ): Promise<'cancelled' | 'before' | 'none' | 'open' | 'superseded'> {
     const sealed = await this.sealing.seal(verdict);
     const answer = await this.sealing.seal({ how: 'confirmed' });
-    try {
-      return await this.inTransaction<'cancelled' | 'before' | 'none' | 'open'>(async (tx) => {
-        await lock(tx, key);
-        const found = row === undefined ? await livePivot(tx, key) : await effectOf(tx, row);
-        const id = row ?? found?.id;
-        if (id === undefined) return 'none';
-        if (isOver && ((await referenceOf(tx, key))?.open_in ?? null) !== null) return 'open';
-        if (found === undefined) await insertSeen(tx, key, id);
-        if (typeof found?.cancelled_ms === 'number') return 'before';
-        const now = nowMs(tx);
-        const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
-        await tx
-          .updateTable('effect')
-          .set({ ...(found?.outcome === 'done' ? {} : placed), cancelled: sealed, cancelled_ms: now })
-          .where('id', '=', id)
-          .execute();
-        return 'cancelled';
-      });
-    } catch (error) {
-      if (isUniqueViolation(error)) return 'superseded';
-      throw error;
-    }
+    return this.orSuperseded<'cancelled' | 'before' | 'none' | 'open'>(key, async (tx, taken) => {
+      const found = row === undefined ? await livePivot(tx, key) : await effectOf(tx, row);
+      const id = row ?? found?.id;
+      if (id === undefined) return 'none';
+      if (isOver && (taken?.open_in ?? null) !== null) return 'open';
+      if (found === undefined) await insertSeen(tx, key, id);
+      if (typeof found?.cancelled_ms === 'number') return 'before';
+      const now = nowMs(tx);
+      const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
+      const said = { cancelled: sealed, cancelled_ms: now };
+      await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
+      return 'cancelled';
+    });
   }
 
   /**
@@ -497,19 +491,14 @@ export class Journal {
     verdict: Verdict,
   ): Promise<{ how: 'denied' | 'done' } | { how: 'in-flight'; leftMs: number }> {
     const decided = await this.sealing.seal(verdict);
-    return this.inTransaction(async (tx) => {
-      await lock(tx, key);
+    return this.locked(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found === undefined) await noteLoss(tx, key);
       if (found?.outcome === 'done') return { how: 'done' };
       if (found === undefined || (found.outcome !== null && found.outcome !== 'unknown')) return { how: 'denied' };
       const leftMs = await leftInFlight(tx, found, await theJournal(tx));
       if (leftMs > 0) return { how: 'in-flight', leftMs };
-      await tx
-        .updateTable('effect')
-        .set({ outcome: 'denied', decided, decided_ms: nowMs(tx) })
-        .where('id', '=', row)
-        .execute();
+      await updateEffect(tx, row, { outcome: 'denied', decided, decided_ms: nowMs(tx) });
       return { how: 'denied' };
     });
   }
@@ -559,51 +548,6 @@ export class Journal {
   async endedBy({ run, ended_ms, report }: Pick<EndingRow, 'run' | 'ended_ms' | 'report'>): Promise<Ended> {
     return { how: 'ended', at: iso(ended_ms), run, ending: await this.unseal(report, `the ending of run ${run}`) };
   }
-
-  /** @throws JournalUnreadable */
-  async noteOf(sealed: string | null): Promise<PivotNote | undefined> {
-    return sealed === null ? undefined : ((await this.unseal(sealed, 'what was sent')) as PivotNote);
-  }
-
-  /** @throws JournalUnreadable */
-  async unseal(sealed: string, what: string): Promise<unknown> {
-    try {
-      return await this.sealing.unseal(sealed);
-    } catch (error) {
-      throw new JournalUnreadable(what, { cause: error });
-    }
-  }
-
-  /** One select, which needs no transaction. @throws JournalUnavailable */
-  async read<T>(query: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
-    try {
-      return await query(this.db);
-    } catch (error) {
-      throw asUnavailable(error);
-    }
-  }
-
-  /** A statement of its own is its own transaction; a file is locked first, outside of SQLite. */
-  private inOneStatement<T>(work: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
-    if (!isPostgres(this.db)) return this.inTransaction(work);
-    return work(this.db).catch((error: unknown) => {
-      throw isUniqueViolation(error) ? error : asUnavailable(error);
-    });
-  }
-
-  /** @throws JournalUnavailable */
-  async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    try {
-      return await this.db.transaction().execute(work);
-    } catch (error) {
-      throw isUniqueViolation(error) ? error : asUnavailable(error);
-    }
-  }
-
-  /** Waits for running queries, and closes the connections. */
-  close(): Promise<void> {
-    return this.db.destroy();
-  }
 }
 
 /** `ending` is what the run said when it ended. */
@@ -639,13 +583,13 @@ export interface Ending {
 
 type Sealed = Omit<Answer, 'answer'> & { answer: string };
 
-function columnsOf(db: Kysely<JournalTables>, { outcome, failure, answer, cartItemId }: Sealed) {
+function columnsOf(db: Db, { outcome, failure, answer, cartItemId }: Sealed) {
   const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
   return { outcome, answer, answered_ms: nowMs(db), failure: failure ?? null, ...item };
 }
 
 /** @returns false where the row has an outcome, or is gone */
-async function complete(db: Kysely<JournalTables>, row: string, answered: Sealed): Promise<boolean> {
+async function complete(db: Db, row: string, answered: Sealed): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('effect')
     .set(columnsOf(db, answered))

@@ -3,10 +3,10 @@
  */
 import { sql } from 'kysely';
 import type { RecordedEnding } from '../domain/record';
-import { nowMs } from './dialects';
 import { whyRestored } from './lost-time';
-import { theJournal, type SagaKey, type Tx } from './rows';
-import type { Journal } from './journal';
+import { statementBegunMs } from './dialects';
+import { ofSaga, theJournal, type SagaKey, type Tx } from './rows';
+import type { Store } from './store';
 import { stateColumns, stateOf } from './state';
 
 export interface LeftBehind extends SagaKey {
@@ -51,58 +51,41 @@ export interface EndedSlice {
  * @throws JournalUnavailable
  */
 export async function endedSagas(
-  journal: Journal,
+  journal: Store,
   { namespace, days, after, limit }: { namespace: string; days: number; after: ByAge | undefined; limit: number },
 ): Promise<EndedSlice> {
-  const slice = await journal.inTransaction(async (tx) => {
-    const from = await theJournal(tx);
-    const restored = whyRestored(from, journal.failover.how);
-    // Asked first: the database looks into its index only for a time that stands still.
-    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
-    // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
-    const question = tx
-      .selectFrom('reference')
-      .select(['workflow', 'reference', 'first_seen_ms'])
-      .where('first_seen_ms', '>=', now - days * dayMs)
-      .where('open_in', 'is', null)
-      .where((where) => where.or([where('namespace', '=', namespace), where('namespace', 'is', null)]))
-      .where('runs', 'is not', null)
-      .orderBy('first_seen_ms', 'desc')
-      .orderBy('workflow', 'desc')
-      .orderBy('reference', 'desc')
-      .limit(limit);
-    const found = await (
-      after === undefined
-        ? question
-        : question.where(
-            sql<boolean>`(first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`,
-          )
-    ).execute();
-    const sagas = [];
-    for (const { workflow, reference, first_seen_ms: firstSeenMs } of found) {
-      sagas.push({ ...(await leftBehindBy(tx, { workflow, reference })), firstSeenMs });
-    }
-    return { restored, sagas, hasMore: found.length === limit };
-  });
-  return { ...slice, sagas: await Promise.all(slice.sagas.map((saga) => withCleaned(journal, saga))) };
+  // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
+  const { rows } = await journal.read((db) =>
+    sql<SagaKey & { firstSeenMs: number }>`
+      select workflow, reference, first_seen_ms as ${sql.ref('firstSeenMs')} from reference
+        where first_seen_ms >= ${statementBegunMs(db)} - ${days * dayMs} and open_in is null and runs is not null
+        and (namespace = ${namespace} or namespace is null)
+        ${after === undefined ? sql`` : sql`and (first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`}
+        order by first_seen_ms desc, workflow desc, reference desc limit ${limit}`.execute(db),
+  );
+  const { restored, sagas } = await leftByLost(journal, rows);
+  return { restored, sagas, hasMore: rows.length === limit };
 }
 
 /** What lost sagas have left. @throws JournalUnavailable */
-export async function leftByLost(
-  journal: Journal,
-  keys: readonly SagaKey[],
-): Promise<{ restored: string | undefined; sagas: LeftBehind[] }> {
+export async function leftByLost<Key extends SagaKey>(
+  journal: Store,
+  keys: readonly Key[],
+): Promise<{ restored: string | undefined; sagas: (LeftBehind & Key)[] }> {
   const found = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const sagas = [];
-    for (const { workflow, reference } of keys) sagas.push(await leftBehindBy(tx, { workflow, reference }));
+    for (const key of keys) sagas.push({ key, ...(await leftBehindBy(tx, key)) });
     return { restored: whyRestored(from, journal.failover.how), sagas };
   });
-  return { ...found, sagas: await Promise.all(found.sagas.map((saga) => withCleaned(journal, saga))) };
+  const sagas = found.sagas.map(async ({ key, cleanUps, ...left }) => {
+    return { ...key, ...left, isCleaned: await isCleaned(journal, cleanUps, left.cartItems) };
+  });
+  return { ...found, sagas: await Promise.all(sagas) };
 }
 
 /** One that was cancelled, or failed, has settled nothing; also one of which nobody can read how it ended. */
-async function withCleaned<S extends Uncleaned>(journal: Journal, { cleanUps, ...saga }: S) {
+async function isCleaned(journal: Store, cleanUps: readonly string[], cartItems: readonly number[]): Promise<boolean> {
   const reports = cleanUps.map((report) => journal.unseal(report, 'an ending').catch(() => undefined));
   const done = (await Promise.all(reports)).flatMap((report) => {
     const ending = (report ?? {}) as Partial<RecordedEnding>;
@@ -110,31 +93,19 @@ async function withCleaned<S extends Uncleaned>(journal: Journal, { cleanUps, ..
   });
   // One that saw the saga begin again leaves the items of that run to it.
   const told = done.flat().flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : []));
-  const isCleaned = done.length > 0 && saga.cartItems.every((id) => told.includes(id));
-  return { ...saga, isCleaned };
+  return done.length > 0 && cartItems.every((id) => told.includes(id));
 }
-
-/** @property cleanUps how clean-ups have ended since the saga last added or ordered anything, sealed */
-type Uncleaned = Omit<LeftBehind, 'isCleaned'> & { cleanUps: string[] };
 
 const dayMs = 24 * 60 * 60_000;
 
-async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
-  const rows = await tx
-    .selectFrom('effect')
-    .select([...stateColumns, 'meant_ms'])
-    .where((where) => where.and({ ...key }))
-    .orderBy('seq')
-    .execute();
-  const endings = await tx
-    .selectFrom('ending')
-    .select(['ended_by', 'ended_ms', 'outcome', 'report'])
-    .where((where) => where.and({ ...key }))
-    .execute();
+/** With how clean-ups have ended since the saga last added or ordered anything, sealed. */
+async function leftBehindBy(tx: Tx, key: SagaKey) {
+  const columns = [...stateColumns, 'meant_ms'] as const;
+  const rows = await tx.selectFrom('effect').select(columns).where(ofSaga(key)).orderBy('seq').execute();
+  const endings = await tx.selectFrom('ending').selectAll().where(ofSaga(key)).execute();
   const { placement, items, servers } = stateOf(rows);
   const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ meant_ms }) => meant_ms));
   return {
-    ...key,
     placement,
     cartItems: items.map(({ cartItemId }) => cartItemId),
     cleanUps: endings.flatMap(({ ended_by, ended_ms, report }) =>

@@ -4,27 +4,28 @@
  * what was written in the lost time.
  */
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { nowMs } from './dialects';
 import { type Failover, type FailoverRule, follow, whyElsewhere } from './database-identity';
-import type { MeantCall } from './meaning';
 import {
+  type Db,
   type Effect,
   effectOf,
-  type Insertable,
+  effects,
   insertEffect,
   insertReference,
   iso,
   type JournalRow,
   livePivot,
+  type MeantCall,
+  ofSaga,
   referenceOf,
   rowsOfStep,
   type SagaKey,
   theJournal,
   type Tx,
+  type WrittenCall,
 } from './rows';
-import type { JournalTables } from './schema';
 
 /**
  * Compares the journal with what a run's history knows, and its database with the one that held it last. If rows are
@@ -93,7 +94,7 @@ export async function insertDoubt(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
-  meant: Insertable,
+  meant: WrittenCall,
 ): Promise<Effect | undefined> {
   if ((await inDoubt(tx, key, journal)) === undefined) return undefined;
   const id = randomUUID();
@@ -106,7 +107,7 @@ export async function insertDoubt(
  * known
  */
 export async function inDoubt(
-  tx: Kysely<JournalTables>,
+  tx: Db,
   key: SagaKey,
   { epoch, raised_ms }: JournalRow,
 ): Promise<{ at: string; run: string } | undefined> {
@@ -125,14 +126,8 @@ export async function mayBeOfLostTime(
   item: number,
 ): Promise<boolean> {
   if (raised_ms === 0) return false;
-  const added = await tx
-    .selectFrom('effect')
-    .select('epoch')
-    .where((where) => where.and({ ...key }))
-    .where('kind', '=', 'mutate')
-    .where('cart_item_id', '=', item)
-    .execute();
-  return !added.some((row) => row.epoch === epoch);
+  const rows = effects(tx).where(ofSaga(key)).where('kind', '=', 'mutate').where('cart_item_id', '=', item);
+  return !(await rows.execute()).some((row) => row.epoch === epoch);
 }
 
 /** Whether the row may stand for another order, from the lost time, with unknown items. */
@@ -159,7 +154,7 @@ export async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inFli
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
   await insertEffect(tx, key, { call, run, inFlightMs }, { id: knows.row, epoch });
-  return tx.selectFrom('effect').selectAll().where('id', '=', knows.row).executeTakeFirstOrThrow();
+  return effects(tx).where('id', '=', knows.row).executeTakeFirstOrThrow();
 }
 
 /** A pivot of which only is known that it may have been sent. */

@@ -8,7 +8,7 @@
  */
 import { sql } from 'kysely';
 import { whatIsLacking } from './lost-time';
-import { type Begin, disown, endingOf, iso, livePivot, lock, own, type SagaKey, theJournal } from './rows';
+import { type Begin, closeAsSeen, disown, endingOf, iso, livePivot, own, type SagaKey, theJournal } from './rows';
 import type { Ended, Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
@@ -25,21 +25,17 @@ export function openReferences(
   limit: number,
 ): Promise<OpenReference[]> {
   return journal.inTransaction(async (tx) => {
-    const question = tx
+    const { workflow = '', reference = '' } = after ?? {};
+    const rows = await tx
       .selectFrom('reference')
       .select(['workflow', 'reference', 'first_seen_ms', 'first_run', 'touched_ms'])
       .where('open_in', '=', namespace)
+      // With the namespace, so that the database uses the index of the open references.
+      .where(sql<boolean>`(open_in, workflow, reference) > (${namespace}, ${workflow}, ${reference})`)
       .orderBy('workflow')
       .orderBy('reference')
-      .limit(limit);
-    const rows = await (
-      after === undefined
-        ? question
-        : // With the namespace, so that the database uses the index of the open references.
-          question.where(
-            sql<boolean>`(open_in, workflow, reference) > (${namespace}, ${after.workflow}, ${after.reference})`,
-          )
-    ).execute();
+      .limit(limit)
+      .execute();
     return rows.map(({ workflow, reference, first_seen_ms, first_run, touched_ms }) => ({
       workflow,
       reference,
@@ -51,8 +47,8 @@ export function openReferences(
 }
 
 /** Whether its order, change order or switch was placed, or may have been. @throws JournalUnavailable */
-export function mayBePlaced(journal: Journal, { workflow, reference }: SagaKey): Promise<boolean> {
-  return journal.inTransaction(async (tx) => (await livePivot(tx, { workflow, reference })) !== undefined);
+export function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
+  return journal.inTransaction(async (tx) => (await livePivot(tx, key)) !== undefined);
 }
 
 export type Begun =
@@ -66,9 +62,8 @@ export type Begun =
 
 /** As {@link own}. @throws JournalUnavailable, JournalUnreadable */
 export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<Begun> {
-  const begun = await journal.inTransaction(async (tx) => {
-    // An ending that is being written is waited for: the next statement sees it.
-    await lock(tx, key);
+  // An ending that is being written is waited for: the next statement sees it.
+  const begun = await journal.locked(key, async (tx) => {
     const number = await own(tx, key, by);
     if (number !== undefined) return { how: 'begun' as const, number };
     const ended = await endingOf(tx, key, by);
@@ -87,8 +82,7 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
  * @throws JournalUnavailable
  */
 export function closeToRuns(journal: Journal, key: SagaKey, namespace: string): Promise<string | undefined> {
-  return journal.inTransaction(async (tx) => {
-    const taken = await lock(tx, key);
+  return journal.locked(key, async (tx, taken) => {
     if (taken === undefined) return undefined;
     if (taken.open_in !== null && taken.open_in !== namespace) return taken.open_in;
     if (taken.owner !== null) await disown(tx, key);
@@ -103,11 +97,5 @@ export function closeToRuns(journal: Journal, key: SagaKey, namespace: string): 
  * @throws JournalUnavailable
  */
 export function close(journal: Journal, { workflow, reference, touchedMs }: OpenReference): Promise<void> {
-  return journal.inTransaction(async (tx) => {
-    await tx
-      .updateTable('reference')
-      .set({ open_in: null })
-      .where((where) => where.and({ workflow, reference, touched_ms: touchedMs }))
-      .execute();
-  });
+  return journal.inTransaction((tx) => closeAsSeen(tx, { workflow, reference }, { checkedAtMs: touchedMs }));
 }

@@ -5,7 +5,7 @@ import { asUnavailable, JournalUnavailable } from './errors';
 import { askAboutFailovers, type Failover, type FailoverRule } from './database-identity';
 import { Journal } from './journal';
 import { checkJournal, checkSchema, openCheckedDatabase, schemaOf } from './migrate';
-import type { Sealing } from './sealing';
+import type { Sealing } from './store';
 
 /**
  * A file is created and migrated; a database on a server must have this release's schema.

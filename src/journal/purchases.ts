@@ -12,20 +12,13 @@
  * those that the provider has cancelled.
  */
 import { randomUUID } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
-import type { WorkflowName } from '../domain/identity';
 import type { PriceList } from '../domain/prices';
 import { inAll, isAgreedTo, isCurrency, limitsOf, type Concern, type SpendLimit } from '../domain/spending';
 import { lockName, nowMs } from './dialects';
-import type { JournalTables } from './schema';
-
-type Tx = Transaction<JournalTables>;
-
-interface Key {
-  workflow: WorkflowName;
-  reference: string;
-}
+import { iso, mayHaveTakenEffect, ofSaga, timeNow, type SagaKey, type Tx } from './rows';
+import type { PurchaseTable } from './schema';
 
 /** The operator's settings, and what a person has agreed to. */
 export interface PurchaseRules {
@@ -40,18 +33,9 @@ export interface PurchaseRules {
 }
 
 /** A purchase, as it is written with its pivot. */
-export interface Bought {
-  account: string | null;
+export interface Bought extends Omit<PurchaseTable, 'effect' | 'same' | 'meant_ms'> {
   /** Keyed digests of what is bought: the first by the key that encrypts, the others by older keys. */
   digests: readonly string[];
-  servers: number | null;
-  items: number | null;
-  /** The quote's. */
-  total: number | null;
-  currency: string | null;
-  /** An order's, by the operator's price list. */
-  estimate: number | null;
-  estimated_in: string | null;
   /** Why an order has no estimate, where there is a price list. */
   unpriced?: string | undefined;
 }
@@ -62,7 +46,7 @@ const othersNamedMax = 5;
 /** @returns the first concern that nobody has agreed to yet */
 export async function concernAbout(
   tx: Tx,
-  key: Key,
+  key: SagaKey,
   bought: Bought,
   { duplicateWithinMs, spendLimits, approved = [] }: PurchaseRules,
 ): Promise<Concern | undefined> {
@@ -75,7 +59,7 @@ export async function concernAbout(
 
   // The time is a number, so that the index is used. It is read after the locks, so that their last holder's purchase
   // is in the past.
-  const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+  const now = await timeNow(tx);
   const concerns = [
     ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),
     ...(account === null ? ofNoAccount(bought, spendLimits) : await overLimits(tx, account, bought, { now, limits })),
@@ -93,14 +77,14 @@ export async function insertPurchase(tx: Tx, effect: string, purchase: Bought): 
 
 async function duplicates(
   tx: Tx,
-  { workflow, reference }: Key,
+  key: SagaKey,
   { digests, currency, total }: Bought,
   { now, withinMs }: { now: number; withinMs: number },
 ): Promise<Concern[]> {
   const rows = await live(tx, now - withinMs)
     .select(['effect.id', 'effect.workflow', 'effect.reference', 'purchase.meant_ms'])
     .where('purchase.same', 'in', [...digests])
-    .where((where) => where.or([where('effect.workflow', '!=', workflow), where('effect.reference', '!=', reference)]))
+    .where(sql<boolean>`not ${ofSaga(key)}`)
     // An order without a currency has its account's; the currency of a quote is the provider's.
     .$if(currency !== null && total === null, (query) =>
       query.where((where) =>
@@ -112,7 +96,7 @@ async function duplicates(
     .execute();
   if (rows.length === 0) return [];
   const others = rows.slice(0, othersNamedMax).map(({ id, meant_ms, ...other }) => {
-    return { row: id, ...other, at: new Date(meant_ms).toISOString() };
+    return { row: id, ...other, at: iso(meant_ms) };
   });
   return [{ id: randomUUID(), kind: 'duplicate', others, more: rows.length > othersNamedMax, withinMs }];
 }
@@ -174,7 +158,5 @@ function live(tx: Tx, sinceMs: number) {
     .innerJoin('effect', 'effect.id', 'purchase.effect')
     .where('purchase.meant_ms', '>', sinceMs)
     .where('effect.cancelled_ms', 'is', null)
-    .where((where) =>
-      where.or([where('effect.outcome', 'is', null), where('effect.outcome', 'in', ['done', 'unknown'])]),
-    );
+    .where(mayHaveTakenEffect);
 }

@@ -5,32 +5,42 @@
  * Values that cannot be decrypted are listed and left out; the rest is shown, because a missing key must not hide that
  * something was sent.
  */
-import type { Selectable } from 'kysely';
+import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
 import { workflowNames, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
+import { serversOrdered } from '../domain/plan-types';
+import type { ProvisionServersRequest } from '../domain/requests';
 import type { Report } from '../domain/results';
 import { redact } from '../domain/secrets';
-import { correctionsOf, type CorrectionRow } from './correction-rows';
-import { nowMs } from './dialects';
-import { asUnavailable, JournalUnreadable } from './errors';
+import { JournalUnreadable } from './errors';
 import { inDoubt, whyRestored } from './lost-time';
-import { aboutOf, effectsOf, type EndingRow, iso, referenceOf, theJournal, type SagaKey } from './rows';
-import type { Journal } from './journal';
-import { leftOpen } from './left-open';
-import type { JournalTables } from './schema';
+import {
+  aboutOf,
+  correctionsOf,
+  type CorrectionRow,
+  type Effect,
+  effectsOf,
+  type EndingRow,
+  iso,
+  type JournalRow,
+  ofSaga,
+  present,
+  referenceOf,
+  theJournal,
+  timeNow,
+  type SagaKey,
+} from './rows';
+import type { Store } from './store';
+import type { PurchaseTable } from './schema';
 import { closedBy, idsIn, unnamed } from './servers';
-import { stateOf, type State } from './state';
-
-type EffectRow = Selectable<JournalTables['effect']>;
-type PurchaseRow = Selectable<JournalTables['purchase']>;
-type JournalRow = Selectable<JournalTables['journal']>;
+import { type Made, stateOf, type State, type StateRow } from './state';
 
 /** The workflows that have used a reference. @throws JournalUnavailable */
-export async function workflowsOf(journal: Journal, reference: string): Promise<WorkflowName[]> {
-  const rows = await reading(() =>
-    journal.db
+export async function workflowsOf(journal: Store, reference: string): Promise<WorkflowName[]> {
+  const rows = await journal.read((db) =>
+    db
       .selectFrom('reference')
       .select('workflow')
       // With the whole key, so that its index is used.
@@ -42,30 +52,18 @@ export async function workflowsOf(journal: Journal, reference: string): Promise<
 }
 
 /** @returns undefined where the reference was never taken. @throws JournalUnavailable */
-export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaRecord | undefined> {
+export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord | undefined> {
   const rows = await readRows(journal, key);
   const { taken, from, now } = rows;
   if (taken === undefined) return undefined;
   const open = new Opening(journal);
 
-  const request = taken.request === null ? undefined : await open.value(taken.request, 'request');
-  const corrections: RecordedCorrection[] = [];
-  for (const row of rows.corrections) corrections.push(await correctionOf(row, open));
-  const effects: RecordedEffect[] = [];
-  for (const row of rows.effects)
-    effects.push(
-      await effectOf(
-        row,
-        rows.purchases.find(({ effect }) => effect === row.id),
-        from,
-        open,
-      ),
-    );
-  const endings: RecordedEnding[] = [];
-  for (const row of rows.endings) endings.push(await endingOf(row, open));
-
-  const closed = [];
-  for (const row of rows.closed) closed.push(await closedOf(row, open));
+  const request = await open.value(taken.request, 'request');
+  const corrections = await inOrder(rows.corrections, (row) => correctionOf(row, open));
+  const purchaseOf = ({ id }: Effect) => rows.purchases.find(({ effect }) => effect === id);
+  const effects = await inOrder(rows.effects, (row) => effectOf(row, purchaseOf(row), from, open));
+  const endings = await inOrder(rows.endings, (row) => endingOf(row, open));
+  const closed = await inOrder(rows.closed, (row) => closedOf(row, open));
 
   const done = stateOf(rows.effects);
   const placement = placementOf(done, rows);
@@ -76,7 +74,7 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   return {
     reference: key.reference,
     workflow: key.workflow,
-    ...(taken.account === null ? {} : { account: taken.account }),
+    ...present({ account: taken.account }),
     firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
     ...definedOnly({ request }),
     corrections,
@@ -92,10 +90,10 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   };
 }
 
-function readRows(journal: Journal, key: SagaKey) {
-  return reading(() =>
+function readRows(journal: Store, key: SagaKey) {
+  return journal.read((db) =>
     // One snapshot, so that a run that ends meanwhile is not shown in part.
-    journal.db
+    db
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (tx) => {
@@ -111,37 +109,25 @@ function readRows(journal: Journal, key: SagaKey) {
             .selectFrom('purchase')
             .innerJoin('effect', 'effect.id', 'purchase.effect')
             .selectAll('purchase')
-            .where((where) => where.and({ ...key }))
+            .where(ofSaga(key))
             .execute(),
-          endings: await tx
-            .selectFrom('ending')
-            .selectAll()
-            .where((where) => where.and({ ...key }))
-            .orderBy('ended_ms')
-            .execute(),
+          endings: await tx.selectFrom('ending').selectAll().where(ofSaga(key)).orderBy('ended_ms').execute(),
           closed: await closedBy(tx, key),
-          now: (await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow()).now,
+          now: await timeNow(tx),
         };
       }),
   );
-}
-
-async function reading<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw asUnavailable(error);
-  }
 }
 
 /** Decrypts values and blanks out their secrets; lists the values that it cannot decrypt. */
 class Opening {
   readonly unreadable: { what: string; why: string }[] = [];
 
-  constructor(private readonly journal: Journal) {}
+  constructor(private readonly journal: Store) {}
 
-  /** @returns undefined where it cannot be decrypted */
-  async value(sealed: string, what: string): Promise<unknown> {
+  /** @returns undefined where there is none, and where it cannot be decrypted */
+  async value(sealed: string | null, what: string): Promise<unknown> {
+    if (sealed === null) return undefined;
     try {
       return redact(await this.journal.unseal(sealed, what));
     } catch (error) {
@@ -155,6 +141,13 @@ class Opening {
   }
 }
 
+/** One after the other, so that what cannot be read is listed in this order. */
+async function inOrder<Row, Told>(rows: readonly Row[], tell: (row: Row) => Promise<Told>): Promise<Told[]> {
+  const told: Told[] = [];
+  for (const row of rows) told.push(await tell(row));
+  return told;
+}
+
 async function correctionOf(
   { id, run, step, at_ms, correction }: CorrectionRow,
   open: Opening,
@@ -165,49 +158,38 @@ async function correctionOf(
 }
 
 async function effectOf(
-  row: EffectRow,
-  purchase: PurchaseRow | undefined,
+  row: Effect,
+  purchase: PurchaseTable | undefined,
   { raised_ms }: JournalRow,
   open: Opening,
 ): Promise<RecordedEffect> {
-  const what = `${row.step} (${row.id})`;
-  const isOpen = row.outcome === null || row.outcome === 'unknown';
-  const note = row.note === null ? undefined : await open.value(row.note, `what was sent as ${what}`);
-  const answer = row.answer === null ? undefined : await open.value(row.answer, `answer of ${what}`);
-  const decided = row.decided === null ? undefined : await open.value(row.decided, `decision on ${what}`);
-  const cancelled = row.cancelled === null ? undefined : await open.value(row.cancelled, `cancellation of ${what}`);
-  const late = row.late === null ? undefined : await open.value(row.late, `late answer of ${what}`);
+  const { id, step, kind, activity, run, outcome, cart_item_id: cartItemId } = row;
+  const what = `${step} (${id})`;
+  const isOpen = outcome === null || outcome === 'unknown';
+  const note = await open.value(row.note, `what was sent as ${what}`);
+  const answer = await open.value(row.answer, `answer of ${what}`);
+  const decided = (await open.value(row.decided, `decision on ${what}`)) as object | undefined;
+  const cancelled = (await open.value(row.cancelled, `cancellation of ${what}`)) as object | undefined;
+  const late = await open.value(row.late, `late answer of ${what}`);
   return {
-    id: row.id,
-    step: row.step,
-    kind: row.kind,
-    activity: row.activity,
-    about: {
-      ...aboutOf(row),
-      ...(row.cart_item_id === null ? {} : { cartItemId: row.cart_item_id }),
-    } as RecordedEffect['about'],
-    ...definedOnly({ note }),
-    ...(purchase === undefined ? {} : { bought: boughtOf(purchase) }),
-    run: row.run,
+    ...{ id, step, kind, activity },
+    about: { ...aboutOf(row), ...present({ cartItemId }) } as RecordedEffect['about'],
+    ...definedOnly({ note, bought: purchase && boughtOf(purchase) }),
+    run,
     meantAt: iso(row.meant_ms),
     ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
-    outcome: row.outcome ?? 'meant',
+    outcome: outcome ?? 'meant',
     ...(isOpen ? { inFlightUntil: iso(Math.max(row.meant_ms, raised_ms) + row.in_flight_ms) } : {}),
-    ...(row.failure === null ? {} : { failure: row.failure }),
-    ...definedOnly({ answer }),
-    ...(row.undone_by === null ? {} : { undoneBy: row.undone_by }),
-    ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...(decided as object | undefined) } }),
-    ...(row.cancelled_ms === null
-      ? {}
-      : { cancelled: { at: iso(row.cancelled_ms), ...(cancelled as object | undefined) } }),
-    ...(row.late === null ? {} : { late: late === undefined ? {} : { answer: late } }),
+    ...present({ failure: row.failure, answer, undoneBy: row.undone_by }),
+    ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...decided } }),
+    ...(row.cancelled_ms === null ? {} : { cancelled: { at: iso(row.cancelled_ms), ...cancelled } }),
+    ...(row.late === null ? {} : { late: definedOnly({ answer: late }) }),
   };
 }
 
-function boughtOf(row: PurchaseRow): RecordedEffect['bought'] {
+function boughtOf(row: PurchaseTable): NonNullable<RecordedEffect['bought']> {
   const { account, servers, items, total, currency, estimate, estimated_in: estimatedIn } = row;
-  const all = { account, servers, items, total, currency, estimate, estimatedIn };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+  return present({ account, servers, items, total, currency, estimate, estimatedIn });
 }
 
 async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> {
@@ -221,8 +203,7 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
     workflow: ended_by,
     ...definedOnly({ report }),
     outcome: outcome as RecordedEnding['outcome'],
-    ...definedOnly({ ended }),
-    ...definedOnly({ result }),
+    ...definedOnly({ ended, result }),
   };
 }
 
@@ -230,7 +211,7 @@ async function closedOf(
   { vm_object_id: id, closed, closed_ms }: Awaited<ReturnType<typeof closedBy>>[number],
   open: Opening,
 ): Promise<NonNullable<SagaRecord['serversClosed']>[number]> {
-  const said = (await open.value(closed ?? 'null', `who closed server ${id}`)) as { by?: string; note?: string } | null;
+  const said = (await open.value(closed, `who closed server ${id}`)) as { by?: string; note?: string } | undefined;
   return { ...(id === unnamed ? {} : { vmObjectId: id }), at: iso(closed_ms ?? 0), ...said };
 }
 
@@ -247,8 +228,8 @@ function endedAs(effects: readonly RecordedEffect[], endings: readonly RecordedE
 
 /** @param isInDoubt whether the journal was restored, and may have lost the pivot */
 function placementOf(
-  { placement }: State<EffectRow>,
-  { effects, isInDoubt }: { effects: readonly EffectRow[]; isInDoubt: boolean },
+  { placement }: State<Effect>,
+  { effects, isInDoubt }: { effects: readonly Effect[]; isInDoubt: boolean },
 ): SagaRecord['placement'] {
   if (placement === 'placed' || placement === 'cancelled') return placement;
   if (effects.some(({ kind, late }) => kind === 'pivot' && late !== null)) return 'placed';
@@ -334,55 +315,74 @@ function distinct(leftovers: readonly Leftover[]): Leftover[] {
   return leftovers.filter((one, index) => leftovers.findIndex((other) => identity(other) === identity(one)) === index);
 }
 
-export interface JournalCounts {
-  id: string;
-  /** The time at which the journal was created or last restored. */
-  epoch: string;
-  /** When the epoch was last raised, if ever. */
-  raisedAt?: string;
-  /** When a worker found that the journal was restored, if nobody has run `journal restored` since. */
-  restoredAt?: string;
-  /** Why a person has to say what became of it: a sentence. */
-  restored?: string;
-  /**
-   * The cluster and the timeline that were last known to hold it, and those of the database that answers; null where it
-   * does not say.
-   */
-  identity: { known: string | null; here: string | null };
-  newReferences: 'ask' | 'trust';
-  references: number;
-  /** Orders, change orders and switches without an outcome yet, and with an unknown outcome. */
-  pivots: { meant: number; unknown: number };
+type Open = Pick<SagaRecord, 'workflow' | 'placement' | 'request' | 'corrections' | 'servers'>;
+
+/**
+ * What the calls of a saga without an ending have made, and not undone. If the saga still runs, it will use or undo
+ * this; if it is lost, these are its leftovers, and no other report has them.
+ */
+function leftOpen(
+  { workflow, placement, request, corrections, servers = [] }: Open,
+  state: State<StateRow>,
+): Leftover[] {
+  const perhaps = ({ isSure }: { isSure: boolean }) => (isSure ? '' : 'perhaps ');
+  const item = ({ cartItemId }: Made, why: string): Leftover => ({ kind: 'cart-item', cartItemId, why });
+  const doubtful = 'it may belong to an order, and nobody knows whether that order was placed';
+  const unknown = 'the journal does not say whether it was placed';
+  const placed = placement === 'placed' ? unprotectedBy({ request, corrections, servers }, state) : [];
+  return [
+    ...state.items.map((made) => item(made, `it was ${perhaps(made)}added, and not deleted`)),
+    ...(placement === 'unknown' ? state.perhapsOrdered.map((made) => item(made, doubtful)) : []),
+    ...state.doubtfulAdds.map((number): Leftover => {
+      return { kind: 'cart-item-unknown', item: number, why: 'a call to add it ended without an answer' };
+    }),
+    ...(workflow === 'provisionServers'
+      ? placed
+      : state.firewalls.map((changed): Leftover => {
+          const { activity, vmObjectId, firewalls } = changed;
+          const what = activity === 'assignFirewalls' ? 'assigned' : 'unassigned';
+          return {
+            kind: 'firewalls',
+            vmObjectId,
+            firewalls,
+            why: `${perhaps(changed)}${what}, and the saga has not ended`,
+          };
+        })),
+    ...(placement === 'unknown'
+      ? [{ kind: 'placement-unknown' as const, step: state.pivot?.step ?? 'unknown', why: unknown }]
+      : []),
+  ];
 }
 
-/** @throws JournalUnavailable */
-export async function countsOf(journal: Journal): Promise<JournalCounts> {
-  return reading(async () => {
-    const row = await theJournal(journal.db);
-    const { id, epoch, raised_ms, restored_ms, doubts_new, identity, here } = row;
-    const restored = whyRestored(row, journal.failover.how);
-    const { references } = await journal.db
-      .selectFrom('reference')
-      .select((select) => select.fn.countAll<number>().as('references'))
-      .executeTakeFirstOrThrow();
-    const pivots = await journal.db
-      .selectFrom('effect')
-      .select((select) => ['outcome', select.fn.countAll<number>().as('count')])
-      .where('kind', '=', 'pivot')
-      .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
-      .groupBy('outcome')
-      .execute();
-    const countOf = (outcome: EffectRow['outcome']) => pivots.find((row) => row.outcome === outcome)?.count ?? 0;
-    return {
-      id,
-      epoch: iso(epoch),
-      ...(raised_ms > 0 ? { raisedAt: iso(raised_ms) } : {}),
-      ...(restored_ms === null ? {} : { restoredAt: iso(restored_ms) }),
-      ...definedOnly({ restored }),
-      identity: { known: identity, here },
-      newReferences: doubts_new === 1 ? 'ask' : 'trust',
-      references,
-      pivots: { meant: countOf(null), unknown: countOf('unknown') },
-    };
+function unprotectedBy(
+  { request, corrections, servers = [] }: Pick<Open, 'request' | 'corrections' | 'servers'>,
+  state: State<StateRow>,
+): Leftover[] {
+  if (request === undefined) return [];
+  const said = corrections.map(({ correction }) => correction);
+  const { firewalls = [], items } = correctedBy(said, 'provisionServers', request) as ProvisionServersRequest;
+  if (firewalls.length === 0) return [];
+  const ids = servers.map(({ vmObjectId }) => vmObjectId);
+  return lacking(firewalls, { servers: ids, ordered: serversOrdered(items).least }, state);
+}
+
+/** @param ordered servers at least, so far as it is known */
+function lacking(
+  wanted: readonly number[],
+  { servers, ordered }: { servers: readonly number[]; ordered: number },
+  state: State<StateRow>,
+): Leftover[] {
+  const why = 'they were not assigned, and the saga has not ended';
+  const known = new Set([...servers, ...state.servers]);
+  const bare = [...known].flatMap((vmObjectId): Leftover[] => {
+    const assigned = state.firewalls.flatMap((one) =>
+      one.isSure && one.activity === 'assignFirewalls' && one.vmObjectId === vmObjectId ? one.firewalls : [],
+    );
+    const firewalls = wanted.filter((id) => !assigned.includes(id));
+    return firewalls.length > 0 ? [{ kind: 'server-unprotected', vmObjectId, firewalls, why }] : [];
   });
+  // An order whose servers the journal does not all know.
+  const unnamed: Leftover[] =
+    known.size < Math.max(ordered, 1) ? [{ kind: 'server-unprotected', firewalls: [...wanted], why }] : [];
+  return [...bare, ...unnamed];
 }

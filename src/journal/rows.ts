@@ -1,6 +1,6 @@
 /** The rows of a saga in the journal: how they are found, locked and written. What they mean is decided elsewhere. */
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import type { About, EffectCall } from '../domain/effects';
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
+import type { About, EffectCall, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import { identityHere, nowMs } from './dialects';
 import type { JournalTables } from './schema';
@@ -12,6 +12,8 @@ export interface SagaKey {
 
 export type Effect = Selectable<JournalTables['effect']>;
 export type EndingRow = Selectable<JournalTables['ending']>;
+export type CorrectionRow = Selectable<JournalTables['correction']>;
+export type Reference = Selectable<JournalTables['reference']>;
 
 export interface JournalRow extends Selectable<JournalTables['journal']> {
   /** As `identity`, but of the database that answers now; null where it does not say. */
@@ -20,7 +22,20 @@ export interface JournalRow extends Selectable<JournalTables['journal']> {
   top: number | null;
 }
 
+/** What is written into columns of a row. */
+export type Columns<Table extends keyof JournalTables> = UpdateObject<JournalTables, Table>;
+export type Db = Kysely<JournalTables>;
 export type Tx = Transaction<JournalTables>;
+
+/** A condition: the rows of a saga, in any table that has its key. */
+export function ofSaga({ workflow, reference }: SagaKey): RawBuilder<boolean> {
+  return sql<boolean>`(workflow = ${workflow} and reference = ${reference})`;
+}
+
+/** A condition: of a pivot, that it was placed, or may have been. */
+export const mayHaveTakenEffect = sql<boolean>`(outcome is null or outcome in ('done', 'unknown'))`;
+/** A condition: nobody knows yet what came of the call. */
+export const hasNoAnswer = sql<boolean>`(outcome is null or outcome = 'unknown')`;
 
 export const mayHaveHappened = (outcome: Effect['outcome']) =>
   outcome === null || outcome === 'unknown' || outcome === 'done';
@@ -36,39 +51,39 @@ export function madeItem({ kind, outcome, cart_item_id }: Pick<Effect, 'kind' | 
   return isThere && cart_item_id !== null ? cart_item_id : undefined;
 }
 
-export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
-  return tx
-    .selectFrom('effect')
-    .selectAll()
-    .where((where) => where.and({ ...key }))
-    .where('kind', '=', 'pivot')
-    .where((where) => where.or([where('outcome', 'is', null), where('outcome', 'in', ['done', 'unknown'])]))
-    .executeTakeFirst();
+/** Milliseconds since 1970, by the database's clock: a number that stands still. */
+export async function timeNow(db: Db): Promise<number> {
+  return (await db.selectNoFrom(nowMs(db).as('now')).executeTakeFirstOrThrow()).now;
+}
+
+export const effects = (db: Db) => db.selectFrom('effect').selectAll();
+
+export function livePivot(db: Db, key: SagaKey): Promise<Effect | undefined> {
+  return effects(db).where(ofSaga(key)).where('kind', '=', 'pivot').where(mayHaveTakenEffect).executeTakeFirst();
 }
 
 /** All rows of the saga, the oldest first. */
-export function effectsOf(tx: Kysely<JournalTables>, key: SagaKey): Promise<Effect[]> {
-  return tx
-    .selectFrom('effect')
-    .selectAll()
-    .where((where) => where.and({ ...key }))
-    .orderBy('seq')
-    .execute();
+export function effectsOf(db: Db, key: SagaKey): Promise<Effect[]> {
+  return effects(db).where(ofSaga(key)).orderBy('seq').execute();
 }
 
 /** All rows of the step, the oldest first; for a pivot, the rows of all pivots of the saga. */
-export function rowsOfStep(
-  tx: Kysely<JournalTables>,
-  key: SagaKey,
-  { kind, step }: Pick<EffectCall, 'kind' | 'step'>,
-): Promise<Effect[]> {
-  return tx
-    .selectFrom('effect')
-    .selectAll()
-    .where((where) => where.and({ ...key }))
-    .where((where) => (kind === 'pivot' ? where('kind', '=', 'pivot') : where('step', '=', step)))
-    .orderBy('seq')
-    .execute();
+export function rowsOfStep(db: Db, key: SagaKey, { kind, step }: Pick<EffectCall, 'kind' | 'step'>): Promise<Effect[]> {
+  const rows = effects(db).where(ofSaga(key)).orderBy('seq');
+  return (kind === 'pivot' ? rows.where('kind', '=', 'pivot') : rows.where('step', '=', step)).execute();
+}
+
+export function effectOf(db: Db, id: string): Promise<Effect | undefined> {
+  return effects(db).where('id', '=', id).executeTakeFirst();
+}
+
+export async function updateEffect(tx: Tx, id: string, columns: Columns<'effect'>): Promise<void> {
+  await tx.updateTable('effect').set(columns).where('id', '=', id).execute();
+}
+
+/** What people have corrected of the request, in order. */
+export function correctionsOf(db: Db, key: SagaKey): Promise<CorrectionRow[]> {
+  return db.selectFrom('correction').selectAll().where(ofSaga(key)).orderBy('seq').execute();
 }
 
 /**
@@ -82,20 +97,15 @@ export async function leftInFlight(
   { id, meant_ms, in_flight_ms }: Pick<Effect, 'id' | 'meant_ms' | 'in_flight_ms'>,
   { raised_ms }: JournalRow,
 ): Promise<number> {
-  const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
-  if (meant_ms > now) await tx.updateTable('effect').set({ meant_ms: now }).where('id', '=', id).execute();
+  const now = await timeNow(tx);
+  if (meant_ms > now) await updateEffect(tx, id, { meant_ms: now });
   if (raised_ms > now) await tx.updateTable('journal').set({ raised_ms: now }).execute();
   return Math.max(0, Math.min(now, Math.max(meant_ms, raised_ms)) + in_flight_ms - now);
 }
 
 /** Calls of a saga with no outcome yet, or an unknown one. */
-export function openRows(tx: Tx, { workflow, reference }: SagaKey): Promise<Effect[]> {
-  return tx
-    .selectFrom('effect')
-    .selectAll()
-    .where((where) => where.and({ workflow, reference }))
-    .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
-    .execute();
+export function openRows(tx: Tx, key: SagaKey): Promise<Effect[]> {
+  return effects(tx).where(ofSaga(key)).where(hasNoAnswer).execute();
 }
 
 /** Milliseconds until no call of a saga can still be sent or take effect. */
@@ -106,16 +116,10 @@ export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
-export type Reference = Selectable<JournalTables['reference']>;
-
 /** @returns undefined where the reference is not known */
 export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
-  return tx
-    .updateTable('reference')
-    .set({ touched_ms: nowMs(tx) })
-    .where((where) => where.and({ ...key }))
-    .returningAll()
-    .executeTakeFirst();
+  const touched_ms = nowMs(tx);
+  return tx.updateTable('reference').set({ touched_ms }).where(ofSaga(key)).returningAll().executeTakeFirst();
 }
 
 /** A begin of a run, by its number: as it stands in `owner`. */
@@ -163,7 +167,7 @@ export async function own(
       ...{ touched_ms: nowMs(tx), open_in: namespace, namespace, runs: runsThen(run) },
       ...{ begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
     })
-    .where((where) => where.and({ ...key }))
+    .where(ofSaga(key))
     .where((where) => where.not(hasEndedFor({ run, isReset })))
     .$if(epoch !== undefined, (renewing) =>
       renewing
@@ -182,7 +186,7 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
   await tx
     .updateTable('reference')
     .set({ owner: null, begun: sql`begun + 1` })
-    .where((where) => where.and({ ...key }))
+    .where(ofSaga(key))
     .execute();
 }
 
@@ -250,7 +254,7 @@ export async function closeByRun(
   const closed = await tx
     .updateTable('reference')
     .set({ touched_ms: nowMs(tx), open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
-    .where((where) => where.and({ ...key }))
+    .where(ofSaga(key))
     .where((where) => where.not(hasEndedFor(by)))
     .returning('runs')
     .executeTakeFirst();
@@ -271,7 +275,7 @@ export async function closeAsSeen(
     .execute();
 }
 
-export function theJournal(tx: Kysely<JournalTables>): Promise<JournalRow> {
+export function theJournal(tx: Db): Promise<JournalRow> {
   return tx
     .selectFrom('journal')
     .selectAll()
@@ -279,16 +283,8 @@ export function theJournal(tx: Kysely<JournalTables>): Promise<JournalRow> {
     .executeTakeFirstOrThrow();
 }
 
-export function referenceOf(tx: Kysely<JournalTables>, key: SagaKey) {
-  return tx
-    .selectFrom('reference')
-    .selectAll()
-    .where((where) => where.and({ ...key }))
-    .executeTakeFirst();
-}
-
-export function effectOf(tx: Tx, id: string): Promise<Effect | undefined> {
-  return tx.selectFrom('effect').selectAll().where('id', '=', id).executeTakeFirst();
+export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined> {
+  return db.selectFrom('reference').selectAll().where(ofSaga(key)).executeTakeFirst();
 }
 
 export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
@@ -299,7 +295,7 @@ export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: 
 }
 
 /** A call, as it is written into a row. */
-export interface Insertable {
+export interface WrittenCall {
   call: EffectCall;
   run: string;
   inFlightMs: number;
@@ -309,13 +305,18 @@ export interface Insertable {
   sent?: SentDigests | undefined;
 }
 
+/** A call that was meant, as the worker that made it knows it. */
+export interface MeantCall extends Pick<WrittenCall, 'call' | 'run' | 'inFlightMs'> {
+  knows: JournalKnowledge & { row: string };
+}
+
 /** By the secret's name. */
 export type SentDigests = Record<string, readonly string[]>;
 
 export async function insertEffect(
   tx: Tx,
   key: SagaKey,
-  { call: { about, ...call }, run, inFlightMs, note = null, sent }: Insertable,
+  { call: { about, ...call }, run, inFlightMs, note = null, sent }: WrittenCall,
   row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
 ): Promise<number> {
   const { seq } = await tx
@@ -338,6 +339,16 @@ export async function insertEffect(
   return seq;
 }
 
+type Present<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]>;
+};
+
+/** Without what a row does not have: it is null there, and absent in what is told of it. */
+export function present<T extends object>(fields: T): Present<T> {
+  const there = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(there) as Present<T>;
+}
+
 export function aboutOf({ about }: Pick<Effect, 'about'>): About {
   return JSON.parse(about) as About;
 }
@@ -355,7 +366,7 @@ export function iso(ms: number): string {
  * @returns undefined where it was taken before
  */
 export async function takeAtOnce(
-  db: Kysely<JournalTables>,
+  db: Db,
   { workflow, reference, account, request }: SagaKey & Pick<Reference, 'account' | 'request'>,
   { run, namespace, epoch }: { run: string; namespace?: string | undefined; epoch?: number },
 ): Promise<{ journal: string; epoch: number } | undefined> {

@@ -191,7 +191,7 @@ interface ConfirmationTable {
 export type ConfirmationName = 'restored' | 'nothing-lost' | 'trust-new-references';
 
 /** What a pivot buys, to count and compare over all references. One for each pivot, whatever the settings. */
-interface PurchaseTable {
+export interface PurchaseTable {
   /** The pivot's row. */
   effect: string;
   /** Null where a change or a switch names no account. */

@@ -10,31 +10,20 @@
  *                                   └── an ending says that it lacks some ─────┘ unless a person has closed it
  * ```
  */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { About, EffectCall, PivotNote } from '../domain/effects';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { statementBegunMs, nowMs } from './dialects';
-import { aboutOf, iso, livePivot, type SagaKey, type Tx } from './rows';
-import type { Sealing } from './sealing';
-import type { WantedFirewalls, JournalTables } from './schema';
-
-/** What is used here of the journal, which uses this file. */
-interface Journal {
-  readonly sealing: Sealing;
-  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  read<T>(query: (db: Kysely<JournalTables>) => Promise<T>): Promise<T>;
-  unseal(sealed: string, what: string): Promise<unknown>;
-  noteOf(sealed: string | null): Promise<PivotNote | undefined>;
-}
-
-interface Verdict {
-  by?: string | undefined;
-  note: string;
-}
+import { aboutOf, type Columns, iso, livePivot, mayHaveTakenEffect, ofSaga, type SagaKey, type Tx } from './rows';
+import type { WantedFirewalls } from './schema';
+import type { Store, Verdict } from './store';
 
 /** Stands for all servers of an order whose ids nobody knows. */
 export const unnamed = 0;
+
+/** A condition: the server lacks firewalls, as far as is known. */
+const isOpen = sql<boolean>`(open_since_ms is not null and closed_ms is null)`;
 
 /** An order was placed. @param ids of its servers, as far as they are known */
 export async function notePlaced(
@@ -47,11 +36,7 @@ export async function notePlaced(
   const named = Array.isArray(ids) && ids.length > 0 ? (ids as number[]) : vmObjectIds;
   if (named !== undefined) return noteServers(tx, key, named, firewalls);
   if (firewalls.length === 0) return;
-  const known = await tx
-    .selectFrom('server')
-    .select('vm_object_id')
-    .where((where) => where.and({ ...key }))
-    .execute();
+  const known = await tx.selectFrom('server').select('vm_object_id').where(ofSaga(key)).execute();
   if (known.length === 0) await insert(tx, key, [unnamed], firewalls);
 }
 
@@ -64,11 +49,8 @@ export async function noteServers(
 ): Promise<void> {
   if (ids.length === 0) return;
   await insert(tx, key, ids, firewalls);
-  await tx
-    .deleteFrom('server')
-    .where((where) => where.and({ ...key, vm_object_id: unnamed }))
-    .where('closed_ms', 'is', null)
-    .execute();
+  const nameless = tx.deleteFrom('server').where(ofSaga(key)).where('vm_object_id', '=', unnamed);
+  await nameless.where('closed_ms', 'is', null).execute();
 }
 
 async function insert(tx: Tx, key: SagaKey, ids: readonly number[], firewalls: readonly number[]): Promise<void> {
@@ -92,26 +74,21 @@ export async function noteMeant(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'ac
   const { vmObjectId, firewalls = [] } = call.about;
   if (!isProtecting(key, call) || vmObjectId === undefined) return;
   await noteServers(tx, key, [vmObjectId], firewalls);
-  await tx
-    .updateTable('server')
-    .set((set) => ({
-      firewalls: JSON.stringify(firewalls),
-      open_since_ms: set.fn.coalesce('open_since_ms', nowMs(tx)),
-    }))
-    .where((where) => where.and({ ...key, vm_object_id: vmObjectId }))
-    .execute();
+  const open_since_ms = sql<number>`coalesce(open_since_ms, ${nowMs(tx)})`;
+  await update(tx, key, vmObjectId, { firewalls: JSON.stringify(firewalls), open_since_ms }).execute();
 }
 
 /** They are assigned. */
 export async function noteAssigned(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
   const { vmObjectId } = call.about;
   if (!isProtecting(key, call) || vmObjectId === undefined) return;
-  await tx
-    .updateTable('server')
-    .set({ closed_ms: nowMs(tx) })
-    .where((where) => where.and({ ...key, vm_object_id: vmObjectId }))
+  await update(tx, key, vmObjectId, { closed_ms: nowMs(tx) })
     .where('closed_ms', 'is', null)
     .execute();
+}
+
+function update(tx: Tx, key: SagaKey, vmObjectId: number, columns: Columns<'server'>) {
+  return tx.updateTable('server').set(columns).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId);
 }
 
 /** Firewalls that a bought server is to have are assigned. */
@@ -128,24 +105,14 @@ export async function noteEnding(tx: Tx, key: SagaKey, outcome: string, leftover
   const lacking = leftovers.flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
   for (const { vmObjectId = unnamed, firewalls } of lacking) {
     await insert(tx, key, [vmObjectId], firewalls);
-    await tx
-      .updateTable('server')
-      .set((set) => ({
-        firewalls: JSON.stringify(firewalls),
-        open_since_ms: sql<number>`case when closed_ms is null then ${set.ref('open_since_ms')} else ${nowMs(tx)} end`,
-        closed_ms: null,
-      }))
-      .where((where) => where.and({ ...key, vm_object_id: vmObjectId }))
-      .where('closed', 'is', null)
-      .execute();
+    const open_since_ms = sql<number>`case when closed_ms is null then open_since_ms else ${nowMs(tx)} end`;
+    const columns = { firewalls: JSON.stringify(firewalls), open_since_ms, closed_ms: null };
+    await update(tx, key, vmObjectId, columns).where('closed', 'is', null).execute();
   }
   if (outcome !== 'done' && outcome !== 'partly') return;
   const open = lacking.map(({ vmObjectId = unnamed }) => vmObjectId);
-  const closing = tx
-    .updateTable('server')
-    .set({ closed_ms: nowMs(tx) })
-    .where((where) => where.and({ ...key }))
-    .where('closed_ms', 'is', null);
+  const closed_ms = nowMs(tx);
+  const closing = tx.updateTable('server').set({ closed_ms }).where(ofSaga(key)).where('closed_ms', 'is', null);
   await (open.length > 0 ? closing.where('vm_object_id', 'not in', open) : closing).execute();
 }
 
@@ -165,37 +132,20 @@ export async function noteWord(
   const missed = leftovers.flatMap((left) => (left.kind === 'firewalls' ? left.firewalls : []));
   const named = (id: number) =>
     ('exactly' in word || word.assign.includes(id) || word.unassign.includes(id)) && !missed.includes(id);
-  for (const { workflow, reference, firewalls } of await openRows(tx, vmObjectId)) {
+  const rows = tx.selectFrom('server').selectAll().where('vm_object_id', '=', vmObjectId).where(isOpen);
+  for (const { firewalls, ...row } of await rows.execute()) {
     const lacks = (JSON.parse(firewalls) as number[]).filter((id) => !named(id));
-    await tx
-      .updateTable('server')
-      .set(lacks.length > 0 ? { firewalls: JSON.stringify(lacks) } : { closed_ms: nowMs(tx) })
-      .where((where) => where.and({ workflow, reference, vm_object_id: vmObjectId }))
-      .execute();
+    const columns = lacks.length > 0 ? { firewalls: JSON.stringify(lacks) } : { closed_ms: nowMs(tx) };
+    await update(tx, row, vmObjectId, columns).execute();
   }
 }
 
-function openRows(tx: Tx, vmObjectId: number) {
-  return tx
-    .selectFrom('server')
-    .selectAll()
-    .where('vm_object_id', '=', vmObjectId)
-    .where('open_since_ms', 'is not', null)
-    .where('closed_ms', 'is', null)
-    .execute();
-}
-
 /** Whether an order has brought the server within so many milliseconds. @throws JournalUnavailable */
-export function isNewServer(journal: Journal, vmObjectId: number, withinMs: number): Promise<boolean> {
+export function isNewServer(journal: Store, vmObjectId: number, withinMs: number): Promise<boolean> {
   return journal.read(async (db) => {
-    const found = await db
-      .selectFrom('server')
-      .select('seen_ms')
-      .where('vm_object_id', '=', vmObjectId)
-      .where('seen_ms', '>', sql<number>`${statementBegunMs(db)} - ${withinMs}`)
-      .limit(1)
-      .execute();
-    return found.length > 0;
+    const rows = db.selectFrom('server').select('seen_ms').where('vm_object_id', '=', vmObjectId);
+    const since = sql<number>`${statementBegunMs(db)} - ${withinMs}`;
+    return (await rows.where('seen_ms', '>', since).limit(1).execute()).length > 0;
   });
 }
 
@@ -214,7 +164,7 @@ export interface NotItsServers {
  * @throws JournalUnavailable, JournalUnreadable
  */
 export async function notItsServers(
-  journal: Journal,
+  journal: Store,
   key: SagaKey,
   listed: readonly number[],
   { youngMs, account }: { youngMs: number; account: string | undefined },
@@ -222,20 +172,12 @@ export async function notItsServers(
   const { note, ids, rivals } = await journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
     const meantMs = pivot?.meant_ms ?? 0;
-    const isOthers = sql<boolean>`not (workflow = ${key.workflow} and reference = ${key.reference})`;
-    const ordered = await tx
-      .selectFrom('server')
-      .select('vm_object_id')
-      .where('vm_object_id', 'in', [unnamed, ...listed])
-      .where(isOthers)
-      .execute();
-    const changed = await tx
-      .selectFrom('effect')
-      .select('vm_object_id')
-      .where('vm_object_id', 'in', [unnamed, ...listed])
-      .where('meant_ms', '<', meantMs)
-      .where(isOthers)
-      .execute();
+    const isOthers = sql<boolean>`not ${ofSaga(key)}`;
+    const those = [unnamed, ...listed];
+    const servers = tx.selectFrom('server').select('vm_object_id').where('vm_object_id', 'in', those).where(isOthers);
+    const calls = tx.selectFrom('effect').select('vm_object_id').where('vm_object_id', 'in', those).where(isOthers);
+    const ordered = await servers.execute();
+    const changed = await calls.where('meant_ms', '<', meantMs).execute();
     const rivals = await tx
       .selectFrom('reference as other')
       .innerJoin('effect', (join) =>
@@ -253,9 +195,7 @@ export async function notItsServers(
       .where('other.touched_ms', '>', meantMs - youngMs)
       .where('effect.kind', '=', 'pivot')
       .where('effect.meant_ms', '>', meantMs - youngMs)
-      .where((where) =>
-        where.or([where('effect.outcome', 'is', null), where('effect.outcome', 'in', ['done', 'unknown'])]),
-      )
+      .where(mayHaveTakenEffect)
       .where(
         sql<boolean>`(select count(*) from server where server.workflow = other.workflow
           and server.reference = other.reference and vm_object_id <> ${unnamed})
@@ -270,7 +210,7 @@ export async function notItsServers(
 }
 
 /** The ids of the servers of an order that was placed are learnt from a directory. @throws JournalUnavailable */
-export function writeServers(journal: Journal, key: SagaKey, ids: readonly number[]): Promise<void> {
+export function writeServers(journal: Store, key: SagaKey, ids: readonly number[]): Promise<void> {
   return journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
     if (pivot !== undefined) await noteServers(tx, key, ids, aboutOf(pivot).firewalls ?? []);
@@ -288,7 +228,7 @@ function serversOfEnded(namespace: string) {
 }
 
 /** How many they are. @throws JournalUnavailable */
-export async function countServers(journal: Journal, namespace: string): Promise<number> {
+export async function countServers(journal: Store, namespace: string): Promise<number> {
   const { rows } = await journal.read((db) =>
     sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded(namespace)}) as known`.execute(db),
   );
@@ -297,7 +237,7 @@ export async function countServers(journal: Journal, namespace: string): Promise
 
 /** Those behind an id, then those up to it, each in the order of their ids. @throws JournalUnavailable */
 export async function serversInTurn(
-  journal: Journal,
+  journal: Store,
   { namespace, after, most }: { namespace: string; after: number; most: number },
 ): Promise<number[]> {
   const { rows } = await journal.read((db) =>
@@ -322,7 +262,7 @@ export interface OpenServer {
 }
 
 /** @param namespace only those of its sagas. @throws JournalUnavailable */
-export async function openServers(journal: Journal, namespace?: string): Promise<OpenServer[]> {
+export async function openServers(journal: Store, namespace?: string): Promise<OpenServer[]> {
   const rows = await journal.inTransaction((tx) => {
     const open = tx
       .selectFrom('server')
@@ -331,16 +271,10 @@ export async function openServers(journal: Journal, namespace?: string): Promise
       )
       .selectAll('server')
       .select('reference.open_in')
-      .where('server.open_since_ms', 'is not', null)
-      .where('server.closed_ms', 'is', null)
+      .where(isOpen)
       .orderBy('server.open_since_ms');
-    return (
-      namespace === undefined
-        ? open
-        : open.where((where) =>
-            where.or([where('reference.namespace', '=', namespace), where('reference.namespace', 'is', null)]),
-          )
-    ).execute();
+    const isThere = sql<boolean>`(namespace = ${namespace} or namespace is null)`;
+    return (namespace === undefined ? open : open.where(isThere)).execute();
   });
   return rows.map(({ vm_object_id, workflow, reference, firewalls, open_since_ms, open_in }) => ({
     ...(vm_object_id === unnamed ? {} : { vmObjectId: vm_object_id }),
@@ -357,7 +291,7 @@ export function closedBy(tx: Tx, key: SagaKey) {
   return tx
     .selectFrom('server')
     .select(['vm_object_id', 'closed', 'closed_ms'])
-    .where((where) => where.and({ ...key }))
+    .where(ofSaga(key))
     .where('closed', 'is not', null)
     .orderBy('vm_object_id')
     .execute();
@@ -370,21 +304,20 @@ export function closedBy(tx: Tx, key: SagaKey) {
  * @throws JournalUnavailable
  */
 export async function closeServers(
-  journal: Journal,
+  journal: Store,
   which: { vmObjectId: number } | { reference: string },
   verdict: Verdict,
 ): Promise<number> {
   const closed = await journal.sealing.seal(verdict);
   return journal.inTransaction(async (tx) => {
-    const updated = await tx
+    const closing = tx
       .updateTable('server')
       .set({ closed, closed_ms: nowMs(tx) })
-      .where((where) =>
-        'reference' in which ? where('reference', '=', which.reference) : where('vm_object_id', '=', which.vmObjectId),
-      )
-      .where('open_since_ms', 'is not', null)
-      .where('closed_ms', 'is', null)
-      .executeTakeFirst();
-    return Number(updated.numUpdatedRows);
+      .where(isOpen);
+    const those =
+      'reference' in which
+        ? closing.where('reference', '=', which.reference)
+        : closing.where('vm_object_id', '=', which.vmObjectId);
+    return Number((await those.executeTakeFirst()).numUpdatedRows);
   });
 }

@@ -7,14 +7,13 @@ import {
   insertReference,
   iso,
   leftInFlight,
-  lock,
   referenceOf,
   type SagaKey,
   theJournal,
 } from './rows';
 import { epochOfNew, insertDoubt, lostPivot, whatIsLacking } from './lost-time';
 import { openPivot } from './decide';
-import type { Journal } from './journal';
+import type { Store } from './store';
 import { stateOf, type State } from './state';
 
 /** What the journal has of the step that cannot be undone. */
@@ -75,12 +74,11 @@ export interface Asking {
  * @throws JournalUnavailable, JournalUnreadable
  */
 export async function standingOf(
-  journal: Journal,
+  journal: Store,
   key: SagaKey,
   { knows, inFlightMs, run, added = [] }: Asking,
 ): Promise<Standing> {
-  const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
-    const locked = await lock(tx, key);
+  const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.locked(key, async (tx, locked) => {
     const from = await theJournal(tx);
     const lacks = await whatIsLacking(tx, from, { taken: locked !== undefined, knows, failover: journal.failover });
     const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
@@ -111,11 +109,7 @@ export async function standingOf(
 const isOf = (row: Effect, { cartItemId }: OpenItem) =>
   row.cart_item_id === cartItemId || aboutOf(row).cartItems?.includes(cartItemId) === true;
 
-async function placementOf(
-  journal: Journal,
-  pivot: Effect | undefined,
-  leftMs: number,
-): Promise<Standing['placement']> {
+async function placementOf(journal: Store, pivot: Effect | undefined, leftMs: number): Promise<Standing['placement']> {
   if (pivot === undefined) return { how: 'none' };
   const { step, run, answer, outcome, answered_ms, decided_ms, meant_ms } = pivot;
   const { cartItems } = aboutOf(pivot);
@@ -123,15 +117,7 @@ async function placementOf(
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
     const placed = (await journal.unseal(answer ?? 'null', `the answer of ${step}`)) as Placement<unknown>;
     const cancelled = pivot.cancelled_ms === null ? {} : { cancelled: true as const };
-    return {
-      how: 'placed',
-      at,
-      run,
-      placed,
-      cartItems,
-      note: await journal.noteOf(pivot.note),
-      ...cancelled,
-    };
+    return { how: 'placed', at, run, placed, cartItems, note: await journal.noteOf(pivot.note), ...cancelled };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
   return { how: 'unknown', ...openPivot(pivot), cartItems, note: await journal.noteOf(pivot.note) };

@@ -12,16 +12,18 @@
  * Taking or ending a turn locks its queue. Where a reference's row is locked as well, that lock comes first.
  */
 import { randomUUID } from 'node:crypto';
-import type { Transaction } from 'kysely';
+import type { Selectable } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
-import { disown, inFlightOf, iso, livePivot, lock, type SagaKey } from './rows';
-import type { Journal } from './journal';
+import { type Columns, disown, inFlightOf, iso, livePivot, ofSaga, type SagaKey, type Tx } from './rows';
 import type { JournalTables } from './schema';
-import { nextOf, turnOf, type Place, type Turn } from './turn-rows';
+import type { Store } from './store';
 
-type Tx = Transaction<JournalTables>;
+type Turn = Selectable<JournalTables['turn']>;
+
+/** A saga's place in a queue. */
+export type Place = Pick<Turn, 'id' | 'workflow' | 'reference' | 'namespace'>;
 
 export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
   waitedMs: number;
@@ -39,7 +41,7 @@ export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
  * @throws JournalUnavailable
  */
 export function takeTurn(
-  journal: Journal,
+  journal: Store,
   key: SagaKey,
   resource: string,
   namespace: string,
@@ -48,20 +50,18 @@ export function takeTurn(
     if ((await livePivot(tx, key))?.outcome === 'done') return { how: 'already-placed' };
     await lockName(tx, resource);
     const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource, namespace));
-    if (mine.namespace !== namespace) {
-      await tx.updateTable('turn').set({ namespace }).where('id', '=', mine.id).execute();
+    if (mine.namespace !== namespace) await updateTurn(tx, mine.id, { namespace });
+    if (mine.ended_ms !== null) {
+      const turn = randomUUID();
+      await updateTurn(tx, mine.id, { id: turn, begun_ms: nowMs(tx), ended_ms: null });
+      return { how: 'begun', turn };
     }
-    if (mine.ended_ms !== null) return { how: 'begun', turn: await beginAnew(tx, mine) };
     if (mine.begun_ms !== null) return { how: 'begun', turn: mine.id };
     let { before, first, last, now } = await placesBefore(tx, mine);
     const ended = first === null ? undefined : await endedHolder(tx, resource);
     if (ended?.inFlightMs === 0) ({ before, first, last, now } = await placesBefore(tx, mine));
     if (first === null || last === null) {
-      await tx
-        .updateTable('turn')
-        .set({ begun_ms: nowMs(tx) })
-        .where('id', '=', mine.id)
-        .execute();
+      await updateTurn(tx, mine.id, { begun_ms: nowMs(tx) });
       return { how: 'begun', turn: mine.id };
     }
     const holder = await turnAt(tx, first);
@@ -86,11 +86,9 @@ export function takeTurn(
  * @returns milliseconds for which a call of it may still be in flight: until then it keeps its place
  * @throws JournalUnavailable
  */
-export function dropTurn(journal: Journal, { id, workflow, reference }: Place): Promise<number> {
-  const key = { workflow, reference };
-  return journal.inTransaction(async (tx) => {
-    // A call that is meant before this is seen here; one that comes later has no owner.
-    await lock(tx, key);
+export function dropTurn(journal: Store, { id, ...key }: Place): Promise<number> {
+  // A call that is meant before this is seen here; one that comes later has no owner.
+  return journal.locked(key, async (tx) => {
     const leftMs = await inFlightOf(tx, key);
     if (leftMs > 0) return leftMs;
     await tx.deleteFrom('turn').where('id', '=', id).execute();
@@ -101,7 +99,7 @@ export function dropTurn(journal: Journal, { id, workflow, reference }: Place): 
 }
 
 /** The saga to notify; undefined while a saga works. @throws JournalUnavailable */
-export function whoIsNext(journal: Journal, resource: string): Promise<Place | undefined> {
+export function whoIsNext(journal: Store, resource: string): Promise<Place | undefined> {
   return journal.inTransaction((tx) => nextOf(tx, resource));
 }
 
@@ -117,16 +115,6 @@ function placesBefore(tx: Tx, { resource, seq }: Turn) {
     .where('resource', '=', resource)
     .where('seq', '<', seq)
     .executeTakeFirstOrThrow();
-}
-
-async function beginAnew(tx: Tx, { id }: Turn): Promise<string> {
-  const turn = randomUUID();
-  await tx
-    .updateTable('turn')
-    .set({ id: turn, begun_ms: nowMs(tx), ended_ms: null })
-    .where('id', '=', id)
-    .execute();
-  return turn;
 }
 
 /**
@@ -150,15 +138,56 @@ async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inFl
 
 async function insertTurn(tx: Tx, key: SagaKey, resource: string, namespace: string): Promise<Turn> {
   const { workflow, reference } = key;
-  await tx
-    .insertInto('turn')
-    .values({ id: randomUUID(), workflow, reference, namespace, resource, since_ms: nowMs(tx) })
-    .execute();
-  const inserted = await turnOf(tx, key);
-  if (inserted === undefined) throw new Error('what was inserted is there');
-  return inserted;
+  const row = { id: randomUUID(), workflow, reference, namespace, resource, since_ms: nowMs(tx) };
+  return tx.insertInto('turn').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
 function turnAt(tx: Tx, seq: number): Promise<Turn> {
   return tx.selectFrom('turn').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
+}
+
+export function turnOf(tx: Tx, key: SagaKey): Promise<Turn | undefined> {
+  return tx.selectFrom('turn').selectAll().where(ofSaga(key)).executeTakeFirst();
+}
+
+/**
+ * Ends a saga's turn, or its place in the queue. While a call of the saga may be in flight, its row stays, and the
+ * next saga waits that long.
+ *
+ * @returns the saga to notify, if one waits
+ */
+export async function endTurn(
+  tx: Tx,
+  key: SagaKey,
+  resource: string,
+  { isInFlight }: { isInFlight: boolean },
+): Promise<Place | undefined> {
+  await lockName(tx, resource);
+  const mine = await turnOf(tx, key);
+  if (mine === undefined) return nextOf(tx, resource);
+  const { id, begun_ms } = mine;
+  const isKept = begun_ms !== null && isInFlight;
+  if (isKept) await updateTurn(tx, id, { ended_ms: nowMs(tx) });
+  else await tx.deleteFrom('turn').where('id', '=', id).execute();
+  return nextOf(tx, resource);
+}
+
+/** The first saga that waits, if only ended sagas are before it; undefined while a saga works. */
+export async function nextOf(tx: Tx, resource: string): Promise<Place | undefined> {
+  const [first, second] = await tx
+    .selectFrom('turn')
+    .selectAll()
+    .where('resource', '=', resource)
+    .orderBy('seq')
+    // At most one has begun.
+    .limit(2)
+    .execute();
+  const next = first?.ended_ms === null ? first : second;
+  if (next?.begun_ms !== null) return undefined;
+  const { id, workflow, reference, namespace } = next;
+  return { id, workflow, reference, namespace };
+}
+
+async function updateTurn(tx: Tx, id: string, columns: Columns<'turn'>): Promise<void> {
+  await tx.updateTable('turn').set(columns).where('id', '=', id).execute();
 }

@@ -3,10 +3,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ApplicationFailure } from '@temporalio/common';
 import { createCall } from '../../src/activities/call';
-import { createChangeOrderActivities } from '../../src/activities/change-orders';
 import type { Effect } from '../../src/activities/effect';
 import { createOrderActivities } from '../../src/activities/orders';
-import { createPlanSwitchActivities } from '../../src/activities/plan-switch';
+import { createQuotedActivities } from '../../src/activities/quotes';
 import type { CallKind } from '../../src/activities/settings';
 import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
 import {
@@ -209,7 +208,7 @@ const unwritten: Effect = (_spec, asked, send) =>
   call('pivot', asked, async () => ({ value: await send({ secrets: [] }), knows: { journal: 'j', epoch: 1 } }));
 
 function switching(provider: ProviderClient): Promise<unknown> {
-  const { switchPlan } = createPlanSwitchActivities(provider, call, unwritten, settings);
+  const { switchPlan } = createQuotedActivities(provider, call, unwritten, settings);
   return switchPlan({ step: 's', change: { subscription_id: 1, plan_id: 2 } });
 }
 
@@ -229,7 +228,7 @@ const pivots: [string, (provider: ProviderClient) => Promise<unknown>][] = [
   [
     'a change order',
     (provider) => {
-      const { placeChangeOrder } = createChangeOrderActivities(provider, call, unwritten, settings);
+      const { placeChangeOrder } = createQuotedActivities(provider, call, unwritten, settings);
       return placeChangeOrder({ step: 's', change: { subscription_id: 1, resources: [] } });
     },
   ],

@@ -2,27 +2,16 @@
  * All tables of the first release. What {@link JournalTables} means by each column: ../schema.ts.
  */
 import { randomUUID } from 'node:crypto';
-import { sql, type ColumnDefinitionBuilder, type Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { identityHere, isPostgres, nowMs } from '../dialects';
 
 /** What the two databases call alike things. */
-interface Types {
-  integer: 'bigint' | 'integer';
-  number: 'double precision' | 'real';
-  sequence: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder;
-}
-
-const ofPostgres: Types = {
-  integer: 'bigint',
-  number: 'double precision',
-  sequence: (column) => column.generatedAlwaysAsIdentity().primaryKey(),
+const ofPostgres = {
+  integer: sql`bigint`,
+  number: sql`double precision`,
+  sequence: sql`bigint generated always as identity primary key`,
 };
-
-const ofSqlite: Types = {
-  integer: 'integer',
-  number: 'real',
-  sequence: (column) => column.primaryKey().autoIncrement(),
-};
+const ofSqlite = { integer: sql`integer`, number: sql`real`, sequence: sql`integer primary key autoincrement` };
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   const types = isPostgres(db) ? ofPostgres : ofSqlite;
@@ -37,16 +26,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await makeConfirmation(db, types);
 }
 
+type Types = typeof ofPostgres;
+
 async function makeJournal(db: Kysely<unknown>, { integer }: Types): Promise<void> {
-  await db.schema
-    .createTable('journal')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('epoch', integer, (column) => column.notNull())
-    .addColumn('raised_ms', integer, (column) => column.notNull())
-    .addColumn('restored_ms', integer)
-    .addColumn('doubts_new', 'integer', (column) => column.notNull())
-    .addColumn('identity', 'text')
-    .execute();
+  await sql`
+    create table journal (
+      id text primary key,
+      epoch ${integer} not null,
+      raised_ms ${integer} not null,
+      restored_ms ${integer},
+      doubts_new integer not null,
+      identity text)`.execute(db);
   if (isPostgres(db)) await makeIdentity(db);
   await sql`
     insert into journal (id, epoch, raised_ms, doubts_new, identity)
@@ -74,74 +64,59 @@ async function makeIdentity(db: Kysely<unknown>): Promise<void> {
 }
 
 async function makeReference(db: Kysely<unknown>, { integer }: Types): Promise<void> {
-  await db.schema
-    .createTable('reference')
-    .addColumn('workflow', 'text', (column) => column.notNull())
-    .addColumn('reference', 'text', (column) => column.notNull())
-    .addColumn('account', 'text')
-    .addColumn('request', 'text')
-    .addColumn('first_seen_ms', integer, (column) => column.notNull())
-    .addColumn('first_run', 'text', (column) => column.notNull())
-    .addColumn('epoch', integer, (column) => column.notNull())
-    .addColumn('touched_ms', integer, (column) => column.notNull())
-    .addColumn('open_in', 'text')
-    .addColumn('namespace', 'text')
-    .addColumn('runs', 'text')
-    .addColumn('begun', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('owner', 'text')
-    .addPrimaryKeyConstraint('reference_pk', ['workflow', 'reference'])
-    .execute();
+  await sql`
+    create table reference (
+      workflow text not null, reference text not null,
+      account text,
+      request text,
+      first_seen_ms ${integer} not null,
+      first_run text not null,
+      epoch ${integer} not null,
+      touched_ms ${integer} not null,
+      open_in text,
+      namespace text,
+      runs text,
+      begun integer not null default 0,
+      owner text,
+      primary key (workflow, reference))`.execute(db);
   // Contains open references only, and no column that changes while they are open: a few hundred entries among millions
   // of rows.
-  await db.schema
-    .createIndex('open_reference')
-    .on('reference')
-    .columns(['open_in', 'workflow', 'reference'])
-    .where('open_in', 'is not', null)
-    .execute();
+  await sql`create index open_reference on reference (open_in, workflow, reference)
+    where open_in is not null`.execute(db);
   // For a sweep, which goes through the youngest references. The time when one was first seen never changes.
-  await db.schema
-    .createIndex('reference_by_age')
-    .on('reference')
-    .columns(['first_seen_ms', 'workflow', 'reference'])
-    .execute();
+  await sql`create index reference_by_age on reference (first_seen_ms, workflow, reference)`.execute(db);
 }
 
 async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {
-  await db.schema
-    .createTable('effect')
-    .addColumn('seq', integer, sequence)
-    .addColumn('id', 'text', (column) => column.notNull().unique())
-    .addColumn('workflow', 'text', (column) => column.notNull())
-    .addColumn('reference', 'text', (column) => column.notNull())
-    .addColumn('step', 'text', (column) => column.notNull())
-    .addColumn('kind', 'text', (column) => column.notNull().check(sql`kind in ('mutate', 'compensate', 'pivot')`))
-    .addColumn('activity', 'text', (column) => column.notNull())
-    .addColumn('run', 'text', (column) => column.notNull())
-    .addColumn('about', 'text', (column) => column.notNull())
-    .addColumn('note', 'text')
-    .addColumn('sent', 'text')
-    .addColumn('cart_item_id', integer)
-    .addColumn('vm_object_id', integer)
-    .addColumn('epoch', integer, (column) => column.notNull())
-    .addColumn('meant_ms', integer, (column) => column.notNull())
-    .addColumn('in_flight_ms', integer, (column) => column.notNull())
-    .addColumn('outcome', 'text', (column) =>
-      column.check(sql`outcome in ('done', 'not-done', 'unknown', 'undone', 'denied')`),
-    )
-    .addColumn('answered_ms', integer)
-    .addColumn('failure', 'text')
-    .addColumn('answer', 'text')
-    .addColumn('undone_by', 'text')
-    .addColumn('decided_ms', integer)
-    .addColumn('decided', 'text')
-    .addColumn('late', 'text')
-    .addColumn('cancelled_ms', integer)
-    .addColumn('cancelled', 'text')
-    .addColumn('is_first', integer)
-    .addForeignKeyConstraint('effect_of_reference', ['workflow', 'reference'], 'reference', ['workflow', 'reference'])
-    .execute();
-
+  await sql`
+    create table effect (
+      seq ${sequence},
+      id text not null unique,
+      workflow text not null, reference text not null,
+      step text not null,
+      kind text not null check (kind in ('mutate', 'compensate', 'pivot')),
+      activity text not null,
+      run text not null,
+      about text not null,
+      note text,
+      sent text,
+      cart_item_id ${integer},
+      vm_object_id ${integer},
+      epoch ${integer} not null,
+      meant_ms ${integer} not null,
+      in_flight_ms ${integer} not null,
+      outcome text check (outcome in ('done', 'not-done', 'unknown', 'undone', 'denied')),
+      answered_ms ${integer},
+      failure text,
+      answer text,
+      undone_by text,
+      decided_ms ${integer},
+      decided text,
+      late text,
+      cancelled_ms ${integer},
+      cancelled text,
+      is_first integer,
+      foreign key (workflow, reference) references reference (workflow, reference))`.execute(db);
   // The promise of this service as one constraint: a second order, change order or switch cannot be written down, so
   // none is sent.
   await sql`
@@ -155,134 +130,99 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
   await sql`create index pivot_by_fate on effect ((case when cancelled_ms is not null then 'cancelled'
     when outcome = 'done' then 'placed' when outcome is null or outcome = 'unknown' then 'unknown'
     else 'not-placed' end), meant_ms, id) where kind = 'pivot'`.execute(db);
-  await db.schema
-    .createIndex('effect_by_step')
-    .on('effect')
-    .columns(['workflow', 'reference', 'step', 'seq'])
-    .execute();
+  await sql`create index effect_by_step on effect (workflow, reference, step, seq)`.execute(db);
   // For changes of a server by all references.
-  await db.schema
-    .createIndex('effect_by_server')
-    .on('effect')
-    .columns(['vm_object_id', 'seq'])
-    .where('vm_object_id', 'is not', null)
-    .execute();
+  await sql`create index effect_by_server on effect (vm_object_id, seq) where vm_object_id is not null`.execute(db);
   // For ids that the provider has given again.
   await sql`create index effect_by_item on effect (cart_item_id, seq) where cart_item_id is not null`.execute(db);
 }
 
 async function makePurchase(db: Kysely<unknown>, { integer, number }: Types): Promise<void> {
-  await db.schema
-    .createTable('purchase')
-    .addColumn('effect', 'text', (column) => column.primaryKey().references('effect.id'))
-    .addColumn('account', 'text')
-    .addColumn('same', 'text', (column) => column.notNull())
-    .addColumn('servers', number)
-    .addColumn('items', number)
-    .addColumn('total', number)
-    .addColumn('currency', 'text')
-    .addColumn('estimate', number)
-    .addColumn('estimated_in', 'text')
-    .addColumn('meant_ms', integer, (column) => column.notNull())
-    .execute();
-  await db.schema.createIndex('purchase_by_what').on('purchase').columns(['same', 'meant_ms']).execute();
-  await db.schema
-    .createIndex('purchase_by_account')
-    .on('purchase')
-    .columns(['account', 'meant_ms', 'effect'])
-    .execute();
+  await sql`
+    create table purchase (
+      effect text primary key references effect (id),
+      account text,
+      same text not null,
+      servers ${number},
+      items ${number},
+      total ${number},
+      currency text,
+      estimate ${number},
+      estimated_in text,
+      meant_ms ${integer} not null)`.execute(db);
+  await sql`create index purchase_by_what on purchase (same, meant_ms)`.execute(db);
+  await sql`create index purchase_by_account on purchase (account, meant_ms, effect)`.execute(db);
 }
 
 async function makeServer(db: Kysely<unknown>, { integer }: Types): Promise<void> {
-  await db.schema
-    .createTable('server')
-    .addColumn('vm_object_id', integer, (column) => column.notNull())
-    .addColumn('workflow', 'text', (column) => column.notNull())
-    .addColumn('reference', 'text', (column) => column.notNull())
-    .addColumn('seen_ms', integer, (column) => column.notNull())
-    .addColumn('firewalls', 'text', (column) => column.notNull())
-    .addColumn('open_since_ms', integer)
-    .addColumn('closed_ms', integer)
-    .addColumn('closed', 'text')
-    .addPrimaryKeyConstraint('server_pk', ['vm_object_id', 'workflow', 'reference'])
-    .execute();
-  await db.schema.createIndex('server_by_reference').on('server').columns(['workflow', 'reference']).execute();
-  await sql`create index server_open on server (open_since_ms) where open_since_ms is not null and closed_ms is null`.execute(
-    db,
-  );
+  await sql`
+    create table server (
+      vm_object_id ${integer} not null,
+      workflow text not null, reference text not null,
+      seen_ms ${integer} not null,
+      firewalls text not null,
+      open_since_ms ${integer},
+      closed_ms ${integer},
+      closed text,
+      primary key (vm_object_id, workflow, reference))`.execute(db);
+  await sql`create index server_by_reference on server (workflow, reference)`.execute(db);
+  await sql`create index server_open on server (open_since_ms)
+    where open_since_ms is not null and closed_ms is null`.execute(db);
 }
 
 async function makeEnding(db: Kysely<unknown>, { integer }: Types): Promise<void> {
-  await db.schema
-    .createTable('ending')
-    .addColumn('workflow', 'text', (column) => column.notNull())
-    .addColumn('reference', 'text', (column) => column.notNull())
-    .addColumn('run', 'text', (column) => column.notNull())
-    .addColumn('ended_by', 'text', (column) => column.notNull())
-    .addColumn('ended_ms', integer, (column) => column.notNull())
-    .addColumn('outcome', 'text', (column) => column.notNull())
-    .addColumn('report', 'text', (column) => column.notNull())
-    .addColumn('resource', 'text')
-    .addColumn('word', 'text')
-    .addPrimaryKeyConstraint('ending_pk', ['workflow', 'reference', 'run'])
-    .addForeignKeyConstraint('ending_of_reference', ['workflow', 'reference'], 'reference', ['workflow', 'reference'])
-    .execute();
+  await sql`
+    create table ending (
+      workflow text not null, reference text not null,
+      run text not null,
+      ended_by text not null,
+      ended_ms ${integer} not null,
+      outcome text not null,
+      report text not null,
+      resource text,
+      word text,
+      primary key (workflow, reference, run),
+      foreign key (workflow, reference) references reference (workflow, reference))`.execute(db);
   // For a sweep: a saga that found everything as it should be has no call that says what it wanted.
-  await db.schema
-    .createIndex('ending_by_resource')
-    .on('ending')
-    .columns(['resource', 'ended_ms'])
-    .where('resource', 'is not', null)
-    .execute();
+  await sql`create index ending_by_resource on ending (resource, ended_ms) where resource is not null`.execute(db);
 }
 
 async function makeTurn(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {
-  await db.schema
-    .createTable('turn')
-    .addColumn('seq', integer, sequence)
-    .addColumn('id', 'text', (column) => column.notNull().unique())
-    .addColumn('resource', 'text', (column) => column.notNull())
-    .addColumn('workflow', 'text', (column) => column.notNull())
-    .addColumn('reference', 'text', (column) => column.notNull())
-    .addColumn('namespace', 'text', (column) => column.notNull())
-    .addColumn('since_ms', integer, (column) => column.notNull())
-    .addColumn('begun_ms', integer)
-    // Set when the saga has ended: a turn is kept while a call of it may still be in flight.
-    .addColumn('ended_ms', integer)
-    .addUniqueConstraint('one_place_for_a_saga', ['workflow', 'reference'])
-    .execute();
-  await db.schema.createIndex('turn_by_resource').on('turn').columns(['resource', 'seq']).execute();
-
+  await sql`
+    create table turn (
+      seq ${sequence},
+      id text not null unique,
+      resource text not null,
+      workflow text not null, reference text not null,
+      namespace text not null,
+      since_ms ${integer} not null,
+      begun_ms ${integer},
+      ended_ms ${integer},
+      unique (workflow, reference))`.execute(db);
+  await sql`create index turn_by_resource on turn (resource, seq)`.execute(db);
   // One saga at a time for a server and for a subscription.
   await sql`create unique index one_turn_at_a_time on turn (resource) where begun_ms is not null`.execute(db);
 }
 
 async function makeCorrection(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {
-  await db.schema
-    .createTable('correction')
-    .addColumn('seq', integer, sequence)
-    .addColumn('id', 'text', (column) => column.notNull().unique())
-    .addColumn('workflow', 'text', (column) => column.notNull())
-    .addColumn('reference', 'text', (column) => column.notNull())
-    .addColumn('run', 'text', (column) => column.notNull())
-    .addColumn('step', 'text', (column) => column.notNull())
-    .addColumn('at_ms', integer, (column) => column.notNull())
-    .addColumn('correction', 'text', (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createIndex('correction_by_reference')
-    .on('correction')
-    .columns(['workflow', 'reference', 'seq'])
-    .execute();
+  await sql`
+    create table correction (
+      seq ${sequence},
+      id text not null unique,
+      workflow text not null, reference text not null,
+      run text not null,
+      step text not null,
+      at_ms ${integer} not null,
+      correction text not null)`.execute(db);
+  await sql`create index correction_by_reference on correction (workflow, reference, seq)`.execute(db);
 }
 
 async function makeConfirmation(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {
-  await db.schema
-    .createTable('confirmation')
-    .addColumn('seq', integer, sequence)
-    .addColumn('at_ms', integer, (column) => column.notNull())
-    .addColumn('what', 'text', (column) => column.notNull())
-    .addColumn('said', 'text', (column) => column.notNull())
-    .addColumn('details', 'text', (column) => column.notNull())
-    .execute();
+  await sql`
+    create table confirmation (
+      seq ${sequence},
+      at_ms ${integer} not null,
+      what text not null,
+      said text not null,
+      details text not null)`.execute(db);
 }

@@ -1,5 +1,5 @@
 /**
- * Holds new sagas while it is open. A held saga asks again and again whether it is (`src/activities/hold.ts`), so
+ * Holds new sagas while it is open. A held saga asks again and again whether it is (`src/activities/temporal.ts`), so
  * nobody has to be told of its end, whatever ends it: a person who cancels or terminates it, or its time.
  */
 import { ApplicationFailure } from '@temporalio/common';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
-import type { Meant } from '../../../src/journal/meaning';
+import type { Meant } from '../../../src/journal/decide';
 import { effectsOf } from '../../../src/journal/rows';
 import { describeEachDatabase, inFiles } from './databases';
 import { letPass, openedJournals, place, remove, rowOf, Run } from './runs';

@@ -17,7 +17,7 @@ import { endedSagas, leftByLost } from '../../../src/journal/left-behind';
 import { openJournal } from '../../../src/journal/open';
 import { begin, close, openReferences } from '../../../src/journal/open-references';
 import { standingOf } from '../../../src/journal/standing';
-import { statedFirewalls } from '../../../src/journal/stated-firewalls';
+import { statedFirewalls } from '../../../src/journal/firewalls';
 import { dropTurn, takeTurn } from '../../../src/journal/turns';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, numbersTo } from './databases';

@@ -5,11 +5,11 @@ import type { AnsweredOutcome, EffectCall, JournalKnowledge } from '../../../src
 import type { WorkflowName } from '../../../src/domain/identity';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Answer, Journal } from '../../../src/journal/journal';
-import type { Meaning, Meant } from '../../../src/journal/meaning';
+import type { Meaning, Meant } from '../../../src/journal/decide';
 import type { Begin, SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
 import { begin } from '../../../src/journal/open-references';
-import type { Sealing } from '../../../src/journal/sealing';
+import type { Sealing } from '../../../src/journal/store';
 import { createSealing } from '../../../src/security/sealing';
 import type { TestDatabases } from './databases';
 

@@ -4,7 +4,7 @@
  */
 import type { EffectCall } from '../../../src/domain/effects';
 import type { Journal } from '../../../src/journal/journal';
-import type { Meant } from '../../../src/journal/meaning';
+import type { Meant } from '../../../src/journal/decide';
 import type { SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';

@@ -8,7 +8,7 @@ import type { RecordedEnding } from '../../../../src/domain/record';
 import type { Journal } from '../../../../src/journal/journal';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
 import type { WantedFirewalls } from '../../../../src/journal/schema';
-import { statedFirewalls } from '../../../../src/journal/stated-firewalls';
+import { statedFirewalls } from '../../../../src/journal/firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
 import { add, assign, dayMs, letPass, place, undoOld, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';

@@ -5,7 +5,7 @@ import type { CartItem } from '../../../../src/domain/requests';
 import { parsePriceList } from '../../../../src/config/price-list';
 import { parseSpendLimits, type Concern } from '../../../../src/domain/spending';
 import type { Journal } from '../../../../src/journal/journal';
-import type { Meant } from '../../../../src/journal/meaning';
+import type { Meant } from '../../../../src/journal/decide';
 import { openJournal } from '../../../../src/journal/open';
 import type { PurchaseRules } from '../../../../src/journal/purchases';
 import { parsePayloadKeys } from '../../../../src/security/keys';

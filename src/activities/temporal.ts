@@ -1,7 +1,8 @@
-/** What Temporal knows of the hold. It is asked once for each saga that begins; nothing of the answer is kept. */
+/** What Temporal knows of the hold and of other sagas. Nothing of an answer is kept. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { describeHolder, type Hold } from '../domain/hold';
+import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { lookAtHold } from '../temporal/hold';
 import { OwnFailure } from './translate-failure';
 
@@ -20,7 +21,7 @@ export function createHoldActivities() {
 }
 
 /**
- * The hold that a new saga has to wait for.
+ * The hold that a new saga has to wait for. It is asked once for each saga that begins.
  *
  * @returns undefined where it may begin. @throws OwnFailure `TemporalUnavailable` where Temporal does not answer
  */
@@ -31,4 +32,19 @@ export async function whoHolds(): Promise<Hold | undefined> {
   } catch {
     throw new OwnFailure('TemporalUnavailable', 'Temporal could not say whether new sagas are held; nothing was sent');
   }
+}
+
+/** Whether a run of this workflow id goes on, and may do more. A run that Temporal has forgotten does not. */
+export async function isRunning(workflowId: string): Promise<boolean> {
+  try {
+    const { status } = await Context.current().client.workflow.getHandle(workflowId).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw new OwnFailure('TemporalUnavailable', `Temporal could not say whether ${workflowId} is running`);
+  }
+}
+
+export function isNotFound(error: unknown): boolean {
+  return grpcCodeOf(error) === grpcCodes.notFound || (error as Error).name === 'WorkflowNotFoundError';
 }

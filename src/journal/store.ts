@@ -1,0 +1,92 @@
+/** The journal's database, and its confidential values: what every question and every write of the journal uses. */
+import type { Kysely } from 'kysely';
+import type { PivotNote } from '../domain/effects';
+import { askAboutFailovers, type FailoverRule } from './database-identity';
+import { isPostgres } from './dialects';
+import { asUnavailable, isUniqueViolation, JournalUnreadable } from './errors';
+import { lock, type Reference, type SagaKey, type Tx } from './rows';
+import type { JournalTables } from './schema';
+
+/** How confidential values are written: like Temporal's payloads, so encrypted where there are keys. */
+export interface Sealing {
+  seal(value: unknown): Promise<string>;
+  /** @throws Error where it cannot be decrypted */
+  unseal(sealed: string): Promise<unknown>;
+  /**
+   * Digests by which equal texts are recognised. Without the key they do not show the text.
+   *
+   * @returns one by the key that encrypts, then one by each older key; without keys, one plain digest
+   */
+  digests(text: string): string[];
+  /** Digests of a secret, by which it is recognised. Without keys they take long to guess by. */
+  secretDigests(secret: string): Promise<string[]>;
+}
+
+/** Who says so, and how they know. */
+export interface Verdict {
+  by?: string | undefined;
+  note: string;
+}
+
+export class Store {
+  constructor(
+    readonly db: Kysely<JournalTables>,
+    readonly sealing: Sealing,
+    readonly failover: FailoverRule = askAboutFailovers,
+  ) {}
+
+  /** @throws JournalUnreadable */
+  async noteOf(sealed: string | null): Promise<PivotNote | undefined> {
+    return sealed === null ? undefined : ((await this.unseal(sealed, 'what was sent')) as PivotNote);
+  }
+
+  /** @throws JournalUnreadable */
+  async unseal(sealed: string, what: string): Promise<unknown> {
+    try {
+      return await this.sealing.unseal(sealed);
+    } catch (error) {
+      throw new JournalUnreadable(what, { cause: error });
+    }
+  }
+
+  /** One select, which needs no transaction. @throws JournalUnavailable */
+  async read<T>(query: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
+    try {
+      return await query(this.db);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  /** A statement of its own is its own transaction; a file is locked first, outside of SQLite. */
+  protected inOneStatement<T>(work: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
+    if (!isPostgres(this.db)) return this.inTransaction(work);
+    return work(this.db).catch((error: unknown) => {
+      throw isUniqueViolation(error) ? error : asUnavailable(error);
+    });
+  }
+
+  /** @throws JournalUnavailable */
+  async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await this.db.transaction().execute(work);
+    } catch (error) {
+      throw isUniqueViolation(error) ? error : asUnavailable(error);
+    }
+  }
+
+  /**
+   * A transaction that decides about a reference: its row is written first, as a lock.
+   *
+   * @param work gets that row; undefined where the reference is not known
+   * @throws JournalUnavailable
+   */
+  locked<T>(key: SagaKey, work: (tx: Tx, taken: Reference | undefined) => Promise<T>): Promise<T> {
+    return this.inTransaction(async (tx) => work(tx, await lock(tx, key)));
+  }
+
+  /** Waits for running queries, and closes the connections. */
+  close(): Promise<void> {
+    return this.db.destroy();
+  }
+}
