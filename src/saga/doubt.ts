@@ -3,12 +3,11 @@
  * `settling`), then asks a person about the pivot's row in the journal. The answer is written into that row, for every
  * run that will ever ask.
  */
-import { CancellationScope, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { setCurrentDetails, sleep } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type PivotDoubt } from '../domain/failures';
 import { inWords } from '../domain/times';
-import type { Act } from './attempts';
 import { describeSettling } from './current-details';
 import type { Step } from './progress';
 import type { Question } from './questions';
@@ -96,7 +95,7 @@ export async function askAboutPlacement(
     return (await saga.writeCancelled(decision, row)) ? 'cancelled' : undefined;
   if (decision.decision !== 'confirmNotPlaced') throw new Error(`${decision.decision} says nothing of a placement`);
   const { by, note } = decision;
-  await write(saga, 'Write into the journal that it was not placed', ({ retry }) =>
+  await saga.write('write-decision', 'Write into the journal that it was not placed', ({ retry }) =>
     activities('write “not placed” into the journal').denyPlacement({ row, by, note, retry }),
   );
   return undefined;
@@ -112,7 +111,7 @@ export async function writePlaced(
   placed: Seen,
   verdict?: { by: string | undefined; note: string },
 ): Promise<Seen | undefined> {
-  const written = await write(saga, 'Write into the journal that it was placed', ({ retry }) =>
+  const written = await saga.write('write-decision', 'Write into the journal that it was placed', ({ retry }) =>
     activities('write “placed” into the journal').confirmPlacement({
       row,
       placed,
@@ -121,12 +120,6 @@ export async function writePlaced(
     }),
   );
   return written === 'done' ? placed : undefined;
-}
-
-/** Not cancelled with the saga: what a person has said is kept. */
-function write<T>(saga: Saga, title: string, act: Act<T>): Promise<T> {
-  const step = saga.unlistedStep('write-decision', title);
-  return CancellationScope.nonCancellable(() => saga.must({ step, act }, { refusal: 'ask' }));
 }
 
 function questionAbout(

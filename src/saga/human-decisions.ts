@@ -98,7 +98,7 @@ export class HumanDecisions {
   }
 
   /**
-   * Waits until a person has decided.
+   * Waits until a person has decided. What was corrected holds when this returns.
    *
    * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not
    * lost: it is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
@@ -145,6 +145,11 @@ export class HumanDecisions {
     }
     const decision = this.decision();
     if (decision === undefined) throw new Error('the wait ended without a decision');
+    const { correction } = question;
+    if (decision.decision === 'retry' && decision.correction && correction) {
+      const { by, note } = decision;
+      await correction.apply(correction.schema().parse(decision.correction), { step, ...definedOnly({ by, note }) });
+    }
     return decision;
   }
 

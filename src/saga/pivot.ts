@@ -31,7 +31,6 @@ import { SagaFailed } from './ends';
 import type { Step } from './progress';
 import type { Corrections } from './questions';
 import type { Saga } from './saga';
-import { StepRunner, type StepSpec } from './step-runner';
 
 export interface Pivot<T> {
   /** Stands in the progress from when it is read. */
@@ -109,7 +108,7 @@ const howSeen = ({ how }: Seen) => (how === 'found' ? 'found by looking' : 'conf
  */
 export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promise<void>): Promise<Placed<T>> {
   await prepare();
-  const { step, refusal, beforeSending } = pivot;
+  const { step, refusal } = pivot;
   const beforeAgain = async () => {
     const { whyPassed } = saga.deadline;
     if (whyPassed !== undefined) {
@@ -131,23 +130,16 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
     await beforeAgain();
     return 'again';
   };
-  const runner = new StepRunner<Placement<T>, StepSpec<Placement<T>>>(
-    saga,
-    { refusal, ...definedOnly({ corrections: pivot.corrections }) },
+  const placement = await saga.must<Placement<T>>(
     {
-      succeed: (_, __, detail) => {
-        step.end('done', detail);
-        saga.passPivot();
-      },
-      skip: () => {
-        throw new Error('a pivot cannot be left out');
-      },
+      step,
+      act: actOf(saga, pivot),
       pivot: { settle: settleFailure, beforeAgain },
+      ...definedOnly({ before: pivot.beforeSending }),
     },
+    { refusal, ...definedOnly({ corrections: pivot.corrections }) },
   );
-  const [outcome] = await runner.through([{ step, act: actOf(saga, pivot), before: beforeSending }]);
-  if (outcome?.skipped !== false) throw new Error('a pivot cannot be left out');
-  return { placement: outcome.value, note: pivot.note() };
+  return { placement, note: pivot.note() };
 }
 
 function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {

@@ -4,6 +4,7 @@ import type { Decision, DecisionName } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { isForbidden, type CallFailure } from '../domain/failures';
 import type { WaitKind } from '../domain/progress';
+import type { OnRefusal } from '../domain/requests';
 import { whyFull } from './history-left';
 import type { Step } from './progress';
 
@@ -103,6 +104,14 @@ export function stuckQuestion(
     ...(steps.length > 1 ? { steps } : {}),
     ...(markable ? { objection: (decision) => wrongSteps(decision, steps) } : {}),
   };
+}
+
+/**
+ * Where the request does not say what follows a refusal, the setting does; it came with the answer, because a workflow
+ * reads none.
+ */
+export function asksAfterRefusal(requested: OnRefusal | undefined, { asks }: { asks?: true }): boolean {
+  return requested === undefined ? asks === true : requested === 'ask';
 }
 
 /**

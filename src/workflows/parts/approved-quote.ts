@@ -24,8 +24,7 @@ import type { QuoteAnswer } from '../../activities/quotes';
 import { askApproval } from '../../saga/approval';
 import type { Act } from '../../saga/attempts';
 import type { Step } from '../../saga/progress';
-import { asksAfterRefusal, askToRetry } from '../../saga/ask-to-retry';
-import { refusedQuestion, type Correction, type Corrections } from '../../saga/questions';
+import { asksAfterRefusal, refusedQuestion, type Correction, type Corrections } from '../../saga/questions';
 import { SagaFailed } from '../../saga/ends';
 import type { Saga } from '../../saga/saga';
 
@@ -123,8 +122,7 @@ export class ApprovedQuote {
     await saga.throwIfPlaced(terms.step);
     terms.step.end('stuck', why);
     const correction = this.corrections.refused;
-    await askToRetry(
-      saga.humanDecisions,
+    await saga.humanDecisions.ask(
       refusedQuestion([terms], 'The provider says that it is not available.', { correction }),
     );
   }
