@@ -33,24 +33,20 @@ export interface Confirming {
   objection: (vmObjectIds: readonly number[]) => string | undefined;
 }
 
-export interface Doubt extends PivotDoubt {
-  /** Nothing of it is in flight from then on, in milliseconds since 1970 by this run's own clock. */
-  settledMs: number;
-}
-
 /** A placement that nobody here has the provider's answer of, and that stands. */
 export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
 
 /**
  * Nobody is asked before: who looks earlier may see nothing of a call that takes effect later.
  *
+ * @param settledMs nothing of it is in flight from then on, in milliseconds since 1970 by this run's own clock
  * @returns whether it had to wait
  * @throws CancelledFailure when the saga is cancelled meanwhile
  */
 export async function untilSettled(
   { progress }: Saga,
   { step, noun }: Doubtful,
-  { settledMs }: Doubt,
+  settledMs: number,
   failure?: CallFailure,
 ): Promise<boolean> {
   const leftMs = settledMs - Date.now();
@@ -81,7 +77,7 @@ export async function untilSettled(
 export async function askAboutPlacement(
   saga: Saga,
   doubtful: Doubtful,
-  doubt: Doubt,
+  doubt: PivotDoubt,
   lastFailure?: CallFailure,
 ): Promise<Seen | 'cancelled' | undefined> {
   const { row } = doubt;
@@ -124,7 +120,7 @@ export async function writePlaced(
 
 function questionAbout(
   { step, noun, confirming, ...doubtful }: Doubtful,
-  doubt: Doubt,
+  doubt: PivotDoubt,
   lastFailure: CallFailure | undefined,
 ): Question {
   const { at, restored, foundBy = doubtful.foundBy } = doubt;

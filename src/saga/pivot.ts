@@ -25,7 +25,7 @@ import { whyInDoubt, type CallFailure, type PivotDoubt, type SagaFailureName } f
 import type { ExpiringRule } from '../domain/quotes';
 import type { Act } from './attempts';
 import { askAboutPlacement, untilSettled, writePlaced, type Confirming, type Seen } from './doubt';
-import { askAboutConcern } from './concern';
+import { askAboutConcern } from './approval';
 import { howKnown } from './look-back';
 import { SagaFailed } from './ends';
 import type { Step } from './progress';
@@ -163,17 +163,17 @@ function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
 async function settleDoubt<T>(
   saga: Saga,
   pivot: Pivot<T>,
-  open: PivotDoubt,
+  doubt: PivotDoubt,
   failure: CallFailure,
   { readsAgain = false } = {},
 ): Promise<Seen | 'cancelled' | undefined> {
-  const doubt = { ...open, settledMs: saga.seenSinceMs(open.row) + open.inFlightMs };
+  const settledMs = saga.settledMs(doubt);
   const { foundBy } = pivot.note();
   const doubtful = { ...pivot, foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.
   const look = doubt.foundBy === undefined || doubt.foundBy === foundBy ? pivot.look : undefined;
   const early = look === undefined ? 'nobody' : await look();
-  const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, doubt, failure));
+  const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, settledMs, failure));
   const found = waited && early !== 'nobody' ? await look?.() : early;
   if (Array.isArray(found)) return writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
   return waited && readsAgain ? undefined : askAboutPlacement(saga, doubtful, doubt, failure);

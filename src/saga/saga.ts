@@ -15,7 +15,7 @@ import type { EffectContext } from '../activities/effect';
 import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
-import { describeFailure, isForbidden } from '../domain/failures';
+import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
@@ -142,11 +142,14 @@ export class Saga {
     this.deadline.lift();
   }
 
-  /** When this run first heard of a row, in milliseconds since 1970. */
-  seenSinceMs(row: string): number {
-    const checkedAtMs = this.rowsSeenMs.get(row) ?? Date.now();
-    this.rowsSeenMs.set(row, checkedAtMs);
-    return checkedAtMs;
+  /**
+   * When nothing of a pivot's row can be in flight any more, counted from when this run first heard of it, in
+   * milliseconds since 1970.
+   */
+  settledMs({ row, inFlightMs }: Pick<PivotDoubt, 'row' | 'inFlightMs'>): number {
+    const seenMs = this.rowsSeenMs.get(row) ?? Date.now();
+    this.rowsSeenMs.set(row, seenMs);
+    return seenMs + inFlightMs;
   }
 
   /**
