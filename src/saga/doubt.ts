@@ -22,6 +22,7 @@ export interface Doubtful {
    * By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”".
    */
   foundBy: string;
+  /** What a person may say of it who confirms it. */
   confirming?: Confirming | undefined;
 }
 

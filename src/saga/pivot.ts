@@ -24,7 +24,7 @@ import { definedOnly } from '../domain/defined-only';
 import { whyInDoubt, type CallFailure, type PivotDoubt, type SagaFailureName } from '../domain/failures';
 import type { ExpiringRule } from '../domain/quotes';
 import type { Act } from './attempts';
-import { askAboutPlacement, untilSettled, writePlaced, type Confirming, type Seen } from './doubt';
+import { askAboutPlacement, untilSettled, writePlaced, type Doubtful, type Seen } from './doubt';
 import { askAboutConcern } from './approval';
 import { howKnown } from './look-back';
 import { SagaFailed } from './ends';
@@ -32,11 +32,9 @@ import type { Step } from './progress';
 import type { Corrections } from './questions';
 import type { Saga } from './saga';
 
-export interface Pivot<T> {
+export interface Pivot<T> extends Pick<Doubtful, 'noun' | 'confirming'> {
   /** Stands in the progress from when it is read. */
   readonly step: Step;
-  /** What is placed, for the question: "the order", "the switch". */
-  noun: string;
   /** What a report says of what was placed, by name. */
   known: (placed: Placement<T>) => Record<string, unknown>;
   /** What is to be known of it again, as it is sent now. */
@@ -54,8 +52,6 @@ export interface Pivot<T> {
   quoteUntil?: () => string | undefined;
   /** Looks whether it happened, without a person. */
   look?: () => Promise<Looked>;
-  /** What a person may say of it who confirms it. */
-  confirming?: Confirming | undefined;
 }
 
 /** That it was placed, by whichever run. */

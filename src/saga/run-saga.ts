@@ -211,8 +211,7 @@ async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
 
 async function askToBeginAgain({ humanDecisions }: Saga, { step, failure }: StateChanged): Promise<void> {
   step.end('stuck', failure.message);
-  const asking = { undoing: false, skippable: false, correction: undefined };
-  await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }], asking));
+  await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
 }
 
 /** What its end without success would undo. */

@@ -30,7 +30,7 @@ import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
 import type { Notices } from './notices';
 import type { Progress, Step } from './progress';
-import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question } from './questions';
+import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Ways } from './questions';
 import { markAll, throwIfStoryCannotGoOn, type Failed, type FailurePolicy } from './steps';
 import type { StepOutcome, StepSpec, Undo } from './steps';
 
@@ -306,7 +306,7 @@ class StepRunner<T> {
     const forbidden = refusal === 'ask' ? undefined : failed.find((one) => isForbidden(one.failure));
     // What follows a pivot needs no doing any more where the provider has cancelled it.
     const cancellable = saga.isPlaced && !undoing && !saga.humanDecisions.isLast;
-    const asking = {
+    const ways = {
       undoing,
       cancellable: cancellable && !stuck.some(({ spec }) => spec.step.quiet),
       skippable,
@@ -314,7 +314,7 @@ class StepRunner<T> {
       refusable: forbidden !== undefined,
       correction: (forbidden && corrections?.refused) ?? corrections?.stuck,
     };
-    const { decision, left } = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
+    const { decision, left } = await this.decide(stuck, ofRefusal, ways).catch((error: unknown) => {
       if (error instanceof StateChanged) for (const { spec } of stuck) spec.step.end('skipped', error.message);
       throw error;
     });
@@ -363,12 +363,12 @@ class StepRunner<T> {
   private async decide(
     stuck: readonly Failed<T>[],
     ofRefusal: Question | undefined,
-    asking: Parameters<typeof stuckQuestion>[1],
+    ways: Ways,
   ): Promise<{ decision: Decision; left: StepSpec<T>[] }> {
     const { saga } = this;
     const [first] = stuck;
     if (ofRefusal && first) await saga.throwIfPlaced(first.spec.step);
-    const decision = await saga.humanDecisions.ask(ofRefusal ?? stuckQuestion(stuck, asking));
+    const decision = await saga.humanDecisions.ask(ofRefusal ?? stuckQuestion(stuck, ways));
     if (decision.decision === 'markCancelled') {
       await saga.writeCancelled(decision);
       for (const { spec } of stuck) spec.step.end('skipped', 'the provider has cancelled what was placed');
@@ -390,7 +390,7 @@ class StepRunner<T> {
       else this.leaveOut(spec, `${says}; the journal could not be told`);
     }
     const left = stuck.filter((one) => !isNamed(one));
-    return left.length > 0 ? this.decide(left, undefined, asking) : { decision, left: [] };
+    return left.length > 0 ? this.decide(left, undefined, ways) : { decision, left: [] };
   }
 
   /**
