@@ -62,7 +62,10 @@ export function answerTo(kind: WaitKind, name: DecisionName): Answer {
   return answer;
 }
 
-/** @param fits false for those that do not fit this one question */
-export function choicesOf(kind: WaitKind, fits: Partial<Record<DecisionName, boolean>> = {}): DecisionName[] {
-  return (Object.keys(answers[kind]) as DecisionName[]).filter((name) => fits[name] ?? true);
+/** @param fits those that do not fit every question of the kind */
+export function choicesOf(
+  kind: WaitKind,
+  fits: Partial<Record<DecisionName, boolean | undefined>> = {},
+): DecisionName[] {
+  return (Object.keys(answers[kind]) as DecisionName[]).filter((name) => !(name in fits) || fits[name]);
 }

@@ -1,11 +1,16 @@
-/** A person's yes, before anything is placed. */
+/**
+ * A person's yes, before anything is placed: to a quote or a purchase, and to what stands against a pivot, as the journal
+ * found it in the transaction that was to write it. That yes goes along with the next attempt. It is a yes to what was
+ * read: another reference that came since, or more that was spent, is asked about again.
+ */
 import { choicesOf } from '../domain/answers';
 import { definedOnly } from '../domain/defined-only';
 import type { WaitKind } from '../domain/progress';
-import type { Concern } from '../domain/spending';
+import { approvalExpiresInMs, type ExpiringRule } from '../domain/quotes';
+import { describeLimit, describePeriod, inAll, type Concern } from '../domain/spending';
 import { inWords } from '../domain/times';
-import type { Step } from './progress';
 import { describeRejection, SagaFailed } from './ends';
+import type { Step } from './progress';
 import type { Saga } from './saga';
 
 export interface Approving {
@@ -15,17 +20,18 @@ export interface Approving {
   /** See {@link Question.subject}. */
   subject?: string;
   question: string;
-  /** Rejected where nobody has decided so long after it was asked. */
-  expiresInMs: number | undefined;
+  /** The request's rule: how long a person has to answer. Then it is rejected. */
+  approval: ExpiringRule | undefined;
 }
 
 /** @throws SagaFailed `NotApproved` where it is rejected; StateChanged where it was placed, or may have been */
 export async function askApproval(
   saga: Saga,
-  { kind = 'approval', step, subject, question, expiresInMs }: Approving,
+  { kind = 'approval', step, subject, question, approval }: Approving,
 ): Promise<void> {
   // What another run has bought, nobody should approve or reject.
   if (kind === 'approval') await saga.throwIfPlaced(step);
+  const expiresInMs = approvalExpiresInMs(approval);
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
   const decision = await saga.humanDecisions.ask({
     kind,
@@ -39,4 +45,45 @@ export async function askApproval(
   });
   if (decision.decision !== 'reject') return;
   throw new SagaFailed('NotApproved', describeRejection(decision));
+}
+
+/**
+ * @param noun what is to be placed: "the order", "the switch"
+ * @throws SagaFailed `NotApproved` where it is rejected
+ */
+export async function askAboutConcern(
+  saga: Saga,
+  { step, noun, approval }: Pick<Approving, 'step' | 'approval'> & { noun: string },
+  concern: Concern,
+): Promise<void> {
+  const { id, kind } = concern;
+  const question = `Place ${noun} anyway? ${describe(concern)}`;
+  try {
+    await askApproval(saga, { kind, step, subject: id, question, approval });
+  } catch (error) {
+    step.end('failed', 'not approved');
+    throw error;
+  }
+  saga.approved.push(concern);
+}
+
+function describe(concern: Concern): string {
+  if (concern.kind === 'duplicate') {
+    const { others, more, withinMs } = concern;
+    const references = others.map(({ reference, at }) => `${reference} on ${inWords(at)}`).join(', ');
+    return (
+      `The same was bought within ${describePeriod(withinMs)} under another reference, or may have been: ` +
+      `${references}${more ? ', and older ones' : ''}.`
+    );
+  }
+  const { account, unit, withinMs, spent, adds, unpriced } = concern;
+  const limit = describeLimit(concern);
+  const addition = unpriced === undefined ? `adds ${adds}` : `adds nobody knows how much: ${unpriced}`;
+  if (account === undefined) {
+    return `It adds ${adds} ${unit} and names no account, so nobody knows whether a limit allows it, such as ${limit}.`;
+  }
+  return (
+    `Account ${account.slice(0, 40)} has a limit of ${limit}. Spent in the last ${describePeriod(withinMs)}: ` +
+    `${inAll({ spent, adds: 0 })} ${unit}. This one ${addition}${unpriced === undefined ? `: ${inAll(concern)} in all` : ''}.`
+  );
 }

@@ -17,15 +17,16 @@ import {
 } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import { definedOnly } from '../domain/defined-only';
-import type { Effected } from '../domain/effects';
+import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import { inWords } from '../domain/times';
 import type { Deadline } from './deadline';
 import { hasRoomForMany } from './history-left';
-import type { JournalMemory } from './journal-memory';
+import { EndedBefore } from './ends';
+import { JournalMemory, type Learnt } from './journal-memory';
 import { countFailedCall, recordAttempts } from './metrics';
-import type { Step } from './progress';
-import { lostCallAttemptsMax, lostCallDelayMs } from './activities';
+import { Step } from './progress';
+import { activities, inPlace, isReset, lostCallAttemptsMax, lostCallDelayMs } from './activities';
 
 /** Calls the activity of a step; one with an effect answers with what the journal has of it. */
 export type Act<T> = (asked: EffectContext) => Promise<T | Effected<T>>;
@@ -39,26 +40,25 @@ export type AttemptResult<T> =
     }
   | { ok: false; failure: CallFailure };
 
-export interface AttemptOptions<T> {
+export interface AttemptOptions {
   step: Step;
   /** Where a call of another step is in flight: that one is shown. @default step */
   inFlight?: () => Step | undefined;
-  journal: JournalMemory;
+  /** @default one of its own: nothing of the call is remembered */
+  journal?: JournalMemory;
   undoing?: boolean;
   /** Told to each call that it forbids. */
   deadline?: Deadline;
   /** Called before each call. What it throws ends the attempts. */
   before?: () => Promise<void>;
-  /** Called at once, where what waits for the attempt also waits for others beside it. */
-  onSuccess?: (value: T, detail: string | undefined) => void;
 }
 
 /** One for all calls: a scope costs promises, and of each promise the SDK keeps the stack. */
 const uninterrupted = new CancellationScope({ cancellable: false });
 
 /** @throws CancelledFailure when the surrounding scope is cancelled, but never while a call is in flight */
-export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Promise<AttemptResult<T>> {
-  const { step, journal, undoing, before, onSuccess } = attempting;
+export async function attempt<T>(attempting: AttemptOptions, act: Act<T>): Promise<AttemptResult<T>> {
+  const { step, journal = new JournalMemory(), undoing, before } = attempting;
   const startedMs = Date.now();
   let last: CallFailure | undefined;
   for (let count = 1; ; count += 1) {
@@ -72,10 +72,9 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
     }
     step.begin(undoing ? 'undoing' : 'running');
     const retry = count === 1 ? undefined : { attempt: count, elapsedMs: Date.now() - startedMs };
-    const settled = await call(attempting, act, count, retry);
+    const settled = await call({ ...attempting, journal }, act, retry);
     if (settled.ok) {
       recordAttempts('done', count);
-      onSuccess?.(settled.value, settled.detail);
       return settled;
     }
     const { failure } = settled;
@@ -104,33 +103,36 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
  * after a call beside it was lost, the reference is kept first. That is no attempt.
  */
 async function call<T>(
-  { step, journal, deadline, inFlight }: AttemptOptions<T>,
+  attempting: AttemptOptions & { journal: JournalMemory },
   act: Act<T>,
-  count: number,
   retry: EffectContext['retry'],
 ): Promise<AttemptResult<T>> {
+  const { step, journal, inFlight } = attempting;
   let shown = step;
   let kept = 0;
   try {
     for (;;) {
-      const notWritten = (await journal.write()) ?? (await journal.keep());
-      if (notWritten !== undefined) return { ok: false, failure: notWritten };
+      // Asked before anything is awaited: each promise costs, see docs/performance.md.
+      const notReady = journal.isBehind ? await catchUp(journal) : undefined;
+      if (notReady !== undefined) return { ok: false, failure: notReady };
       const begun = journal.knows?.begun;
-      const settled = await callOnce({ step, journal, deadline }, act, count, retry);
-      if (!settled.ok && settled.failure.notOwned && (kept === 0 || journal.knows?.begun !== begun)) {
+      const settled = await callOnce(attempting, act, retry);
+      if (settled.ok) return settled;
+      const { failure } = settled;
+      if (failure.notOwned && (kept === 0 || journal.knows?.begun !== begun)) {
         if (journal.knows?.begun === begun) kept += 1;
         if (kept > 0) journal.ownershipIsInQuestion();
         journal.inDoubt = true;
         continue;
       }
-      if (settled.ok || settled.failure.failure !== 'UnderWay') return settled;
-      const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = settled.failure;
+      if (failure.failure !== 'UnderWay') return settled;
+      const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = failure;
       journal.inDoubt = true;
       shown = inFlight?.() ?? step;
       if (shown === step) step.say(message);
       else shown.goOn(message);
       journal.progress?.settle(shown.id, Date.now() + inFlightMs);
-      await pauseAfter(settled.failure, retryInMs, shown);
+      await pauseAfter(failure, retryInMs, shown);
     }
   } finally {
     journal.progress?.settled(shown.id);
@@ -138,36 +140,67 @@ async function call<T>(
 }
 
 async function callOnce<T>(
-  { step, journal, deadline }: Pick<AttemptOptions<T>, 'step' | 'journal'> & { deadline: Deadline | undefined },
+  { step, journal, deadline }: AttemptOptions & { journal: JournalMemory },
   act: Act<T>,
-  count: number,
   retry: EffectContext['retry'],
 ): Promise<AttemptResult<T>> {
   const { knows, turn } = journal;
-  const notAfter = deadline?.notAfter;
-  const asked = {
-    step: step.id,
-    retry,
-    ...definedOnly({ knows, turn, notAfter }),
-  };
+  const asked = { step: step.id, retry, ...definedOnly({ knows, turn, notAfter: deadline?.notAfter }) };
   try {
     const answer = await uninterrupted.run(() => act(asked));
     if (!isEffected(answer)) return { ok: true, value: answer };
     const { value, recorded } = answer;
-    await journal.learn(answer, value);
+    if (journal.learn(answer, value)) await journal.write(writeOutcome);
     if (recorded === undefined) return { ok: true, value };
     // The run that did it may have done more, of which this run does not know.
     journal.inDoubt = true;
     return { ok: true, value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    const said = readFailure(error);
+    const said = failureOf(error);
     // Whatever it has not meant by now it shall never mean.
     if (said === undefined) journal.ownershipIsInQuestion();
-    const failure = said ?? lostCall(error, count);
-    await journal.learn(failure, failure);
+    const failure = said ?? lostCall(error, retry?.attempt);
+    if (journal.learn(failure, failure)) await journal.write(writeOutcome);
     return { ok: false, failure };
   }
+}
+
+/** @returns why it could not; nothing may be sent then */
+async function catchUp(journal: JournalMemory): Promise<CallFailure | undefined> {
+  return (await journal.write(writeOutcome)) ?? (await journal.keep(keepReference));
+}
+
+/** For a call within a step's own. What could not be written down with the answer is written at once. */
+export async function learn(journal: JournalMemory, learnt: Learnt, answer: unknown): Promise<void> {
+  if (journal.learn(learnt, answer)) await journal.write(writeOutcome);
+}
+
+/** Not cancelled with the saga: what is not written down is forgotten. */
+async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<CallFailure | undefined> {
+  const step = new Step('write-outcome', 'Write into the journal what came of a call');
+  const settled = await CancellationScope.nonCancellable(() =>
+    attempt({ step }, ({ retry }) =>
+      activities('write what came of a call into the journal').writeOutcome({ unwritten, answer, retry }),
+    ),
+  );
+  return settled.ok ? undefined : settled.failure;
+}
+
+/** @throws EndedBefore */
+async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
+  const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
+  const step = new Step('keep-reference', 'Go on under the reference');
+  const kept = await CancellationScope.nonCancellable(() =>
+    attempt({ step }, ({ retry }) =>
+      inPlace('go on under the reference', retry !== undefined, (journal) =>
+        journal.keepReference({ ...asked, retry }),
+      ),
+    ),
+  );
+  if (!kept.ok) return kept.failure;
+  if ('ending' in kept.value) throw new EndedBefore(kept.value);
+  return kept.value;
 }
 
 function isEffected<T>(answer: T | Effected<T>): answer is Effected<T> {
@@ -192,20 +225,16 @@ export function throwIfCancelled(): void {
 
 /** @returns undefined where the call was lost */
 export function failureOf(error: unknown): CallFailure | undefined {
-  return error instanceof ActivityFailure ? readFailure(error) : undefined;
-}
-
-function readFailure({ cause }: ActivityFailure): CallFailure | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (!(cause instanceof ApplicationFailure)) return undefined;
-  if (!callFailureNames.some((name) => name === cause.type)) return undefined;
-  return cause.details?.[0] as CallFailure;
+  return callFailureNames.some((name) => name === cause.type) ? (cause.details?.[0] as CallFailure) : undefined;
 }
 
 /**
  * The activity ended without one of our failures: its time ran out, its worker was killed or stopped
  * (`WorkerShutdown`), or its code broke. The next attempt reads in the journal what it did, if anything.
  */
-function lostCall(error: ActivityFailure, attempts: number): CallFailure {
+export function lostCall(error: ActivityFailure, attempts = 1): CallFailure {
   return {
     failure: 'WorkerLost',
     message: `the call ended without an answer (${error.cause?.message ?? error.message})`,

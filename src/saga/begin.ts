@@ -67,29 +67,26 @@ export async function begin(
   const step = saga.unlistedStep('take-reference', 'Write the request into the journal');
   const account = 'account' in request ? request.account : undefined;
   const take = () =>
-    saga.must(
-      {
-        step,
-        inFlight: () => pivot?.step,
-        act: async ({ retry, knows }) => {
-          const asked = {
-            request,
-            hasPivot: pivot !== undefined,
-            isReset: isReset(),
-            ...definedOnly({ account, resource, knows }),
-            retry,
-          };
-          const answer = await inPlace('write the request into the journal', retry !== undefined, (calls) =>
-            calls.takeReference(asked),
-          );
-          if (answer.how === 'ended') throw new EndedBefore(answer);
-          // Here, because a saga that is cancelled meanwhile hears no more of it.
-          if (answer.how !== 'taken' && answer.how !== 'held') journal.own(answer.knows);
-          return answer;
-        },
+    saga.must({
+      step,
+      inFlight: () => pivot?.step,
+      act: async ({ retry, knows }) => {
+        const asked = {
+          request,
+          hasPivot: pivot !== undefined,
+          isReset: isReset(),
+          ...definedOnly({ account, resource, knows }),
+          retry,
+        };
+        const answer = await inPlace('write the request into the journal', retry !== undefined, (calls) =>
+          calls.takeReference(asked),
+        );
+        if (answer.how === 'ended') throw new EndedBefore(answer);
+        // Here, because a saga that is cancelled meanwhile hears no more of it.
+        if (answer.how !== 'taken' && answer.how !== 'held') journal.own(answer.knows);
+        return answer;
       },
-      { refusal: 'ask' },
-    );
+    });
   let taken = await take();
   while (taken.how === 'held') {
     await untilReleased(saga, step, taken.who);

@@ -10,7 +10,7 @@
  * Nothing is sent by a correction that is not in the journal: a run that goes on from before it would send something
  * else.
  */
-import { CancellationScope, uuid4 } from '@temporalio/workflow';
+import { uuid4 } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
 import type { Estimate } from '../domain/prices';
 import { describeProblems } from '../domain/problems';
@@ -75,23 +75,14 @@ export class CorrectedRequest<R, C extends object> {
   }
 
   /**
-   * Not cancelled with the saga: what a person has said is kept.
-   *
    * @returns what it costs by now, where there is a price list
    * @throws StateChanged where there is nothing to correct any more
    */
   async correct(correction: C, said: Said): Promise<Estimate | undefined> {
     const id = uuid4();
-    const step = this.saga.unlistedStep('write-correction', 'Write the correction into the journal');
-    const written = await CancellationScope.nonCancellable(() =>
-      this.saga.must(
-        {
-          step,
-          act: ({ retry }) =>
-            activities('write the correction into the journal').writeCorrection({ id, ...said, correction, retry }),
-        },
-        { refusal: 'ask' },
-      ),
+    const title = 'Write the correction into the journal';
+    const written = await this.saga.write('write-correction', title, ({ retry }) =>
+      activities('write the correction into the journal').writeCorrection({ id, ...said, correction, retry }),
     );
     if (written.how === 'placed') {
       const why = 'nothing was corrected: it was placed before, or perhaps, by another run';

@@ -46,7 +46,7 @@ export function describeWait(
   const { id, kind, step, choices, correction, lastFailure, cancellable } = question;
   const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
-  const paragraphs = [
+  return inParagraphs(
     `### ${plainMarkdown(headline, questionCharsMax)}`,
     choices.map((name) => describeChoice(name, question, stopping)).join('\n'),
     ...(more === '' ? [] : [plainMarkdown(more, questionCharsMax)]),
@@ -58,40 +58,40 @@ export function describeWait(
       ? [`Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
       : []),
     ...(lastFailure?.body === undefined ? [] : [`The provider said: ${quoted(lastFailure.body)}`]),
-  ];
-  return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
+  );
 }
 
 /** No question: it says why nothing happens. */
 export function describeQueue({ resource, since, before, holder, lookedAt }: Queued): string {
   const others = before === 1 ? 'one saga is' : `${before} sagas are`;
-  const paragraphs = [
+  return inParagraphs(
     `### Queued for ${resource}: ${others} before it`,
     `Another saga works on it, \`${holder}\`. When that has ended, the next one goes on by itself. Does it wait for a decision? Then decide there.`,
     'Or press **Request Cancellation** to stop: nothing was sent, so nothing is left.',
     `It is queued since ${inWords(since)}, and looked last at ${inWords(lookedAt)}. The signal \`turn\` makes it look at once.`,
-  ];
-  return paragraphs.join('\n\n') + hiddenEnd;
+  );
 }
 
 /** No question: nobody decides about one held saga. */
 export function describeHeld(who: string): string {
-  const paragraphs = [
+  return inParagraphs(
     `### New sagas are ${plainMarkdown(who, excerptCharsMax)}`,
     'This one has not begun. It begins within five minutes after the workflow `hold` has ended.',
     'Or press **Request Cancellation** to stop: nothing was sent, so nothing is left.',
-  ];
-  return paragraphs.join('\n\n') + hiddenEnd;
+  );
 }
 
 /** No question: it says until when nobody is asked. */
 export function describeSettling(noun: string, until: string): string {
-  const paragraphs = [
+  return inParagraphs(
     `### Settling: ${noun} may still take effect until ${until}`,
     'The call was sent, and its outcome is not known. When nothing of it can be in flight any more, a person is asked to look.',
     'Or press **Request Cancellation** to stop: the report will say that its outcome is unknown.',
-  ];
-  return paragraphs.join('\n\n') + hiddenEnd;
+  );
+}
+
+function inParagraphs(...paragraphs: string[]): string {
+  return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
 }
 
 function describeChoice(name: DecisionName, { kind, id, steps }: Question & { id: string }, stopping: string): string {

@@ -3,13 +3,12 @@
  * `settling`), then asks a person about the pivot's row in the journal. The answer is written into that row, for every
  * run that will ever ask.
  */
-import { CancellationScope, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { setCurrentDetails, sleep } from '@temporalio/workflow';
 import { choicesOf } from '../domain/answers';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type PivotDoubt } from '../domain/failures';
 import { inWords } from '../domain/times';
-import type { Act } from './attempts';
 import { describeSettling } from './current-details';
 import type { Step } from './progress';
 import type { Question } from './questions';
@@ -24,6 +23,7 @@ export interface Doubtful {
    * By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”".
    */
   foundBy: string;
+  /** What a person may say of it who confirms it. */
   confirming?: Confirming | undefined;
 }
 
@@ -35,24 +35,20 @@ export interface Confirming {
   objection: (vmObjectIds: readonly number[]) => string | undefined;
 }
 
-export interface Doubt extends PivotDoubt {
-  /** Nothing of it is in flight from then on, in milliseconds since 1970 by this run's own clock. */
-  settledMs: number;
-}
-
 /** A placement that nobody here has the provider's answer of, and that stands. */
 export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
 
 /**
  * Nobody is asked before: who looks earlier may see nothing of a call that takes effect later.
  *
+ * @param settledMs nothing of it is in flight from then on, in milliseconds since 1970 by this run's own clock
  * @returns whether it had to wait
  * @throws CancelledFailure when the saga is cancelled meanwhile
  */
 export async function untilSettled(
   { progress }: Saga,
   { step, noun }: Doubtful,
-  { settledMs }: Doubt,
+  settledMs: number,
   failure?: CallFailure,
 ): Promise<boolean> {
   const leftMs = settledMs - Date.now();
@@ -83,7 +79,7 @@ export async function untilSettled(
 export async function askAboutPlacement(
   saga: Saga,
   doubtful: Doubtful,
-  doubt: Doubt,
+  doubt: PivotDoubt,
   lastFailure?: CallFailure,
 ): Promise<Seen | 'cancelled' | undefined> {
   const { row } = doubt;
@@ -97,7 +93,7 @@ export async function askAboutPlacement(
     return (await saga.writeCancelled(decision, row)) ? 'cancelled' : undefined;
   if (decision.decision !== 'confirmNotPlaced') throw new Error(`${decision.decision} says nothing of a placement`);
   const { by, note } = decision;
-  await write(saga, 'Write into the journal that it was not placed', ({ retry }) =>
+  await saga.write('write-decision', 'Write into the journal that it was not placed', ({ retry }) =>
     activities('write “not placed” into the journal').denyPlacement({ row, by, note, retry }),
   );
   return undefined;
@@ -113,7 +109,7 @@ export async function writePlaced(
   placed: Seen,
   verdict?: { by: string | undefined; note: string },
 ): Promise<Seen | undefined> {
-  const written = await write(saga, 'Write into the journal that it was placed', ({ retry }) =>
+  const written = await saga.write('write-decision', 'Write into the journal that it was placed', ({ retry }) =>
     activities('write “placed” into the journal').confirmPlacement({
       row,
       placed,
@@ -124,15 +120,9 @@ export async function writePlaced(
   return written === 'done' ? placed : undefined;
 }
 
-/** Not cancelled with the saga: what a person has said is kept. */
-function write<T>(saga: Saga, title: string, act: Act<T>): Promise<T> {
-  const step = saga.unlistedStep('write-decision', title);
-  return CancellationScope.nonCancellable(() => saga.must({ step, act }, { refusal: 'ask' }));
-}
-
 function questionAbout(
   { step, noun, confirming, ...doubtful }: Doubtful,
-  doubt: Doubt,
+  doubt: PivotDoubt,
   lastFailure: CallFailure | undefined,
 ): Question {
   const { at, restored, foundBy = doubtful.foundBy } = doubt;

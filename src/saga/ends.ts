@@ -18,9 +18,6 @@ export function describeRejection({ reason }: Extract<Decision, { decision: 'rej
   return reason ? `rejected: ${reason}` : 'rejected';
 }
 
-/** The decision that says it. */
-export type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
-
 /** What the run goes by is not so any more: it begins again, and the journal knows what stands. */
 export class StateChanged extends Error {
   constructor(

@@ -70,19 +70,11 @@ const idChars = 8;
 /** What receivers are told of a question: none of its words, because some are the provider's. */
 type AskedTold = EventSaid & { since: string; reminders: number };
 
-function toldOf({ id, kind, step, steps, lastFailure }: OpenQuestion, since: string, expiresMs?: number): AskedTold {
-  const expiresAt = expiresMs === undefined ? undefined : new Date(expiresMs).toISOString();
-  const failure = lastFailure?.failure;
-  return { kind, step, question: id, since, reminders: 0, ...definedOnly({ steps, expiresAt, failure }) };
-}
-
 export class HumanDecisions {
   private open?: OpenQuestion;
   private taken?: Decision;
   /** The last word that came. */
   private cancellation?: Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>;
-  /** What the saga was doing when it asked, and goes on with. */
-  private resumes: 'running' | 'undoing' = 'running';
   /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
   isLast = false;
   /** What an end without success would undo, in a sentence. */
@@ -98,7 +90,7 @@ export class HumanDecisions {
   }
 
   /**
-   * Waits until a person has decided.
+   * Waits until a person has decided. What was corrected holds when this returns.
    *
    * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not
    * lost: it is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
@@ -113,27 +105,28 @@ export class HumanDecisions {
     };
     delete this.taken;
     this.open = question;
-    this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
     const { id, kind, step, steps, choices, lastFailure, expiry } = question;
-    const expiresMs = expiry && Date.parse(since) + expiry.inMs;
-    this.progress.wait({
-      id,
+    const expiresAt = expiry && new Date(Date.parse(since) + expiry.inMs).toISOString();
+    const said = {
       kind,
       step,
-      ...definedOnly({ steps }),
+      since,
+      ...definedOnly({ steps, expiresAt }),
+    };
+    this.progress.wait({
+      ...said,
+      id,
       question: question.question,
       choices,
-      since,
-      ...(expiresMs === undefined ? {} : { expiresAt: new Date(expiresMs).toISOString() }),
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });
     setCurrentDetails(describeWait(question, since, this.undoes()));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     countWait('waits', kind);
-    const told = toldOf(question, since, expiresMs);
+    const told = { ...said, question: id, reminders: 0, ...definedOnly({ failure: lastFailure?.failure }) };
     this.notices.tell('waiting', { ...told, choices });
     try {
-      await this.untilTaken(question, told, expiresMs);
+      await this.untilTaken(question, told);
     } catch (error) {
       if (!isCancellation(error) || this.decision() === undefined) throw error;
     } finally {
@@ -145,6 +138,11 @@ export class HumanDecisions {
     }
     const decision = this.decision();
     if (decision === undefined) throw new Error('the wait ended without a decision');
+    const { correction } = question;
+    if (decision.decision === 'retry' && decision.correction && correction) {
+      const { by, note } = decision;
+      await correction.apply(correction.schema().parse(decision.correction), { step, ...definedOnly({ by, note }) });
+    }
     return decision;
   }
 
@@ -158,7 +156,8 @@ export class HumanDecisions {
     this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
   }
 
-  private async untilTaken(question: OpenQuestion, told: AskedTold, expiresMs = Infinity): Promise<void> {
+  private async untilTaken(question: OpenQuestion, told: AskedTold): Promise<void> {
+    const expiresMs = told.expiresAt === undefined ? Infinity : Date.parse(told.expiresAt);
     const { id, kind, step, choices, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
@@ -254,8 +253,7 @@ export class HumanDecisions {
     if (question === undefined) throw refusal('nothing waits for a decision now', true);
     delete this.open;
     this.taken = decision;
-    this.progress.stopWaiting();
-    this.progress.enter(this.resumes);
+    this.progress.answered();
     this.progress.decide({
       kind: question.kind,
       step: question.step,

@@ -7,13 +7,14 @@ import type { CallFailure } from '../domain/failures';
 import { LookAgain } from './ends';
 import type { Progress } from './progress';
 
-/** The activities that a run's memory needs; what could not be done is a failure. */
-export interface JournalCalls {
-  /** Writes one outcome. */
-  write: (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
-  /** Owns the reference anew. */
-  keep: (knows: JournalKnowledge, undoes: boolean) => Promise<JournalKnowledge | CallFailure>;
-}
+/** Writes one outcome. @returns why it could not */
+type Write = (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
+
+/** Owns the reference anew. @returns why it could not */
+type Keep = (knows: JournalKnowledge, undoes: boolean) => Promise<JournalKnowledge | CallFailure>;
+
+/** What an answer or a failure says of the journal. */
+export type Learnt = Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>;
 
 export class JournalMemory {
   /** From the last answer. A journal that lacks it was restored. */
@@ -41,7 +42,10 @@ export class JournalMemory {
   looksAgain = false;
   private keeping: Promise<CallFailure | undefined> | undefined;
 
-  constructor(private readonly calls: JournalCalls) {}
+  /** Something is to be written, or the reference to be kept, before the next call. */
+  get isBehind(): boolean {
+    return this.unwritten.length > 0 || this.isInQuestion;
+  }
 
   /**
    * A call was lost, or the journal says that another begin owns the reference: no call is made before {@link keep}.
@@ -59,12 +63,11 @@ export class JournalMemory {
   }
 
   /** @returns why the reference could not be kept; nothing may be sent then */
-  async keep(): Promise<CallFailure | undefined> {
+  async keep(keepReference: Keep): Promise<CallFailure | undefined> {
     const { knows } = this;
     if (!this.isInQuestion || knows?.begun === undefined) return undefined;
     // Calls side by side wait for the same.
-    this.keeping ??= this.calls
-      .keep(knows, this.undoes)
+    this.keeping ??= keepReference(knows, this.undoes)
       .then((kept) => {
         const isOthers = 'failure' in kept && kept.failure === 'StateChanged';
         if ('failure' in kept && !isOthers) return kept;
@@ -113,23 +116,22 @@ export class JournalMemory {
     this.isOwn ||= !isAnothers;
   }
 
-  /** @param answer what is to be written of the call */
-  async learn(
-    { knows, doubts, unwritten }: Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>,
-    answer: unknown,
-  ): Promise<void> {
+  /**
+   * @param answer what is to be written of the call
+   * @returns whether it is to be written
+   */
+  learn({ knows, doubts, unwritten }: Learnt, answer: unknown): boolean {
     if (knows) this.learnKnowledge(knows);
     if (doubts) this.inDoubt = true;
-    if (!unwritten) return;
-    this.unwritten.push({ unwritten, answer });
-    await this.write();
+    if (unwritten) this.unwritten.push({ unwritten, answer });
+    return unwritten !== undefined;
   }
 
   /** @returns why it could not be written; nothing may be sent then */
-  async write(): Promise<CallFailure | undefined> {
+  async write(writeOutcome: Write): Promise<CallFailure | undefined> {
     // Calls side by side wait for the same writing.
     while (this.unwritten.length > 0) {
-      this.writing ??= this.writeFirst().finally(() => {
+      this.writing ??= this.writeFirst(writeOutcome).finally(() => {
         this.writing = undefined;
       });
       const failure = await this.writing;
@@ -138,9 +140,9 @@ export class JournalMemory {
     return undefined;
   }
 
-  private async writeFirst(): Promise<CallFailure | undefined> {
+  private async writeFirst(writeOutcome: Write): Promise<CallFailure | undefined> {
     const [first] = this.unwritten;
-    const failure = first && (await this.calls.write(first.unwritten, first.answer));
+    const failure = first && (await writeOutcome(first.unwritten, first.answer));
     if (!failure) this.unwritten.shift();
     return failure;
   }

@@ -5,14 +5,15 @@ import { metricMeter, workflowInfo } from '@temporalio/workflow';
 import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
-import type { resultOutcomes } from '../domain/outcomes';
+import type { SagaOutcome } from '../domain/outcomes';
 import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
 
-/** How a saga has ended; a failure by its name. */
-export type SagaEnd = (typeof resultOutcomes)[number] | 'cancelled' | SagaFailureName;
-
-export function countEnd({ leftovers, neededPerson }: Progress, outcome: SagaEnd): void {
+/** @param outcome a failure by its name */
+export function countEnd(
+  { leftovers, neededPerson }: Progress,
+  outcome: SagaOutcome | SagaFailureName | 'cancelled' | 'CancelledBefore',
+): void {
   count(metrics.sagas, { outcome });
   if (neededPerson) count(metrics.attended, {});
   for (const { kind } of leftovers) count(metrics.leftovers, { kind });

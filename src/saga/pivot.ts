@@ -24,20 +24,17 @@ import { definedOnly } from '../domain/defined-only';
 import { whyInDoubt, type CallFailure, type PivotDoubt, type SagaFailureName } from '../domain/failures';
 import type { ExpiringRule } from '../domain/quotes';
 import type { Act } from './attempts';
-import { askAboutPlacement, untilSettled, writePlaced, type Confirming, type Seen } from './doubt';
-import { askAboutConcern } from './concern';
+import { askAboutPlacement, untilSettled, writePlaced, type Doubtful, type Seen } from './doubt';
+import { askAboutConcern } from './approval';
 import { howKnown } from './look-back';
 import { SagaFailed } from './ends';
 import type { Step } from './progress';
 import type { Corrections } from './questions';
 import type { Saga } from './saga';
-import { StepRunner, type StepSpec } from './step-runner';
 
-export interface Pivot<T> {
+export interface Pivot<T> extends Pick<Doubtful, 'noun' | 'confirming'> {
   /** Stands in the progress from when it is read. */
   readonly step: Step;
-  /** What is placed, for the question: "the order", "the switch". */
-  noun: string;
   /** What a report says of what was placed, by name. */
   known: (placed: Placement<T>) => Record<string, unknown>;
   /** What is to be known of it again, as it is sent now. */
@@ -55,8 +52,6 @@ export interface Pivot<T> {
   quoteUntil?: () => string | undefined;
   /** Looks whether it happened, without a person. */
   look?: () => Promise<Looked>;
-  /** What a person may say of it who confirms it. */
-  confirming?: Confirming | undefined;
 }
 
 /** That it was placed, by whichever run. */
@@ -109,7 +104,7 @@ const howSeen = ({ how }: Seen) => (how === 'found' ? 'found by looking' : 'conf
  */
 export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promise<void>): Promise<Placed<T>> {
   await prepare();
-  const { step, refusal, beforeSending } = pivot;
+  const { step, refusal } = pivot;
   const beforeAgain = async () => {
     const { whyPassed } = saga.deadline;
     if (whyPassed !== undefined) {
@@ -131,23 +126,16 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
     await beforeAgain();
     return 'again';
   };
-  const runner = new StepRunner<Placement<T>, StepSpec<Placement<T>>>(
-    saga,
-    { refusal, ...definedOnly({ corrections: pivot.corrections }) },
+  const placement = await saga.must<Placement<T>>(
     {
-      succeed: (_, __, detail) => {
-        step.end('done', detail);
-        saga.passPivot();
-      },
-      skip: () => {
-        throw new Error('a pivot cannot be left out');
-      },
+      step,
+      act: actOf(saga, pivot),
       pivot: { settle: settleFailure, beforeAgain },
+      ...definedOnly({ before: pivot.beforeSending }),
     },
+    { refusal, ...definedOnly({ corrections: pivot.corrections }) },
   );
-  const [outcome] = await runner.through([{ step, act: actOf(saga, pivot), before: beforeSending }]);
-  if (outcome?.skipped !== false) throw new Error('a pivot cannot be left out');
-  return { placement: outcome.value, note: pivot.note() };
+  return { placement, note: pivot.note() };
 }
 
 function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
@@ -171,17 +159,17 @@ function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
 async function settleDoubt<T>(
   saga: Saga,
   pivot: Pivot<T>,
-  open: PivotDoubt,
+  doubt: PivotDoubt,
   failure: CallFailure,
   { readsAgain = false } = {},
 ): Promise<Seen | 'cancelled' | undefined> {
-  const doubt = { ...open, settledMs: saga.seenSinceMs(open.row) + open.inFlightMs };
+  const settledMs = saga.settledMs(doubt);
   const { foundBy } = pivot.note();
   const doubtful = { ...pivot, foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.
   const look = doubt.foundBy === undefined || doubt.foundBy === foundBy ? pivot.look : undefined;
   const early = look === undefined ? 'nobody' : await look();
-  const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, doubt, failure));
+  const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, settledMs, failure));
   const found = waited && early !== 'nobody' ? await look?.() : early;
   if (Array.isArray(found)) return writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
   return waited && readsAgain ? undefined : askAboutPlacement(saga, doubtful, doubt, failure);

@@ -5,6 +5,7 @@
  * A search attribute is written only once something happened that an operator filters on: a saga that meets no trouble
  * writes no event for it, but for the servers that it bought.
  */
+import type { SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
@@ -113,6 +114,7 @@ export class Progress {
   private queued?: Queued;
   /** By step: until when a call of it may be in flight. */
   private readonly settling = new Map<string, Settling>();
+  /** What the saga was doing when it began to wait, and goes on with. */
   private resumes: 'running' | 'undoing' = 'running';
   private everShown = false;
   /** Trouble has made it wait for a person. */
@@ -191,25 +193,33 @@ export class Progress {
   wait(waiting: Waiting): void {
     this.waiting = waiting;
     this.neededPerson ||= isTrouble(waiting.kind);
-    this.state = waiting.kind;
-    this.everShown = true;
-    upsertSearchAttributes([
-      { key: stateKey, value: waiting.kind },
-      { key: stepKey, value: waiting.step },
+    this.standStill(waiting.kind, waiting.step, [
       { key: questionKey, value: waiting.id },
       ...(waiting.lastFailure ? [{ key: failureKey, value: waiting.lastFailure.failure }] : []),
       { key: sinceKey, value: new Date(waiting.since) },
     ]);
   }
 
-  /** It waits at a step, and for no person: it has no time since when one is waited for. One event. */
-  private standStill(state: 'held' | 'queued' | 'settling', step: string): void {
+  /** A person has decided. */
+  answered(): void {
+    this.stopWaiting();
+    this.enter(this.resumes);
+  }
+
+  /**
+   * It waits at a step. One event.
+   *
+   * @param asked what is said of a question: where it waits for no person, it has no time since when it waits for one
+   */
+  private standStill(
+    state: Waiting['kind'] | 'held' | 'queued' | 'settling',
+    step: string,
+    asked: SearchAttributePair[] = [],
+  ): void {
+    if (this.state === 'running' || this.state === 'undoing') this.resumes = this.state;
     this.state = state;
     this.everShown = true;
-    upsertSearchAttributes([
-      { key: stateKey, value: state },
-      { key: stepKey, value: step },
-    ]);
+    upsertSearchAttributes([{ key: stateKey, value: state }, { key: stepKey, value: step }, ...asked]);
   }
 
   /** The saga has not begun, and waits until new sagas are released. */
@@ -234,9 +244,7 @@ export class Progress {
    */
   settle(step: string, untilMs: number): void {
     this.settling.set(step, { step, until: new Date(untilMs).toISOString() });
-    if (this.state === 'settling') return;
-    this.resumes = this.state === 'undoing' ? 'undoing' : 'running';
-    this.standStill('settling', step);
+    if (this.state !== 'settling') this.standStill('settling', step);
   }
 
   /** No call of that step is waited for any more. */

@@ -5,6 +5,7 @@ import type { Decision, DecisionName } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { isForbidden, type CallFailure } from '../domain/failures';
 import type { WaitKind } from '../domain/progress';
+import type { OnRefusal } from '../domain/requests';
 import { whyFull } from './history-left';
 import type { Step } from './progress';
 
@@ -62,26 +63,20 @@ export interface Stuck {
   failure: CallFailure;
 }
 
-export function stuckQuestion(
-  stuck: readonly Stuck[],
-  {
-    undoing,
-    skippable,
-    skippedWhenFull,
-    cancellable = false,
-    refusable = false,
-    correction,
-  }: {
-    undoing: boolean;
-    skippable: boolean;
-    skippedWhenFull?: boolean | undefined;
-    /** It follows what was placed, which the provider may have cancelled. */
-    cancellable?: boolean;
-    /** A person may say that the provider has refused it. */
-    refusable?: boolean;
-    correction: Correction | undefined;
-  },
-): Question {
+/** What may become of steps that are stuck. */
+export interface Ways {
+  undoing?: boolean;
+  skippable?: boolean;
+  skippedWhenFull?: boolean | undefined;
+  /** It follows what was placed, which the provider may have cancelled. */
+  cancellable?: boolean;
+  /** A person may say that the provider has refused it. */
+  refusable?: boolean;
+  correction?: Correction | undefined;
+}
+
+export function stuckQuestion(stuck: readonly Stuck[], ways: Ways = {}): Question {
+  const { undoing, skippable, skippedWhenFull, cancellable, refusable, correction } = ways;
   const [first] = stuck;
   if (first === undefined) throw new Error('nothing is stuck');
   const steps = stuck.map(({ spec }) => spec.step.id);
@@ -90,7 +85,7 @@ export function stuckQuestion(
   return {
     kind: 'stuck',
     step: first.spec.step.id,
-    question: `${what}${advice(first.failure, { undoing, skippable, markable, refusable, correctable: correction !== undefined })}`,
+    question: `${what}${advice(first.failure, ways, markable)}`,
     choices: choicesOf('stuck', { markDone: markable, skip: skippable, reject: refusable, markCancelled: cancellable }),
     ...(skippable || skippedWhenFull ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
     lastFailure: first.failure,
@@ -98,6 +93,14 @@ export function stuckQuestion(
     ...(steps.length > 1 ? { steps } : {}),
     ...(markable ? { objection: (decision) => wrongSteps(decision, steps) } : {}),
   };
+}
+
+/**
+ * Where the request does not say what follows a refusal, the setting does; it came with the answer, because a workflow
+ * reads none.
+ */
+export function asksAfterRefusal(requested: OnRefusal | undefined, { asks }: { asks?: true }): boolean {
+  return requested === undefined ? asks === true : requested === 'ask';
 }
 
 /**
@@ -209,29 +212,23 @@ function wrongSteps(decision: Decision, waiting: readonly string[]): string | un
   return other === undefined ? undefined : `steps: ${other.slice(0, 100)} does not wait; ${those}`;
 }
 
-function advice(
-  { failure }: CallFailure,
-  {
-    undoing,
-    skippable,
-    markable,
-    refusable,
-    correctable,
-  }: Record<'undoing' | 'skippable' | 'markable' | 'refusable' | 'correctable', boolean>,
-): string {
-  const first: CallFailure['failure'][] = [
-    'Unauthorized',
-    'UnexpectedResponse',
-    'JournalUnreadable',
-    'JournalRestored',
-  ];
+/** Something is to be put right before these are tried again. */
+const fixedFirst: CallFailure['failure'][] = [
+  'Unauthorized',
+  'UnexpectedResponse',
+  'JournalUnreadable',
+  'JournalRestored',
+];
+
+function advice({ failure }: CallFailure, ways: Ways, markable: boolean): string {
+  const { undoing, skippable, refusable, correction } = ways;
   if (refusable) {
     return (
-      ` Fix the credentials and retry${correctable ? ', or retry with a correction' : ''}; ` +
+      ` Fix the credentials and retry${correction ? ', or retry with a correction' : ''}; ` +
       'or reject it: it counts as refused, and the saga undoes and ends.'
     );
   }
-  const retry = first.includes(failure) ? ' Then retry' : ' Retry';
+  const retry = fixedFirst.includes(failure) ? ' Then retry' : ' Retry';
   const marked = markable ? ', or mark it as done once you have done it by hand' : '';
   if (undoing && !skippable) return `${retry}${marked}.`;
   if (undoing) return `${retry}${marked}, or skip it: what is left behind will be listed in the outcome.`;

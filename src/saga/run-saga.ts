@@ -48,7 +48,7 @@ import { checkRequest, stringField } from './check-request';
 import { HumanDecisions } from './human-decisions';
 import { HistoryIsFull } from './history-left';
 import { knowsNothingPlaced, lookBack, tellPlacement } from './look-back';
-import { countEnd, type SagaEnd } from './metrics';
+import { countEnd } from './metrics';
 import { Notices, type EndSaid } from './notices';
 import { place, settle } from './pivot';
 import { Progress } from './progress';
@@ -58,15 +58,22 @@ import { Saga } from './saga';
 import type { Story, StoryContext, StoryOf } from './story';
 import { inPlace, isReset } from './activities';
 
+type Ended = NonNullable<RecordedEnding['ended']>;
+
 /** What counts for the ending, whatever the story. */
 type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
 
 /** Makes the story, of what the begin has read. */
 type Make<W extends WorkflowName, P> = (known: Omit<StoryContext, 'planTypesMore'>) => Story<W, P>;
 
-interface Looked {
+interface Run {
+  readonly saga: Saga;
+  readonly isCancelled: () => boolean;
+  /** Undefined until the request is known. */
+  story?: AnyStory;
+  storyFinished?: boolean;
   /** What the look before the end has shown, where the saga did not go on after it. */
-  standing?: { read: Standing | undefined };
+  looked?: { standing: Standing | undefined };
   wentOn?: boolean;
 }
 
@@ -78,11 +85,8 @@ export async function runSaga<W extends WorkflowName, P = never>(
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
   const notices = new Notices(progress);
   const saga = new Saga(progress, new HumanDecisions(progress, notices), notices);
-  const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
-  const looked: Looked = {};
-  let storyFinished = false;
-  let story: Story<W, P> | undefined;
+  const run: Run = { saga, isCancelled: () => root.consideredCancelled };
   try {
     const read = await checkRequest(workflow, input);
     if (!read.ok) {
@@ -91,11 +95,11 @@ export async function runSaga<W extends WorkflowName, P = never>(
     }
     const { request, planTypesMore } = read;
     const make: Make<W, P> = (known) => {
-      const made = storyOf(saga, request, { planTypesMore, ...known });
-      story = made;
-      saga.pivot = made.pivot;
-      saga.humanDecisions.undoes = () => describeUndo(saga, made);
-      return made;
+      const story = storyOf(saga, request, { planTypesMore, ...known });
+      run.story = story;
+      saga.pivot = story.pivot;
+      saga.humanDecisions.undoes = () => describeUndo(saga, story);
+      return story;
     };
     const { other, pivot, finish } = make({ corrections: [] });
     saga.journal.request = request;
@@ -111,33 +115,30 @@ export async function runSaga<W extends WorkflowName, P = never>(
       () =>
         other !== undefined && pivot === undefined
           ? finish()
-          : untilThrough(saga, request, make, resourceOf(workflow, request), looked),
+          : untilThrough(run, request, make, resourceOf(workflow, request)),
     );
-    storyFinished = true;
+    run.storyFinished = true;
     saga.journal.isEnding = true;
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
     const result = () => ({ ...returned, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
     const { outcome } = result();
     const ending = { ended: 'done' as const, report: reportOf(progress, outcome, 'done'), result: result() };
-    await CancellationScope.nonCancellable(() => writeEnding(saga, ending, story));
+    await CancellationScope.nonCancellable(() => writeEnding(run, ending));
     // Once more: a person may have left out the writing.
     const last = result();
-    await ended(saga, last.outcome, { outcome: last.outcome, ended: 'done' });
-    progress.enter(last.outcome);
+    await end(saga, last.outcome, 'done');
     return last;
   } catch (thrown) {
-    if (thrown instanceof EndedBefore) return await endAsBefore(saga, thrown, cancelled());
+    if (thrown instanceof EndedBefore) return await endAsBefore(run, thrown);
     const error = thrown instanceof HistoryIsFull ? new SagaFailed('HistoryFull', thrown.message) : thrown;
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
     const { ended } = saga.deadline;
     const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
     try {
-      return await CancellationScope.nonCancellable(() =>
-        giveUp(saga, why, { cancelled, storyFinished, story, looked }),
-      );
+      return await CancellationScope.nonCancellable(() => giveUp(run, why));
     } catch (givingUp) {
-      if (givingUp instanceof EndedBefore) return await endAsBefore(saga, givingUp, cancelled());
+      if (givingUp instanceof EndedBefore) return await endAsBefore(run, givingUp);
       throw givingUp;
     }
   }
@@ -147,12 +148,12 @@ export async function runSaga<W extends WorkflowName, P = never>(
 const begunAgainMax = 3;
 
 async function untilThrough<W extends WorkflowName, P>(
-  saga: Saga,
+  run: Run,
   request: RequestOf[W],
   make: Make<W, P>,
   resource: string | undefined,
-  looked: Looked,
 ): Promise<StoryResult<W>> {
+  const { saga } = run;
   let begunAgain = 0;
   for (;;) {
     try {
@@ -162,7 +163,7 @@ async function untilThrough<W extends WorkflowName, P>(
         log.warn('begins again', { why: error.message });
         begunAgain += 1;
         if (begunAgain % begunAgainMax === 0) await askToBeginAgain(saga, error);
-      } else if (!(await isPlacedAllTheSame(saga, error, looked))) throw error;
+      } else if (!(await isPlacedAllTheSame(run, error))) throw error;
       saga.beginAgain();
     }
   }
@@ -191,17 +192,18 @@ async function tellOnce<W extends WorkflowName, P>(
 /**
  * Another run may have placed what this one gives up, or failed to place: then it goes on from there. It does so once.
  */
-async function isPlacedAllTheSame(saga: Saga, error: unknown, looked: Looked): Promise<boolean> {
+async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
+  const { saga } = run;
   if (!(error instanceof SagaFailed) || error.type === 'OrderCancelled') return false;
-  if (!saga.pivot || saga.isPlaced || looked.wentOn) return false;
+  if (!saga.pivot || saga.isPlaced || run.wentOn) return false;
   const isLast = (is: boolean) => (saga.humanDecisions.isLast = saga.journal.isEnding = is);
   isLast(true);
-  const read = await CancellationScope.nonCancellable(() => lookBack(saga));
-  if (read === undefined || read.placement.how === 'none') {
-    looked.standing = { read };
+  const standing = await CancellationScope.nonCancellable(() => lookBack(saga));
+  if (standing === undefined || standing.placement.how === 'none') {
+    run.looked = { standing };
     return false;
   }
-  looked.wentOn = true;
+  run.wentOn = true;
   log.warn('goes on', { why: `placed before, or perhaps: ${error.message}` });
   isLast(false);
   return true;
@@ -209,8 +211,7 @@ async function isPlacedAllTheSame(saga: Saga, error: unknown, looked: Looked): P
 
 async function askToBeginAgain({ humanDecisions }: Saga, { step, failure }: StateChanged): Promise<void> {
   step.end('stuck', failure.message);
-  const asking = { undoing: false, skippable: false, correction: undefined };
-  await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }], asking));
+  await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
 }
 
 /** What its end without success would undo. */
@@ -219,38 +220,29 @@ function describeUndo({ isPlaced }: Saga, { undoes }: AnyStory): string {
   return undoes?.() ?? 'Nothing has to be undone by this run.';
 }
 
-interface GivingUp {
-  cancelled: () => boolean;
-  storyFinished: boolean;
-  story: AnyStory | undefined;
-  looked: Looked;
-}
-
 /** A saga looks this often before its end, where another run begins in between. */
 const looksMax = 3;
 
-async function giveUp(saga: Saga, error: unknown, how: GivingUp): Promise<never> {
+async function giveUp(run: Run, error: unknown): Promise<never> {
+  const { saga } = run;
   saga.humanDecisions.isLast = true;
   saga.journal.isEnding = true;
   for (let looks = 1; ; looks += 1) {
     saga.journal.looksAgain = saga.pivot !== undefined && looks < looksMax;
     try {
-      return await giveUpAsSeen(saga, error, how);
+      return await giveUpAsSeen(run, error);
     } catch (thrown) {
       if (!(thrown instanceof LookAgain)) throw thrown;
-      delete how.looked.standing;
+      delete run.looked;
     }
   }
 }
 
-async function giveUpAsSeen(
-  saga: Saga,
-  error: unknown,
-  { cancelled, storyFinished, story = {}, looked }: GivingUp,
-): Promise<never> {
+async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
+  const { saga, looked, story = {}, storyFinished = false } = run;
   const { progress, pivot } = saga;
   // Whatever a call of the story has not meant by now it never means: what is undone stays undone.
-  const standing = pivot && (looked.standing ? looked.standing.read : await lookBack(saga));
+  const standing = pivot && (looked ? looked.standing : await lookBack(saga));
   if (pivot) tellPlacement(saga, pivot, standing);
   else if (story.undoes?.() !== undefined) saga.journal.ownershipIsInQuestion({ undoes: true });
   await story.undo?.(standing);
@@ -258,35 +250,34 @@ async function giveUpAsSeen(
   // A clean-up undoes nothing.
   const stands = (saga.isPlaced && !saga.isCancelled) || (storyFinished && story.other !== undefined);
   const outcome = () => {
-    if (whatIsKnown(saga, story) === 'nothing') return 'untouched';
+    if (whatIsKnown(run) === 'nothing') return 'untouched';
     const { skipped, leftovers } = progress;
     return outcomeOfEnd({ stands, storyFinished, skipped, leftovers });
   };
-  const { as, why } = endOf(saga, error, cancelled());
+  const { as, why } = endOf(run, error);
   const report = () => reportOf(progress, outcome(), why);
-  const isWritten = await writeEnding(saga, { ended: as, report: report() }, story);
+  const isWritten = await writeEnding(run, { ended: as, report: report() });
   if (!isWritten && pivot && standing?.placement.how === 'none') {
     const unkept = 'a person went on without writing the ending: nothing keeps a later run from placing it';
     progress.leave({ kind: 'placement-unknown', step: pivot.step.id, why: unkept });
   }
-  await ended(saga, as, { outcome: outcome(), ended: as });
-  progress.enter(outcome(), true);
+  await end(saga, outcome(), as);
   return throwEnd(as, why, report());
 }
 
 /** Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest. */
-function endOf({ humanDecisions }: Saga, error: unknown, isCancelled: boolean) {
-  if (!isCancelled) {
+function endOf({ saga, isCancelled }: Run, error: unknown) {
+  if (!isCancelled()) {
     if (!(error instanceof SagaFailed)) throw error;
     return { as: error.type, why: error.message };
   }
-  const said = humanDecisions.describeCancellation();
+  const said = saga.humanDecisions.describeCancellation();
   const before = error instanceof SagaFailed ? `; before that, ${error.type}: ${error.message}` : '';
   return { as: 'cancelled' as const, why: said + before };
 }
 
 /** An end that the saga knows, and no failure to Temporal's own metrics and logs. */
-function throwEnd(as: Exclude<NonNullable<RecordedEnding['ended']>, 'done'>, why: string, report: Report): never {
+function throwEnd(as: Exclude<Ended, 'done'>, why: string, report: Report): never {
   if (as === 'cancelled') {
     upsertMemo({ report });
     throw new CancelledFailure(why);
@@ -300,20 +291,19 @@ function throwEnd(as: Exclude<NonNullable<RecordedEnding['ended']>, 'done'>, why
  * takes no cancelled end of a run that nobody has cancelled: that one fails.
  */
 async function endAsBefore<W extends WorkflowName>(
-  saga: Saga,
+  { saga, isCancelled }: Run,
   { past }: EndedBefore,
-  isCancelled: boolean,
 ): Promise<ResultOf[W]> {
   const { progress, notices } = saga;
   const { at, run, ending } = past;
   const { report, result } = ending;
-  const as = ending.ended === 'cancelled' && !isCancelled ? 'CancelledBefore' : ending.ended;
+  const as = ending.ended === 'cancelled' && !isCancelled() ? 'CancelledBefore' : ending.ended;
   const { outcome } = report;
   log.info('the reference has ended before', { at, run, ended: as });
   progress.tellAsBefore(report);
   const step = saga.step('take-reference', 'Write the request into the journal');
   step.end('done', `ended on ${inWords(at)}, in run ${run}: nothing is done any more`);
-  await notices.close(endSaid(saga, { outcome, ended: as }));
+  await notices.close(endSaid(progress, outcome, as));
   progress.enter(outcome, true);
   if (as === 'done') return result as ResultOf[W];
   return throwEnd(as, report.why, report);
@@ -323,8 +313,8 @@ async function endAsBefore<W extends WorkflowName>(
  * Where a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference
  * may be another request's: whatever was done under it is not this run's to end.
  */
-function whatIsKnown({ journal }: Saga, { other }: AnyStory): 'nothing' | 'something' | 'all-in-order' {
-  return other?.known() ?? (journal.isOwn ? 'all-in-order' : 'nothing');
+function whatIsKnown({ saga, story }: Run): 'nothing' | 'something' | 'all-in-order' {
+  return story?.other?.known() ?? (saga.journal.isOwn ? 'all-in-order' : 'nothing');
 }
 
 function referenceTaken(
@@ -345,22 +335,19 @@ function referenceTaken(
  *
  * @returns false where a person went on without it
  */
-async function writeEnding(
-  saga: Saga,
-  ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown },
-  story: AnyStory = {},
-): Promise<boolean> {
-  const known = whatIsKnown(saga, story);
+async function writeEnding(run: Run, ending: { ended: Ended; report: Report; result?: unknown }): Promise<boolean> {
+  const known = whatIsKnown(run);
   if (known === 'nothing') return true;
-  const { notices } = saga;
-  const { resource } = saga.journal;
+  const { saga, story } = run;
+  const { notices, progress } = saga;
+  const { resource, looksAgain } = saga.journal;
   const { outcome } = ending.report;
   const step = saga.unlistedStep('write-ending', 'Write the ending into the journal');
   const written = await saga.one(
     {
       step,
       act: async ({ retry }) => {
-        const told = notices.withEnd(endSaid(saga, { outcome, ended: ending.ended }));
+        const told = notices.withEnd(endSaid(progress, outcome, ending.ended));
         const asUsual = retry !== undefined || notices.isTelling;
         const written = await inPlace('write the ending into the journal', asUsual, (journal) =>
           journal.writeEnding({
@@ -368,14 +355,14 @@ async function writeEnding(
             report: ending,
             isReset: isReset(),
             ...definedOnly({ resource }),
-            ...(known === 'something' ? { keepOpen: true } : definedOnly({ checkedAtMs: story.other?.checkedAtMs() })),
+            ...(known === 'something' ? { keepOpen: true } : definedOnly({ checkedAtMs: story?.other?.checkedAtMs() })),
             ...told,
             retry,
           }),
         );
         if (written.how === 'ended') throw new EndedBefore(written);
         if (written.how === 'written' && written.isTold) notices.told(told);
-        if (written.how === 'later' && saga.journal.looksAgain) throw new LookAgain();
+        if (written.how === 'later' && looksAgain) throw new LookAgain();
       },
     },
     { refusal: 'ask', skippable: true },
@@ -383,25 +370,21 @@ async function writeEnding(
   return !written.skipped;
 }
 
-async function ended(saga: Saga, end: SagaEnd, said: EndFacts): Promise<void> {
-  const { progress, notices } = saga;
-  log.info('the saga has ended', { outcome: end, leftovers: progress.leftovers.length });
-  await notices.close(endSaid(saga, said));
-  countEnd(progress, end);
+async function end({ progress, notices }: Saga, outcome: EndSaid['outcome'], ended: Ended): Promise<void> {
+  const counted = ended === 'done' ? outcome : ended;
+  log.info('the saga has ended', { outcome: counted, leftovers: progress.leftovers.length });
+  await notices.close(endSaid(progress, outcome, ended));
+  countEnd(progress, counted);
+  progress.enter(outcome, outcome !== 'done' || ended !== 'done');
 }
 
-type EndFacts = Pick<EndSaid, 'outcome' | 'ended'>;
-
-function endSaid({ progress }: Saga, said: EndFacts): EndSaid {
-  return {
-    ...said,
-    state: said.outcome,
-    leftovers: progress.leftovers.map(({ kind }) => kind).slice(0, leftoversToldMax),
-  };
-}
-
-/** An outcome may name hundreds; a message is read on a phone. */
+/** An outcome may name hundreds of leftovers; a message is read on a phone. */
 const leftoversToldMax = 20;
+
+function endSaid({ leftovers }: Progress, outcome: EndSaid['outcome'], ended: Ended): EndSaid {
+  const kinds = leftovers.map(({ kind }) => kind).slice(0, leftoversToldMax);
+  return { outcome, ended, state: outcome, leftovers: kinds };
+}
 
 /** All that was asked for is there, and nothing else. */
 function isWhole({ skipped, leftovers }: Progress): boolean {
@@ -416,8 +399,7 @@ function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report
 /** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
 async function fail(saga: Saga, type: SagaFailureName, message: string, problems: Problem[]): Promise<never> {
   const { progress } = saga;
-  await ended(saga, type, { outcome: 'untouched', ended: type });
-  progress.enter('untouched');
+  await end(saga, 'untouched', type);
   return throwEnd(type, message, { ...reportOf(progress, 'untouched', message), problems });
 }
 

@@ -12,23 +12,27 @@
  */
 import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
+import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
-import type { JournalKnowledge, Placement, Unwritten } from '../domain/effects';
-import type { CallFailure } from '../domain/failures';
+import type { Placement } from '../domain/effects';
+import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
-import { attempt, throwIfCancelled } from './attempts';
+import { activities } from './activities';
+import { attempt, throwIfCancelled, type Act } from './attempts';
 import { CartMemory } from './cart-memory';
 import { Deadline } from './deadline';
+import { describeRejection, placedMeanwhile, SagaFailed, StateChanged } from './ends';
+import { hasRoomForMany } from './history-left';
 import type { HumanDecisions } from './human-decisions';
-import { EndedBefore, placedMeanwhile, SagaFailed, type MarkCancelled } from './ends';
 import { JournalMemory } from './journal-memory';
-import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec } from './step-runner';
 import { countUndo } from './metrics';
 import type { Notices } from './notices';
-import { Step, type Progress } from './progress';
-import { activities, inPlace, isReset } from './activities';
+import type { Progress, Step } from './progress';
+import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Ways } from './questions';
+import { markAll, throwIfStoryCannotGoOn, type Failed, type FailurePolicy } from './steps';
+import type { StepOutcome, StepSpec, Undo } from './steps';
 
 /** The step that cannot be undone. */
 export interface PivotStep {
@@ -38,16 +42,13 @@ export interface PivotStep {
   known: (placed: Placement<never>) => Record<string, unknown>;
 }
 
+/** Says that the provider has cancelled what was placed. */
+type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
+
 export const lookTitle = 'Look into the journal for what was placed';
 
-/** How to undo what a step did. */
-export interface Undo extends StepSpec<unknown> {
-  /** What it is where it cannot be undone, or is not to be. */
-  leftover: (why: string) => Leftover;
-}
-
 export class Saga {
-  readonly journal = new JournalMemory(journalCalls);
+  readonly journal = new JournalMemory();
   readonly deadline = new Deadline();
   readonly cart = new CartMemory();
   /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
@@ -89,9 +90,9 @@ export class Saga {
   }
 
   /** Runs one step that cannot be left out. */
-  async must<T>(spec: StepSpec<T>, policy: Omit<FailurePolicy, 'skippable'>): Promise<T> {
-    const outcome = await this.one(spec, policy);
-    if (outcome.skipped) throw new Error(`${spec.step.id} cannot be skipped`);
+  async must<T>(spec: StepSpec<T>, policy: Omit<FailurePolicy, 'skippable'> = { refusal: 'ask' }): Promise<T> {
+    const [outcome] = await this.together([spec], policy);
+    if (outcome?.skipped !== false) throw new Error(`${spec.step.id} cannot be skipped`);
     return outcome.value;
   }
 
@@ -100,19 +101,13 @@ export class Saga {
    *
    * @returns one outcome for each spec, in their order
    * @throws SagaFailed when the provider refuses one and `policy.refusal` names how that ends
+   * @throws StateChanged where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
   async together<T>(specs: readonly StepSpec<T>[], policy: FailurePolicy): Promise<StepOutcome<T>[]> {
-    const steps = new StepRunner<T, StepSpec<T>>(this, policy, {
-      succeed: ({ step }, _, detail) => {
-        step.end('done', detail);
-      },
-      skip: ({ step }) => {
-        step.end('skipped');
-      },
-    });
-    const outcomes = await steps.through(specs);
-    throwIfCancelled();
+    const outcomes = await new StepRunner<T>(this, policy).through(specs);
+    // A story whose pivot was its last call is through, cancelled or not.
+    if (!specs.some(({ pivot }) => pivot)) throwIfCancelled();
     return outcomes;
   }
 
@@ -121,26 +116,7 @@ export class Saga {
    * then a leftover. To be run in a scope that cannot be cancelled.
    */
   async undo(undos: readonly Undo[]): Promise<void> {
-    const steps = new StepRunner<unknown, Undo>(
-      this,
-      { refusal: 'ask', skippable: true },
-      {
-        undoing: true,
-        succeed: ({ step }) => {
-          step.end('undone');
-          countUndo('undone');
-        },
-        skip: ({ step, leftover }, note) => {
-          step.end('skipped', 'left behind');
-          this.progress.leave(leftover(note));
-          countUndo('left-behind');
-        },
-      },
-    );
-    const leaveAlone = (undo: Undo) => (why: string) => {
-      this.leaveAlone(undo.leftover(why));
-    };
-    await steps.through(undos.map((undo) => ({ ...undo, leaveAlone: leaveAlone(undo) })));
+    await this.together(undos, { refusal: 'ask', skippable: true, undoing: true });
   }
 
   /** What cannot be undone. */
@@ -166,11 +142,14 @@ export class Saga {
     this.deadline.lift();
   }
 
-  /** When this run first heard of a row, in milliseconds since 1970. */
-  seenSinceMs(row: string): number {
-    const checkedAtMs = this.rowsSeenMs.get(row) ?? Date.now();
-    this.rowsSeenMs.set(row, checkedAtMs);
-    return checkedAtMs;
+  /**
+   * When nothing of a pivot's row can be in flight any more, counted from when this run first heard of it, in
+   * milliseconds since 1970.
+   */
+  settledMs({ row, inFlightMs }: Pick<PivotDoubt, 'row' | 'inFlightMs'>): number {
+    const seenMs = this.rowsSeenMs.get(row) ?? Date.now();
+    this.rowsSeenMs.set(row, seenMs);
+    return seenMs + inFlightMs;
   }
 
   /**
@@ -182,32 +161,30 @@ export class Saga {
   async throwIfPlaced(step: Step): Promise<void> {
     // Whoever is cancelled ends, and looks then.
     if (!this.pivot || this.isPlaced || CancellationScope.current().consideredCancelled) return;
-    const reading = {
+    const { placement } = await this.must({
       step: this.unlistedStep('read-journal', lookTitle),
-      act: (asked: EffectContext) => activities('read what was placed').readStanding(asked),
-    };
-    const { placement } = await this.must(reading, { refusal: 'ask' });
+      act: (asked) => activities('read what was placed').readStanding(asked),
+    });
     if (placement.how !== 'none') throw placedMeanwhile(step);
   }
 
+  /** Writes into the journal what a person has said. Not cancelled with the saga: it is kept. */
+  write<T>(id: string, title: string, act: Act<T>): Promise<T> {
+    const step = this.unlistedStep(id, title);
+    return CancellationScope.nonCancellable(() => this.must({ step, act }));
+  }
+
   /**
-   * Writes that the provider has cancelled what was placed. Not cancelled with the saga: what a person has said is
-   * kept.
+   * Writes that the provider has cancelled what was placed.
    *
    * @param row of a pivot of unknown outcome
    * @returns false where that row stands no more: the journal is asked again
    */
   async writeCancelled({ by, note }: MarkCancelled, row?: string): Promise<boolean> {
-    const step = this.unlistedStep('write-decision', 'Write into the journal that the provider has cancelled it');
     const said = { note, ...definedOnly({ by, row }) };
-    const written = await CancellationScope.nonCancellable(() =>
-      this.must(
-        {
-          step,
-          act: ({ retry }) => activities('write “cancelled” into the journal').cancelPlacement({ ...said, retry }),
-        },
-        { refusal: 'ask' },
-      ),
+    const title = 'Write into the journal that the provider has cancelled it';
+    const written = await this.write('write-decision', title, ({ retry }) =>
+      activities('write “cancelled” into the journal').cancelPlacement({ ...said, retry }),
     );
     return written === 'cancelled';
   }
@@ -220,31 +197,219 @@ export class Saga {
   }
 }
 
-/** Not cancelled with the saga: what is not written down is forgotten. */
-async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<CallFailure | undefined> {
-  const step = new Step('write-outcome', 'Write into the journal what came of a call');
-  const settled = await CancellationScope.nonCancellable(() =>
-    attempt({ step, journal: new JournalMemory(journalCalls) }, ({ retry }) =>
-      activities('write what came of a call into the journal').writeOutcome({ unwritten, answer, retry }),
-    ),
-  );
-  return settled.ok ? undefined : settled.failure;
-}
+/** One loop: attempts side by side, until each step is done or left out. */
+class StepRunner<T> {
+  private readonly outcomes = new Map<StepSpec<T>, StepOutcome<T>>();
+  private readonly undoing: boolean;
 
-/** @throws EndedBefore */
-async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
-  const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
-  const step = new Step('keep-reference', 'Go on under the reference');
-  const kept = await CancellationScope.nonCancellable(() =>
-    attempt({ step, journal: new JournalMemory(journalCalls) }, ({ retry }) =>
-      inPlace('go on under the reference', retry !== undefined, (journal) =>
-        journal.keepReference({ ...asked, retry }),
-      ),
-    ),
-  );
-  if (!kept.ok) return kept.failure;
-  if ('ending' in kept.value) throw new EndedBefore(kept.value);
-  return kept.value;
-}
+  constructor(
+    private readonly saga: Saga,
+    private readonly policy: FailurePolicy,
+  ) {
+    this.undoing = policy.undoing ?? false;
+  }
 
-const journalCalls = { write: writeOutcome, keep: keepReference };
+  async through(specs: readonly StepSpec<T>[]): Promise<StepOutcome<T>[]> {
+    let open = specs;
+    while (open.length > 0) {
+      const settled = await this.attemptAll(open);
+      const untried = open.slice(settled.length);
+      const failed = settled.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
+      const stuck = failed.filter((one) => !this.isLeftAlone(one));
+      const broken = settled.find((one) => one.status === 'rejected');
+      if (broken) {
+        for (const { spec } of stuck) spec.step.end('failed');
+        throw broken.reason;
+      }
+      open = stuck.length === 0 ? untried : await this.afterFailures(specs, stuck, untried);
+    }
+    return specs.map((spec) => this.outcomes.get(spec) ?? { skipped: true });
+  }
+
+  /**
+   * Side by side; where the history has no room for all of them to fail, one after the other, up to the first that
+   * does.
+   */
+  private async attemptAll(specs: readonly StepSpec<T>[]): Promise<PromiseSettledResult<Failed<T> | undefined>[]> {
+    if (hasRoomForMany(this.undoing)) return Promise.allSettled(specs.map((spec) => this.attemptOne(spec)));
+    const settled: PromiseSettledResult<Failed<T> | undefined>[] = [];
+    for (const spec of specs) {
+      const [result] = await Promise.allSettled([this.attemptOne(spec)]);
+      settled.push(result);
+      if (result.status === 'rejected' || result.value) break;
+    }
+    return settled;
+  }
+
+  private async attemptOne(spec: StepSpec<T>): Promise<Failed<T> | undefined> {
+    const { journal, deadline } = this.saga;
+    const settled = await attempt({ ...spec, journal, ...(this.undoing ? { undoing: true } : { deadline }) }, spec.act);
+    if (!settled.ok) return { spec, failure: settled.failure };
+    this.succeed(spec, settled.value, settled.detail);
+    return undefined;
+  }
+
+  /** At once, and not when all are through: progress is up to date. */
+  private succeed(spec: StepSpec<T>, value: T, detail?: string): void {
+    this.outcomes.set(spec, { skipped: false, value });
+    if (this.undoing && spec.leftover) {
+      spec.step.end('undone');
+      countUndo('undone');
+    } else spec.step.end('done', detail);
+    if (spec.pivot) this.saga.passPivot();
+  }
+
+  private leaveOut(spec: StepSpec<T>, note: string): void {
+    const { step, leftover } = spec;
+    this.outcomes.set(spec, { skipped: true, note });
+    this.saga.progress.skipped.push(step.id);
+    if (this.undoing && leftover) {
+      step.end('skipped', 'left behind');
+      this.saga.progress.leave(leftover(note));
+      countUndo('left-behind');
+    } else step.end('skipped', this.policy.skippable ? undefined : note);
+  }
+
+  /** It belongs to an order by now, to another saga, or to another run. */
+  private isLeftAlone({ spec, failure: { failure, message } }: Failed<T>): boolean {
+    const { step, leftover } = spec;
+    if (leftover === undefined || (failure !== 'Ordered' && failure !== 'StateChanged')) return false;
+    step.end('skipped', `left alone: ${message}`);
+    if (this.undoing) this.saga.leaveAlone(leftover(message));
+    this.outcomes.set(spec, { skipped: true, leftAlone: message });
+    return true;
+  }
+
+  /** @returns the specs that are tried again */
+  private async afterFailures(
+    specs: readonly StepSpec<T>[],
+    failed: readonly Failed<T>[],
+    untried: readonly StepSpec<T>[],
+  ): Promise<readonly StepSpec<T>[]> {
+    const { saga, undoing } = this;
+    const { refusal, skippable = false, skippedWhenFull, corrections } = this.policy;
+    throwIfStoryCannotGoOn(failed);
+    const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
+    const ofRefusal = refused && this.questionOfRefusal([refused, ...failed.filter((one) => one !== refused)]);
+    if (refused && refusal !== 'ask' && !ofRefusal) {
+      markAll(failed, 'failed');
+      throw new SagaFailed(refusal, `${refused.spec.step.title}: ${describeFailure(refused.failure)}`);
+    }
+    markAll(failed, 'stuck');
+    const [first] = failed;
+    // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them
+    // back for ever.
+    const stuck = [...failed, ...(first ? untried.map((spec) => ({ spec, failure: first.failure })) : [])];
+    const pivot = first?.spec.pivot;
+    if (pivot && (await this.isSettled(failed))) return specs.filter((spec) => !this.outcomes.has(spec));
+    // Surely not done, and perhaps a refusal: a person says so.
+    const forbidden = refusal === 'ask' ? undefined : failed.find((one) => isForbidden(one.failure));
+    // What follows a pivot needs no doing any more where the provider has cancelled it.
+    const cancellable = saga.isPlaced && !undoing && !saga.humanDecisions.isLast;
+    const ways = {
+      undoing,
+      cancellable: cancellable && !stuck.some(({ spec }) => spec.step.quiet),
+      skippable,
+      skippedWhenFull,
+      refusable: forbidden !== undefined,
+      correction: (forbidden && corrections?.refused) ?? corrections?.stuck,
+    };
+    const { decision, left } = await this.decide(stuck, ofRefusal, ways).catch((error: unknown) => {
+      if (error instanceof StateChanged) for (const { spec } of stuck) spec.step.end('skipped', error.message);
+      throw error;
+    });
+    if (decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
+      markAll(failed, 'failed');
+      const { spec, failure } = forbidden;
+      throw new SagaFailed(refusal, `${spec.step.title}: ${describeFailure(failure)}; ${describeRejection(decision)}`);
+    }
+    await pivot?.beforeAgain();
+    if (decision.decision === 'skip') {
+      for (const spec of left) this.leaveOut(spec, decision.note);
+      return [];
+    }
+    // What was corrected may have been done already, and is taken back by now.
+    if (decision.decision === 'retry' && decision.correction) return specs.filter(({ step }) => step.status !== 'done');
+    return [...untried.filter((spec) => left.includes(spec)), ...left.filter((spec) => !untried.includes(spec))];
+  }
+
+  /**
+   * About steps before the pivot, the first of which the provider refuses.
+   *
+   * @returns undefined where the refusal ends the saga
+   */
+  private questionOfRefusal(failed: readonly [Failed<T>, ...Failed<T>[]]): Question | undefined {
+    const [{ failure: lastFailure }] = failed;
+    const correction = this.policy.corrections?.refused;
+    if (correction === undefined || !asksAfterRefusal(this.saga.onRefusal, lastFailure)) return undefined;
+    const specs = failed.map(({ spec }) => spec);
+    return refusedQuestion(specs, cause(lastFailure), { lastFailure, correction });
+  }
+
+  /** @returns false where a person is to be asked about a pivot */
+  private async isSettled(failed: readonly Failed<T>[]): Promise<boolean> {
+    for (const { spec, failure } of failed) {
+      const settled = await spec.pivot?.settle(failure);
+      if (settled === undefined) return false;
+      if (settled !== 'again') this.succeed(spec, settled.value, settled.detail);
+    }
+    return true;
+  }
+
+  /**
+   * Asks until somebody has said what to do about all that are left: what was done by hand is done, and the others are
+   * asked about again.
+   */
+  private async decide(
+    stuck: readonly Failed<T>[],
+    ofRefusal: Question | undefined,
+    ways: Ways,
+  ): Promise<{ decision: Decision; left: StepSpec<T>[] }> {
+    const { saga } = this;
+    const [first] = stuck;
+    if (ofRefusal && first) await saga.throwIfPlaced(first.spec.step);
+    const decision = await saga.humanDecisions.ask(ofRefusal ?? stuckQuestion(stuck, ways));
+    if (decision.decision === 'markCancelled') {
+      await saga.writeCancelled(decision);
+      for (const { spec } of stuck) spec.step.end('skipped', 'the provider has cancelled what was placed');
+      throw saga.asCancelled();
+    }
+    if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ spec }) => spec) };
+    const isNamed = ({ spec }: Failed<T>) => decision.steps?.includes(spec.step.id) ?? true;
+    const named = stuck.filter(isNamed).map(({ spec }) => spec);
+    const { by, note } = decision;
+    const says = `done by hand, says ${by ?? 'a person'}: ${note}`;
+    const isWritten = await this.writeByHand(named, { by, note });
+    for (const spec of named) {
+      if (spec.byHand === undefined) throw new Error(`${spec.step.id} cannot be done by hand`);
+      if (isWritten) {
+        this.succeed(spec, spec.byHand.counts());
+        spec.step.say(says);
+      }
+      // No later run would know it: it is reported as what may be left.
+      else this.leaveOut(spec, `${says}; the journal could not be told`);
+    }
+    const left = stuck.filter((one) => !isNamed(one));
+    return left.length > 0 ? this.decide(left, undefined, ways) : { decision, left: [] };
+  }
+
+  /**
+   * Not cancelled with the saga: what a person has said is kept. There is as much room to wait for that as for what it
+   * is about.
+   *
+   * @returns false where there was no room left
+   */
+  private async writeByHand(
+    specs: readonly StepSpec<T>[],
+    said: { by: string | undefined; note: string },
+  ): Promise<boolean> {
+    const calls = specs.flatMap(({ step, byHand }) => byHand?.call?.(step.id) ?? []);
+    if (calls.length === 0) return true;
+    const step = this.saga.unlistedStep('write-by-hand', 'Write into the journal what was done by hand');
+    const act = ({ retry, knows }: EffectContext) =>
+      activities('write what was done by hand into the journal').writeByHand({ calls, ...said, retry, knows });
+    const policy = { refusal: 'ask', skippedWhenFull: this.policy.skippable ?? false, undoing: this.undoing } as const;
+    const outcome = await CancellationScope.nonCancellable(() => this.saga.one({ step, act }, policy));
+    return !outcome.skipped;
+  }
+}

@@ -63,8 +63,8 @@ export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnsw
 }
 
 function ask(saga: Saga, step: Step, resource: string): Promise<TurnAnswer> {
-  return saga.must(
-    { step, act: ({ retry }) => activities(`ask for the turn at ${resource}`).takeTurn({ resource, retry }) },
-    { refusal: 'ask' },
-  );
+  return saga.must({
+    step,
+    act: ({ retry }) => activities(`ask for the turn at ${resource}`).takeTurn({ resource, retry }),
+  });
 }

@@ -13,7 +13,6 @@ import {
   type SweepReport,
 } from '../../domain/reconcile';
 import { attempt, type Act } from '../../saga/attempts';
-import { JournalMemory } from '../../saga/journal-memory';
 import { Step, markPartly } from '../../saga/progress';
 
 /**
@@ -126,10 +125,5 @@ export function show({ report }: Sweep, doing: string): void {
 
 /** As often as the settings let a step look. */
 export function tryToLook<T>(what: string, act: Act<T>) {
-  // Nothing of it is written down anywhere, so there is nothing to remember.
-  const journal = new JournalMemory({
-    write: () => Promise.resolve(undefined),
-    keep: (knows) => Promise.resolve(knows),
-  });
-  return attempt({ step: new Step(what, what), journal }, act);
+  return attempt({ step: new Step(what, what) }, act);
 }

@@ -10,22 +10,14 @@
  * A quote ages while the pivot waits to be sent, or to be sent again. So a quote that is too old is replaced before
  * each sending; the new one must fit the caller's guard, the caller's limit of approval, and what a person approved.
  */
-import {
-  approvalExpiresInMs,
-  describeQuote,
-  guardViolations,
-  needsApproval,
-  sameTerms,
-  type Quote,
-} from '../../domain/quotes';
+import { describeQuote, guardViolations, needsApproval, sameTerms, type Quote } from '../../domain/quotes';
 import type { ApprovalRule, Guard } from '../../domain/requests';
 import type { SagaFailureName } from '../../domain/failures';
 import type { QuoteAnswer } from '../../activities/quotes';
 import { askApproval } from '../../saga/approval';
 import type { Act } from '../../saga/attempts';
 import type { Step } from '../../saga/progress';
-import { asksAfterRefusal, askToRetry } from '../../saga/ask-to-retry';
-import { refusedQuestion, type Correction, type Corrections } from '../../saga/questions';
+import { asksAfterRefusal, refusedQuestion, type Correction, type Corrections } from '../../saga/questions';
 import { SagaFailed } from '../../saga/ends';
 import type { Saga } from '../../saga/saga';
 
@@ -123,8 +115,7 @@ export class ApprovedQuote {
     await saga.throwIfPlaced(terms.step);
     terms.step.end('stuck', why);
     const correction = this.corrections.refused;
-    await askToRetry(
-      saga.humanDecisions,
+    await saga.humanDecisions.ask(
       refusedQuestion([terms], 'The provider says that it is not available.', { correction }),
     );
   }
@@ -145,6 +136,6 @@ async function approve(
   const moved =
     before === undefined ? '' : ` The approved quote, ${describeQuote(before.quote)}, changed or became too old.`;
   const question = `Approve ${describeQuote(quote)}?${moved}`;
-  await askApproval(saga, { step, subject: id, question, expiresInMs: approvalExpiresInMs(approval) });
+  await askApproval(saga, { step, subject: id, question, approval });
   return { quote, agedMs: Date.now() - askedMs };
 }

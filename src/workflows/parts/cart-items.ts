@@ -4,21 +4,19 @@ import type { Leftover } from '../../domain/leftovers';
 import type { SentSecrets } from '../../domain/secrets';
 import { activities } from '../../saga/activities';
 import type { Step } from '../../saga/progress';
-import type { Saga, Undo } from '../../saga/saga';
+import type { Saga } from '../../saga/saga';
+import type { Undo } from '../../saga/steps';
 
 /** @returns the ids that were deleted; one that was left behind or left alone becomes a leftover */
 export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promise<number[]> {
-  const leftAlone = new Map<number, string>();
   const outcomes = await saga.together(
-    items.map((item) => ({
-      ...deleting(saga, item, deleteStep(saga, item), 'unknown'),
-      leaveAlone: (why: string) => leftAlone.set(item.cartItemId, why),
-    })),
+    items.map((item) => deleting(saga, item, deleteStep(saga, item), 'unknown')),
     { refusal: 'ask', skippable: true },
   );
   items.forEach(({ cartItemId }, index) => {
-    if (!outcomes[index]?.skipped) return;
-    const why = leftAlone.get(cartItemId) ?? 'a person left it behind';
+    const outcome = outcomes[index];
+    if (!outcome?.skipped) return;
+    const why = outcome.leftAlone ?? 'a person left it behind';
     saga.progress.leave({ kind: 'cart-item', cartItemId, why });
   });
   return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));

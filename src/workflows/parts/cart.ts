@@ -7,7 +7,7 @@ import { activities } from '../../saga/activities';
 import { failureOf } from '../../saga/attempts';
 import type { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
-import type { StepSpec } from '../../saga/step-runner';
+import type { StepSpec } from '../../saga/steps';
 import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, undoItems, untold } from './cart-items';
 import type { Purchase } from './purchase';
 

@@ -15,12 +15,11 @@ import type { CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/leftovers';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { activities } from '../../saga/activities';
-import { failureOf } from '../../saga/attempts';
-import { seenByHand } from '../../saga/by-hand';
+import { failureOf, learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/ends';
 import type { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
-import { tellFailedLook, unverified } from './protect-servers';
+import { seenByHand, tellFailedLook, unverified } from './protect-servers';
 
 type How = 'assignFirewalls' | 'unassignFirewalls';
 
@@ -221,7 +220,7 @@ export class FirewallChange {
     const { vmObjectId } = this;
     const step = (isAssigning ? this.unassigning : this.assigning).id;
     const calls = activities(`${isAssigning ? 'assign' : 'unassign'} firewalls again`);
-    await this.saga.journal.learn(await calls[how]({ vmObjectId, firewalls, undoing: true, ...asked, step }), null);
+    await learn(this.saga.journal, await calls[how]({ vmObjectId, firewalls, undoing: true, ...asked, step }), null);
   }
 
   private list(shown: Omit<ListFirewalls, 'vmObjectId' | 'retry'>, retry: EffectContext['retry']) {

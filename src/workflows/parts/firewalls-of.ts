@@ -9,11 +9,11 @@
  * stored.
  */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
-import type { CallFailure } from '../../domain/failures';
 import { firewallsOfSchema, type ServerFirewalls } from '../../domain/firewalls-of';
 import { describeProblems } from '../../domain/problems';
 import { check } from '../../domain/validation';
 import { activities } from '../../saga/activities';
+import { failureOf, lostCall } from '../../saga/attempts';
 
 export async function firewallsOf(input: unknown): Promise<ServerFirewalls> {
   const checked = check(firewallsOfSchema(), input);
@@ -27,12 +27,7 @@ export async function firewallsOf(input: unknown): Promise<ServerFirewalls> {
     return { vmObjectId, ...list };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    const { failure, message } = failureOf(error);
+    const { failure, message } = failureOf(error) ?? lostCall(error);
     throw ApplicationFailure.nonRetryable(message, failure);
   }
-}
-
-function failureOf({ cause, message }: ActivityFailure): Pick<CallFailure, 'failure' | 'message'> {
-  const known = cause instanceof ApplicationFailure ? (cause.details?.[0] as CallFailure | undefined) : undefined;
-  return known ?? { failure: 'WorkerLost', message: `the call ended without an answer (${cause?.message ?? message})` };
 }

@@ -13,15 +13,17 @@ import { firewallsSchema } from '../../domain/requests';
 import type { Server } from '../../domain/results';
 import { activities } from '../../saga/activities';
 import { attempt, failureOf } from '../../saga/attempts';
-import { seenByHand } from '../../saga/by-hand';
 import { countFailedCall, recordProtected } from '../../saga/metrics';
 import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
 import type { Correction } from '../../saga/questions';
-import type { StepOutcome, StepSpec } from '../../saga/step-runner';
+import type { StepOutcome, StepSpec } from '../../saga/steps';
 import { idsAmong, knownIds } from './find-servers';
 import type { Purchase } from './purchase';
 import type { SecretsSent } from './secrets-sent';
+
+/** What a list would show, as a person says who has looked elsewhere. It does not count as verified: only the list does. */
+export const seenByHand = 'seen';
 
 interface Protected {
   vmObjectId: number;

@@ -8,7 +8,6 @@ import { z } from 'zod';
 import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../../domain/corrections';
 import type { Estimate } from '../../domain/prices';
 import { describePurchase, purchaseNeedsApproval, purchaseViolations, totalViolation } from '../../domain/purchases';
-import { approvalExpiresInMs } from '../../domain/quotes';
 import { serversOrdered, type ServersOrdered } from '../../domain/plan-types';
 import {
   correctableItemFields,
@@ -169,7 +168,7 @@ async function agreeToPurchase(
         ? 'The provider names no price in advance.'
         : `By the price list it costs about ${estimate.total} ${estimate.currency}; the provider names no price in advance.`;
     const question = `Approve ${describePurchase(request, ordered)}?${without} ${price}`;
-    await askApproval(saga, { step, question, expiresInMs: approvalExpiresInMs(approval) });
+    await askApproval(saga, { step, question, approval });
   } catch (error) {
     if (!(error instanceof StateChanged)) step.end('failed');
     throw error;

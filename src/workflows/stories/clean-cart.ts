@@ -127,12 +127,8 @@ async function settle(saga: Saga, reference: string, lastLook: LastLook): Promis
     const named = perhapsOrdered.map(({ cartItemId }) => cartItemId);
     const doubtful = { step, noun: 'the order', foundBy: `cart items ${named.join(', ')}` };
     const { note } = placement;
-    const doubt = {
-      ...placement,
-      foundBy: note && `${note.foundBy}, ${doubtful.foundBy}`,
-      settledMs: saga.seenSinceMs(placement.row) + placement.inFlightMs,
-    };
-    await untilSettled(saga, doubtful, doubt);
+    const doubt = { ...placement, foundBy: note && `${note.foundBy}, ${doubtful.foundBy}` };
+    await untilSettled(saga, doubtful, saga.settledMs(placement));
     const placed = await askAboutPlacement(saga, doubtful, doubt);
     leftAlone = placed ? named : [];
     step.end('done', placed ? 'it was placed' : 'it was not placed');

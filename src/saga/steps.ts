@@ -1,0 +1,83 @@
+/** A step as its story says it, and what the failures of steps say of the story: it goes on, begins again, or ends. */
+import type { EffectCall } from '../domain/effects';
+import { describeFailure, type CallFailure, type CallFailureName, type SagaFailureName } from '../domain/failures';
+import type { Leftover } from '../domain/leftovers';
+import type { Act, AttemptOptions } from './attempts';
+import { SagaFailed, StateChanged } from './ends';
+import type { Corrections } from './questions';
+
+export interface StepSpec<T> extends Pick<AttemptOptions, 'step' | 'inFlight' | 'before'> {
+  /** For the question, where the step's own title does not say it. */
+  title?: string;
+  act: Act<T>;
+  /** Present where a person may do it instead, and say so. */
+  byHand?: ByHand<T>;
+  /**
+   * Present where it takes something back: what that is where it cannot be taken back, or is not to be. Where the
+   * journal says that an order has it, or may have, it is left alone, and nobody is asked.
+   */
+  leftover?: (why: string) => Leftover;
+  pivot?: PivotWays<T>;
+}
+
+/** How to undo what a step did. */
+export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftover'>>;
+
+/**
+ * What a person has done by hand, because our own calls would not go through: the step counts as done, nothing is left
+ * over, and the journal has who says so. Not offered where the step makes something that later steps need to know (a
+ * cart item's id).
+ */
+export interface ByHand<T> {
+  /** What the step comes to then. */
+  counts: () => T;
+  /** The call that need not be made any more, for the journal; absent where the step only looks. */
+  call?: (step: string) => EffectCall;
+}
+
+/** The pivot has other ways on than “retry”. */
+export interface PivotWays<T> {
+  /** @returns undefined where a person is to be asked, as about any other step */
+  settle: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
+  /** Called before it is tried again because a person says so. */
+  beforeAgain: () => Promise<void>;
+}
+
+export interface FailurePolicy {
+  /** How a provider's refusal ends the saga; `ask`: past the point of no return, a person is asked instead. */
+  refusal: SagaFailureName | 'ask';
+  /** True where the step can be left out. */
+  skippable?: boolean;
+  /** True where it is left out when the history has no room to wait on, though nobody may leave it out by themselves. */
+  skippedWhenFull?: boolean;
+  corrections?: Corrections;
+  undoing?: boolean;
+}
+
+/** `note`: what a person said who left it out. `leftAlone`: why nobody was asked. */
+export type StepOutcome<T> = { skipped: false; value: T } | { skipped: true; note?: string; leftAlone?: string };
+
+export interface Failed<T> {
+  spec: StepSpec<T>;
+  failure: CallFailure;
+}
+
+/** Throws where a failure says that the story has to be begun again, or to end. */
+export function throwIfStoryCannotGoOn<T>(failed: readonly Failed<T>[]): void {
+  const first = (name: CallFailureName) => failed.find(({ failure }) => failure.failure === name);
+  const changed = first('StateChanged');
+  if (changed) throw new StateChanged(changed.spec.step, changed.failure);
+  const cancelled = first('OrderCancelled');
+  if (cancelled) {
+    markAll(failed, 'failed');
+    throw new SagaFailed('OrderCancelled', cancelled.failure.message);
+  }
+  const late = first('DeadlinePassed');
+  if (late === undefined) return;
+  markAll(failed, 'failed');
+  throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);
+}
+
+export function markAll<T>(failed: readonly Failed<T>[], as: 'failed' | 'stuck'): void {
+  for (const { spec, failure } of failed) spec.step.end(as, describeFailure(failure));
+}
