@@ -1,5 +1,5 @@
 /** What each command does. Each returns an exit status, or throws. */
-import { checkReference, checkRequest } from '../client/client';
+import { checkReference, checkRequest } from '../client/checked';
 import { silentAfterMs } from '../client/events';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';

@@ -1,5 +1,5 @@
 /** The commands that use the journal only: they work without Temporal, and show what Temporal has forgotten. */
-import { checkReference } from '../client/client';
+import { checkReference } from '../client/checked';
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
