@@ -1,47 +1,43 @@
-/** What each command does. Each returns an exit status, or throws. */
-import { checkReference, checkRequest } from '../client/client';
+/** The commands about one saga, and `watch`. */
+import { checkReference, checkRequest } from '../client/checked';
 import { silentAfterMs } from '../client/events';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';
-import { toRow, type SagaFilter, type SagaRow } from '../client/saga-list';
+import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { decisionHints, decisionNames } from '../domain/decisions';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { isWait, type ProgressView } from '../domain/progress';
-import type { SagaOutcome } from '../domain/outcomes';
 import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { endOf, follow, outcomeOf, reportOf, type Ending, type FollowOptions } from './follow';
-import { reportHold } from './hold-commands';
+import type { Came, CommandContext, OfWorkflow, Said } from './define';
+import { endOf, outcomeOf, statusOf, statusOfCancelled, type Ending } from './ending';
 import type { Printer } from './print';
-import { inLines, watchingOn, type Watching } from './watching';
 import { readJson, readRequest } from './read-request';
-import type { CommandContext, OfWorkflow, Said } from './command-context';
+import { Watching, watchingOn } from './watching';
 
 export async function start(
   { printer, stdin }: CommandContext,
   workflow: WorkflowName,
   file: string,
   { detach }: { detach?: boolean },
-): Promise<number> {
+): Promise<Came> {
   const read = await readRequest(file, stdin);
   const config = readClientConfig();
   // Before any connection: a wrong request is reported even where there is no Temporal.
   const request = checkRequest(workflow, read, requestSchemas(config.planTypesMore));
-  return withSagas(config, async (sagas) => {
+  return withSagas(async (sagas) => {
     const saga = await sagas.start(workflow, request);
     printer.line(`${saga.workflowId} ${saga.existing ? 'was started before, with the same request' : 'started'}`);
-    if (!detach) return followToEnd(printer, saga);
-    printer.document(identityOf(saga));
-    return exitStatus.done;
+    return detach ? { document: identityOf(saga) } : followToEnd(printer, saga);
   });
 }
 
 /** Deletes what a run that cannot undo any more left in the cart, and reports what it found. */
-export async function clean({ printer }: CommandContext, reference: string): Promise<number> {
+export async function clean({ printer }: CommandContext, reference: string): Promise<Came> {
   checkReference(reference);
-  return withSagas(readClientConfig(), async (sagas) => {
+  return withSagas(async (sagas) => {
     const saga = await sagas.clean(reference);
     printer.line(`${saga.workflowId} started`);
     return followToEnd(printer, saga);
@@ -49,21 +45,19 @@ export async function clean({ printer }: CommandContext, reference: string): Pro
 }
 
 /** Looks which firewalls protect a server; a worker asks the provider. */
-export async function firewallsOf({ printer }: CommandContext, server: string): Promise<number> {
-  const vmObjectId = /^\d{1,15}$/.test(server) ? Number(server) : 0;
-  return withSagas(readClientConfig(), async (sagas) => {
-    const found = await sagas.firewallsOf(vmObjectId);
-    printer.document(found);
-    if ('firewalls' in found) {
-      printer.line(`server ${server}: ${found.firewalls.length === 0 ? 'no firewalls' : found.firewalls.join(', ')}`);
-      return exitStatus.done;
+export function firewallsOf({ printer }: CommandContext, server: number): Promise<Came> {
+  return withSagas(async (sagas) => {
+    const document = await sagas.firewallsOf(server);
+    if ('firewalls' in document) {
+      printer.line(`server ${server}: ${document.firewalls.join(', ') || 'no firewalls'}`);
+      return { document };
     }
-    printer.line(`server ${server}: the provider’s list cannot be read: ${JSON.stringify(found.unreadable)}`);
-    return exitStatus.notDone;
+    printer.line(`server ${server}: the provider’s list cannot be read: ${JSON.stringify(document.unreadable)}`);
+    return { document, status: exitStatus.notDone };
   });
 }
 
-export async function status({ printer }: CommandContext, reference: string, options: OfWorkflow): Promise<number> {
+export function status({ printer }: CommandContext, reference: string, options: OfWorkflow): Promise<Came> {
   return withSaga(reference, options, async (saga) => {
     const row = toRow(await saga.describe());
     const progress = await saga.progress({ withinMs: silentAfterMs }).catch((error: unknown) => {
@@ -76,12 +70,11 @@ export async function status({ printer }: CommandContext, reference: string, opt
     printer.line(
       `${saga.workflowId}: ${(ending && (outcomeOf(ending) ?? ending.state)) ?? progress?.state ?? row?.state ?? 'running'}`,
     );
-    const lines = inLines(printer);
+    const lines = new Watching(printer);
     if (progress) lines.progress(progress, saga.workflowId);
     if (ending) lines.ending(ending, saga.workflowId);
-    printer.document(documentOf(saga, progress, ending, row));
-    if (ending) return statusOf(ending);
-    return isWait(progress?.state ?? row?.state) ? exitStatus.waits : exitStatus.done;
+    const ofOpen = isWait(progress?.state ?? row?.state) ? exitStatus.waits : exitStatus.done;
+    return { document: documentOf(saga, progress, ending, row), status: ending ? statusOf(ending) : ofOpen };
   });
 }
 
@@ -89,9 +82,9 @@ export async function watch(
   { printer }: CommandContext,
   references: readonly string[],
   { follow: throughWaits = false, ...options }: OfWorkflow & { follow?: boolean },
-): Promise<number> {
+): Promise<Came> {
   const named = references.map((reference) => idOf(reference, options));
-  return withSagas(readClientConfig(), async (sagas) => {
+  return withSagas(async (sagas) => {
     const found = await Promise.all(named.map(({ reference, workflow }) => sagas.get(reference, workflow)));
     const watching = watchingOn(printer, found.length > 1);
     const toEnd = async (saga: SagaHandle) => {
@@ -99,42 +92,17 @@ export async function watch(
       const onProgress = (progress: ProgressView) => {
         printer.documentLine({ workflowId, progress });
       };
-      const { ending, latest } = await followed(watching, saga, { throughWaits, onProgress });
+      const { ending, latest } = await watching.follow(saga, { throughWaits, onProgress });
       printer.documentLine(documentOf(saga, latest, ending));
       return statusOf(ending);
     };
     try {
-      return Math.max(...(await Promise.all(found.map(toEnd))));
+      return { status: Math.max(...(await Promise.all(found.map(toEnd)))) };
     } finally {
       watching.close();
     }
   });
 }
-
-export async function list(
-  context: CommandContext,
-  { limit, ...filter }: SagaFilter & { limit: number },
-): Promise<number> {
-  const { printer } = context;
-  return withSagas(readClientConfig(), async (sagas) => {
-    const rows: SagaRow[] = [];
-    // One more than asked for shows whether there are more.
-    for await (const row of sagas.list({ ...filter, limit: limit + 1 })) rows.push(row);
-    const shown = rows.slice(0, limit);
-    if (shown.length === 0) printer.line('no sagas');
-    else printer.rows(shown);
-    if (rows.length > shown.length) printer.toStderr(`the first ${shown.length}; there are more (--limit)`);
-    if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.toStderr(line);
-    await reportHold(context, sagas);
-    printer.document(shown);
-    return exitStatus.done;
-  });
-}
-
-const aboutTheLost = [
-  'lost: it was ended from outside, undid nothing and left no report. What it has done: order-saga record REFERENCE --timeline',
-  'how to bring it to an end: order-saga journal lost',
-];
 
 export async function decide(
   { printer, stdin }: CommandContext,
@@ -142,7 +110,7 @@ export async function decide(
   decision: string,
   json: string | undefined,
   options: OfWorkflow,
-): Promise<number> {
+): Promise<Came> {
   const name = decisionNames.find((known) => known === decision);
   if (name === undefined)
     throw new UsageError(`there is no decision ${decision}; there are ${decisionNames.join(', ')}`);
@@ -153,8 +121,7 @@ export async function decide(
   return withSaga(reference, options, async (saga) => {
     const taken = await saga.decide(name, body);
     printer.line(`${saga.workflowId}: ${taken.taken} is taken at ${taken.step}`);
-    printer.document({ ...identityOf(saga), ...taken });
-    return exitStatus.done;
+    return { document: { ...identityOf(saga), ...taken } };
   });
 }
 
@@ -166,7 +133,7 @@ export async function cancel(
   { printer }: CommandContext,
   reference: string,
   { wait, by, note, ...options }: OfWorkflow & Said & { wait: boolean },
-): Promise<number> {
+): Promise<Came> {
   return withSaga(reference, options, async (saga) => {
     try {
       await saga.cancel({ by, note });
@@ -177,24 +144,23 @@ export async function cancel(
         throw new UsageError(
           `${saga.workflowId} has ended as ${outcomeOf(ending) ?? ending.state}: nothing is cancelled, and nothing is written down`,
         );
-      inLines(printer).ending(ending, saga.workflowId);
-      printer.document(documentOf(saga, undefined, ending));
-      return statusOfCancelled(ending);
+      new Watching(printer).ending(ending, saga.workflowId);
+      return { document: documentOf(saga, undefined, ending), status: statusOfCancelled(ending) };
     }
     printer.line(`${saga.workflowId}: cancellation is requested`);
-    if (wait) return followToEnd(printer, saga, { leaving: true });
-    printer.document({ ...identityOf(saga), cancelRequested: true });
-    return exitStatus.done;
+    if (!wait) return { document: { ...identityOf(saga), cancelRequested: true } };
+    const { ending, document } = await followed(printer, saga);
+    return { document, status: statusOfCancelled(ending) };
   });
 }
 
-export function withSaga(
+async function withSaga(
   reference: string,
   options: OfWorkflow,
-  work: (saga: SagaHandle) => Promise<number>,
-): Promise<number> {
+  work: (saga: SagaHandle) => Promise<Came>,
+): Promise<Came> {
   const named = idOf(reference, options);
-  return withSagas(readClientConfig(), async (sagas) => work(await sagas.get(named.reference, named.workflow)));
+  return withSagas(async (sagas) => work(await sagas.get(named.reference, named.workflow)));
 }
 
 /** A reference, or a workflow id. */
@@ -202,60 +168,18 @@ function idOf(reference: string, { workflow }: OfWorkflow) {
   return readWorkflowId(reference) ?? { reference: checkReference(reference), workflow };
 }
 
-async function followed(
-  watching: Watching,
-  saga: SagaHandle,
-  { onProgress, ...options }: Pick<FollowOptions, 'throughWaits' | 'onProgress'> = {},
-): Promise<{ ending: Ending; latest: ProgressView | undefined }> {
-  let latest: ProgressView | undefined;
-  const ending = await follow(saga, {
-    ...options,
-    onProgress: (progress) => {
-      latest = progress;
-      onProgress?.(progress);
-      watching.progress(progress, saga.workflowId);
-    },
-    onSilence: watching.silence,
-  });
-  watching.ending(ending, saga.workflowId);
-  return { ending, latest };
+export async function followToEnd(printer: Printer, saga: SagaHandle): Promise<Came> {
+  const { ending, document } = await followed(printer, saga);
+  return { status: statusOf(ending), document };
 }
 
-export async function followToEnd(
-  printer: Printer,
-  saga: SagaHandle,
-  options: { leaving?: boolean } = {},
-): Promise<number> {
+async function followed(printer: Printer, saga: SagaHandle): Promise<{ ending: Ending; document: object }> {
   const watching = watchingOn(printer);
-  const { ending, latest } = await followed(watching, saga).finally(watching.close);
-  printer.document(documentOf(saga, latest, ending));
-  if (!options.leaving) return statusOf(ending);
-  if (ending.state === 'waits') return exitStatus.waits;
-  if (ending.state !== 'cancelled') return exitStatus.notDone;
-  return statusOfCancelled(ending);
+  const { ending, latest } = await watching.follow(saga).finally(() => {
+    watching.close();
+  });
+  return { ending, document: documentOf(saga, latest, ending) };
 }
-
-/** `done` where nothing of the saga is there: that is what a cancellation asks for. */
-function statusOfCancelled(ending: Ending): number {
-  const status = statusOf(ending);
-  return ending.state === 'cancelled' && status === exitStatus.notDone ? exitStatus.done : status;
-}
-
-function statusOf(ending: Ending): number {
-  if (ending.state === 'waits') return exitStatus.waits;
-  const outcome = outcomeOf(ending) ?? 'reversed';
-  // The saga does not know what other runs of its reference did.
-  if (outcome === 'untouched' && reportOf(ending)?.leftovers.length) return exitStatus.leftovers;
-  return statusOfOutcome[outcome];
-}
-
-const statusOfOutcome: Record<SagaOutcome, number> = {
-  done: exitStatus.done,
-  partly: exitStatus.partly,
-  reversed: exitStatus.notDone,
-  'reversed-with-leftovers': exitStatus.leftovers,
-  untouched: exitStatus.notDone,
-};
 
 function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHandle) {
   return { workflowId, reference, workflow, runId, existing };

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../client/client';
 import { NoConnectionError } from '../client/errors';
 import { whyUnreachable } from '../client/temporal-errors';
-import { temporalAddress, type ClientConfig } from '../config';
+import { readClientConfig, temporalAddress } from '../config';
 import { createDataConverter } from '../security/data-converter';
 
 /** A person waits at a terminal. Any reachable server answers well within this, also over long distances with TLS. */
@@ -14,7 +14,10 @@ const connectWithinMs = 4_000;
  *
  * @throws NoConnectionError
  */
-export async function withSagas<T>(config: ClientConfig, work: (sagas: OrderSagaClient) => Promise<T>): Promise<T> {
+export async function withSagas<T>(
+  work: (sagas: OrderSagaClient) => Promise<T>,
+  config = readClientConfig(),
+): Promise<T> {
   const { namespace, taskQueue, planTypesMore, webUiUrl } = config;
   const dataConverter = createDataConverter(config.payloadKeys);
   const connection = Connection.lazy({ ...config.temporal.connectionOptions, connectTimeout: connectWithinMs });

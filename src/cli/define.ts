@@ -1,23 +1,53 @@
 /** One way to define a command: `command(program, 'verb <ARGUMENT>', 'what it does').option(…).action(run(work))`. */
+import type { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { CommandContext } from './command-context';
+import type { WorkflowName } from '../domain/identity';
+import { exitStatus } from './exit-status';
+import type { Printer } from './print';
 
-/** @returns an exit status. Commander passes the arguments and, last, the options. */
-type Work<A extends unknown[]> = (context: CommandContext, ...args: A) => Promise<number>;
+/** What every command gets. */
+export interface CommandContext {
+  printer: Printer;
+  stdin: Readable;
+}
+
+/** What a command comes to. */
+export interface Came {
+  /** @default done */
+  status?: number;
+  /** For `--json`; absent where it has printed its own. */
+  document?: unknown;
+}
+
+/** Who says something that stays, and why. */
+export interface Said {
+  by: string;
+  note: string;
+}
+
+/** Needed where several workflows use one reference. */
+export interface OfWorkflow {
+  workflow?: WorkflowName;
+}
+
+/** Commander passes the arguments and, last, the options. */
+type Work<A extends unknown[]> = (context: CommandContext, ...args: A) => Promise<Came>;
 export type Run = ReturnType<typeof running>;
 
-/** Makes of a command's work an action of commander. */
+/** Makes of a command's work an action of commander. @param settle takes the exit status */
 export function running(context: CommandContext, settle: (status: number) => void) {
   return <A extends unknown[]>(work: Work<A>) =>
     async (...args: A): Promise<void> => {
-      settle(await work(context, ...args));
+      const came = await work(context, ...args);
+      if ('document' in came) context.printer.document(came.document);
+      settle(came.status ?? exitStatus.done);
     };
 }
 
 /** Loads the module of a command's work only when the command runs. */
 export function later<M, N extends keyof M>(load: () => Promise<M>, name: N) {
   type A = M[N] extends Work<infer Args> ? Args : never;
-  return async (context: CommandContext, ...args: A): Promise<number> =>
+  return async (context: CommandContext, ...args: A): Promise<Came> =>
     ((await load())[name] as Work<A>)(context, ...args);
 }
 
@@ -27,11 +57,7 @@ export function command(parent: Command, usage: string, does: string): Command {
 
 /** A command that states something which is kept: nobody does so without a name and a reason. */
 export function saying(parent: Command, usage: string, does: string): Command {
-  return withWords(command(parent, usage, does));
-}
-
-export function withWords(command: Command): Command {
-  return command
+  return command(parent, usage, does)
     .requiredOption('--by <NAME>', 'who says it', filled)
     .requiredOption('--note <TEXT>', 'why, or how you know', filled);
 }

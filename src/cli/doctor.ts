@@ -1,32 +1,21 @@
 /** What is wrong with an installation, in one screen: each thing that sagas need, and what to do where it is missing. */
-import { readHold } from '../client/hold';
 import { countPollers } from '../client/pollers';
-import {
-  readClientConfig,
-  readJournalConfig,
-  readWorkerConfig,
-  SettingsError,
-  settingsGiven,
-  temporalAddress,
-} from '../config';
+import { readClientConfig, readWorkerConfig, SettingsError, settingsGiven, temporalAddress } from '../config';
 import { describeHolder } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import type { OrderSagaClient } from '../client/client';
 import type { Journal } from '../journal/journal';
 import { schemaNumber } from '../journal/migrate';
-import { openToAsk } from '../journal/open';
 import { countsOf } from '../journal/health';
-import { createSealing } from '../security/sealing';
-import type { CommandContext } from './command-context';
+import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
 import { messageOf, printFindings, type Found } from './findings';
+import { withJournal } from './journal-commands';
 
-export async function doctor({ printer }: CommandContext): Promise<number> {
+export async function doctor({ printer }: CommandContext): Promise<Came> {
   const found = [ofThisProgram(), ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
-  const status = printFindings(printer, found);
-  printer.document({ found, settings: settingsGiven() });
-  return status;
+  return { status: printFindings(printer, found), document: { found, settings: settingsGiven() } };
 }
 
 /** As `package.json` has it: the compiled program has none beside it. */
@@ -52,12 +41,15 @@ function ofSettings(): Found {
 async function ofTemporal(): Promise<Found[]> {
   try {
     const config = readClientConfig();
-    return await withSagas(config, async (sagas) => [
-      await ofServer(sagas, temporalAddress(config)),
-      await ofSearchAttributes(sagas),
-      ...(await ofWorkers(sagas, config.taskQueue)),
-      await ofHold(sagas),
-    ]);
+    return await withSagas(
+      async (sagas) => [
+        await ofServer(sagas, temporalAddress(config)),
+        await ofSearchAttributes(sagas),
+        ...(await ofWorkers(sagas, config.taskQueue)),
+        await ofHold(sagas),
+      ],
+      config,
+    );
   } catch (error) {
     const then = 'is a server running there, and are TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and its credentials right?';
     return [{ what: 'Temporal', is: 'wrong', found: messageOf(error), then }];
@@ -92,18 +84,16 @@ async function ofWorkers({ temporal }: OrderSagaClient, taskQueue: string): Prom
   });
 }
 
-async function ofHold({ temporal }: OrderSagaClient): Promise<Found> {
+async function ofHold(sagas: OrderSagaClient): Promise<Found> {
   const what = 'new sagas';
-  const hold = await readHold(temporal);
+  const hold = await sagas.holding();
   if (hold === undefined) return { what, is: 'ok', found: 'begin' };
   return { what, is: 'look', found: `are ${describeHolder(hold)}`, then: 'order-saga hold off lets them begin' };
 }
 
 async function ofJournal(): Promise<Found[]> {
   try {
-    const { address, name, payloadKeys, failover } = readJournalConfig();
-    const journal = await openToAsk(address, createSealing(payloadKeys), { writes: false, failover });
-    try {
+    return await withJournal({ writes: false }, async (journal, name) => {
       const { restored, references, pivots } = await countsOf(journal);
       const found = `${name}: ${references} references, ${pivots.unknown} orders of unknown outcome`;
       const then = 'nothing is sent: follow docs/journal.md, then run order-saga journal restored';
@@ -112,9 +102,7 @@ async function ofJournal(): Promise<Found[]> {
           ? { what: 'journal', is: 'ok', found }
           : { what: 'journal', is: 'wrong', found: `${name}: ${restored}`, then };
       return [state, await ofKeys(journal)];
-    } finally {
-      await journal.close();
-    }
+    });
   } catch (error) {
     const then = 'is JOURNAL_URL right, and was order-saga journal migrate run?';
     return [{ what: 'journal', is: 'wrong', found: messageOf(error), then }];

@@ -1,5 +1,5 @@
 /** The commands that use the journal only: they work without Temporal, and show what Temporal has forgotten. */
-import { checkReference } from '../client/client';
+import { checkReference } from '../client/checked';
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
@@ -22,7 +22,7 @@ import { lookAtSchema, openToAsk } from '../journal/open';
 import { countsOf } from '../journal/health';
 import { recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
-import type { CommandContext, OfWorkflow, Said } from './command-context';
+import type { Came, CommandContext, OfWorkflow, Said } from './define';
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, timelineOf } from './print-record';
 
@@ -34,20 +34,19 @@ export async function record(
   { printer }: CommandContext,
   target: string,
   { timeline, ...options }: OfWorkflow & { timeline?: boolean },
-): Promise<number> {
+): Promise<Came> {
   const { reference, workflow } = referenceOf(target, options);
   return withJournal({ writes: false }, async (journal, name) => {
     const key = await keyOf(journal, name, reference, workflow);
     const found = await recordOf(journal, key);
     if (found === undefined) throw nothingKnown(reference, name);
-    for (const line of describeRecord(found)) printer.line(line);
+    printer.lines(describeRecord(found));
     if (timeline) printer.table(timelineOf(found));
-    printer.document(found);
     const { unreadable = [] } = found;
-    if (unreadable.length === 0) return exitStatus.done;
-    const [{ why } = { why: '' }] = unreadable;
-    printer.toStderr(`${unreadable.length} parts of the record cannot be decrypted here: ${why}`);
-    return exitStatus.refused;
+    const [first] = unreadable;
+    if (first === undefined) return { document: found };
+    printer.toStderr(`${unreadable.length} parts of the record cannot be decrypted here: ${first.why}`);
+    return { document: found, status: exitStatus.refused };
   });
 }
 
@@ -56,11 +55,11 @@ function referenceOf(target: string, { workflow }: OfWorkflow): { reference: str
 }
 
 /** Records that the provider has cancelled an order whose saga has ended: that saga takes no decision any more. */
-export async function orderCancelled(
+export function orderCancelled(
   { printer }: CommandContext,
   target: string,
   { by, note, ...options }: OfWorkflow & Said,
-): Promise<number> {
+): Promise<Came> {
   const { reference, workflow } = referenceOf(target, options);
   return withJournal({ writes: true }, async (journal, name) => {
     const key = await keyOf(journal, name, reference, workflow);
@@ -77,8 +76,7 @@ export async function orderCancelled(
         ? `it was written before that the provider has cancelled what was placed under ${reference}`
         : `the provider has cancelled what was placed under ${reference}: it counts for no limit any more, and is not placed again`,
     );
-    printer.document({ ...key, cancelled: true, changed: written === 'cancelled' });
-    return exitStatus.done;
+    return { document: { ...key, cancelled: true, changed: written === 'cancelled' } };
   });
 }
 
@@ -105,7 +103,7 @@ function nothingKnown(reference: string, name: string): UsageError {
   );
 }
 
-export async function migrateJournal({ printer }: CommandContext): Promise<number> {
+export async function migrateJournal({ printer }: CommandContext): Promise<Came> {
   const { address, name } = readJournalConfig();
   const { from, to } = await naming(name, () => migrate(address));
   printer.line(
@@ -113,8 +111,7 @@ export async function migrateJournal({ printer }: CommandContext): Promise<numbe
       ? `the journal ${name} is of schema ${to}: nothing had to be done`
       : `the journal ${name} was of schema ${from}, and is of schema ${to} now`,
   );
-  printer.document({ journal: name, from, to });
-  return exitStatus.done;
+  return { document: { journal: name, from, to } };
 }
 
 /** An operator runs it after the journal's database was restored from an older copy, before a worker sends anything. */
@@ -126,7 +123,7 @@ export async function journalRestored(
     by,
     note,
   }: { newReferences?: NewReferences; nothingLost?: boolean } & Said,
-): Promise<number> {
+): Promise<Came> {
   const said = { by, note };
   if (isWhole) return journalIsWhole(context, said);
   const { printer } = context;
@@ -140,27 +137,22 @@ export async function journalRestored(
   return withJournal({ writes: true }, async (journal, name) => {
     const { epoch, noticed, elsewhere } = await restored(journal, newReferences, said);
     printer.line(`the journal ${name} has the epoch ${epoch} from now on`);
-    printer.line(
+    printer.lines([
       noticed === undefined
         ? 'no worker had noticed that it was restored'
         : `a worker noticed on ${noticed} that it was restored`,
-    );
-    if (elsewhere !== undefined) printer.line(elsewhere);
-    printer.line(
+      ...(elsewhere === undefined ? [] : [elsewhere]),
       'a person is asked once about each order, change order and switch of a reference from before, before it is sent',
-    );
-    printer.line(
       newReferences === 'ask'
         ? 'the same holds for references that are new here, until `order-saga journal trust-new-references`'
         : 'references that are new here are trusted to be new',
-    );
-    printer.document({ journal: name, epoch, ...definedOnly({ noticed, elsewhere }), newReferences });
-    return exitStatus.done;
+    ]);
+    return { document: { journal: name, epoch, ...definedOnly({ noticed, elsewhere }), newReferences } };
   });
 }
 
 /** An operator runs it after the journal's database failed over or moved, and every commit went along. */
-async function journalIsWhole({ printer }: CommandContext, statement: Said): Promise<number> {
+async function journalIsWhole({ printer }: CommandContext, statement: Said): Promise<Came> {
   return withJournal({ writes: true }, async (journal, name) => {
     const answer = await nothingLost(journal, statement);
     if (answer.how === 'refused') {
@@ -176,13 +168,12 @@ async function journalIsWhole({ printer }: CommandContext, statement: Said): Pro
         ? `the journal ${name} has lost nothing, as you say: what was sent is known, and sagas go on`
         : `nothing had to be done: nothing shows that the journal ${name} is another one than it was`,
     );
-    printer.document({ journal: name, nothingLost: true, changed: isNew });
-    return exitStatus.done;
+    return { document: { journal: name, nothingLost: true, changed: isNew } };
   });
 }
 
 /** From then on nobody is asked about references that are new here. */
-export async function trustNew({ printer }: CommandContext, { by, note }: Said): Promise<number> {
+export async function trustNew({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
   return withJournal({ writes: true }, async (journal, name) => {
     const changed = await trustNewReferences(journal, { by, note });
     printer.line(
@@ -190,13 +181,12 @@ export async function trustNew({ printer }: CommandContext, { by, note }: Said):
         ? `references that are new to the journal ${name} are trusted to be new from now on`
         : `references that are new to the journal ${name} were trusted to be new already`,
     );
-    printer.document({ journal: name, newReferences: 'trust', changed });
-    return exitStatus.done;
+    return { document: { journal: name, newReferences: 'trust', changed } };
   });
 }
 
 /** Shows the state of the journal. It waits for a person where it was found to be an older copy. */
-export async function journalStatus({ printer }: CommandContext): Promise<number> {
+export async function journalStatus({ printer }: CommandContext): Promise<Came> {
   const { address, name } = readJournalConfig();
   const found = await naming(name, () => lookAtSchema(address));
   const schema = { found, needed: schemaNumber };
@@ -211,8 +201,7 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
         ? 'run `order-saga journal migrate`'
         : 'it was made by a newer release: use that release, or a newer one',
     );
-    printer.document({ journal: name, schema });
-    return exitStatus.refused;
+    return { document: { journal: name, schema }, status: exitStatus.refused };
   }
   return withJournal({ writes: false }, async (journal) => {
     const counts = await countsOf(journal);
@@ -232,9 +221,9 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
     ]);
     printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
     const confirmations = await confirmationsOf(journal, confirmationsShown);
-    for (const confirmation of confirmations) printer.line(describeConfirmation(confirmation));
-    printer.document({ journal: name, schema, ...counts, confirmations });
-    return restored === undefined ? exitStatus.done : exitStatus.waits;
+    printer.lines(confirmations.map(describeConfirmation));
+    const document = { journal: name, schema, ...counts, confirmations };
+    return { document, status: restored === undefined ? exitStatus.done : exitStatus.waits };
   });
 }
 
@@ -255,10 +244,10 @@ function whatHolds(address: JournalAddress, here: string | null): string {
     : 'does not say on which timeline it is: only histories can show that it was restored';
 }
 
-export async function withJournal(
+export async function withJournal<T>(
   how: { writes: boolean },
-  work: (journal: Journal, name: string) => Promise<number>,
-): Promise<number> {
+  work: (journal: Journal, name: string) => Promise<T>,
+): Promise<T> {
   const { address, name, payloadKeys, failover } = readJournalConfig();
   return naming(name, async () => {
     const journal = await openToAsk(address, createSealing(payloadKeys), { ...how, failover });

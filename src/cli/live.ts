@@ -12,7 +12,7 @@
 import { styleText } from 'node:util';
 import { isOutcome } from '../domain/outcomes';
 import { isWait, type ProgressView, type StepStatus, type StepView } from '../domain/progress';
-import { printable } from './printable';
+import { printable } from './print';
 import { inUnits } from './times';
 
 export interface Screen {

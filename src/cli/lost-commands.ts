@@ -4,14 +4,13 @@
  */
 import type { Client } from '@temporalio/client';
 import { standingOf, untouchedBySame } from '../client/lost';
-import { readClientConfig } from '../config';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { isLost, type WayLost } from '../domain/lost';
 import type { RequestOf } from '../domain/requests';
 import { JournalUnreadable } from '../journal/errors';
 import type { Journal } from '../journal/journal';
 import { mayBePlaced, openReferences, type OpenReference } from '../journal/open-references';
-import type { CommandContext } from './command-context';
+import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
 import { withJournal } from './journal-commands';
@@ -19,8 +18,8 @@ import { withJournal } from './journal-commands';
 const sliceSize = 100;
 
 /** @returns `waits` where there are some */
-export async function lost({ printer }: CommandContext): Promise<number> {
-  return withSagas(readClientConfig(), ({ temporal }) =>
+export function lost({ printer }: CommandContext): Promise<Came> {
+  return withSagas(({ temporal }) =>
     withJournal({ writes: false }, async (journal, name) => {
       const found: { workflowId: string; how: WayLost; firstSeenAt: string; next: string }[] = [];
       let after: OpenReference | undefined;
@@ -41,12 +40,13 @@ export async function lost({ printer }: CommandContext): Promise<number> {
       } while (after !== undefined);
       if (found.length === 0) printer.line(`no saga of the journal ${name} is lost`);
       for (const { workflowId, how, firstSeenAt, next } of found) {
-        printer.line(`${workflowId}  ${how}, begun on ${firstSeenAt}`);
-        printer.line(`  order-saga record ${workflowId} --timeline   # what it has done, and what is left of it`);
-        printer.line(`  ${next}`);
+        printer.lines([
+          `${workflowId}  ${how}, begun on ${firstSeenAt}`,
+          `  order-saga record ${workflowId} --timeline   # what it has done, and what is left of it`,
+          `  ${next}`,
+        ]);
       }
-      printer.document(found);
-      return found.length === 0 ? exitStatus.done : exitStatus.waits;
+      return { document: found, status: found.length === 0 ? exitStatus.done : exitStatus.waits };
     }),
   );
 }

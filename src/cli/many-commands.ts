@@ -3,7 +3,6 @@ import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
 import { countedBy, inboxGroupings } from '../client/inbox';
 import { checkJob, type JobHandle, type ManyPreview } from '../client/jobs';
-import { readClientConfig } from '../config';
 import {
   countsOf,
   describeCounts,
@@ -14,7 +13,7 @@ import {
   type JobReport,
 } from '../domain/decide-many';
 import { definedOnly } from '../domain/defined-only';
-import type { CommandContext } from './command-context';
+import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { parseJson, readText } from './read-request';
@@ -38,25 +37,26 @@ export async function decideMany(
   context: CommandContext,
   decision: string | undefined,
   options: ManyOptions,
-): Promise<number> {
+): Promise<Came> {
   const { printer, stdin } = context;
   const request = await requestOf(decision, options, stdin);
   // Before any connection: a wrong line is reported even where there is no Temporal.
   checkJob(request);
-  return withSagas(readClientConfig(), async (sagas) => {
+  return withSagas(async (sagas) => {
     const preview = await sagas.previewMany(request);
     const shown = { asked: preview.asked, count: preview.count, beyond: preview.beyond };
-    for (const line of describePreview(preview)) printer.line(line);
-    if (options.dryRun) return end(context, { preview }, exitStatus.done);
-    if (preview.count === 0) return end(context, { preview: shown }, exitStatus.notDone);
+    printer.lines(describePreview(preview));
+    if (options.dryRun) return { document: { preview } };
+    const document = { preview: shown };
+    if (preview.count === 0) return { document, status: exitStatus.notDone };
     if (!options.yes && !(await isConfirmed(context, preview, options.lines === '-'))) {
-      return end(context, { preview: shown }, exitStatus.refused);
+      return { document, status: exitStatus.refused };
     }
     const job = await sagas.decideMany(request, definedOnly({ name: options.name }));
     printer.line(`${job.workflowId} started; it goes on without this terminal`);
     printer.line(`  order-saga job ${job.workflowId} stop   # or report`);
-    if (options.detach) return end(context, { preview: shown, job: job.workflowId }, exitStatus.done);
-    return followJob(context, job, preview.count, { preview: shown });
+    if (options.detach) return { document: { ...document, job: job.workflowId } };
+    return followJob(context, job, preview.count, document);
   });
 }
 
@@ -64,34 +64,33 @@ export async function decideMany(
 export function questions(
   { printer }: CommandContext,
   { where, limit }: { where?: string; limit: number },
-): Promise<number> {
-  return withSagas(readClientConfig(), async (sagas) => {
+): Promise<Came> {
+  return withSagas(async (sagas) => {
     const { lines, more } = await sagas.questions(where, limit);
-    for (const line of lines) printer.line(JSON.stringify(line));
+    printer.lines(lines.map((line) => JSON.stringify(line)));
     if (lines.length === 0) printer.toStderr('no saga that fits waits for a decision');
     if (more > 0) printer.toStderr(`${more} more ask: settle these first, and run it again`);
-    printer.document(lines);
-    return more > 0 ? exitStatus.partly : exitStatus.done;
+    return { document: lines, status: more > 0 ? exitStatus.partly : exitStatus.done };
   });
 }
 
 /** Shows a job until it ends; or stops it. */
-export async function job(context: CommandContext, id: string, action: string | undefined): Promise<number> {
+export async function job(context: CommandContext, id: string, action: string | undefined): Promise<Came> {
   if (action !== undefined && action !== 'stop' && action !== 'report') {
     throw new UsageError(`there is no ${action}; there are stop and report`);
   }
   const { printer } = context;
-  return withSagas(readClientConfig(), async (sagas) => {
+  return withSagas(async (sagas) => {
     const found = await sagas.job(id);
     if (action === 'stop') {
       await found.stop();
       printer.line(`${found.workflowId} stops within some seconds`);
-      return end(context, { job: found.workflowId }, exitStatus.done);
+      return { document: { job: found.workflowId } };
     }
     const place = await found.progress();
     if (action === undefined || place === undefined) return followJob(context, found, place?.came.length);
     printer.line(lineOf(place));
-    return end(context, { job: found.workflowId, counts: countsOf(place) }, exitStatus.waits);
+    return { document: { job: found.workflowId, counts: countsOf(place) }, status: exitStatus.waits };
   });
 }
 
@@ -100,16 +99,16 @@ async function followJob(
   found: JobHandle,
   total: number | undefined,
   document: object = {},
-): Promise<number> {
+): Promise<Came> {
   const report = await found.follow((place) => {
     printer.overwrite(lineOf(place));
   });
   printer.overwrite('');
-  for (const line of describeReport(report, { each: total === undefined })) printer.line(line);
-  printer.document({ ...document, report });
+  printer.lines(describeReport(report, { each: total === undefined }));
   const { counts, notReached } = report;
   // What no longer waits or has ended needed no decision any more.
-  return counts.refused + counts.unanswered + notReached > 0 ? exitStatus.partly : exitStatus.done;
+  const isPartly = counts.refused + counts.unanswered + notReached > 0;
+  return { document: { ...document, report }, status: isPartly ? exitStatus.partly : exitStatus.done };
 }
 
 /** "1,530 of 2,913: 1,520 taken, 10 refused" */
@@ -168,11 +167,6 @@ function describeReport(report: JobReport, { each }: { each: boolean }): string[
 
 function inThousands(count: number): string {
   return count.toLocaleString('en');
-}
-
-function end({ printer }: CommandContext, document: unknown, status: number): number {
-  printer.document(document);
-  return status;
 }
 
 async function requestOf(decision: string | undefined, options: ManyOptions, stdin: Readable): Promise<unknown> {

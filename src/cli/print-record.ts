@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { workflowIdOf } from '../domain/identity';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
-import { describeLeftovers } from './print';
+import { describeLeftovers } from './ending';
 
 const valueMax = 300;
 

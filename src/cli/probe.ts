@@ -8,7 +8,7 @@ import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
 import { credentialsOf } from '../provider/options';
 import { readFirewallIds } from '../provider/schemas';
-import type { CommandContext } from './command-context';
+import type { Came, CommandContext } from './define';
 import { exitStatus } from './exit-status';
 import { messageOf, printFindings, type Found } from './findings';
 
@@ -27,7 +27,7 @@ interface Asked {
 /** No provider is known to have counted so far. */
 const noServer = 2_147_483_647;
 
-export async function probe({ printer }: CommandContext, asked: Asked): Promise<number> {
+export async function probe({ printer }: CommandContext, asked: Asked): Promise<Came> {
   const looking = new Probe(asked);
   try {
     await looking.all();
@@ -38,9 +38,8 @@ export async function probe({ printer }: CommandContext, asked: Asked): Promise<
   const status = printFindings(printer, found);
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   printer.line('# what follows for a worker; docs/settings.md has the rest');
-  for (const line of lines) printer.line(line);
-  printer.document({ found, settings });
-  return isReached ? status : exitStatus.noConnection;
+  printer.lines(lines);
+  return { document: { found, settings }, status: isReached ? status : exitStatus.noConnection };
 }
 
 class Probe {

@@ -1,9 +1,4 @@
-/**
- * The command line: which commands there are, and what they take.
- *
- * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a
- * decision, 5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.
- */
+/** The command line: which commands there are, and what they take. */
 import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
@@ -13,17 +8,17 @@ import { inboxGroupings, inboxRowsMax } from '../client/inbox';
 import { listedStates } from '../client/saga-list';
 import { waitKinds } from '../domain/progress';
 import { fates } from '../domain/spending';
-import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
-import type { CommandContext } from './command-context';
+import { cancel, clean, decide, firewallsOf, start, status, watch } from './commands';
+import type { CommandContext } from './define';
 import { completionFor, shells } from './completion';
 import { command, later, running, saying, type Run } from './define';
 import { errorOutputOf, exitStatus, UsageError } from './exit-status';
 import { decideMany, job, questions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
-import { count, moment, objectId, period, positive, positiveTo, rate } from './kinds';
+import { moment, objectId, period, rate, whole } from './kinds';
+import { inbox, list } from './list-commands';
 import { Printer, type Streams } from './print';
 import { removeSchedule, schedule, showSchedule, sweepNow } from './reconcile-commands';
-import { inbox } from './view-commands';
 
 export interface Terminal extends Streams {
   stdin: Readable;
@@ -80,9 +75,9 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
       .option('--detach', 'return right after the start')
       .action(run((_, file: string, options: { detach?: boolean }) => start(context, workflow, file, options)));
   }
-  command(program, 'firewalls-of <SERVER>', 'show which firewalls protect a server; it changes nothing').action(
-    run(firewallsOf),
-  );
+  command(program, 'firewalls-of', 'show which firewalls protect a server; it changes nothing')
+    .argument('<SERVER>', 'its object id', objectId)
+    .action(run(firewallsOf));
   command(program, 'status <REFERENCE>', 'show the state of a saga').addOption(ofWorkflow()).action(run(status));
   command(
     program,
@@ -103,7 +98,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .option('--step <STEP>', 'only at this step; with * at its end, at each that begins so: add-cart-item-*')
     .option('--metadata <NAME=VALUE>', 'only those whose request says this in its metadata')
     .option('--where <FILTER>', 'a list filter of Temporal, for all else')
-    .option('--limit <NUMBER>', 'how many rows at most', positive, 100)
+    .option('--limit <NUMBER>', 'how many rows at most', whole(1), 100)
     .action(run(list));
   command(program, 'inbox', 'show what waits for a decision, and what has waited longest (status 4: something waits)')
     .addOption(new Option('--by <WHAT>', 'what to count by').choices(inboxGroupings).default('kind'))
@@ -112,7 +107,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .option('--account <ACCOUNT>', 'only of this account')
     .option('--older-than <TIME>', 'only what has waited longer, like 15m, 4h or 2d', period)
     .addOption(ofWorkflow())
-    .option('--limit <NUMBER>', `how many sagas to name, ${inboxRowsMax} at most`, positiveTo(inboxRowsMax), 20)
+    .option('--limit <NUMBER>', `how many sagas to name, ${inboxRowsMax} at most`, whole(1, inboxRowsMax), 20)
     .action(run(inbox));
   command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}; JSON or its FILE`)
     .addOption(ofWorkflow())
@@ -130,18 +125,8 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
 
   command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart').action(run(clean));
 
-  addHoldCommands(
-    group(program, 'hold', 'hold new sagas of the namespace before their first call; those under way go on'),
-    run,
-  );
-  addReconcileCommands(
-    group(
-      program,
-      'reconcile',
-      'compare the journal with Temporal and the provider: what is left, and what has drifted',
-    ),
-    run,
-  );
+  addHoldCommands(program, run);
+  addReconcileCommands(program, run);
 
   command(program, 'record <REFERENCE>', 'print all that the journal has of a reference; it works without Temporal')
     .addOption(ofWorkflow())
@@ -174,14 +159,8 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .addOption(ofWorkflow())
     .action(run(later(ofTheJournal, 'orderCancelled')));
 
-  addJournalCommands(
-    group(program, 'journal', 'manage the journal of effects; all of these commands but lost work without Temporal'),
-    run,
-  );
-  addServerCommands(
-    group(program, 'servers', 'servers that were ordered with firewalls and lack them; it works without Temporal'),
-    run,
-  );
+  addJournalCommands(program, run);
+  addServerCommands(program, run);
   program
     .command('completion <SHELL>')
     .description(`print a script that completes command lines: ${shells.join(', ')}; eval it where the shell starts`)
@@ -190,14 +169,10 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
         const shell = shells.find((known) => known === name);
         if (shell === undefined) throw new UsageError(`there is no completion for ${name}: ${shells.join(', ')}`);
         out.write(completionFor(shell, program));
-        return Promise.resolve(exitStatus.done);
+        return Promise.resolve({});
       }),
     );
   return program;
-}
-
-function group(program: Command, name: string, does: string): Command {
-  return program.command(name).description(does);
 }
 
 function addManyCommands(program: Command, run: Run): void {
@@ -210,7 +185,7 @@ function addManyCommands(program: Command, run: Run): void {
     .option('--all', 'all that wait and the decision reaches')
     .option('--lines <FILE>', 'JSON lines, one for each saga: {"saga":…,"decision":…,"question":…}')
     .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s (default: 5)', rate)
-    .option('--limit <NUMBER>', 'how many in all, the longest waiting first: a few, to see how they do', positive)
+    .option('--limit <NUMBER>', 'how many in all, the longest waiting first: a few, to see how they do', whole(1))
     .option('--name <NAME>', 'the job’s name; a start that is repeated under it starts nothing')
     .option('--dry-run', 'only list what it would reach')
     .option('--yes', 'start without asking')
@@ -218,12 +193,15 @@ function addManyCommands(program: Command, run: Run): void {
     .action(run(decideMany));
   command(program, 'questions', 'print a line for each saga that waits: fill in the decisions, for decide-many --lines')
     .option('--where <FILTER>', 'a list filter of Temporal: SagaState="outcome-unknown"')
-    .option('--limit <NUMBER>', 'how many, the longest waiting first', positive, decisionsMax)
+    .option('--limit <NUMBER>', 'how many, the longest waiting first', whole(1), decisionsMax)
     .action(run(questions));
   command(program, 'job <ID> [ACTION]', 'show a job of decide-many until it ends; or: stop, report').action(run(job));
 }
 
-function addHoldCommands(hold: Command, run: Run): void {
+function addHoldCommands(program: Command, run: Run): void {
+  const hold = program
+    .command('hold')
+    .description('hold new sagas of the namespace before their first call; those under way go on');
   command(hold, 'on', 'hold new sagas')
     .requiredOption('--note <TEXT>', 'why: an operator who looks at a held saga reads it')
     .option('--by <NAME>', 'who')
@@ -235,15 +213,18 @@ function addHoldCommands(hold: Command, run: Run): void {
   command(hold, 'status', 'show whether new sagas are held, since when, by whom and why').action(run(holdStatus));
 }
 
-function addReconcileCommands(reconcile: Command, run: Run): void {
+function addReconcileCommands(program: Command, run: Run): void {
+  const reconcile = program
+    .command('reconcile')
+    .description('compare the journal with Temporal and the provider: what is left, and what has drifted');
   const sweeping = (usage: string, does: string) =>
     command(reconcile, usage, does)
       .option('--clean', 'delete cart items that are left, by clean-ups (this is the default)')
       .option('--no-clean', 'only report cart items that are left')
       .option('--repair', 'assign firewalls that a server lacks, by sagas; none is ever unassigned')
       .addOption(new Option('--no-repair', 'only report firewalls that a server lacks (this is the default)'))
-      .option('--days <NUMBER>', 'only ended sagas that began within this many days (30)', count)
-      .option('--servers <NUMBER>', 'how many servers are compared, the newest first (1000)', count)
+      .option('--days <NUMBER>', 'only ended sagas that began within this many days (30)', whole(0))
+      .option('--servers <NUMBER>', 'how many servers are compared, the newest first (1000)', whole(0))
       .option('--rate <NUMBER>', 'how many servers are looked at, or sagas started, in a second (2)', rate);
 
   sweeping('schedule', 'let Temporal start a sweep again and again, or change how')
@@ -259,7 +240,10 @@ function addReconcileCommands(reconcile: Command, run: Run): void {
     .action(run(sweepNow));
 }
 
-function addServerCommands(servers: Command, run: Run): void {
+function addServerCommands(program: Command, run: Run): void {
+  const servers = program
+    .command('servers')
+    .description('servers that were ordered with firewalls and lack them; it works without Temporal');
   command(servers, 'open', 'list them, the longest open first (status 4: there are some)').action(
     run(later(ofServers, 'listOpen')),
   );
@@ -269,7 +253,10 @@ function addServerCommands(servers: Command, run: Run): void {
     .action(run(later(ofServers, 'close')));
 }
 
-function addJournalCommands(journal: Command, run: Run): void {
+function addJournalCommands(program: Command, run: Run): void {
+  const journal = program
+    .command('journal')
+    .description('manage the journal of effects; all of these commands but lost work without Temporal');
   command(
     journal,
     'status',

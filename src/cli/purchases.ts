@@ -1,10 +1,9 @@
 /** What was bought, out of the journal, as a table, JSON or CSV: it flows, however much it is. */
 import type { Fate } from '../domain/spending';
 import { bought, type Bought } from '../journal/bought';
-import type { CommandContext } from './command-context';
-import { exitStatus } from './exit-status';
+import type { Came, CommandContext } from './define';
 import { withJournal } from './journal-commands';
-import { printable } from './printable';
+import { printable } from './print';
 
 interface Asked {
   account?: string;
@@ -64,18 +63,18 @@ const formats: Record<Asked['format'], Format> = {
   },
 };
 
-export async function purchases({ printer }: CommandContext, asked: Asked): Promise<number> {
+export function purchases({ printer }: CommandContext, asked: Asked): Promise<Came> {
   const { account, since: sinceMs, until: untilMs, outcome: fate, server: vmObjectId, json } = asked;
   const { head, row, tail } = formats[json ? 'json' : asked.format];
   return withJournal({ writes: false }, async (journal) => {
     let index = 0;
     await printer.flow(head);
     for await (const one of bought(journal, { account, sinceMs, untilMs, fate, vmObjectId })) {
-      if (!(await printer.flow(row(one, index)))) return exitStatus.done;
+      if (!(await printer.flow(row(one, index)))) return {};
       index += 1;
     }
     await printer.flow(tail);
-    return exitStatus.done;
+    return {};
   });
 }
 

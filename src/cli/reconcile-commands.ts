@@ -2,13 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderSagaClient } from '../client/client';
 import type { SweepRun, SweepSchedule } from '../client/reconcile';
-import { readClientConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
 import { describeCounts, describeFinding, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
-import type { CommandContext } from './command-context';
+import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
-import { timeInWords } from './kinds';
+import { inUnits } from './times';
 
 interface Options {
   clean?: boolean;
@@ -25,51 +24,43 @@ function requestOf({ clean, repair, days, servers, rate: perSecond }: Options): 
 export function schedule(
   { printer }: CommandContext,
   { every, ...options }: Options & { every: number },
-): Promise<number> {
-  return withSagas(readClientConfig(), async ({ sweeps }) => {
+): Promise<Came> {
+  return withSagas(async ({ sweeps }) => {
     const { existing } = await sweeps.schedule(every, requestOf(options));
     const found = await sweeps.scheduled();
     printer.line(`the schedule is ${existing ? 'changed' : 'made'}`);
-    if (found) for (const line of describeSchedule(found)) printer.line(line);
-    printer.document({ existing, schedule: found });
-    return exitStatus.done;
+    if (found) printer.lines(describeSchedule(found));
+    return { document: { existing, schedule: found } };
   });
 }
 
-export function showSchedule({ printer }: CommandContext): Promise<number> {
-  return withSagas(readClientConfig(), async ({ sweeps }) => {
+export function showSchedule({ printer }: CommandContext): Promise<Came> {
+  return withSagas(async ({ sweeps }) => {
     const [found, last] = await Promise.all([sweeps.scheduled(), sweeps.latest()]);
-    if (found === undefined)
-      printer.line('no schedule: nothing starts a sweep (order-saga reconcile schedule --every 1h)');
-    else for (const line of describeSchedule(found)) printer.line(line);
-    if (last === undefined) printer.line('no sweep is known');
-    else for (const line of describeSweep(last)) printer.line(line);
-    printer.document({ schedule: found, last });
-    return last === undefined ? exitStatus.done : statusOf(last);
+    const none = 'no schedule: nothing starts a sweep (order-saga reconcile schedule --every 1h)';
+    printer.lines(found ? describeSchedule(found) : [none]);
+    printer.lines(last ? describeSweep(last) : ['no sweep is known']);
+    return { document: { schedule: found, last }, status: last ? statusOf(last) : exitStatus.done };
   });
 }
 
-export function removeSchedule({ printer }: CommandContext): Promise<number> {
-  return withSagas(readClientConfig(), async ({ sweeps }) => {
+export function removeSchedule({ printer }: CommandContext): Promise<Came> {
+  return withSagas(async ({ sweeps }) => {
     const was = await sweeps.unschedule();
     printer.line(was ? 'the schedule is removed' : 'there was no schedule');
-    printer.document({ was });
-    return exitStatus.done;
+    return { document: { was } };
   });
 }
 
 export function sweepNow(
   { printer }: CommandContext,
   { detach, ...options }: Options & { detach?: boolean },
-): Promise<number> {
-  return withSagas(readClientConfig(), async (sagas) => {
+): Promise<Came> {
+  return withSagas(async (sagas) => {
     const { sweeps } = sagas;
     const { runId, existing } = await sweeps.start(requestOf(options));
     printer.line(existing ? 'a sweep is under way already, and is followed' : 'the sweep is started');
-    if (detach) {
-      printer.document({ runId, existing });
-      return exitStatus.done;
-    }
+    if (detach) return { document: { runId, existing } };
     const over = new AbortController();
     void sayWhereNobodyWorks(sagas, runId, over.signal, (line) => {
       printer.toStderr(line);
@@ -77,9 +68,8 @@ export function sweepNow(
     const ended = await sweeps.ended(runId).finally(() => {
       over.abort();
     });
-    for (const line of describeSweep(ended)) printer.line(line);
-    printer.document(ended);
-    return statusOf(ended);
+    printer.lines(describeSweep(ended));
+    return { document: ended, status: statusOf(ended) };
   });
 }
 
@@ -112,7 +102,7 @@ function statusOf({ closeTime, report }: SweepRun): number {
 function describeSchedule({ everyMs, options, paused, note, next }: SweepSchedule): string[] {
   const asks = Object.entries(options).map(([name, value]) => `${name} ${String(value)}`);
   return [
-    `a sweep ${everyMs === undefined ? 'at times of its own' : `every ${timeInWords(everyMs)}`}: ${asks.join(', ')}`,
+    `a sweep ${everyMs === undefined ? 'at times of its own' : `every ${inUnits(everyMs)}`}: ${asks.join(', ')}`,
     ...(paused ? [`paused${note === undefined || note === '' ? '' : ` (${note})`}: nothing is started`] : []),
     ...(next && !paused ? [`the next one: ${next.toISOString()}`] : []),
   ];

@@ -1,12 +1,12 @@
 /** Commands about servers that were ordered with firewalls and lack them, as far as the journal knows, until closed. */
 import { workflowIdOf } from '../domain/identity';
 import { closeServers, openServers } from '../journal/servers';
-import type { CommandContext } from './command-context';
+import type { Came, CommandContext, Said } from './define';
 import { exitStatus, UsageError } from './exit-status';
 import { withJournal } from './journal-commands';
 
 /** @returns `waits` where there are some */
-export async function listOpen({ printer }: CommandContext): Promise<number> {
+export function listOpen({ printer }: CommandContext): Promise<Came> {
   return withJournal({ writes: false }, async (journal, name) => {
     const open = await openServers(journal);
     if (open.length === 0) printer.line(`the journal ${name} knows of no server that lacks firewalls`);
@@ -17,8 +17,7 @@ export async function listOpen({ printer }: CommandContext): Promise<number> {
         `  ordered by ${workflowIdOf(workflow, reference)}, which ${saga === 'open' ? 'goes on' : 'has ended'}`,
       );
     }
-    printer.document(open);
-    return open.length === 0 ? exitStatus.done : exitStatus.waits;
+    return { document: open, status: open.length === 0 ? exitStatus.done : exitStatus.waits };
   });
 }
 
@@ -26,8 +25,8 @@ export async function listOpen({ printer }: CommandContext): Promise<number> {
 export async function close(
   { printer }: CommandContext,
   vmObjectId: number | undefined,
-  { reference, by, note }: { reference?: string; by: string; note: string },
-): Promise<number> {
+  { reference, by, note }: { reference?: string } & Said,
+): Promise<Came> {
   const which = reference === undefined ? vmObjectId !== undefined && { vmObjectId } : { reference };
   if (!which || (vmObjectId !== undefined && reference !== undefined)) {
     throw new UsageError('name the object id of a server, or an order with --reference');
@@ -36,7 +35,6 @@ export async function close(
     const closed = await closeServers(journal, which, { by, note });
     if (closed === 0) throw new UsageError(`the journal ${name} has no such server that is open`);
     printer.line(`${closed} closed, says ${by}: ${note}`);
-    printer.document({ closed, by, note });
-    return exitStatus.done;
+    return { document: { closed, by, note } };
   });
 }

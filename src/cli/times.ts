@@ -1,9 +1,17 @@
+/** Times in words, as they are shown and as they are typed. */
 const units = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['m', 60_000],
   ['s', 1_000],
 ] as const;
+
+/** `30m`, `1h` or `1d`. @returns milliseconds; undefined for any other text */
+export function readPeriod(text: string): number | undefined {
+  const [, number, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  const [, size] = units.find(([name]) => name === unit) ?? [];
+  return size && Number(number) * size;
+}
 
 /** `3h 20m`: in the two largest units that say something. @param ms negative counts as 0: clocks differ */
 export function inUnits(ms: number): string {
@@ -19,7 +27,7 @@ export function inUnits(ms: number): string {
 }
 
 /** A time with its age: `2026-11-01T12:00:00.000Z (3h 20m ago)`. */
-export function withAge(time: Date | string, nowMs = Date.now()): string {
+export function withAge(time: Date | string): string {
   const at = new Date(time);
-  return `${at.toISOString()} (${inUnits(nowMs - at.getTime())} ago)`;
+  return `${at.toISOString()} (${inUnits(Date.now() - at.getTime())} ago)`;
 }

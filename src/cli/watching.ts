@@ -1,82 +1,116 @@
 /** How followed sagas are shown: in place on a terminal, as lines elsewhere, or as JSON lines for a program. */
-import type { ProgressView } from '../domain/progress';
-import type { Ending } from './follow';
+import type { SagaHandle } from '../client/handle';
+import { decisionHints, exampleFor } from '../domain/decisions';
+import type { ProgressView, Waiting } from '../domain/progress';
+import { describeEnding, endOf, type Ending } from './ending';
 import { describeStep, Live } from './live';
-import { describeEnding, describeWait, type Printer } from './print';
+import type { Printer } from './print';
+import { withAge } from './times';
 
-export interface Watching {
-  progress: (progress: ProgressView, workflowId: string) => void;
-  ending: (ending: Ending, workflowId: string) => void;
-  /** Why nothing can be seen at the moment. */
-  silence: (why: string) => void;
-  close: () => void;
+interface FollowOptions {
+  /** Go on through waits, to the end. */
+  throughWaits?: boolean;
+  onProgress?: (progress: ProgressView) => void;
 }
 
-/** @param manySagas each line says of which saga it is */
-export function watchingOn(printer: Printer, manySagas = false): Watching {
-  const { screen, hasColors } = printer;
-  if (screen === undefined) return inLines(printer, manySagas);
-  const live = new Live(screen, hasColors);
-  const news = new News();
-  return {
-    progress: (progress, workflowId) => {
-      const lines = news.of(progress, workflowId);
-      if (lines.length > 0) live.say(lines.map((line) => printer.asPrinted(line)));
-      live.show(workflowId, progress);
-    },
-    ending: (ending, workflowId) => {
-      live.say(describeEnding(ending, workflowId).map((line) => printer.asPrinted(line)));
-    },
-    silence: (why) => {
-      live.say([printer.asPrinted(why)]);
-    },
-    close: () => {
-      live.close();
-    },
-  };
-}
+export class Watching {
+  private readonly told = new Map<string, string>();
 
-export function inLines(printer: Printer, manySagas = false): Watching {
-  const shown = new Map<string, string>();
-  const news = new News();
-  return {
-    progress: (progress, workflowId) => {
-      for (const step of progress.steps) {
-        const { id, status } = step;
-        const line = `${status.padEnd(8)}  ${describeStep(step)}`;
-        const key = `${workflowId} ${id}`;
-        if (status === 'pending' || shown.get(key) === line) continue;
-        shown.set(key, line);
-        printer.line(`  ${manySagas ? `${workflowId}  ` : ''}${line}`);
-      }
-      for (const line of news.of(progress, workflowId)) printer.line(line);
-    },
-    ending: (ending, workflowId) => {
-      for (const line of describeEnding(ending, workflowId)) printer.line(line);
-    },
-    silence: (why) => {
-      printer.toStderr(why);
-    },
-    close: () => undefined,
-  };
-}
+  /**
+   * @param live absent: as lines
+   * @param manySagas each line says of which saga it is
+   */
+  constructor(
+    private readonly printer: Printer,
+    private readonly live?: Live,
+    private readonly manySagas = false,
+  ) {}
 
-/** Each question, and each time until which a call may be in flight, once. */
-class News {
-  private readonly told = new Set<string>();
+  /**
+   * Shows a saga to its end, or to where it waits for a person.
+   *
+   * @throws NoConnectionError, UnknownReferenceError
+   */
+  async follow(
+    saga: SagaHandle,
+    { throughWaits = false, onProgress }: FollowOptions = {},
+  ): Promise<{ ending: Ending; latest: ProgressView | undefined }> {
+    let latest: ProgressView | undefined;
+    let waiting: Waiting | undefined;
+    const onSilence = (why: string) => {
+      if (this.live) this.say([why]);
+      else this.printer.toStderr(why);
+    };
+    for await (const progress of saga.events({ onSilence })) {
+      latest = progress;
+      onProgress?.(progress);
+      this.progress(progress, saga.workflowId);
+      if (!throughWaits) ({ waiting } = progress);
+      if (waiting) break;
+    }
+    const ending: Ending = waiting ? { state: 'waits', waiting } : await endOf(saga);
+    this.ending(ending, saga.workflowId);
+    return { ending, latest };
+  }
 
-  of({ waiting, settling }: ProgressView, workflowId: string): string[] {
+  progress(progress: ProgressView, workflowId: string): void {
+    if (!this.live) this.printer.lines(this.newSteps(progress, workflowId));
+    this.say(this.news(progress, workflowId));
+    this.live?.show(workflowId, progress);
+  }
+
+  ending(ending: Ending, workflowId: string): void {
+    this.say(describeEnding(ending, workflowId));
+  }
+
+  close(): void {
+    this.live?.close();
+  }
+
+  private say(lines: readonly string[]): void {
+    if (!this.live) this.printer.lines(lines);
+    else if (lines.length > 0) this.live.say(lines.map((line) => this.printer.asPrinted(line)));
+  }
+
+  private newSteps({ steps }: ProgressView, workflowId: string): string[] {
+    return steps.flatMap((step) => {
+      const line = `${step.status.padEnd(8)}  ${describeStep(step)}`;
+      if (step.status === 'pending' || !this.isNew(`${workflowId} ${step.id}`, line)) return [];
+      return [`  ${this.manySagas ? `${workflowId}  ` : ''}${line}`];
+    });
+  }
+
+  /** Each question, and each time until which a call may be in flight, once. */
+  private news({ waiting, settling }: ProgressView, workflowId: string): string[] {
     return [
-      ...(settling && !waiting && this.isNew(`${workflowId} ${settling.until}`)
+      ...(settling && !waiting && this.isNew(`${workflowId} settles`, settling.until)
         ? [`settling: ${settling.step} may still take effect until ${settling.until}; nobody is asked before`]
         : []),
-      ...(waiting && this.isNew(`${workflowId} ${waiting.id}`) ? describeWait(waiting, workflowId) : []),
+      ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflowId) : []),
     ];
   }
 
-  private isNew(what: string): boolean {
-    if (this.told.has(what)) return false;
-    this.told.add(what);
-    return true;
+  private isNew(what: string, text: string): boolean {
+    const isSame = this.told.get(what) === text;
+    this.told.set(what, text);
+    return !isSame;
   }
+}
+
+/** In place, where a person watches a terminal. */
+export function watchingOn(printer: Printer, manySagas = false): Watching {
+  const { screen, hasColors } = printer;
+  return new Watching(printer, screen && new Live(screen, hasColors), manySagas);
+}
+
+function describeWait({ id, kind, step, steps, question, choices, since }: Waiting, workflowId: string): string[] {
+  return [
+    `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
+    `  ${question}`,
+    ...choices.map(
+      (name) =>
+        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id, steps)}'   # ${decisionHints[name].does}`,
+    ),
+    `  order-saga cancel ${workflowId} --by you --note 'why'`,
+  ];
 }

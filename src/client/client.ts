@@ -12,19 +12,18 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   accountName,
   attributesGivenMemo,
   defaultTaskQueue,
-  referenceSchema,
+  searchAttributeNames,
   workflowIdOf,
   workflowNames,
   type WorkflowName,
 } from '../domain/identity';
 import { decisionsMax } from '../domain/decide-many';
 import type { ServerFirewalls } from '../domain/firewalls-of';
-import type { Hold, HoldWords } from '../domain/hold';
+import { holdWorkflow, type Hold, type HoldWords } from '../domain/hold';
 import {
   requestSchemas,
   type ChangeOrderRequest,
@@ -34,20 +33,26 @@ import {
   type SetFirewallsRequest,
   type SwitchPlanRequest,
 } from '../domain/requests';
-import { check } from '../domain/validation';
-import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from './errors';
+import { checkReference, checkRequest } from './checked';
+import {
+  AmbiguousReferenceError,
+  ReferenceTakenError,
+  SearchAttributesMissingError,
+  UnknownReferenceError,
+} from './errors';
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
-import { countHeld, endHold, holdForPerson, readHold } from './hold';
+import { readHold, startHold } from './hold';
 import { Sweeps } from './reconcile';
-import { findJob, listed, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
+import { findJob, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
-import { withTemporalErrors } from './temporal-errors';
+import { startUnlessThere, withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
-import { lacksSearchAttributes, listRows, type SagaFilter, type SagaRow } from './saga-list';
+import { listRows, type SagaFilter, type SagaRow } from './saga-list';
 import { webUiAt, type WebUi } from '../domain/web-ui';
 import { attributesOf } from '../temporal/search-attributes';
+import { listWaiting } from '../temporal/waiting-sagas';
 
 export interface OrderSagaClientOptions {
   /** @default 'order-saga' */
@@ -120,8 +125,7 @@ export class OrderSagaClient {
    */
   async clean(reference: string): Promise<SagaHandle<'cleanCart'>> {
     const request = checkRequest('cleanCart', { reference }, this.schemas);
-    const runId = await withTemporalErrors(this.temporal, () => this.startRun('cleanCart', request, againAfterItsEnd));
-    return new SagaHandle(this.temporal, 'cleanCart', reference, runId, false);
+    return (await this.startRun('cleanCart', request, againAfterItsEnd)) ?? this.existing('cleanCart', reference);
   }
 
   /**
@@ -139,12 +143,8 @@ export class OrderSagaClient {
     const workflowId = workflowIdOf(workflow, reference);
     let policies = startOnce;
     for (let again = 1; ; again += 1) {
-      try {
-        const runId = await withTemporalErrors(this.temporal, () => this.startRun(workflow, parsed, policies));
-        return new SagaHandle(this.temporal, workflow, reference, runId, false);
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
+      const started = await this.startRun(workflow, parsed, policies);
+      if (started !== undefined) return started;
       try {
         await withTemporalErrors(this.temporal, () =>
           requireSameRequest(this.temporal, workflow, parsed, this.schemas),
@@ -231,8 +231,11 @@ export class OrderSagaClient {
    *
    * @throws NoConnectionError
    */
-  hold(words: HoldWords): Promise<{ existing: boolean; kept?: true }> {
-    return holdForPerson(this.temporal, this.taskQueue, words);
+  async hold(words: HoldWords): Promise<{ existing: boolean; kept?: true }> {
+    const { existing } = await startHold(this.temporal, this.taskQueue, words);
+    if (!existing || (await this.holding())?.until === undefined) return { existing };
+    await startHold(this.temporal, this.taskQueue, words, { over: true });
+    return { existing, kept: true };
   }
 
   /**
@@ -240,8 +243,15 @@ export class OrderSagaClient {
    *
    * @throws NoConnectionError
    */
-  release(words: HoldWords = {}): Promise<{ was: boolean }> {
-    return endHold(this.temporal, words);
+  async release({ by, note }: HoldWords = {}): Promise<{ was: boolean }> {
+    const said = `released${by === undefined ? '' : ` by ${by}`}${note === undefined ? '' : `: ${note}`}`;
+    try {
+      await withTemporalErrors(this.temporal, () => this.temporal.workflow.getHandle(holdWorkflow).terminate(said));
+      return { was: true };
+    } catch (error) {
+      if (error instanceof UnknownReferenceError) return { was: false };
+      throw error;
+    }
   }
 
   /** The hold, where one is on. @throws NoConnectionError */
@@ -249,9 +259,15 @@ export class OrderSagaClient {
     return readHold(this.temporal);
   }
 
-  /** How many sagas are held. @throws NoConnectionError */
-  countHeld(): Promise<number> {
-    return countHeld(this.temporal);
+  /** How many sagas are held. A change may take a moment to show. @throws NoConnectionError */
+  async countHeld(): Promise<number> {
+    const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
+    try {
+      return (await withTemporalErrors(this.temporal, () => this.temporal.workflow.count(query))).count;
+    } catch (error) {
+      if (error instanceof SearchAttributesMissingError) return 0;
+      throw error;
+    }
   }
 
   /**
@@ -281,7 +297,7 @@ export class OrderSagaClient {
    * @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError
    */
   async questions(where?: string, limit = decisionsMax): Promise<{ lines: OpenLine[]; more: number }> {
-    const { sagas, more } = await listed(this.temporal, { where }, limit);
+    const { sagas, more } = await withTemporalErrors(this.temporal, () => listWaiting(this.temporal, { where }, limit));
     return {
       lines: sagas.map(({ workflowId: saga, kind, question }) => ({ saga, kind, question, decision: null })),
       more,
@@ -301,12 +317,12 @@ export class OrderSagaClient {
     return new SagaHandle(this.temporal, workflow, reference, info.runId, true);
   }
 
-  /** @returns the run's id */
+  /** @returns undefined where one of its id is there, by these policies */
   private async startRun<W extends WorkflowName>(
     workflow: W,
     request: RequestOf[W],
-    policies: Policies = startOnce,
-  ): Promise<string> {
+    policies: Policies,
+  ): Promise<SagaHandle<W> | undefined> {
     const options = {
       workflowId: workflowIdOf(workflow, request.reference),
       taskQueue: this.taskQueue,
@@ -315,16 +331,16 @@ export class OrderSagaClient {
       ...summarize(workflow, request, this.planTypesMore),
       ...fairnessOf(request),
     } as const;
-    try {
-      const named = { typedSearchAttributes: attributesOf(request), memo: { [attributesGivenMemo]: true } };
-      const started = await this.temporal.workflow.start(workflow, { ...options, ...named });
-      return started.firstExecutionRunId;
-    } catch (error) {
-      // No worker has been here yet. The order is accepted anyway: the first worker prepares the namespace, and a saga
-      // without search attributes sets them itself.
-      if (!lacksSearchAttributes(error)) throw error;
-      return (await this.temporal.workflow.start(workflow, options)).firstExecutionRunId;
-    }
+    const attributes = { typedSearchAttributes: attributesOf(request), memo: { [attributesGivenMemo]: true } };
+    const runId = await startUnlessThere(this.temporal, workflow, { ...options, ...attributes }).catch(
+      (error: unknown) => {
+        // No worker has been here yet. The order is accepted anyway: the first worker prepares the namespace, and a
+        // saga without search attributes sets them itself.
+        if (!(error instanceof SearchAttributesMissingError)) throw error;
+        return startUnlessThere(this.temporal, workflow, options);
+      },
+    );
+    return runId === undefined ? undefined : new SagaHandle(this.temporal, workflow, request.reference, runId, false);
   }
 }
 
@@ -364,21 +380,3 @@ const againAfterItsEnd: Policies = {
   workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   workflowIdConflictPolicy: 'USE_EXISTING',
 };
-
-/** @throws InvalidRequestError with every wrong field */
-export function checkRequest<W extends WorkflowName>(
-  workflow: W,
-  request: unknown,
-  schemas: RequestSchemas = requestSchemas(),
-): RequestOf[W] {
-  const checked = check(schemas[workflow](), request);
-  if (!checked.ok) throw new InvalidRequestError(checked.problems);
-  return checked.value;
-}
-
-/** @throws InvalidRequestError */
-export function checkReference(reference: string): string {
-  const checked = check(referenceSchema(), reference);
-  if (checked.ok) return checked.value;
-  throw new InvalidRequestError(checked.problems.map(({ message }) => ({ field: 'reference', message })));
-}

@@ -5,7 +5,8 @@ import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import { firewallsOfSchema, lookIdOf, type ServerFirewalls } from '../domain/firewalls-of';
 import { check } from '../domain/validation';
-import { FirewallsUnknownError, InvalidRequestError, NoWorkerError } from './errors';
+import { valueOf } from './checked';
+import { FirewallsUnknownError, NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 
 /** Longer than the longest call. A look that no worker takes ends by itself: it is not a saga. */
@@ -20,13 +21,12 @@ export async function lookAtFirewalls(
   taskQueue: string,
   vmObjectId: number,
 ): Promise<ServerFirewalls> {
-  const checked = check(firewallsOfSchema(), { vmObjectId });
-  if (!checked.ok) throw new InvalidRequestError(checked.problems);
+  const request = valueOf(check(firewallsOfSchema(), { vmObjectId }));
   const run = await withTemporalErrors(temporal, () =>
     temporal.workflow.start('firewallsOf', {
       workflowId: lookIdOf(vmObjectId, randomUUID()),
       taskQueue,
-      args: [checked.value],
+      args: [request],
       workflowExecutionTimeout: lookWithinMs,
       staticSummary: `firewalls of server ${vmObjectId}`,
     }),

@@ -26,9 +26,10 @@ import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
+import { valueOf } from './checked';
 import {
   DecisionRefusedError,
-  InvalidRequestError,
   MilestoneMissedError,
   NoWorkerError,
   SagaCancelledError,
@@ -40,8 +41,13 @@ import {
   type OrderSagaError,
 } from './errors';
 import { changesOf, silentAfterMs } from './events';
-import { answerWithinMs, query } from './query';
 import { withTemporalErrors } from './temporal-errors';
+
+/**
+ * A worker answers within milliseconds; one that was killed is replaced within seconds. After this the caller gets an
+ * error.
+ */
+const answerWithinMs = 10_000;
 
 /** What was decided, and at which step. */
 export interface DecisionTaken {
@@ -72,7 +78,18 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
    */
   progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
-    return query(this.temporal, this.workflowId, { name: 'progress', withinMs });
+    const deadline = Date.now() + withinMs;
+    return withTemporalErrors(this.temporal, async () => {
+      for (;;) {
+        try {
+          return await this.temporal.withDeadline(deadline, () => this.latest.query<ProgressView>('progress'));
+        } catch (error) {
+          if (isCutOff(error) && Date.now() < deadline) continue;
+          if (!isUnanswered(error, deadline)) throw error;
+          throw new NoWorkerError(this.workflowId);
+        }
+      }
+    });
   }
 
   /**
@@ -162,10 +179,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * UnknownReferenceError, NoConnectionError
    */
   async cancel(said?: Cancellation): Promise<void> {
-    if (said !== undefined) {
-      const checked = check<unknown>(cancellationSchema(), said);
-      if (!checked.ok) throw new InvalidRequestError(checked.problems);
-    }
+    if (said !== undefined) valueOf(check<unknown>(cancellationSchema(), said));
     // A server may take the request for a run that has ended, and do nothing.
     const { status } = await this.describe();
     if (status.name !== 'RUNNING' && status.name !== 'PAUSED') throw new SagaEndedError(this.workflowId);
@@ -215,6 +229,20 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     const report = readReport(details?.[0]);
     return type && report ? new SagaFailedError(this.workflowId, type, why, report) : lost('failed', why);
   }
+}
+
+/**
+ * Whether no worker took the query. A query whose time is over may also end as a cancelled call: the two sides race.
+ */
+function isUnanswered(error: unknown, deadline: number): boolean {
+  const code = grpcCodeOf(error);
+  if (code === grpcCodes.cancelled) return Date.now() >= deadline;
+  return code === grpcCodes.deadlineExceeded || code === grpcCodes.failedPrecondition;
+}
+
+/** Whether the worker that had the query stopped, so that the server cancelled it: the next worker may answer it. */
+function isCutOff(error: unknown): boolean {
+  return grpcCodeOf(error) === grpcCodes.cancelled && grpcDetailsOf(error) === 'context canceled';
 }
 
 /** Not held to today's schema: a saga of another release may have written a field more or less. */

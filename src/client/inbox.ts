@@ -16,8 +16,6 @@ import {
   type WaitingFilter,
   type WaitingSaga,
 } from '../temporal/waiting-sagas';
-import { SearchAttributesMissingError } from './errors';
-import { lacksSearchAttributes } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 
 export const inboxGroupings = ['kind', 'step', 'account', 'failure', 'age'] as const;
@@ -87,22 +85,17 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   const asked = filterOf(filter, nowMs);
   const oldest = new Oldest(Math.min(limit, inboxRowsMax));
   const groups = new Groups(by, nowMs);
-  try {
-    await withTemporalErrors(temporal, async () => {
-      for await (const saga of waitingSagas(temporal, asked)) {
-        oldest.add(saga);
-        groups.add(saga);
-      }
-    });
-  } catch (error) {
-    if (!lacksSearchAttributes(error)) throw error;
-    throw new SearchAttributesMissingError(temporal.options.namespace);
-  }
+  await withTemporalErrors(temporal, async () => {
+    for await (const saga of waitingSagas(temporal, asked)) {
+      oldest.add(saga);
+      groups.add(saga);
+    }
+  });
   return {
     by,
     total: oldest.count,
     groups: groups.all().map(({ only, ...group }) => {
-      const both = [asked.where, only].filter((one) => one !== undefined).join(' AND ');
+      const both = asked.where === undefined ? only : `${asked.where} AND ${only}`;
       return webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: both })) } : group;
     }),
     rows: oldest.sorted().map(({ since, ...saga }) => {
@@ -127,9 +120,10 @@ class Groups {
     private readonly nowMs: number,
   ) {}
 
-  add({ workflowId, since, ...saga }: WaitingSaga): void {
-    const waitingSince = new Date(since);
-    const { name, only } = groupOf({ ...saga, waitingSince }, this.by, this.nowMs);
+  add(saga: WaitingSaga): void {
+    const { workflowId } = saga;
+    const waitingSince = new Date(saga.since);
+    const { name, only } = groupOf(saga, this.by, this.nowMs);
     const group = this.groups.get(name) ?? { name, count: 0, oldest: { workflowId, waitingSince }, only };
     group.count += 1;
     if (waitingSince < group.oldest.waitingSince) group.oldest = { workflowId, waitingSince };
@@ -149,22 +143,12 @@ function filterOf({ kind, step, account, workflow, olderThanMs }: InboxFilter, n
     ...(account === undefined ? [] : [is('account', account)]),
     ...(olderThanMs === undefined ? [] : [waitingSinceIs('<=', new Date(nowMs - olderThanMs))]),
   ];
-  return {
-    ...(kind === undefined ? {} : { kinds: [kind] }),
-    workflow,
-    ...(only.length === 0 ? {} : { where: only.join(' AND ') }),
-  };
+  return { kinds: kind && [kind], workflow, where: only.length === 0 ? undefined : only.join(' AND ') };
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */
 function groupOf(
-  {
-    kind,
-    step,
-    account,
-    failure,
-    waitingSince,
-  }: Pick<InboxRow, 'kind' | 'step' | 'account' | 'failure' | 'waitingSince'>,
+  { kind, step, account, failure, since }: WaitingSaga,
   by: InboxGrouping,
   nowMs: number,
 ): { name: string; only: string } {
@@ -181,15 +165,13 @@ function groupOf(
     case 'failure':
       return { name: failure ?? '(none)', only: is('failure', failure) };
     case 'age': {
-      const ageMs = nowMs - waitingSince.getTime();
-      const index = Math.max(
-        0,
-        ages.findLastIndex(({ fromMs }) => ageMs >= fromMs),
-      );
-      const [age, older] = [ages[index] ?? ages[0], ages[index + 1]];
+      const ageMs = nowMs - Date.parse(since);
+      const age = ages.findLast(({ fromMs }) => ageMs >= fromMs) ?? ages[0];
+      const older = ages[ages.indexOf(age) + 1];
+      const before = ({ fromMs }: typeof age) => new Date(nowMs - fromMs);
       const bounds = [
-        ...(index === 0 ? [] : [waitingSinceIs('<=', new Date(nowMs - age.fromMs))]),
-        ...(older === undefined ? [] : [waitingSinceIs('>', new Date(nowMs - older.fromMs))]),
+        ...(age === ages[0] ? [] : [waitingSinceIs('<=', before(age))]),
+        ...(older === undefined ? [] : [waitingSinceIs('>', before(older))]),
       ];
       return { name: age.name, only: bounds.join(' AND ') };
     }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowFailedError, type Client } from '@temporalio/client';
-import { ActivityFailure, ApplicationFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import {
   decideManyWorkflow,
   describeJob,
@@ -17,17 +17,10 @@ import {
 import { cutWell } from '../domain/markdown';
 import type { Problem } from '../domain/problems';
 import type { WaitKind } from '../domain/progress';
-import { listWaiting, WrongFilter, type WaitingFilter, type WaitingSaga } from '../temporal/waiting-sagas';
-import {
-  InvalidRequestError,
-  JobEndedError,
-  JobLostError,
-  SearchAttributesMissingError,
-  UnknownReferenceError,
-} from './errors';
+import { listWaiting, type WaitingSaga } from '../temporal/waiting-sagas';
+import { InvalidRequestError, JobEndedError, JobLostError, UnknownReferenceError } from './errors';
 import { decode } from './first-request';
-import { lacksSearchAttributes } from './saga-list';
-import { withTemporalErrors } from './temporal-errors';
+import { startUnlessThere, withTemporalErrors } from './temporal-errors';
 
 /** What a job would do. `asked` is its request in words. */
 export interface ManyPreview {
@@ -48,23 +41,8 @@ export async function previewMany(temporal: Client, request: unknown): Promise<M
   const asked = describeJob(job);
   if ('decisions' in what) return { asked, perSecond, count: what.decisions.length, beyond: 0 };
   const filter = { kinds: filteredDecisions[what.decision], where: what.where };
-  const { sagas, more } = await listed(temporal, filter, limit);
+  const { sagas, more } = await withTemporalErrors(temporal, () => listWaiting(temporal, filter, limit));
   return { asked, perSecond, count: sagas.length, sagas, beyond: more };
-}
-
-/** What waits, the longest waiting first. @throws as {@link previewMany} */
-export async function listed(
-  temporal: Client,
-  filter: WaitingFilter,
-  limit: number,
-): Promise<{ sagas: WaitingSaga[]; more: number }> {
-  try {
-    return await withTemporalErrors(temporal, () => listWaiting(temporal, filter, limit));
-  } catch (error) {
-    if (error instanceof WrongFilter) throw new InvalidRequestError([{ field: 'where', message: error.message }]);
-    if (lacksSearchAttributes(error)) throw new SearchAttributesMissingError(temporal.options.namespace);
-    throw error;
-  }
 }
 
 /** A line of a job that nobody has filled in yet. */
@@ -89,20 +67,16 @@ export async function startJob(
     const message = 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ : -';
     throw new InvalidRequestError([{ field: 'name', message }]);
   }
-  try {
-    await withTemporalErrors(temporal, () =>
-      temporal.workflow.start(decideManyWorkflow, {
-        workflowId,
-        taskQueue,
-        // As it came: the job reads it itself, like one from the Web UI.
-        args: [request],
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowIdConflictPolicy: 'FAIL',
-        staticSummary: cutWell(describeJob(job), 200),
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  const runId = await startUnlessThere(temporal, decideManyWorkflow, {
+    workflowId,
+    taskQueue,
+    // As it came: the job reads it itself, like one from the Web UI.
+    args: [request],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    workflowIdConflictPolicy: 'FAIL',
+    staticSummary: cutWell(describeJob(job), 200),
+  });
+  if (runId === undefined) {
     throw new InvalidRequestError([{ field: 'name', message: `there is a job ${workflowId}` }]);
   }
   return new JobHandle(temporal, workflowId);

@@ -5,10 +5,10 @@ import {
   ScheduleOverlapPolicy,
   WorkflowFailedError,
   type Client,
-  type ScheduleDescription,
+  type ScheduleHandle,
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
-import { ApplicationFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { definedOnly } from '../domain/defined-only';
 import {
   couldNotLook,
@@ -19,8 +19,9 @@ import {
   type SweepReport,
 } from '../domain/reconcile';
 import { check } from '../domain/validation';
+import { valueOf } from './checked';
 import { InvalidRequestError } from './errors';
-import { withTemporalErrors } from './temporal-errors';
+import { startUnlessThere, withTemporalErrors } from './temporal-errors';
 
 /** A sweep of many servers takes minutes; after a month, what it looks at has become too old. */
 const everyMinMs = 5 * 60_000;
@@ -70,14 +71,10 @@ export class Sweeps {
     }
     const wanted = {
       spec: { intervals: [{ every: everyMs }] },
+      // Temporal adds the time to the id.
       action: {
-        type: 'startWorkflow' as const,
-        workflowType: reconcileWorkflow,
-        // Temporal adds the time.
-        workflowId: reconcileWorkflow,
-        taskQueue: this.taskQueue,
-        args: [checked(options)],
-        staticSummary: 'a sweep, by the schedule',
+        ...({ type: 'startWorkflow', workflowType: reconcileWorkflow } as const),
+        ...this.startOf(valueOf(check(reconcileSchema(), options)), 'by the schedule'),
       },
       // After an outage of Temporal one sweep is enough.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs, pauseOnFailure: false },
@@ -99,11 +96,13 @@ export class Sweeps {
   async scheduled(): Promise<SweepSchedule | undefined> {
     const schedule = await this.orNone((handle) => handle.describe());
     if (schedule === undefined) return undefined;
-    const { spec, state, info } = schedule;
+    const { spec, state, info, action } = schedule;
     const intervals = spec.intervals ?? [];
     const everyMs = intervals.length === 1 ? intervals[0]?.every : undefined;
+    // Somebody may have changed it in Temporal.
+    const options = check(reconcileSchema(), (action.args as readonly unknown[] | undefined)?.[0] ?? {});
     return {
-      options: optionsIn(schedule),
+      options: options.ok ? options.value : {},
       paused: state.paused,
       skipped: info.numActionsSkippedOverlap,
       ...definedOnly({ everyMs, note: state.note, next: info.nextActionTimes[0] }),
@@ -123,60 +122,57 @@ export class Sweeps {
    * @throws InvalidRequestError, NoConnectionError
    */
   async start(options: ReconcileOptions = {}): Promise<{ runId: string; existing: boolean }> {
-    const request = checked({ ...(await this.scheduled())?.options, ...options });
-    return this.asked(async () => {
-      try {
-        const run = await this.temporal.workflow.start(reconcileWorkflow, {
-          workflowId: reconcileWorkflow,
-          taskQueue: this.taskQueue,
-          args: [request],
-          staticSummary: 'a sweep, at once',
-        });
-        return { runId: run.firstExecutionRunId, existing: false };
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
-      return { runId: (await this.temporal.workflow.getHandle(reconcileWorkflow).describe()).runId, existing: true };
-    });
+    const request = valueOf(check(reconcileSchema(), { ...(await this.scheduled())?.options, ...options }));
+    const runId = await startUnlessThere(this.temporal, reconcileWorkflow, this.startOf(request, 'at once'));
+    if (runId !== undefined) return { runId, existing: false };
+    const there = await this.asked(() => this.temporal.workflow.getHandle(reconcileWorkflow).describe());
+    return { runId: there.runId, existing: true };
+  }
+
+  private startOf(request: ReconcileOptions, how: string) {
+    const staticSummary = `a sweep, ${how}`;
+    return { workflowId: reconcileWorkflow, taskQueue: this.taskQueue, args: [request], staticSummary };
   }
 
   /** Waits for the end of the sweep that was started at once. @throws NoConnectionError */
-  async ended(runId: string): Promise<SweepRun> {
+  ended(runId: string): Promise<SweepRun> {
     return this.asked(async () => {
       // It may have gone on in another run, which has the report.
-      const report = await this.temporal.workflow
-        .getHandle(reconcileWorkflow, runId)
-        .result()
-        .then(readReport, reportOf);
-      const last = await this.temporal.workflow.getHandle(reconcileWorkflow).describe();
-      return described(last, report);
+      const report = await this.reportOf(reconcileWorkflow, runId);
+      return described(await this.temporal.workflow.getHandle(reconcileWorkflow).describe(), report);
     });
   }
 
   /**
    * The sweep that runs, or else the one that has ended last. Visibility may lag by a moment. @throws NoConnectionError
    */
-  async latest(): Promise<SweepRun | undefined> {
+  latest(): Promise<SweepRun | undefined> {
     return this.asked(async () => {
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus != 'ContinuedAsNew'`;
       for await (const run of this.temporal.workflow.list({ query, pageSize: 1 })) {
-        if (run.closeTime === undefined) return described(run, undefined);
-        const handle = this.temporal.workflow.getHandle(run.workflowId, run.runId);
-        return described(run, await handle.result().then(readReport, reportOf));
+        return described(run, run.closeTime && (await this.reportOf(run.workflowId, run.runId)));
       }
       return undefined;
     });
   }
 
-  private orNone<T>(work: (handle: ReturnType<Client['schedule']['getHandle']>) => Promise<T>): Promise<T | undefined> {
-    return this.asked(async () => {
-      try {
-        return await work(this.temporal.schedule.getHandle(reconcileWorkflow));
-      } catch (error) {
+  /** @returns undefined where it was ended from outside, or refused its request */
+  private async reportOf(workflowId: string, runId: string): Promise<SweepReport | undefined> {
+    const result: unknown = await this.temporal.workflow.result(workflowId, runId).catch((error: unknown) => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      const { cause } = error;
+      return cause instanceof ApplicationFailure && cause.type === couldNotLook ? cause.details?.[0] : undefined;
+    });
+    return sweepReportSchema().safeParse(result).data;
+  }
+
+  private orNone<T>(work: (handle: ScheduleHandle) => Promise<T>): Promise<T | undefined> {
+    return this.asked(() =>
+      work(this.temporal.schedule.getHandle(reconcileWorkflow)).catch((error: unknown) => {
         if (error instanceof ScheduleNotFoundError) return undefined;
         throw error;
-      }
-    });
+      }),
+    );
   }
 
   private asked<T>(call: () => Promise<T>): Promise<T> {
@@ -184,41 +180,7 @@ export class Sweeps {
   }
 }
 
-function described(
-  { workflowId, runId, status, startTime, closeTime }: Omit<WorkflowExecutionInfo, 'raw'>,
-  report: SweepReport | undefined,
-): SweepRun {
+function described(run: Omit<WorkflowExecutionInfo, 'raw'>, report: SweepReport | undefined): SweepRun {
+  const { workflowId, runId, status, startTime, closeTime } = run;
   return { workflowId, runId, status: status.name, startTime, ...definedOnly({ closeTime, report }) };
-}
-
-/** @throws InvalidRequestError */
-function checked(options: ReconcileOptions) {
-  const read = check(reconcileSchema(), options);
-  if (read.ok) return read.value;
-  throw new InvalidRequestError(read.problems);
-}
-
-/** Somebody may have changed it in Temporal. */
-function optionsIn({ action }: ScheduleDescription): ReconcileOptions {
-  const [first] = (action.args ?? []) as readonly unknown[];
-  const read = check(reconcileSchema(), first ?? {});
-  return read.ok ? read.value : {};
-}
-
-function readReport(result: unknown): SweepReport | undefined {
-  const read = sweepReportSchema().safeParse(result);
-  return read.success ? read.data : undefined;
-}
-
-function onlyFailed(error: unknown): void {
-  if (!(error instanceof WorkflowFailedError)) throw error;
-}
-
-/** Undefined where it was ended from outside, or refused its request. */
-function reportOf(error: unknown): SweepReport | undefined {
-  onlyFailed(error);
-  const { cause } = error as WorkflowFailedError;
-  return cause instanceof ApplicationFailure && cause.type === couldNotLook
-    ? readReport(cause.details?.[0])
-    : undefined;
 }

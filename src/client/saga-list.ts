@@ -1,31 +1,21 @@
 /** Sagas as Temporal's visibility shows them: without a worker, and without reading a history. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
-import { waitKinds, type SagaState } from '../domain/progress';
-import { InvalidRequestError, SearchAttributesMissingError } from './errors';
-import { withTemporalErrors } from './temporal-errors';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
+import { sagaStates, waitKinds, type SagaState } from '../domain/progress';
 import { is, isStep, misunderstood, quoted } from '../temporal/list-filter';
-import { readAttributes } from './search-attributes';
+import { sagaAttributes } from '../temporal/search-attributes';
+import { WrongFilter } from '../temporal/waiting-sagas';
+import { UnknownReferenceError } from './errors';
+import { named, withTemporalErrors } from './temporal-errors';
 
 /**
  * The state, or the outcome of a saga that has ended. `lost`: ended from outside (terminated, timed out), or broken;
  * see SagaLostError. `paused`: the run, or a call of it, is paused in Temporal.
  */
-export type ListedState = SagaState | 'paused' | 'lost';
-
-export const listedStates = [
-  'running',
-  'held',
-  'queued',
-  'settling',
-  ...waitKinds,
-  'undoing',
-  'paused',
-  ...sagaOutcomes,
-  'lost',
-] as const satisfies ListedState[];
+export const listedStates = [...sagaStates, 'paused', 'lost'] as const;
+type ListedState = (typeof listedStates)[number];
 
 export interface SagaRow {
   workflowId: string;
@@ -60,23 +50,24 @@ export interface SagaFilter {
   limit?: number;
 }
 
+/** Temporal's own. */
+const pauses = defineSearchAttributeKey('TemporalPauseInfo', SearchAttributeType.KEYWORD_LIST);
+
 /** @returns undefined for a run that is not a saga: its id or its type is not ours */
 export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): SagaRow | undefined {
-  const { workflowId, runId, type, status, startTime, closeTime, typedSearchAttributes } = info;
+  const { workflowId, runId, type, status, startTime, closeTime, typedSearchAttributes: attributes } = info;
   const known = readWorkflowId(workflowId);
   if (known?.workflow !== type) return undefined;
-  const { state, step, waitingSince, account, isPaused } = readAttributes(typedSearchAttributes);
+  const written = attributes.get(sagaAttributes.state);
+  // A saga that never had a problem has written none.
+  const state = sagaStates.find((one) => one === written);
+  const isPaused = (attributes.get(pauses) ?? []).length > 0;
   return {
-    workflowId,
-    runId,
-    ...known,
-    status: status.name,
-    state: stateOf(status.name, state, isPaused),
-    step,
-    waitingSince,
-    startTime,
-    closeTime,
-    account,
+    ...{ workflowId, runId, ...known, status: status.name, state: stateOf(status.name, state, isPaused) },
+    step: attributes.get(sagaAttributes.step),
+    waitingSince: attributes.get(sagaAttributes.waitingSince),
+    ...{ startTime, closeTime },
+    account: attributes.get(sagaAttributes.account),
   };
 }
 
@@ -105,6 +96,9 @@ function stateOf(
 
 const { state: stateAttribute } = searchAttributeNames;
 
+/** As many as visibility gives at once. */
+const pageMax = 1_000;
+
 /** A saga that undoes and has never waited has written no state: it counts as running. */
 function queryFor({ state, workflow, server, account, step, metadata, where }: SagaFilter): string {
   return [
@@ -125,11 +119,6 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
   switch (state) {
     case 'done':
       return `(${ended} AND ${stateAttribute} = 'done' OR ExecutionStatus = 'Completed' AND ${stateAttribute} IS NULL)`;
-    case 'partly':
-    case 'reversed':
-    case 'reversed-with-leftovers':
-    case 'untouched':
-      return `${ended} AND ${stateAttribute} = '${state}'`;
     case 'failed':
       return `ExecutionStatus = 'Failed'`;
     case 'cancelled':
@@ -143,79 +132,37 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
     case 'waiting':
       return `${running} AND ${stateAttribute} IN (${quoted(waitKinds)})`;
     default:
-      return `${running} AND ${stateAttribute} = '${state}'`;
+      return `${isOutcome(state) ? ended : running} AND ${stateAttribute} = '${state}'`;
   }
 }
 
-/** Looks at this many rows together: their ids stand in one query. */
-const batchSize = 100;
-
 /** In the order of visibility, the newest first: a start or a change may take a moment to show. */
 export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGenerator<SagaRow> {
-  const { limit = Infinity } = filter;
+  const { limit = Infinity, where } = filter;
   if (limit <= 0) return;
   let count = 0;
-  for await (const batch of batches(temporal, filter)) {
-    const lost = batch.filter(({ state }) => state === 'lost').map(({ workflowId }) => workflowId);
-    const latest = await latestRuns(temporal, lost);
-    for (const row of batch) {
-      // A reset leaves a terminated run behind; the saga goes on in another one.
-      if (row.state === 'lost' && (latest.get(row.workflowId) ?? row.runId) !== row.runId) continue;
+  try {
+    const query = queryFor(filter);
+    for await (const run of temporal.workflow.list({ query, pageSize: Math.min(limit, pageMax) })) {
+      const row = toRow(run);
+      if (row === undefined || (row.state === 'lost' && (await goesOnInAnother(temporal, row)))) continue;
       yield row;
       count += 1;
       if (count >= limit) return;
     }
+  } catch (error) {
+    const why = where === undefined ? undefined : misunderstood(error);
+    throw named(temporal, why === undefined ? error : new WrongFilter(why));
   }
 }
 
-async function* batches(temporal: Client, filter: SagaFilter): AsyncGenerator<SagaRow[]> {
-  const { limit = Infinity } = filter;
-  const size = Math.min(limit, batchSize);
-  const listing = temporal.workflow
-    .list({ query: queryFor(filter), ...(limit < batchSize ? { pageSize: limit } : {}) })
-    [Symbol.asyncIterator]();
-  let batch: SagaRow[] = [];
-  for (;;) {
-    const next = await withTemporalErrors(temporal, () => listing.next()).catch((error: unknown) => {
-      const why = filter.where === undefined ? undefined : misunderstood(error);
-      if (why !== undefined) throw new InvalidRequestError([{ field: 'where', message: why }]);
-      if (!lacksSearchAttributes(error)) throw error;
-      throw new SearchAttributesMissingError(temporal.options.namespace);
-    });
-    const row = next.done ? undefined : toRow(next.value);
-    if (row) batch.push(row);
-    if (batch.length >= size || (next.done && batch.length > 0)) {
-      yield batch;
-      batch = [];
-    }
-    if (next.done) return;
-  }
-}
-
-/**
- * The last run of each saga, as visibility has it: the open one, or the one that was closed last. One query for all of
- * them; as in {@link latestOf}, a run that was refused before it did anything says nothing about the saga.
- *
- * @param workflowIds a hundred at most: they stand in the query
- */
-async function latestRuns(temporal: Client, workflowIds: readonly string[]): Promise<Map<string, string>> {
-  const latest = new Map<string, string>();
-  if (workflowIds.length === 0) return latest;
-  const ids = quoted([...new Set(workflowIds)]);
-  const query = `WorkflowId IN (${ids}) AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
-  const closedMs = new Map<string, number>();
-  await withTemporalErrors(temporal, async () => {
-    for await (const run of temporal.workflow.list({ query })) {
-      const row = toRow(run);
-      if (row === undefined) continue;
-      const { workflowId, runId, closeTime } = row;
-      const ms = closeTime?.getTime() ?? Infinity;
-      if (ms < (closedMs.get(workflowId) ?? -Infinity)) continue;
-      closedMs.set(workflowId, ms);
-      latest.set(workflowId, runId);
-    }
+/** A reset leaves a terminated run behind; the saga goes on in another one. */
+async function goesOnInAnother(temporal: Client, { workflowId, runId }: SagaRow): Promise<boolean> {
+  const latest = await latestOf(temporal, workflowId).catch((error: unknown) => {
+    if (error instanceof UnknownReferenceError) return undefined;
+    throw error;
   });
-  return latest;
+  return latest !== undefined && latest.runId !== runId;
 }
 
 /**
@@ -235,11 +182,4 @@ export async function latestOf(temporal: Client, workflowId: string): Promise<Sa
     }
     return undefined;
   });
-}
-
-/** Whether Temporal refused a start or a query because the namespace does not know our search attributes. */
-export function lacksSearchAttributes(error: unknown): boolean {
-  if (grpcCodeOf(error) !== grpcCodes.invalidArgument) return false;
-  const details = grpcDetailsOf(error);
-  return Object.values(searchAttributeNames).some((name) => details.includes(name));
 }

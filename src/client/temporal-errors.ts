@@ -1,19 +1,61 @@
-/** Every call of the client to Temporal goes through here, so that a missing connection has one name. */
-import { isGrpcDeadlineError, type Client, type Connection } from '@temporalio/client';
-import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
-import { NoConnectionError, UnknownReferenceError } from './errors';
+/** Every call of the client to Temporal goes through here, so that what can go wrong with it has one name. */
+import { isGrpcDeadlineError, type Client, type Connection, type WorkflowStartOptions } from '@temporalio/client';
+import {
+  NamespaceNotFoundError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/common';
+import { searchAttributeNames } from '../domain/identity';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
+import { WrongFilter } from '../temporal/waiting-sagas';
+import { InvalidRequestError, NoConnectionError, SearchAttributesMissingError, UnknownReferenceError } from './errors';
 
-/** @throws NoConnectionError, UnknownReferenceError; any other error as it is */
+/**
+ * @throws NoConnectionError, UnknownReferenceError, SearchAttributesMissingError; InvalidRequestError for a filter that
+ * Temporal does not understand; any other error as it is
+ */
 export async function withTemporalErrors<T>(temporal: Client, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) throw new UnknownReferenceError(error.workflowId);
-    const why = whyUnreachable(error, temporal.options.namespace);
-    if (why === undefined) throw error;
-    throw new NoConnectionError(addressOf(temporal), why, { cause: error });
+    throw named(temporal, error);
   }
+}
+
+/** @returns what {@link withTemporalErrors} throws instead */
+export function named(temporal: Client, error: unknown): unknown {
+  if (error instanceof WorkflowNotFoundError) return new UnknownReferenceError(error.workflowId);
+  if (error instanceof WrongFilter) return new InvalidRequestError([{ field: 'where', message: error.message }]);
+  const { namespace } = temporal.options;
+  if (lacksSearchAttributes(error)) return new SearchAttributesMissingError(namespace);
+  const why = whyUnreachable(error, namespace);
+  return why === undefined ? error : new NoConnectionError(addressOf(temporal), why, { cause: error });
+}
+
+/**
+ * Starts a workflow, unless there is one of its id already.
+ *
+ * @returns the run's id; undefined where there is one
+ * @throws as {@link withTemporalErrors}
+ */
+export async function startUnlessThere(
+  temporal: Client,
+  workflow: string,
+  options: WorkflowStartOptions,
+): Promise<string | undefined> {
+  try {
+    return (await withTemporalErrors(temporal, () => temporal.workflow.start(workflow, options))).firstExecutionRunId;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether Temporal refused a start or a query because the namespace does not know our search attributes. */
+function lacksSearchAttributes(error: unknown): boolean {
+  if (grpcCodeOf(error) !== grpcCodes.invalidArgument) return false;
+  const details = grpcDetailsOf(error);
+  return Object.values(searchAttributeNames).some((name) => details.includes(name));
 }
 
 /** A sentence; undefined when the error is not about the connection. */

@@ -114,7 +114,7 @@ it.each(ends)('%s is %s', async (_, word, start) => {
   }
   const said: string[] = [];
   const out = new Writable({ write: (chunk: Buffer, _encoding, done) => (said.push(chunk.toString()), done()) });
-  const status = await followToEnd(new Printer({ out, err: out }, false), saga);
+  const { status } = await followToEnd(new Printer({ out, err: out }, false), saga);
   expect(status).toBe(exits[word]);
   const isWord = word === 'done' || word === 'partly' ? /done|partly/ : new RegExp(`^  ${word}: `, 'm');
   expect(said.join('')).toMatch(isWord);

@@ -1,0 +1,140 @@
+/** How a saga has ended, or that it waits for a person: as a document, as an exit status, and in words. */
+import { SagaCancelledError, SagaFailedError, SagaLostError } from '../client/errors';
+import type { SagaHandle } from '../client/handle';
+import type { Leftover } from '../domain/leftovers';
+import type { SagaOutcome } from '../domain/outcomes';
+import type { Waiting } from '../domain/progress';
+import type { Report } from '../domain/results';
+import { redact } from '../domain/secrets';
+import { exitStatus } from './exit-status';
+
+export type Ending =
+  | { state: 'done'; result: { outcome: SagaOutcome } }
+  | { state: 'failed'; failure: { type: string; message: string; report: Report } }
+  | { state: 'cancelled'; report: Report }
+  | { state: 'lost'; lost: { status: string; message: string } }
+  | { state: 'waits'; waiting: Waiting };
+
+/** @returns undefined where it did not end without its result, or left no report */
+export function reportOf(ending: Ending): Report | undefined {
+  if (ending.state === 'failed') return ending.failure.report;
+  return ending.state === 'cancelled' ? ending.report : undefined;
+}
+
+/** @returns undefined where it has not ended, or left no report */
+export function outcomeOf(ending: Ending): SagaOutcome | undefined {
+  return ending.state === 'done' ? ending.result.outcome : reportOf(ending)?.outcome;
+}
+
+export async function endOf(saga: SagaHandle): Promise<Ending> {
+  try {
+    return { state: 'done', result: await saga.result() };
+  } catch (error) {
+    if (error instanceof SagaFailedError) {
+      const { type, message, report } = error;
+      return { state: 'failed', failure: { type, message, report } };
+    }
+    if (error instanceof SagaCancelledError) return { state: 'cancelled', report: error.report };
+    if (error instanceof SagaLostError) {
+      return { state: 'lost', lost: { status: error.status, message: error.message } };
+    }
+    throw error;
+  }
+}
+
+/** Of a saga that was to be cancelled: `done` where nothing of it is there, because that is what was asked for. */
+export function statusOfCancelled(ending: Ending): number {
+  if (ending.state !== 'cancelled') return ending.state === 'waits' ? exitStatus.waits : exitStatus.notDone;
+  const status = statusOf(ending);
+  return status === exitStatus.notDone ? exitStatus.done : status;
+}
+
+export function statusOf(ending: Ending): number {
+  if (ending.state === 'waits') return exitStatus.waits;
+  const outcome = outcomeOf(ending) ?? 'reversed';
+  // The saga does not know what other runs of its reference did.
+  if (outcome === 'untouched' && reportOf(ending)?.leftovers.length) return exitStatus.leftovers;
+  return statusOfOutcome[outcome];
+}
+
+const statusOfOutcome: Record<SagaOutcome, number> = {
+  done: exitStatus.done,
+  partly: exitStatus.partly,
+  reversed: exitStatus.notDone,
+  'reversed-with-leftovers': exitStatus.leftovers,
+  untouched: exitStatus.notDone,
+};
+
+const valueMax = 500;
+
+export function describeEnding(ending: Ending, workflowId: string): string[] {
+  switch (ending.state) {
+    case 'done':
+      return [
+        ending.result.outcome === 'partly'
+          ? `${workflowId} is done in part: something was skipped or is left over`
+          : `${workflowId} is done`,
+        ...describeFields(ending.result),
+      ];
+    case 'failed': {
+      const { type, message, report } = ending.failure;
+      return [`${workflowId} failed: ${type}: ${message}`, ...describeReport(report)];
+    }
+    case 'cancelled':
+      return [`${workflowId} was ${ending.report.why}`, ...describeReport(ending.report, ending.report.known)];
+    case 'lost':
+      return [ending.lost.message];
+    case 'waits':
+      // Printed with the progress, together with what can be decided.
+      return [];
+  }
+}
+
+const outcomeSentences: Record<SagaOutcome, string> = {
+  done: 'all that was asked for is there',
+  partly: 'it was placed and stays; not all that was asked for is there',
+  reversed: 'nothing of it is there',
+  'reversed-with-leftovers': 'something of it is there, or may be',
+  untouched: 'this run did nothing. order-saga record shows what other runs of the reference did',
+};
+
+/** Describes a saga that failed or was cancelled. */
+function describeReport({ outcome, leftovers }: Report, known: unknown = {}): string[] {
+  return [`  ${outcome}: ${outcomeSentences[outcome]}`, ...describeFields(known), ...describeLeftovers(leftovers)];
+}
+
+/** A result's fields, each on a line; empty ones are left out. */
+function describeFields(result: unknown): string[] {
+  return Object.entries(redact(result ?? {}) as object).flatMap(([name, value]) => {
+    if (name === 'reference' || name === 'outcome' || value === null || value === undefined) return [];
+    if (Array.isArray(value) && value.length === 0) return [];
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return [`  ${name}: ${text.length > valueMax ? `${text.slice(0, valueMax)}… (--json shows all)` : text}`];
+  });
+}
+
+export function describeLeftovers(leftovers: readonly Leftover[]): string[] {
+  return leftovers.map((leftover) => `  left over: ${describeLeftover(leftover)}: ${leftover.why}`);
+}
+
+function describeLeftover(leftover: Leftover): string {
+  switch (leftover.kind) {
+    case 'cart-item':
+      return `cart item ${leftover.cartItemId}`;
+    case 'cart-item-unknown':
+      return `perhaps a cart item of unknown id${leftover.item === undefined ? '' : ` (item ${leftover.item} of the request)`}`;
+    case 'firewalls':
+      return `firewalls ${leftover.firewalls.join(', ')} of server ${leftover.vmObjectId}`;
+    case 'server-unprotected': {
+      const { vmObjectId, firewalls } = leftover;
+      const which = vmObjectId === undefined ? 'the servers, whose ids are not known,' : `server ${vmObjectId}`;
+      return `${which} without firewalls ${firewalls.join(', ')}`;
+    }
+    case 'server-unverified':
+      return `server ${leftover.vmObjectId}, perhaps without firewalls ${leftover.firewalls.join(', ')}`;
+    case 'servers-miscounted':
+      return `${leftover.ordered} servers, of which ${leftover.named.join(', ')} are named`;
+    case 'placement-unknown':
+      return `nobody knows whether ${leftover.step} took effect`;
+  }
+}

@@ -1,0 +1,79 @@
+/** The commands that look at many sagas. They change nothing. */
+import type { Inbox, InboxOptions } from '../client/inbox';
+import type { SagaFilter, SagaRow } from '../client/saga-list';
+import { readClientConfig } from '../config';
+import { withSagas } from './connect';
+import type { Came, CommandContext } from './define';
+import { exitStatus } from './exit-status';
+import { reportHold } from './hold-commands';
+import type { Printer } from './print';
+import { inUnits, withAge } from './times';
+
+export function list(context: CommandContext, { limit, ...filter }: SagaFilter & { limit: number }): Promise<Came> {
+  const { printer } = context;
+  return withSagas(async (sagas) => {
+    const rows: SagaRow[] = [];
+    // One more than asked for shows whether there are more.
+    for await (const row of sagas.list({ ...filter, limit: limit + 1 })) rows.push(row);
+    const shown = rows.slice(0, limit);
+    if (shown.length === 0) printer.line('no sagas');
+    else printRows(printer, shown);
+    if (rows.length > shown.length) printer.toStderr(`the first ${shown.length}; there are more (--limit)`);
+    if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.toStderr(line);
+    await reportHold(context, sagas);
+    return { document: shown };
+  });
+}
+
+const aboutTheLost = [
+  'lost: it was ended from outside, undid nothing and left no report. What it has done: order-saga record REFERENCE --timeline',
+  'how to bring it to an end: order-saga journal lost',
+];
+
+function printRows(printer: Printer, rows: readonly SagaRow[]): void {
+  printer.table([
+    ['saga', 'state', 'step', 'waiting since', 'started', 'account'],
+    ...rows.map(({ workflowId, state, step = '', waitingSince, startTime, account = '' }) => {
+      const since = waitingSince === undefined ? '' : withAge(waitingSince);
+      return [workflowId, state, step, since, withAge(startTime), account];
+    }),
+  ]);
+}
+
+/** Status 4 where something waits, for a script that looks now and then. */
+export async function inbox(
+  context: CommandContext,
+  { olderThan: olderThanMs, ...options }: InboxOptions & { olderThan?: number },
+): Promise<Came> {
+  const { printer } = context;
+  const config = readClientConfig();
+  return withSagas(async (sagas) => {
+    const found = await sagas.inbox({ ...options, olderThanMs });
+    printInbox(printer, found);
+    if (config.webUiUrl === undefined && found.total > 0) {
+      printer.toStderr('no links: set TEMPORAL_UI_URL to the address of Temporal’s Web UI');
+    }
+    await reportHold(context, sagas);
+    return { document: found, status: found.total > 0 ? exitStatus.waits : exitStatus.done };
+  }, config);
+}
+
+function printInbox(printer: Printer, { by, total, groups, rows }: Inbox): void {
+  if (total === 0) {
+    printer.line('nothing waits for a decision');
+    return;
+  }
+  const age = (since: Date) => inUnits(Date.now() - since.getTime());
+  printer.line(`${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for a decision`);
+  printer.table([
+    [by, 'sagas', 'longest', 'in the Web UI'],
+    ...groups.map(({ name, count, oldest, link }) => [name, String(count), age(oldest.waitingSince), link ?? '']),
+  ]);
+  printer.line(rows.length < total ? `the ${rows.length} that have waited longest:` : 'the longest wait first:');
+  printer.table([
+    ['saga', 'kind', 'step', 'account', 'waits', 'in the Web UI'],
+    ...rows.map(({ workflowId, kind, step, account = '', waitingSince, link = '' }) => {
+      return [workflowId, kind, step, account, age(waitingSince), link];
+    }),
+  ]);
+}
