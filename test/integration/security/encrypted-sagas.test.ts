@@ -46,7 +46,7 @@ const addsOf = (reference: string) =>
 const confided = [canary, 'the note of a decision', 'billing_cycle', 'add-to-cart', 'was answered 401'];
 const confide = async (to: Rig) => {
   const request = provisionRequest({ items: [{ password: canary }] });
-  to.sandbox.configure({ echoRequests: 'json' });
+  to.sandbox.configure({ echoRequests: true });
   to.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
   const planId = planIdOf(request.reference);
   to.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'error-before', match: { planId } });
