@@ -6,8 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { bundleInto } from '../scripts/build';
-import { compileInto } from '../scripts/compile';
+import { bundleInto, compileInto } from '../scripts/build';
 import { quiet } from '../scripts/workflow-bundle';
 
 const root = join(__dirname, '..');

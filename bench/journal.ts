@@ -14,14 +14,12 @@ import type { SagaKey } from '../src/journal/rows';
 import { migrate } from '../src/journal/migrate';
 import { openJournal } from '../src/journal/open';
 import { createSealing } from '../src/security/sealing';
-import { timed } from './closed-loop';
 import { startJournalServer, type JournalServer } from './journal-server';
 import { fillJournal, filledReference, firstCall, referencesAmong } from './journal/fill';
-import { indexesOf } from './journal/plans';
 import { markdownTable, type Cell } from './markdown';
 import { load } from './process-figures';
 import { newReference, provisionRequest } from './requests';
-import { median, percentile, ratioOfRounds } from './statistics';
+import { median, percentile, ratioOfRounds, timed } from './statistics';
 
 const fewRows = 1_000;
 /** They open connections and fill caches. */
@@ -41,7 +39,6 @@ export interface JournalFigures {
   /** When it was filled, indexes included. */
   bytes: number;
   timesMs: Record<TransactionName, number[]>;
-  indexes: Record<TransactionName, string[]>;
   load: number;
 }
 
@@ -55,7 +52,6 @@ export interface JournalOptions {
 
 interface Measured {
   figures: JournalFigures;
-  address: JournalAddress;
   journal: Journal;
 }
 
@@ -81,14 +77,7 @@ export async function measureJournal({ rows, times, say }: JournalOptions): Prom
     for (let time = -warmUp; time < times; time += 1) {
       for (const one of turned(measured, time)) await measureOnce(one, time >= 0);
     }
-    for (const { figures, journal, address } of measured) {
-      figures.load = load();
-      for (const name of transactions) {
-        const run = newRun(figures.rows);
-        for (const before of transactions.slice(0, transactions.indexOf(name))) await run[before](journal);
-        figures.indexes[name] = await indexesOf(journal, address, sealing, run[name]);
-      }
-    }
+    for (const { figures } of measured) figures.load = load();
     return measured.map(({ figures }) => figures);
   } finally {
     for (const { journal } of measured) await journal.close();
@@ -114,16 +103,9 @@ async function filled(
     'file' in address
       ? (await stat(address.file)).size
       : Number(await server?.sql(address.postgres, 'select pg_database_size(current_database())'));
-  const figures: JournalFigures = {
-    ...{ database, rows, fillSeconds: ms / 1_000, bytes, load: NaN },
-    timesMs: ofEach<number>(),
-    indexes: ofEach<string>(),
-  };
-  return { figures, address, journal: await openJournal(address, sealing) };
-}
-
-function ofEach<T>(): Record<TransactionName, T[]> {
-  return { take: [], mean: [], answered: [], 'mean, recorded': [] };
+  const timesMs = { take: [], mean: [], answered: [], 'mean, recorded': [] };
+  const figures = { database, rows, fillSeconds: ms / 1_000, bytes, load: NaN, timesMs };
+  return { figures, journal: await openJournal(address, sealing) };
 }
 
 async function measureOnce({ figures, journal }: Measured, counts: boolean): Promise<void> {
@@ -183,20 +165,14 @@ export function journalReport(figures: readonly JournalFigures[]): string {
       const [small, large] = [few.timesMs[name], many.timesMs[name]];
       return [
         ...[database, name, median(small), percentile(small, 0.99), median(large), percentile(large, 0.99)],
-        ...[ratioOfRounds(large, small), foundBy(few.indexes[name], many.indexes[name]), many.load],
+        ...[ratioOfRounds(large, small), many.load],
       ];
     });
   });
   const numbers = [...new Set(figures.map(({ rows: number }) => number))].map((number) => number.toLocaleString('en'));
   const heads = numbers.flatMap((number) => [`${number} rows: median ms`, 'p99 ms']);
-  const times = ['journal', 'transaction', ...heads, 'ratio (median of the pairs)', 'found by', 'load'];
+  const times = ['journal', 'transaction', ...heads, 'ratio (median of the pairs)', 'load'];
   return [markdownTable(times, rows), sizeTable(figures)].join('\n\n');
-}
-
-function foundBy(few: readonly string[], many: readonly string[]): string | undefined {
-  if (many.length === 0) return undefined;
-  const code = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
-  return few.join() === many.join() ? code(many) : `${code(many)}; among few rows ${code(few)}`;
 }
 
 function sizeTable(figures: readonly JournalFigures[]): string {

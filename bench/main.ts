@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util';
 import { NoTemporalError } from '../scripts/temporal-cli';
 import { buildWorkers, type Built } from './built';
 import { checkCounts } from './counts';
-import { writeReport } from './document';
+import { writeReport } from './markdown';
 import { journalReport, measureJournal } from './journal';
 import { load } from './process-figures';
 import { Stand, type Store } from './stand';
@@ -53,7 +53,7 @@ async function measure(built: Built, options: Options): Promise<number> {
   const report = async (name: string, figures: unknown, text: string) => {
     measured[name] = figures;
     say(`\n${text}\n`);
-    if (write) await writeReport('performance', name, text);
+    if (write) await writeReport(name, text);
     if (json !== undefined) await writeFile(json, JSON.stringify(measured, null, 2));
   };
   for (const part of parts) {

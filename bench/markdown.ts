@@ -1,4 +1,8 @@
 /** Figures as Markdown: tables in which every column says its unit, and their place in a document. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+
 export type Cell = string | number | undefined;
 
 export function markdownTable(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
@@ -19,10 +23,13 @@ function shown(cell: Cell): string {
   return cell.toPrecision(3);
 }
 
-/** The text with another report between the marks of this name. */
-export function between(text: string, name: string, report: string): string {
+/** Puts a report into `docs/performance.md`, between the marks of this name. */
+export async function writeReport(name: string, report: string): Promise<void> {
+  const path = join(__dirname, '..', 'docs', 'performance.md');
+  const text = readFileSync(path, 'utf8');
   const [from, to] = [`<!-- bench: ${name} -->`, `<!-- end of ${name} -->`];
   const [start, end] = [text.indexOf(from), text.indexOf(to)];
   if (start === -1 || end < start) throw new Error(`there are no marks ${from} … ${to}`);
-  return `${text.slice(0, start + from.length)}\n\n${report}\n\n${text.slice(end)}`;
+  const whole = `${text.slice(0, start + from.length)}\n\n${report}\n\n${text.slice(end)}`;
+  writeFileSync(path, await format(whole, { ...(await resolveConfig(path)), filepath: path }));
 }

@@ -1,10 +1,7 @@
 /**
- * A provider that costs as little as one can: it answers every call at once, or after a set time. No rules, no ledger
- * and no faults, for what it takes would be taken for ours; those are the sandbox's.
+ * A provider that costs as little as one can: it answers every call at once. No rules, no ledger and no faults, for
+ * what it takes would be taken for ours; those are the sandbox's. Orders of accounts NO-… are refused (422).
  *
- *   account NO-…   its orders are refused (422)        account UA-…   its orders are not authorized (401)
- *
- *   STUB_LATENCY_MS   before every answer                                                                      (0)
  *   STUB_STAGGER_MS   between one answer and the next: calls that came together end one after the other        (0)
  */
 import { once } from 'node:events';
@@ -13,7 +10,6 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const latencyMs = Number(process.env['STUB_LATENCY_MS'] ?? 0);
 const staggerMs = Number(process.env['STUB_STAGGER_MS'] ?? 0);
 
 interface Answer {
@@ -75,7 +71,6 @@ const idsIn = ({ firewalls = [] }: Body) => firewalls.map(({ id }) => id);
 
 function placeOrder({ account = '', cartItems = [] }: Body): Answer {
   if (account.startsWith('NO')) return { status: 422, json: { message: 'refused' } };
-  if (account.startsWith('UA')) return { status: 401, json: { message: 'not authorized' } };
   const vmObjectIds: number[] = [];
   for (const item of cartItems) {
     for (let n = quantities.get(item) ?? 0; n > 0; n -= 1) vmObjectIds.push(++lastId);
@@ -92,7 +87,6 @@ async function main(): Promise<void> {
     // A connection that closes in the middle of a request is the caller's business.
     arrived.catch(() => response.destroy());
     void arrived.then(async ({ status = 200, json }) => {
-      if (latencyMs > 0) await pause(latencyMs);
       if (staggerMs > 0) await (turn = turn.then(() => pause(staggerMs)));
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
     });

@@ -2,33 +2,28 @@
 import { randomUUID } from 'node:crypto';
 import type { CartItem, ProvisionServersRequest } from '../src/domain/requests';
 
-/** By its first two letters the stub knows what becomes of the order. */
-export type Fate = 'AB' | 'NO' | 'UA';
-
-export interface Order {
+interface Order {
   items: number;
-  /** Servers of each item. @default 1 */
-  quantity?: number;
   firewalls: boolean;
-  fate?: Fate;
+  /** The stub refuses it. */
+  refused?: true;
 }
 
 export function newReference(): string {
   return `B-${randomUUID()}`;
 }
 
-export function provisionRequest({ items, quantity, firewalls, fate = 'AB' }: Order): ProvisionServersRequest {
+export function provisionRequest({ items, firewalls, refused }: Order): ProvisionServersRequest {
   const item: CartItem = {
     billing_cycle: 1,
     plan_id: 17,
     plan_type: 'cloud_servers_standard',
     password: 'an-Example-only-1',
     os_template_id: 3,
-    ...(quantity === undefined ? {} : { quantity }),
   };
   return {
     reference: newReference(),
-    account: `${fate}-12345678`,
+    account: refused ? 'NO-12345678' : 'AB-12345678',
     label: 'web-1',
     items: Array.from({ length: items }, () => item),
     ...(firewalls ? { firewalls: [143] } : {}),

@@ -14,7 +14,7 @@ import { readClientConfig } from '../src/config';
 import { migrate } from '../src/journal/migrate';
 import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
-import { startDevServer, type DevServer } from '../scripts/dev-server';
+import { startDevServer } from '../scripts/dev-server';
 import { startProcess, type RunningProcess } from '../scripts/processes';
 import { resolveTemporal } from '../scripts/temporal-cli';
 import type { Built } from './built';
@@ -26,19 +26,13 @@ export type Store = 'memory' | 'file';
 export interface StandOptions {
   /** Ignored where TEMPORAL_ADDRESS names a server. @default 'memory' */
   store?: Store;
-  /** A server that somebody else starts and stops. @default TEMPORAL_ADDRESS */
-  address?: string;
-  latencyMs?: number;
+  /** @default 0 */
   staggerMs?: number;
   /**
    * With a PostgreSQL for journals, where the system has one. Without it there are no workers of kind `postgres`.
    * @default false
    */
   journalServer?: boolean;
-  /**
-   * The journal of workers of each kind, where somebody else keeps it. @default one of the stand's own for each kind
-   */
-  journalUrl?: string;
 }
 
 /**
@@ -54,58 +48,41 @@ export class Stand {
   private readonly workers = new Set<RunningProcess>();
 
   private constructor(
-    readonly built: Built,
+    private readonly built: Built,
     /** For a table: which server it is. */
     readonly serverName: string,
-    /** Unknown for a server that is not ours. */
-    readonly serverPid: number | undefined,
-    readonly providerUrl: string,
+    private readonly providerUrl: string,
     private readonly temporalEnvironment: Record<string, string>,
-    readonly connection: Connection,
-    readonly namespace: string,
+    private readonly connection: Connection,
+    private readonly namespace: string,
     private readonly folder: string,
     /** Where journals in PostgreSQL are, if there are any. */
     readonly journal: { server: JournalServer; url: string } | undefined,
-    private readonly journalUrl: string | undefined,
     private readonly end: () => Promise<void>,
   ) {}
 
   static async start(
     built: Built,
-    { store = 'memory', address, latencyMs = 0, staggerMs = 0, journalServer = false, journalUrl }: StandOptions = {},
+    { store = 'memory', staggerMs = 0, journalServer = false }: StandOptions,
   ): Promise<Stand> {
     const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
-    const stub = await startProcess('bench/provider-stub.ts', {
-      STUB_LATENCY_MS: String(latencyMs),
-      STUB_STAGGER_MS: String(staggerMs),
-    });
-    const server = address === undefined ? await startServer(store, folder) : undefined;
-    const ownAddress = server?.address ?? address;
-    const environment = ownAddress
-      ? { TEMPORAL_ADDRESS: ownAddress, TEMPORAL_NAMESPACE: 'default' }
+    const stub = await startProcess('bench/provider-stub.ts', { STUB_STAGGER_MS: String(staggerMs) });
+    const server = await startServer(store, folder);
+    const environment = server
+      ? { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' }
       : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
     const journal = journalServer ? await startJournal() : undefined;
     const { temporal, namespace } = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
     const connection = await Connection.connect(temporal.connectionOptions);
-    const stand = new Stand(
-      built,
-      server ? `dev server, ${store === 'file' ? 'with a file' : 'in memory'}` : 'TEMPORAL_ADDRESS',
-      server?.pid,
-      stub.ready,
-      environment,
-      connection,
-      namespace,
-      folder,
-      journal,
-      journalUrl,
-      async () => {
-        await connection.close();
-        await server?.stop();
-        await stub.kill('SIGKILL');
-        await journal?.server.stop();
-        await rm(folder, { recursive: true, force: true });
-      },
-    );
+    const serverName = server ? `dev server, ${store === 'file' ? 'with a file' : 'in memory'}` : 'TEMPORAL_ADDRESS';
+    const end = async () => {
+      await connection.close();
+      await server?.stop();
+      await stub.kill('SIGKILL');
+      await journal?.server.stop();
+      await rm(folder, { recursive: true, force: true });
+    };
+    const stand = new Stand(built, serverName, stub.ready, environment, connection, namespace, folder, journal, end);
     Stand.standing.add(stand);
     return stand;
   }
@@ -115,40 +92,29 @@ export class Stand {
     await Promise.all([...Stand.standing].map((stand) => stand.close()));
   }
 
-  /** What a worker of this kind is told; each kind has a task queue of its own. */
-  environmentOf(kind: WorkerKind): Record<string, string> {
-    return {
+  /** Each kind has a task queue and a journal of its own. */
+  async startWorker(kind: WorkerKind): Promise<RunningProcess> {
+    if (kind === 'postgres' && this.journal === undefined) throw new Error('this stand has no PostgreSQL for journals');
+    const worker = await startProcess(kind === 'bare' ? this.built.bareWorker : this.built.worker, {
       ...this.temporalEnvironment,
       PROVIDER_BASE_URL: this.providerUrl,
       SERVER_POINTERS: '/vm_object_ids',
       TASK_QUEUE: `bench-${kind}`,
-      JOURNAL_URL: this.journalUrlOf(kind),
+      // Never the one that a user of this machine has.
+      JOURNAL_URL: (kind === 'postgres' && this.journal?.url) || `file:${join(this.folder, `journal-${kind}.db`)}`,
       ...(kind === 'encrypted' ? { PAYLOAD_KEYS: payloadKeys } : { PAYLOAD_ENCRYPTION: 'off' }),
-    };
-  }
-
-  /** Never the one that a user of this machine has. */
-  private journalUrlOf(kind: WorkerKind): string {
-    if (kind !== 'postgres') return this.journalUrl ?? `file:${join(this.folder, `journal-${kind}.db`)}`;
-    if (this.journal === undefined) throw new Error('this stand has no PostgreSQL for journals');
-    return this.journal.url;
-  }
-
-  /** @param flags of Node's own */
-  async startWorker(kind: WorkerKind, flags: readonly string[] = []): Promise<RunningProcess> {
-    const program = kind === 'bare' ? this.built.bareWorker : this.built.worker;
-    const worker = await startProcess(program, this.environmentOf(kind), flags);
+    });
     this.workers.add(worker);
     return worker;
   }
 
   /** As a backend has it, for sagas that the worker of this kind runs. */
   clientFor(kind: WorkerKind): Client {
-    const dataConverter = kind === 'encrypted' ? createDataConverter(parsePayloadKeys(payloadKeys)) : undefined;
+    const { connection, namespace } = this;
+    const keys = kind === 'encrypted' ? parsePayloadKeys(payloadKeys) : undefined;
     return new Client({
-      connection: this.connection,
-      namespace: this.namespace,
-      ...(kind === 'bare' ? {} : { dataConverter: dataConverter ?? createDataConverter(undefined) }),
+      ...{ connection, namespace },
+      ...(kind === 'bare' ? {} : { dataConverter: createDataConverter(keys) }),
     });
   }
 
@@ -164,7 +130,7 @@ export class Stand {
 }
 
 /** @returns nothing where the environment names a server that runs already */
-async function startServer(store: Store, folder: string): Promise<DevServer | undefined> {
+async function startServer(store: Store, folder: string) {
   const temporal = await resolveTemporal();
   if (temporal.kind === 'address') return undefined;
   return startDevServer({

@@ -1,11 +1,11 @@
 /** What sagas that wait for a person hold in one worker: change orders that nobody has approved yet. */
 import type { SagaHandle } from '../src/client/handle';
 import type { Built } from './built';
-import { closedLoop, timed } from './closed-loop';
 import { markdownTable } from './markdown';
 import { residentMiB } from './process-figures';
 import { newReference } from './requests';
 import { Stand } from './stand';
+import { closedLoop, timed } from './statistics';
 
 interface WaitingFigures {
   sagas: number;

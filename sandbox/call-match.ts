@@ -1,6 +1,6 @@
 /** Selects calls: by endpoint, and by what a call names in its path, query or body. */
 import { z } from 'zod';
-import type { EndpointName } from './endpoints';
+import { endpointNames } from './endpoints';
 
 const id = z.number().int().positive();
 
@@ -16,10 +16,11 @@ export const callMatchSchema = z.strictObject({
 /** A call must match all given fields. */
 export type CallMatch = z.infer<typeof callMatchSchema>;
 
-export interface AwaitedCalls {
+export const awaitedCallsSchema = z.strictObject({
   /** Default `*`: any endpoint. */
-  endpoint?: EndpointName | '*' | undefined;
-  match?: CallMatch | undefined;
+  endpoint: z.enum([...endpointNames, '*']).optional(),
+  match: callMatchSchema.optional(),
   /** Default 1. Calls that arrived before count, too. */
-  times?: number | undefined;
-}
+  times: id.optional(),
+});
+export type AwaitedCalls = z.infer<typeof awaitedCallsSchema>;

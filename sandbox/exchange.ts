@@ -97,7 +97,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
         await sleep(spec.delayMs ?? 100, undefined, { signal: closing }).catch(() => undefined);
         return send(usual);
       case 'garbage':
-        return sendText(usual.status, spec.text ?? '<html><body>It works!</body>');
+        return sendText(usual.status, '<html><body>It works!</body>');
       case 'empty':
         return sendText(usual.status, '');
       case 'oversized':
@@ -119,34 +119,20 @@ export async function exchange({ call, response, faults, settings, act, elsewher
   }
 
   function send({ status, body, headers }: Answer): void {
-    if (echoRequests && status >= 400) return echo(status, body, headers);
-    const shown = oddity === 'texts' ? inTexts(body) : body;
-    sendText(status, shown === undefined ? '' : JSON.stringify(shown), headers);
-  }
-
-  function echo(status: number, body: unknown, headers: Record<string, string> = {}): void {
-    const request = JSON.stringify(call.body);
-    if (echoRequests === 'page') {
-      const page = `<html><pre>${inHtml(request)}</pre></html>`;
-      return sendText(status, page, { ...headers, 'content-type': 'text/html' });
-    }
-    const fields = Object.entries(call.body ?? {}).map(([name, value]): [string, string] => [name, String(value)]);
-    if (echoRequests === 'form') return sendText(status, new URLSearchParams(fields).toString(), headers);
-    sendText(status, JSON.stringify(echoing(body, echoRequests === 'text' ? request : call.body)), headers);
+    if (body === undefined) return sendText(status, '', headers);
+    const shown = echoRequests && status >= 400 ? { ...fieldsOf(body), request: call.body } : body;
+    sendText(status, JSON.stringify(oddity === 'texts' ? inTexts(shown) : shown), headers);
   }
 
   function sendText(status: number, text: string, headers: Record<string, string> = {}): void {
     call.status = status;
-    const packed = { gzip: gzipSync, deflate: deflateSync }[oddity as 'gzip' | 'deflate'] as
-      typeof gzipSync | undefined;
-    const marked = oddity === 'mark' ? `\uFEFF${text}` : text;
-    const bytes = text === '' || !packed ? Buffer.from(text === '' ? '' : marked) : packed(text);
-    const encoding = text === '' || !packed ? {} : { 'content-encoding': String(oddity) };
-    const length = status === 204 ? {} : { 'content-length': bytes.length };
-    const type = text === '' ? {} : { 'content-type': 'application/json' };
     if (oddity === 'continue') response.writeContinue();
-    response.writeHead(status, { ...type, ...encoding, ...length, ...headers, ...fault?.spec.headers });
-    response.end(bytes);
+    if (text === '') return void response.writeHead(status, { 'content-length': 0, ...headers }).end();
+    const packed = oddity === 'gzip' ? gzipSync(text) : oddity === 'deflate' ? deflateSync(text) : undefined;
+    const bytes = packed ?? Buffer.from(oddity === 'mark' ? `\uFEFF${text}` : text);
+    const encoding = packed ? { 'content-encoding': String(oddity) } : {};
+    const type = { 'content-type': 'application/json', 'content-length': bytes.length };
+    response.writeHead(status, { ...type, ...encoding, ...headers }).end(bytes);
   }
 
   /** By the call's number, so that the same run meets the same. */
@@ -163,19 +149,14 @@ export async function exchange({ call, response, faults, settings, act, elsewher
   }
 }
 
-/** As PHP writes it. */
-function inHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#039;' };
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
-}
-
-function echoing(body: unknown, request: unknown): unknown {
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, request } : body;
+/** Of a body that is no object: one field with it. */
+function fieldsOf(body: unknown): object {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : { answer: body };
 }
 
 /** Valid JSON with the usual answer, but far too long: a client without a limit would read it. */
 function padded(body: unknown, sizeBytes: number): string {
-  const usual = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : { answer: body };
+  const usual = fieldsOf(body);
   const bare = JSON.stringify({ ...usual, padding: '' });
   return JSON.stringify({ ...usual, padding: 'x'.repeat(Math.max(0, sizeBytes - Buffer.byteLength(bare))) });
 }

@@ -42,18 +42,14 @@ export const faultSchema = z
      * `says-no-*` (default one of many ways to say no).
      */
     body: z.unknown().optional(),
-    /** `garbage`: instead of a page for people. */
-    text: z.string().optional(),
-    /** More headers of the answer. */
-    headers: z.record(z.string(), z.string()).optional(),
     /** `error-code`: the code in the body, default 500. */
     code: z.number().int().min(400).optional(),
     /** `error-code`: under `data` (default), or at the top of the body. */
     codeAt: z.enum(['data', 'top']).optional(),
     /** `odd`: in which form; default one of those that are no lie. */
     oddity: z.enum(oddities).optional(),
-    /** `rate-limit`: the Retry-After header, as seconds or verbatim (a date); default: none is sent. */
-    retryAfter: z.union([z.number().nonnegative(), z.string()]).optional(),
+    /** `rate-limit`: the Retry-After header, in seconds; default: none is sent. */
+    retryAfter: z.number().nonnegative().optional(),
     /** `redirect`, `redirect-after`: default a path of the sandbox that does not exist. */
     location: z.string().optional(),
     /** `slow`: how long the answer is delayed after the effect, default 100. */
@@ -83,8 +79,6 @@ export const randomFaultsSchema = z.strictObject({
     .optional(),
   /** Default: all. */
   endpoints: z.array(z.enum(endpointNames)).min(1).optional(),
-  /** After so many struck calls the plan ends; default: never. */
-  strikesMax: id.optional(),
 });
 
 export type RandomFaults = z.infer<typeof randomFaultsSchema>;
@@ -99,7 +93,6 @@ export interface Strike {
 
 interface Plan {
   id: string;
-  described: FaultSpec | { random: RandomFaults };
   /** Counts the call if it matches. @returns what strikes it */
   strike: (call: Call) => Strike['spec'] | undefined;
   opened: Promise<void>;
@@ -115,13 +108,13 @@ export class Faults {
     this.strikes = new Happenings(ledger.faultsStruck);
   }
 
-  /** Returns the fault's id. Throws a ZodError for an invalid plan. */
+  /** @returns the fault's id. @throws ZodError for an invalid plan */
   add(fault: FaultSpec): string {
     const spec = faultSchema.parse(fault);
     const from = spec.nth ?? spec.from ?? 1;
     const times = spec.times === 'all' ? Infinity : (spec.times ?? 1);
     let counted = 0;
-    return this.plan(spec, (call) => {
+    return this.plan((call) => {
       if (!fits(call, spec)) return undefined;
       counted += 1;
       return counted >= from && counted < from + times ? spec : undefined;
@@ -136,38 +129,27 @@ export class Faults {
     const random = randomFaultsSchema.parse(faults);
     const kinds = random.kinds ?? faultKinds.filter((kind) => kind !== 'gate' && !kind.startsWith('hang'));
     const counted = new Map<EndpointName, number>();
-    let left = random.strikesMax ?? Infinity;
-    return this.plan({ random }, ({ endpoint }) => {
+    return this.plan(({ endpoint }) => {
       if (endpoint === null || (random.endpoints && !random.endpoints.includes(endpoint))) return undefined;
       const nth = (counted.get(endpoint) ?? 0) + 1;
       counted.set(endpoint, nth);
       const chance = chanceOf(`${random.seed}/${endpoint}/${nth}`);
-      if (left === 0 || chance() >= random.rate) return undefined;
-      left -= 1;
+      if (chance() >= random.rate) return undefined;
       const kind = kinds[Math.floor(chance() * kinds.length)];
       return kind === undefined ? undefined : { kind };
     });
   }
 
-  list(): { id: string; fault: FaultSpec | { random: RandomFaults } }[] {
-    return this.plans.map(({ id, described }) => ({ id, fault: described }));
-  }
-
-  /** Opens a gate for good: held calls go on, later ones pass. Throws if there is no such gate. */
+  /** Opens a gate for good: held calls go on, later ones pass. Throws if there is no such fault. */
   release(id: string): void {
-    const plan = this.plans.find((candidate) => candidate.id === id);
-    if (!plan || !('kind' in plan.described) || plan.described.kind !== 'gate') {
-      throw new Error(`There is no gate ${id}`);
-    }
-    this.plans = this.plans.filter((other) => other !== plan);
-    plan.open();
+    if (!this.plans.some((plan) => plan.id === id)) throw new Error(`There is no fault ${id}`);
+    this.lift(id);
   }
 
   /** Removes this fault, if it still exists; calls that it struck stay struck. */
   lift(id: string): void {
-    const lifted = this.plans.find((plan) => plan.id === id);
-    this.plans = this.plans.filter((plan) => plan !== lifted);
-    lifted?.open();
+    for (const plan of this.plans) if (plan.id === id) plan.open();
+    this.plans = this.plans.filter((plan) => plan.id !== id);
   }
 
   /** Removes all faults; calls held at gates go on, calls that hang do not. */
@@ -205,11 +187,11 @@ export class Faults {
     this.strikes.abandon(reason);
   }
 
-  private plan(described: Plan['described'], strike: Plan['strike']): string {
+  private plan(strike: Plan['strike']): string {
     let open = () => {};
     const opened = new Promise<void>((resolve) => (open = resolve));
     const id = `fault-${++this.added}`;
-    this.plans.push({ id, described, strike, opened, open });
+    this.plans.push({ id, strike, opened, open });
     return id;
   }
 }

@@ -7,7 +7,7 @@
 import type { EndpointName } from './endpoints';
 import type { CallMatch } from './call-match';
 import type { FaultKind } from './fault-kinds';
-import type { CartItem, Resource } from './payloads';
+import type { CartItem, Resource } from './rules';
 
 export interface CartItemAdded {
   type: 'cartItemAdded';
@@ -52,8 +52,6 @@ export interface PlanSwitched {
   type: 'planSwitched';
   seq: number;
   subscriptionId: number;
-  /** Null where the sandbox does not know the plan before. */
-  fromPlanId: number | null;
   planId: number;
   total: number;
   currency: string;

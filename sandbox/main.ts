@@ -4,20 +4,14 @@
  *
  *     SANDBOX_PORT          default 0: any free port
  *     SANDBOX_HOST          default 127.0.0.1
- *     SANDBOX_BASE_PATH     such as /v1; default nothing
  *     SANDBOX_TOKEN         the bearer token that calls must carry; default none
- *     SANDBOX_LATENCY_MS    default 0
  *     SANDBOX_FAULT_RATE    0 to 1: the share of calls that fail at random; default 0
- *     SANDBOX_FAULT_KINDS   which kinds, comma-separated; default all that end
- *     SANDBOX_SEED          decides which calls are struck; default 1
- *     SANDBOX_SERVERS       JSON: [{ "vmObjectId", "account"?, "label"?, "firewalls"? }]
+ *     SANDBOX_SEED          decides which calls are struck, and how; default 1
  *     SANDBOX_SETTINGS      JSON: any of `settings.ts`
  */
 import { z } from 'zod';
-import { randomFaultsSchema } from './faults';
 import { Sandbox, type SandboxOptions } from './server';
-import { serverSeedSchema } from './servers';
-import { settingsPatchSchema } from './settings';
+import type { SettingsPatch } from './settings';
 
 const json = z.string().transform((text, context): unknown => {
   try {
@@ -31,48 +25,30 @@ const json = z.string().transform((text, context): unknown => {
 const environmentSchema = z.object({
   SANDBOX_PORT: z.coerce.number('must be a port').int().min(0).max(65_535).default(0),
   SANDBOX_HOST: z.string().default('127.0.0.1'),
-  SANDBOX_BASE_PATH: z
-    .string()
-    .regex(/^(\/[^/]+)*$/, 'must begin with a slash and end without one')
-    .default(''),
   SANDBOX_TOKEN: z.string().min(1).optional(),
-  SANDBOX_LATENCY_MS: z.coerce.number('must be milliseconds').int().min(0).max(60_000).optional(),
   SANDBOX_FAULT_RATE: z.coerce.number('must be a number from 0 to 1').min(0).max(1).default(0),
-  SANDBOX_FAULT_KINDS: z
-    .string()
-    .transform((kinds): unknown => kinds.split(','))
-    .pipe(randomFaultsSchema.shape.kinds)
-    .optional(),
   SANDBOX_SEED: z.string().default('1'),
-  SANDBOX_SERVERS: json.pipe(z.array(serverSeedSchema)).optional(),
-  SANDBOX_SETTINGS: json.pipe(settingsPatchSchema).default({}),
+  SANDBOX_SETTINGS: json.pipe(z.looseObject({})).default({}),
 });
 
 function optionsFrom(environment: NodeJS.ProcessEnv): SandboxOptions {
   // An empty variable counts as not set, as shells and container files usually mean it.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const parsed = environmentSchema.safeParse(given);
-  if (!parsed.success) {
-    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`these settings are wrong:\n  ${wrong.join('\n  ')}`);
-  }
-  const set = parsed.data;
+  const set = environmentSchema.parse(given);
+  const [seed, rate] = [set.SANDBOX_SEED, set.SANDBOX_FAULT_RATE];
   return {
-    ...set.SANDBOX_SETTINGS,
+    // Checked when the sandbox starts.
+    ...(set.SANDBOX_SETTINGS as SettingsPatch),
     ...(set.SANDBOX_TOKEN === undefined ? {} : { token: set.SANDBOX_TOKEN }),
-    ...(set.SANDBOX_LATENCY_MS === undefined ? {} : { latencyMs: set.SANDBOX_LATENCY_MS }),
-    ...(set.SANDBOX_FAULT_RATE === 0
-      ? {}
-      : { randomFaults: { seed: set.SANDBOX_SEED, rate: set.SANDBOX_FAULT_RATE, kinds: set.SANDBOX_FAULT_KINDS } }),
+    ...(rate === 0 ? {} : { randomFaults: { seed, rate } }),
     port: set.SANDBOX_PORT,
     host: set.SANDBOX_HOST,
-    basePath: set.SANDBOX_BASE_PATH,
-    servers: set.SANDBOX_SERVERS ?? [],
     log: (line) => process.stderr.write(`${line}\n`),
   };
 }
 
 function whyNot(error: unknown): string {
+  if (error instanceof z.ZodError) return `these settings are wrong:\n${z.prettifyError(error)}`;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
     return `port ${process.env['SANDBOX_PORT']} is in use; set SANDBOX_PORT to another port, or to 0 for any free port`;

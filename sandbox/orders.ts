@@ -1,8 +1,7 @@
-/** The cart and the orders: rows 1–3, and the servers that orders make. */
+/** The cart and the orders: rows 1–3. */
 import type { CartItemAdded, CartItemDeleted, Ledger, OrderPlaced } from './ledger';
-import { type Answer, cartItemAnswer, orderAnswer, plainAnswer, refusal } from './responses';
-import type { CartItem } from './payloads';
-import { checkCartItem, checkOrder, isServer } from './rules';
+import { type Answer, cartItemAnswer, checked, orderAnswer, plainAnswer, refuse } from './responses';
+import { type CartItem, cartItemSchema, orderSchema } from './rules';
 import type { Settings } from './settings';
 
 interface CartEntry {
@@ -13,11 +12,7 @@ interface CartEntry {
 
 export class Orders {
   private readonly cart = new Map<number, CartEntry>();
-  /** Set by an account's first order, and never changed. */
-  private readonly fixedCurrencies = new Map<string, string>();
   private nextCartItemId = 501;
-  /** Ids of deleted items that no later item has got. */
-  private readonly freeIds: number[] = [];
   private nextOrderId = 701;
 
   constructor(
@@ -28,12 +23,10 @@ export class Orders {
 
   /** Row 2. */
   addCartItem(body: unknown): Answer {
-    const checked = checkCartItem(body, this.settings());
-    if (!checked.ok) return refusal(422, 'The cart item is not valid', checked.errors);
-    const free = this.settings().idsGivenAgain ? this.freeIds.shift() : undefined;
-    const cartItemId = free ?? this.nextCartItemId++;
-    this.cart.set(cartItemId, { item: checked.value, state: 'open' });
-    this.ledger.tookEffect<CartItemAdded>({ type: 'cartItemAdded', cartItemId, item: checked.value });
+    const item = checkedItem(body, this.settings());
+    const cartItemId = this.nextCartItemId++;
+    this.cart.set(cartItemId, { item, state: 'open' });
+    this.ledger.tookEffect<CartItemAdded>({ type: 'cartItemAdded', cartItemId, item });
     return cartItemAnswer(cartItemId);
   }
 
@@ -44,66 +37,81 @@ export class Orders {
    * order: no row of the document does that.
    */
   deleteCartItem(cartItemId: number | null): Answer {
-    const entry = cartItemId === null ? undefined : this.cart.get(cartItemId);
-    const { closedCartItems, plainResponse } = this.settings();
-    if (cartItemId === null || !entry) return noCartItem();
-    if (closedCartItems === 'refuse') {
-      if (entry.state === 'deleted') return noCartItem();
-      if (entry.state === 'ordered') return refusal(409, 'The cart item belongs to an order');
+    const entry = this.cart.get(cartItemId ?? 0);
+    const refusing = this.settings().closedCartItems === 'refuse';
+    if (cartItemId === null || !entry || (refusing && entry.state === 'deleted')) {
+      refuse(404, 'There is no such cart item');
     }
+    if (refusing && entry.state === 'ordered') refuse(409, 'The cart item belongs to an order');
     if (entry.state !== 'deleted') {
       entry.state = 'deleted';
-      this.freeIds.push(cartItemId);
       this.ledger.tookEffect<CartItemDeleted>({ type: 'cartItemDeleted', cartItemId });
     }
-    return plainAnswer(plainResponse);
+    return plainAnswer;
   }
 
   /** Row 1. */
   placeOrder(body: unknown): Answer {
-    const checked = checkOrder(body, this.settings());
-    if (!checked.ok) return refusal(422, 'The order is not valid', checked.errors);
-    const { account, label, cartItems } = checked.value;
-    const { closedCartItems, orderResponse } = this.settings();
-
-    const currency = this.currencyOf(account) ?? currencyNamed(checked.value.currency);
-    const errors = currency === undefined ? ['currency: required, the account has none yet'] : [];
+    const { account, label, cartItems } = checked(orderSchema, body);
+    const settings = this.settings();
+    const errors: string[] = [];
     const entries: CartEntry[] = [];
     for (const id of cartItems) {
       const entry = this.cart.get(id);
-      if (entry && (entry.state === 'open' || closedCartItems === 'take')) entries.push(entry);
+      if (entry && (entry.state === 'open' || settings.closedCartItems === 'take')) entries.push(entry);
       else errors.push(`cartItems: ${id} ${entry ? `is already ${entry.state}` : 'does not exist'}`);
     }
-    if (currency === undefined || errors.length > 0) return refusal(422, 'The order cannot be placed', errors);
+    if (errors.length > 0) refuse(422, 'The order cannot be placed', errors);
 
-    this.fixedCurrencies.set(account, currency);
     for (const entry of entries) entry.state = 'ordered';
     const items = entries.map((entry) => entry.item);
-    const units = items.reduce((sum, item) => sum + (isServer(item, this.settings()) ? (item.quantity ?? 1) : 0), 0);
+    const units = items.reduce((sum, item) => sum + (isServer(item, settings) ? (item.quantity ?? 1) : 0), 0);
     const order = this.ledger.tookEffect<OrderPlaced>({
       type: 'orderPlaced',
       orderId: this.nextOrderId++,
       account,
-      currency,
+      currency: 'usd',
       label: label ?? null,
       cartItems,
       items,
       vmObjectIds: Array.from({ length: units }, () => this.buildServer()),
     });
-    return orderAnswer(orderResponse, order);
-  }
-
-  private currencyOf(account: string): string | undefined {
-    const { accountCurrencies, defaultAccountCurrency } = this.settings();
-    return this.fixedCurrencies.get(account) ?? accountCurrencies[account] ?? defaultAccountCurrency ?? undefined;
+    return orderAnswer(settings.orderResponse, order);
   }
 }
 
-function noCartItem(): Answer {
-  return refusal(404, 'There is no such cart item');
+/** The plan types of the document's password rule. The document also calls the four supported ones "cloud servers". */
+const cloudServerPlanTypes = [
+  'cloud_servers_standard',
+  'cloud_servers_highmemory',
+  'cloud_servers_highstorage',
+  'cloud_servers_highfrequency',
+  'cloud_servers_dedicatedcpu',
+  'cloud_servers_highstorage_sas',
+];
+
+/** Row 2, with the rules between its fields. @throws Refused */
+function checkedItem(body: unknown, { supportedPlanTypes, plans }: Settings): CartItem {
+  const item = checked(cartItemSchema, body);
+  const { plan_id, plan_type, password, os_template_id } = item;
+  const errors: string[] = [];
+  if (plan_type !== undefined) {
+    if (!supportedPlanTypes.includes(plan_type)) {
+      errors.push(`plan_type: must be one of ${supportedPlanTypes.join(', ')}`);
+    }
+    if (cloudServerPlanTypes.includes(plan_type)) {
+      if (password === undefined) errors.push(`password: required for ${plan_type}`);
+      if (os_template_id === undefined) errors.push(`os_template_id: required for ${plan_type}`);
+    }
+    const typeOfPlan = plans[String(plan_id)] ?? plan_type;
+    if (typeOfPlan !== plan_type) errors.push(`plan_id: this plan is of type ${typeOfPlan}`);
+  }
+  if (errors.length > 0) refuse(422, 'The request is not valid', errors);
+  return item;
 }
 
-/** Quotes have a "lowercase currency code"; an order may write it in any case. */
-function currencyNamed(currency: unknown): string | undefined {
-  return typeof currency === 'string' && /^[A-Za-z]{3}$/.test(currency) ? currency.toLowerCase() : undefined;
+/** Whether an item makes servers: by its plan type, else by its plan's type, else by the setting. */
+function isServer({ plan_type, plan_id }: CartItem, { plans, untypedItemsAreServers }: Settings): boolean {
+  const planType = plan_type ?? plans[String(plan_id)];
+  return planType === undefined ? untypedItemsAreServers : cloudServerPlanTypes.includes(planType);
 }

@@ -1,19 +1,19 @@
-/** What the interface does with a complete call: it checks credentials and body, and lets the right row work on it. */
+/** What the interface does with a complete call: it checks the credentials, and lets the right row work on it. */
 import type { Destination } from './endpoints';
 import type { Oddity } from './fault-kinds';
 import type { Ledger } from './ledger';
 import { Orders } from './orders';
-import { bodyBytesMax, type ReceivedBody } from './request';
-import { type Answer, refusal } from './responses';
+import { type Answer, refuse, Refused } from './responses';
 import { Servers } from './servers';
 import type { Settings } from './settings';
 import { Subscriptions } from './subscriptions';
 
 export interface ProviderRequest {
-  to: Destination;
+  /** Undefined: nothing lives there. */
+  to: Destination | undefined;
   authorization: string | undefined;
   query: URLSearchParams;
-  body: ReceivedBody;
+  body: unknown;
   /** The form of the answer, as far as it is about what the answer shows. */
   oddity?: Oddity | undefined;
   /** In the control panel, which knows neither locks nor servers that are not ready. */
@@ -37,44 +37,43 @@ export class Provider {
   }
 
   /** Works on a call; its effects are in the ledger when this returns. */
-  workOn({ to, authorization, query, body, oddity, byHand, overlaps }: ProviderRequest): Answer {
-    if (!to.endpoint) {
-      if (to.allowed.length === 0) return refusal(404, 'There is no such path');
-      return { ...refusal(405, 'There is no such method here'), headers: { allow: to.allowed.join(', ') } };
+  workOn(request: ProviderRequest): Answer {
+    try {
+      return this.accept(request);
+    } catch (error) {
+      if (error instanceof Refused) return error.answer;
+      throw error;
     }
+  }
+
+  private accept({ to, authorization, query, body, oddity, byHand, overlaps }: ProviderRequest): Answer {
+    if (!to) refuse(404, 'There is no such path and method');
     const { token, cartLock } = this.settings();
     if (token !== null && authorization !== `Bearer ${token}`) {
-      return refusal(401, 'The credentials are missing or not accepted');
+      refuse(401, 'The credentials are missing or not accepted');
     }
-    if (body.tooLarge) return refusal(413, `The body is larger than ${bodyBytesMax} bytes`);
-    if (to.endpoint.takesBody && !body.json) return refusal(400, 'The body is not JSON');
-
-    const { pathId } = to;
-    const payload = body.json?.value;
-    if (cartLock !== null && overlaps) return refusal(cartLock, 'The cart is locked');
-    if (!byHand && [8, 9, 10].includes(to.endpoint.row ?? 0)) {
-      const unready = this.servers.refuseUnready(pathId);
-      if (unready) return unready;
-    }
-    switch (to.endpoint.name) {
+    if (cartLock !== null && overlaps) refuse(cartLock, 'The cart is locked');
+    const { name, row, pathId } = to;
+    if (!byHand && row !== null && row >= 8) this.servers.refuseUnready(pathId);
+    switch (name) {
       case 'place-order':
-        return this.orders.placeOrder(payload);
+        return this.orders.placeOrder(body);
       case 'add-cart-item':
-        return this.orders.addCartItem(payload);
+        return this.orders.addCartItem(body);
       case 'delete-cart-item':
         return this.orders.deleteCartItem(pathId);
       case 'place-change-order':
-        return this.subscriptions.placeChangeOrder(payload);
+        return this.subscriptions.placeChangeOrder(body);
       case 'quote-change-order':
-        return this.subscriptions.quoteChangeOrder(payload);
+        return this.subscriptions.quoteChangeOrder(body);
       case 'switch-plan':
-        return this.subscriptions.switchPlan(pathId, payload);
+        return this.subscriptions.switchPlan(pathId, body);
       case 'quote-plan-switch':
-        return this.subscriptions.quoteSwitch(payload);
+        return this.subscriptions.quoteSwitch(body);
       case 'assign-firewalls':
-        return this.servers.assignFirewalls(pathId, payload);
+        return this.servers.assignFirewalls(pathId, body);
       case 'unassign-firewalls':
-        return this.servers.unassignFirewalls(pathId, payload);
+        return this.servers.unassignFirewalls(pathId, body);
       case 'list-firewalls':
         return this.servers.listFirewalls(pathId, oddity);
       case 'find-servers':

@@ -1,8 +1,9 @@
 /**
  * Answers. The document shows the body of row 2 and the quotes of rows 5–7. All other success bodies and all errors are
- * "not shown": their shape is a setting here, and the service must not rely on it.
+ * "not shown": their shape is made up here, some by a setting, and the service must not rely on it.
  */
-import type { ChangeOrderPlaced, OrderPlaced } from './ledger';
+import type { z } from 'zod';
+import type { OrderPlaced } from './ledger';
 import type { Settings } from './settings';
 
 export interface Answer {
@@ -16,55 +17,44 @@ export function refusal(status: number, message: string, errors: string[] = []):
   return { status, body: { code: status, message, errors } };
 }
 
+/** Thrown where a call is refused: it has no effect. */
+export class Refused extends Error {
+  constructor(readonly answer: Answer) {
+    super('refused');
+  }
+}
+
+export function refuse(status: number, message: string, errors?: string[]): never {
+  throw new Refused(refusal(status, message, errors));
+}
+
+/** @returns what a row's schema makes of a body. @throws Refused */
+export function checked<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
+  refuse(422, 'The request is not valid', errors);
+}
+
 /** Row 2, as the document shows it: key `0` and key `data`. */
 export function cartItemAnswer(cartItemId: number): Answer {
   return { status: 200, body: { '0': cartItemId, data: { message: 'The item was added to the cart', code: 200 } } };
 }
 
-export function plainAnswer(shape: Settings['plainResponse']): Answer {
-  switch (shape) {
-    case 'none':
-      return { status: 204 };
-    case 'empty':
-      return { status: 200, body: {} };
-    case 'opaque':
-      return { status: 200, body: { status: 'accepted' } };
-  }
-}
+/** Of a row whose answer is not shown. */
+export const plainAnswer: Answer = { status: 200, body: { status: 'accepted' } };
 
 /** Row 1. */
 export function orderAnswer(shape: Settings['orderResponse'], order: OrderPlaced): Answer {
-  if (typeof shape === 'function') return { status: 200, body: shape(order) };
-  if (shape === 'pending') return { status: 202, body: { order_id: order.orderId, status: 'pending_payment' } };
-  if (shape === 'ids') {
-    return { status: 200, body: { order_id: order.orderId, vm_object_ids: order.vmObjectIds } };
-  }
-  if (shape === 'servers') {
-    const servers = order.vmObjectIds.map((id) => ({ id }));
-    return { status: 200, body: { data: { code: 200, order: { id: order.orderId, servers } } } };
-  }
-  return plainAnswer(shape);
-}
-
-/** Row 4. */
-export function changeOrderAnswer(shape: Settings['changeOrderResponse'], change: ChangeOrderPlaced): Answer {
-  return shape === 'ids' ? { status: 200, body: { change_order_id: change.changeOrderId } } : plainAnswer(shape);
+  if (shape === 'opaque') return plainAnswer;
+  const { orderId, vmObjectIds } = order;
+  return { status: 200, body: shape === 'ids' ? { order_id: orderId, vm_object_ids: vmObjectIds } : shape(order) };
 }
 
 /** Row 10. */
 export function firewallListAnswer(shape: Settings['firewallListResponse'], ids: number[]): Answer {
-  if (typeof shape === 'function') return { status: 200, body: shape(ids) };
-  const objects = ids.map((id) => ({ id, name: `firewall-${id}` }));
-  const bodies = {
-    ids,
-    objects,
-    firewalls: { firewalls: objects },
-    'firewall-ids': { firewalls: ids },
-    data: { data: objects },
-    'data-ids': { data: ids },
-    opaque: { status: 'ok' },
-  };
-  return { status: 200, body: bodies[shape] };
+  if (shape === 'opaque') return { status: 200, body: { status: 'ok' } };
+  return { status: 200, body: shape === 'objects' ? ids.map((id) => ({ id, name: `firewall-${id}` })) : shape(ids) };
 }
 
 /** Row 10: the first half of a longer list, in one of the forms that interfaces give it. */
@@ -106,6 +96,6 @@ export const noes: readonly unknown[] = [
 export function inTexts(body: unknown): unknown {
   const texts = JSON.stringify(body, (name, value: unknown) =>
     typeof value !== 'number' ? value : name === 'total' ? value.toFixed(2) : String(value),
-  ) as string | undefined;
-  return texts === undefined ? undefined : (JSON.parse(texts) as unknown);
+  );
+  return JSON.parse(texts) as unknown;
 }

@@ -11,7 +11,6 @@ import type {
   LedgerEntry,
   LedgerSnapshot,
   OrderPlaced,
-  Placed,
   PlanSwitched,
 } from './ledger';
 
@@ -99,38 +98,35 @@ export function callsTo(ledger: LedgerSnapshot, endpoint: number | EndpointName)
   return ledger.calls.filter((call) => (typeof endpoint === 'number' ? call.row : call.endpoint) === endpoint);
 }
 
-/** Equal keys mean the same purchase. Undefined leaves the entry out of the comparison. */
-export type SameThing = (placed: Placed) => string | undefined;
-
 /** An order by account and label, or by account and contents without one; a change or switch by what it asks for. */
-const sameRequest: SameThing = (placed) => {
-  switch (placed.type) {
+function purchaseIn(entry: LedgerEntry): string | undefined {
+  switch (entry.type) {
     case 'orderPlaced':
-      return JSON.stringify(['order', placed.account, placed.label ?? placed.items]);
+      return JSON.stringify(['order', entry.account, entry.label ?? entry.items]);
     case 'changeOrderPlaced':
-      return JSON.stringify(['change', placed.subscriptionId, placed.resources]);
+      return JSON.stringify(['change', entry.subscriptionId, entry.resources]);
     case 'planSwitched':
-      return JSON.stringify(['switch', placed.subscriptionId, placed.planId]);
+      return JSON.stringify(['switch', entry.subscriptionId, entry.planId]);
+    default:
+      return undefined;
   }
-};
+}
 
 /** The second and later effects of the same purchase; must be empty. A failing test prints them. */
-export function placedTwice(ledger: LedgerSnapshot, sameThing: SameThing = sameRequest): Placed[] {
+export function placedTwice(ledger: LedgerSnapshot): LedgerEntry[] {
   const seen = new Set<string>();
-  return ledger.entries.filter((entry): entry is Placed => {
-    if (entry.type !== 'orderPlaced' && entry.type !== 'changeOrderPlaced' && entry.type !== 'planSwitched')
-      return false;
-    const key = sameThing(entry);
-    if (key === undefined) return false;
-    const again = seen.has(key);
-    seen.add(key);
+  return ledger.entries.filter((entry) => {
+    const purchase = purchaseIn(entry);
+    if (purchase === undefined) return false;
+    const again = seen.has(purchase);
+    seen.add(purchase);
     return again;
   });
 }
 
 /** No order, change order or plan switch took effect twice. */
-export function noOrderPlacedTwice(ledger: LedgerSnapshot, sameThing: SameThing = sameRequest): boolean {
-  return placedTwice(ledger, sameThing).length === 0;
+export function noOrderPlacedTwice(ledger: LedgerSnapshot): boolean {
+  return placedTwice(ledger).length === 0;
 }
 
 export interface KnownServer {
@@ -184,34 +180,25 @@ export function firewallsOf(ledger: LedgerSnapshot, vmObjectId: number): number[
 }
 
 /**
- * The moments at which a server had neither all firewalls that it started with nor all that were wanted; must be empty.
- * There is no such moment on the way from one set to the other if the new ones are assigned first.
+ * Whether the server had, at each moment, all firewalls that it started with, or all that were wanted. On the way from
+ * one set to the other it has, if the new ones are assigned first.
  *
  * `wanted` defaults to the last moment's. Set it where the change may be incomplete or undone: else a server that lost
  * all its firewalls would count as one that wants none.
  *
  * @param besides firewalls that others change: they are ignored
  */
-function lessProtectedMoments(
+export function neverLessProtected(
   ledger: LedgerSnapshot,
   vmObjectId: number,
   wanted: readonly number[] = firewallsOf(ledger, vmObjectId),
   besides: readonly number[] = [],
-): FirewallMoment[] {
+): boolean {
   const moments = firewallMoments(ledger, vmObjectId);
   const atFirst = moments[0]?.firewalls ?? [];
-  const holdsAll = (moment: FirewallMoment, ids: readonly number[]) =>
-    ids.every((id) => moment.firewalls.includes(id) || besides.includes(id));
-  return moments.filter((moment) => !holdsAll(moment, atFirst) && !holdsAll(moment, wanted));
-}
-
-export function neverLessProtected(
-  ledger: LedgerSnapshot,
-  vmObjectId: number,
-  wanted?: readonly number[],
-  besides?: readonly number[],
-): boolean {
-  return lessProtectedMoments(ledger, vmObjectId, wanted, besides).length === 0;
+  return moments.every(({ firewalls }) =>
+    [atFirst, wanted].some((ids) => ids.every((id) => firewalls.includes(id) || besides.includes(id))),
+  );
 }
 
 function entriesOf<T extends LedgerEntry['type']>(

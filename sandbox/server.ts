@@ -8,30 +8,26 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { AwaitedCalls } from './call-match';
 import { controlPrefix, handleControl } from './control';
 import { destinationOf } from './endpoints';
 import { exchange } from './exchange';
-import { Faults, type FaultSpec, fits, type RandomFaults } from './faults';
+import { Faults, fits, type RandomFaults } from './faults';
 import { Happenings } from './happenings';
-import { type Call, type FaultStruck, Ledger, type OrderCancelled } from './ledger';
-import { Provenance } from './provenance';
+import { type Call, type FaultStruck, Ledger } from './ledger';
 import { Provider, type ProviderRequest } from './provider';
-import { orders } from './sentences';
-import { readBody, type ReceivedBody, whatItNames } from './request';
+import { bodyIn, Provenance, whatItNames } from './request';
 import type { ServerSeed } from './servers';
-import { changed, defaultSettings, type Settings, type SettingsPatch } from './settings';
+import { changed, type Settings, type SettingsPatch } from './settings';
 
 export interface SandboxOptions extends SettingsPatch {
   /** Default 0: any free port. */
   port?: number;
   /** Default 127.0.0.1. */
   host?: string;
-  /** A prefix of every path of the interface, and the end of `.url`, such as `/v1`; default none. */
-  basePath?: string;
   /** Servers that exist before any order. */
   servers?: ServerSeed[];
-  faults?: FaultSpec[];
   randomFaults?: RandomFaults;
   /** Called with one line per call: method, path, status. Never a body. */
   log?: (line: string) => void;
@@ -46,11 +42,11 @@ export class Sandbox {
   /** Plans of which an item is being added. */
   private readonly adding = new Set<string>();
   private readonly closing = new AbortController();
-  private readonly basePath: string;
   private readonly log: (line: string) => void;
   private readonly http: Server;
   private current: Settings;
-  private origin = '';
+  /** The base URL of the interface, without a slash at the end. */
+  url = '';
 
   /** Resolves when it listens. Rejects for invalid options, and for a port that is in use. */
   static async start(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -61,14 +57,12 @@ export class Sandbox {
   }
 
   private constructor(options: Omit<SandboxOptions, 'port' | 'host'>) {
-    const { basePath, servers, faults, randomFaults, log, ...settings } = options;
-    this.current = changed(defaultSettings, settings);
+    const { servers = [], randomFaults, log, ...settings } = options;
+    this.current = changed(settings);
     // Each waiting call adds a listener; under load there are many, and that is not a leak.
     setMaxListeners(0, this.closing.signal);
-    this.basePath = basePath ?? '';
     this.log = log ?? (() => undefined);
-    for (const server of servers ?? []) this.addServer(server);
-    for (const fault of faults ?? []) this.faults.add(fault);
+    for (const server of servers) this.addServer(server);
     if (randomFaults) this.faults.random(randomFaults);
     this.http = createServer((request, response) => {
       // An error here is a bug of the sandbox: it must be visible, and not look like a fault on demand.
@@ -82,18 +76,9 @@ export class Sandbox {
     this.http.keepAliveTimeout = 0;
   }
 
-  /** The base URL of the interface, without a slash at the end. */
-  get url(): string {
-    return this.origin + this.basePath;
-  }
-
-  get settings(): Readonly<Settings> {
-    return this.current;
-  }
-
-  /** Changes settings for calls from now on. Throws a ZodError for an unknown setting. */
+  /** Changes settings for calls from now on. @throws ZodError for an unknown setting */
   configure(patch: SettingsPatch): void {
-    this.current = changed(this.current, patch);
+    this.current = changed(patch, this.current);
   }
 
   /** Adds a server without an order. Throws if its id is taken. */
@@ -108,23 +93,15 @@ export class Sandbox {
    * @throws Error where it is refused
    */
   byHand(method: string, path: string, body?: unknown): void {
-    const { token } = this.settings;
-    const text = body === undefined ? '' : JSON.stringify(body);
+    const { token } = this.current;
     const { status } = this.work({
       to: destinationOf(method, path),
       authorization: token === null ? undefined : `Bearer ${token}`,
       query: new URLSearchParams(),
       byHand: true,
-      body: { text, json: body === undefined ? undefined : { value: body }, tooLarge: false },
+      body,
     }).answer;
     if (status >= 400) throw new Error(`the panel shows ${status} for ${method} ${path}`);
-  }
-
-  /** The provider cancels an order: nobody paid, it says. Throws for one that is not there. */
-  cancelOrder(orderId: number): void {
-    if (!orders(this.ledger).some((order) => order.orderId === orderId))
-      throw new Error(`There is no order ${orderId}`);
-    this.ledger.tookEffect<OrderCancelled>({ type: 'orderCancelled', orderId });
   }
 
   /** Resolves when so many matching calls have arrived; they may not have taken effect yet. */
@@ -154,29 +131,29 @@ export class Sandbox {
       this.http.listen(port, host, resolve);
     });
     const { port: bound } = this.http.address() as AddressInfo;
-    this.origin = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+    this.url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
   }
 
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request);
-    if (!body) return;
+    // The client may close the connection before the request is complete.
+    const body = await text(request).then(bodyIn, () => undefined);
+    if (body === undefined) return;
     const url = new URL(request.url ?? '/', 'http://sandbox');
-    if (url.pathname.startsWith(controlPrefix)) return handleControl(this, request, response, url, body);
+    if (url.pathname.startsWith(controlPrefix)) return handleControl(this, request, response, url.pathname, body);
     return this.serve(request, response, url, body);
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse, url: URL, body: ReceivedBody): Promise<void> {
-    const method = request.method ?? '';
-    const isInside = url.pathname.startsWith(this.basePath);
-    const to = destinationOf(method, isInside ? url.pathname.slice(this.basePath.length) : '');
+  private async serve(request: IncomingMessage, response: ServerResponse, url: URL, body: unknown): Promise<void> {
+    const { method = '', headers } = request;
+    const to = destinationOf(method, url.pathname);
     const call = this.ledger.called({
       receivedMs: Date.now(),
-      endpoint: to.endpoint?.name ?? null,
-      row: to.endpoint?.row ?? null,
+      endpoint: to?.name ?? null,
+      row: to?.row ?? null,
       method,
       path: request.url ?? '',
-      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
-      body: body.json ? body.json.value : body.text || null,
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      body,
       names: this.provenance.of(whatItNames(to, url.searchParams, body)),
       status: null,
       faults: [],
@@ -186,7 +163,7 @@ export class Sandbox {
       const faults = call.faults.map((fault) => ` (${fault.kind})`).join('');
       this.log(`${method} ${url.pathname} ${call.status ?? 'no answer'}${faults}`);
     });
-    const cart = to.endpoint?.name === 'add-cart-item' ? String(call.names.planId?.[0]) : undefined;
+    const cart = to?.name === 'add-cart-item' ? String(call.names.planId?.[0]) : undefined;
     const overlaps = cart !== undefined && this.adding.has(cart);
     if (cart !== undefined && !overlaps) {
       this.adding.add(cart);
@@ -198,18 +175,11 @@ export class Sandbox {
       response,
       faults: this.faults,
       settings: this.current,
-      elsewhere: `${this.origin}/elsewhere`,
+      elsewhere: `${this.url}/elsewhere`,
       closing: this.closing.signal,
       act: (oddity) => {
-        const { authorization } = request.headers;
-        const { answer, effects } = this.work({
-          to,
-          authorization,
-          query: url.searchParams,
-          body,
-          oddity,
-          overlaps,
-        });
+        const { authorization } = headers;
+        const { answer, effects } = this.work({ to, authorization, query: url.searchParams, body, oddity, overlaps });
         call.effects = effects;
         return answer;
       },

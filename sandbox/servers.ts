@@ -1,30 +1,27 @@
 /** The servers' side: firewall assignment, rows 8–10, and the optional directory of servers. */
-import { z } from 'zod';
 import type { Oddity } from './fault-kinds';
 import type { FirewallsChanged, Ledger } from './ledger';
 import {
   type Answer,
+  checked,
   firewallListAnswer,
   firewallPageAnswer,
   pendingFirewallsAnswer,
   plainAnswer,
-  refusal,
+  refuse,
 } from './responses';
-import { checkFirewalls } from './rules';
+import { firewallsSchema } from './rules';
 import { firewallMoments, servers } from './sentences';
 import type { Settings } from './settings';
 
-const id = z.int().positive();
-
-export const serverSeedSchema = z.strictObject({
-  vmObjectId: id,
-  account: z.string().optional(),
-  label: z.string().optional(),
+/** A server that no order made. */
+export interface ServerSeed {
+  vmObjectId: number;
+  account?: string;
+  label?: string;
   /** Its firewalls from the start. */
-  firewalls: z.array(id).optional(),
-});
-
-export type ServerSeed = z.infer<typeof serverSeedSchema>;
+  firewalls?: number[];
+}
 
 export class Servers {
   /** Has a key for every server that was built or seeded, or (with `anyServer`) that was assigned firewalls. */
@@ -70,7 +67,7 @@ export class Servers {
 
   /** Row 10. */
   listFirewalls(vmObjectId: number | null, oddity?: Oddity): Answer {
-    if (vmObjectId === null || !this.exists(vmObjectId)) return noServer();
+    this.mustExist(vmObjectId);
     const { firewallLag, firewallListResponse, pendingWhileLagging } = this.settings();
     const now = this.firewalls.get(vmObjectId) ?? [];
     const shown = [...(this.shown.get(vmObjectId) ?? [[]]), now];
@@ -85,23 +82,22 @@ export class Servers {
     return firewallListAnswer(firewallListResponse, listed);
   }
 
-  /** @returns the refusal of a call to a server that is not ready, or is being maintained */
-  refuseUnready(vmObjectId: number | null): Answer | undefined {
-    if (vmObjectId === null || !this.firewalls.has(vmObjectId)) return undefined;
+  /** Refuses a call to a server that is not ready, or is being maintained. */
+  refuseUnready(vmObjectId: number | null): void {
+    if (vmObjectId === null || !this.firewalls.has(vmObjectId)) return;
     const before = this.called.get(vmObjectId) ?? 0;
     this.called.set(vmObjectId, before + 1);
     const isSeeded = this.ledger.seededServers.some((server) => server.vmObjectId === vmObjectId);
     for (const { after, calls, statuses, new: onlyNew } of this.settings().unready) {
       if (before < after || before >= after + calls || (onlyNew && isSeeded)) continue;
-      return refusal(statuses[vmObjectId % statuses.length] ?? 423, 'The server is not ready');
+      refuse(statuses[vmObjectId % statuses.length] ?? 423, 'The server is not ready');
     }
-    return undefined;
   }
 
   /** The directory: it shows an order's servers after it was asked for them `lag` times. */
   findServers(query: URLSearchParams, oddity?: Oddity): Answer {
     const { directory } = this.settings();
-    if (directory === false) return refusal(404, 'There is no such path');
+    if (directory === false) refuse(404, 'There is no such path');
     const account = query.get('account');
     const label = query.get('label');
     const found = servers(this.ledger).filter(
@@ -118,8 +114,10 @@ export class Servers {
     return { status: 200, body: { data } };
   }
 
-  private exists(vmObjectId: number): boolean {
-    return this.firewalls.has(vmObjectId) || (this.settings().anyServer && vmObjectId > 0);
+  private mustExist(vmObjectId: number | null): asserts vmObjectId is number {
+    if (vmObjectId !== null && (this.firewalls.has(vmObjectId) || (this.settings().anyServer && vmObjectId > 0)))
+      return;
+    refuse(404, 'There is no such server', ['vm_object_id: does not exist']);
   }
 
   private change(
@@ -128,26 +126,20 @@ export class Servers {
     body: unknown,
     combine: (before: number[], asked: number[]) => number[],
   ): Answer {
-    const checked = checkFirewalls(body, this.settings());
-    if (!checked.ok) return refusal(422, 'The firewalls are not valid', checked.errors);
-    if (vmObjectId === null || !this.exists(vmObjectId)) return noServer();
-    const asked = checked.value.firewalls.map((firewall) => firewall.id);
-    const { knownFirewalls, plainResponse } = this.settings();
-    const unknown = knownFirewalls === null ? [] : asked.filter((id) => !knownFirewalls.includes(id));
+    const asked = checked(firewallsSchema, body).firewalls.map((firewall) => firewall.id);
+    this.mustExist(vmObjectId);
+    const { knownFirewalls } = this.settings();
+    const unknown = knownFirewalls === null ? [] : without(asked, knownFirewalls);
     if (unknown.length > 0) {
       const errors = unknown.map((id) => `firewalls: ${id} does not exist`);
-      return refusal(422, 'There is no such firewall', errors);
+      refuse(422, 'There is no such firewall', errors);
     }
     const before = this.firewalls.get(vmObjectId) ?? [];
     const after = combine(before, asked);
     this.firewalls.set(vmObjectId, after);
     this.ledger.tookEffect<FirewallsChanged>({ type, vmObjectId, firewalls: asked, before, after });
-    return plainAnswer(plainResponse);
+    return plainAnswer;
   }
 }
 
 const without = (ids: readonly number[], others: readonly number[]) => ids.filter((id) => !others.includes(id));
-
-function noServer(): Answer {
-  return refusal(404, 'There is no such server', ['vm_object_id: does not exist']);
-}

@@ -5,7 +5,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as client from '../src/client/index';
-import { compileInto } from './compile';
+import { compileInto } from './build';
 
 const root = join(__dirname, '..');
 

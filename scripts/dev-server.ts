@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { holdProgram, readied } from './held-program';
-import { assertFree, freePorts, touch, untilNamespaceReady, untilPageReady } from './reachable';
+import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady } from './reachable';
 import { NoTemporalError, resolveTemporal, type ResolveOptions } from './temporal-cli';
 
 /** Each start uses other ports. */
@@ -89,7 +89,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     if (port !== undefined) await assertFree(port);
   }
   for (let start = 1; ; start += 1) {
-    const [anyPort = 0, anyUiPort = 0] = await freePorts(2);
+    const [anyPort = 0, anyUiPort = 0] = await lowPorts(2);
     const port = options.port ?? anyPort;
     const uiPort = options.ui === false ? undefined : (options.uiPort ?? anyUiPort);
     const where = {
@@ -104,7 +104,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       ...(options.logFile === undefined ? {} : { TETHERED_LOG_FILE: options.logFile }),
     });
     try {
-      const held = await readied(program, (signal) => untilAllReady(where, options.namespace ?? 'default', signal));
+      const held = await readied(program, async (signal) => {
+        await untilNamespaceReady(where.address, options.namespace ?? 'default', signal);
+        if (where.uiUrl !== undefined) await untilPageReady('the Web UI', where.uiUrl, signal);
+      });
       return { ...where, ...held };
     } catch (error) {
       // Before a free port is used, another process may take it; the server may then end without a message.
@@ -113,15 +116,6 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       if (!lost || chosen || start === startsMax) throw error;
     }
   }
-}
-
-async function untilAllReady(
-  { address, uiUrl }: Pick<DevServer, 'address' | 'uiUrl'>,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<void> {
-  await untilNamespaceReady(address, namespace, signal);
-  if (uiUrl !== undefined) await untilPageReady('the Web UI', uiUrl, signal);
 }
 
 function argumentsFor(options: DevServerOptions, port: number, uiPort: number | undefined): string[] {

@@ -31,6 +31,11 @@ export interface Deployment {
   deploymentName: string;
 }
 
+const drainages: Partial<Record<number, 'draining' | 'drained'>> = {
+  [VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINING]: 'draining',
+  [VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED]: 'drained',
+};
+
 /** @returns the versions that the server knows, the newest first; none before their first worker has started */
 export async function versionsOf({ connection, namespace, deploymentName }: Deployment): Promise<Version[]> {
   try {
@@ -41,17 +46,12 @@ export async function versionsOf({ connection, namespace, deploymentName }: Depl
     return (info?.versionSummaries ?? []).map(({ deploymentVersion, status, drainageInfo }) => ({
       buildId: deploymentVersion?.buildId ?? '',
       current: status === WorkerDeploymentVersionStatus.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT,
-      drainage: drainageOf(drainageInfo?.status),
+      drainage: drainages[drainageInfo?.status ?? 0],
     }));
   } catch (error) {
     if (grpcCodeOf(error) === grpcCodes.notFound) return [];
     throw error;
   }
-}
-
-function drainageOf(status: temporal.api.enums.v1.VersionDrainageStatus | null | undefined): Version['drainage'] {
-  if (status === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED) return 'drained';
-  return status === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINING ? 'draining' : undefined;
 }
 
 /**
@@ -75,7 +75,8 @@ export async function makeCurrent(
         return;
       } catch (error) {
         if (grpcCodeOf(error) !== grpcCodes.failedPrecondition) throw error;
-        missing = detailsOf(error);
+        // Without the status code that gRPC puts before it.
+        missing = (error as { details?: string }).details ?? String(error);
       }
     }
     if (Date.now() > deadline) {
@@ -85,12 +86,6 @@ export async function makeCurrent(
     }
     await pause(lookEveryMs);
   }
-}
-
-/** The server's message, without the status code that gRPC puts before it. */
-function detailsOf(error: unknown): string {
-  const { details, message } = error as { details?: string; message: string };
-  return details ?? message;
 }
 
 class NoWorkersError extends Error {}

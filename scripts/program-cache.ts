@@ -1,7 +1,6 @@
 /** A cache for programs that the project needs and does not ship; they are built once. */
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { accessSync, constants, linkSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -49,13 +48,8 @@ export async function goInstall(
         }),
       );
     await run(['get', ...packages, ...newer]);
-    await run([
-      'install',
-      '-mod=mod',
-      '-buildvcs=false',
-      '-ldflags=-s -w',
-      ...packages.map((name) => name.replace(/@.*/, '')),
-    ]);
+    const names = packages.map((name) => name.replace(/@.*/, ''));
+    await run(['install', '-mod=mod', '-buildvcs=false', '-ldflags=-s -w', ...names]);
   } finally {
     rmSync(module, { recursive: true, force: true });
   }
@@ -78,15 +72,9 @@ export async function endOf(child: ReturnType<typeof spawn>): Promise<void> {
  * Does the work in one process at a time. Two at once would do no harm, so the lock of a dead process may be broken.
  */
 export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  const mine = `${lock}.${randomUUID()}`;
-  writeFileSync(mine, String(process.pid));
-  try {
-    while (!taken(lock, mine)) {
-      if (isLeftBehind(lock)) rmSync(lock, { force: true });
-      else await pause(200);
-    }
-  } finally {
-    rmSync(mine, { force: true });
+  while (!taken(lock)) {
+    if (isLeftBehind(lock)) rmSync(lock, { force: true });
+    else await pause(200);
   }
   try {
     return await work();
@@ -95,10 +83,9 @@ export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** A symbolic link is created with its content, so that no process reads a lock without a holder. */
-function taken(lock: string, mine: string): boolean {
+function taken(lock: string): boolean {
   try {
-    linkSync(mine, lock);
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
     return true;
   } catch {
     return false;
@@ -109,6 +96,7 @@ function taken(lock: string, mine: string): boolean {
 function isLeftBehind(lock: string): boolean {
   try {
     if (Date.now() - statSync(lock).mtimeMs > lockMaxMs) return true;
+    // A lock that has no id in it yet is read as 0, which is this process's own group.
     process.kill(Number(readFileSync(lock, 'utf8')), 0);
     return false;
   } catch (error) {

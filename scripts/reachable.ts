@@ -1,7 +1,7 @@
 /** Finds free ports, and waits until a server answers. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 
@@ -77,17 +77,8 @@ export async function assertFree(port: number): Promise<void> {
   await once(server.close(), 'close');
 }
 
-/** Different ports: each is held until all are known. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  for (const server of servers) await once(server.close(), 'close');
-  return ports;
-}
-
 /**
- * Ports below the system's ephemeral range, so that no other process gets one by chance. A Temporal server on
+ * Free ports below the system's ephemeral range, so that no other process gets one by chance. A Temporal server on
  * PostgreSQL needs them: it stores ports in a column with a maximum of 32767.
  */
 export async function lowPorts(count: number): Promise<number[]> {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { onPath } from '../../scripts/program-cache';
-import { freePorts } from '../../scripts/reachable';
+import { lowPorts } from '../../scripts/reachable';
 import { readDocument } from '../docs/tables';
 import { until } from './rig';
 
@@ -67,7 +67,7 @@ export async function startPrometheus(ports: Readonly<Record<string, number>>): 
   // As often as the others: nobody waits a minute for the first look.
   const slos = join(own, 'slos.yaml');
   await writeFile(slos, (await readFile(slos, 'utf8')).replace('interval: 1m', 'interval: 1s'));
-  const [port = 0] = await freePorts(1);
+  const [port = 0] = await lowPorts(1);
   const child = spawn(
     'prometheus',
     [

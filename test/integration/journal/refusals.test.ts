@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { freePorts, untilReady } from '../../../scripts/reachable';
+import { lowPorts, untilReady } from '../../../scripts/reachable';
 import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
 import { migrate, schemaNumber } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
@@ -108,7 +108,7 @@ describeWithPostgres('PostgreSQL', () => {
   });
 
   it('where nobody listens', async () => {
-    const [port] = await freePorts(1);
+    const [port] = await lowPorts(1);
     expect(await refused(server.url({ port: port! }))).toBe('no database answers at its address');
   });
 

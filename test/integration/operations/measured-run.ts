@@ -2,7 +2,7 @@
  * A real worker, sagas that meet every kind of trouble that a panel or a rule shows, and a Prometheus beside it, where
  * this machine has one, which scrapes them all the while.
  */
-import { freePorts } from '../../../scripts/reachable';
+import { lowPorts } from '../../../scripts/reachable';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
@@ -41,7 +41,7 @@ export class MeasuredRun {
     await rig.replaceWorkers({ taskQueue: 'another' });
     const line = await startLink(rig.address);
     const receiver = await WebhookReceiver.start();
-    const [port = 0] = await freePorts(1);
+    const [port = 0] = await lowPorts(1);
     const worker = await startProcess(programOf('worker'), {
       ...rig.environment,
       TEMPORAL_ADDRESS: line.address,

@@ -75,7 +75,7 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   const sandbox = await Sandbox.start({
     orderResponse: 'ids',
     anyServer: true,
-    echoRequests: 'json',
+    echoRequests: true,
     token: secrets.token.text,
   });
   const receiver = await WebhookReceiver.start();

@@ -37,8 +37,7 @@ const changed = (subscriptionId: number, delta_value = '1') => {
   const resources = [{ resource_name: 'vm_backup', delta_value }];
   return { type: 'changeOrderPlaced', changeOrderId: 1, subscriptionId, resources, ...quoted } as const;
 };
-const switched = (planId: number) =>
-  ({ type: 'planSwitched', subscriptionId: 5, fromPlanId: null, planId, ...quoted }) as const;
+const switched = (planId: number) => ({ type: 'planSwitched', subscriptionId: 5, planId, ...quoted }) as const;
 
 test.each<[string, Unnumbered<LedgerEntry>[], { deletedLater?: number[]; twice?: number[]; open: number[] }]>([
   ['nothing at all', [], { open: [1, 2, 3] }],
