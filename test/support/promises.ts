@@ -22,11 +22,10 @@ import {
 import type { LedgerSnapshot, OrderPlaced, Placed } from '../../sandbox/ledger';
 import type { RequestOf } from '../../src/domain/requests';
 import type { WorkflowName } from '../../src/domain/identity';
-import type { Leftover } from '../../src/domain/leftovers';
 import type { SagaOutcome } from '../../src/domain/outcomes';
 import type { Report, ResultOf } from '../../src/domain/results';
 import { planIdOf } from './requests';
-import type { Ended } from './sagas';
+import { leftoversOf, reportOf, type Ended } from './sagas';
 
 /** A workflow and the request that it was started with. */
 export type Asked = { [W in WorkflowName]: { workflow: W; request: RequestOf[W] } }[WorkflowName];
@@ -41,7 +40,7 @@ export function brokenPromises(
   ended: Ended,
   others: readonly number[] = [],
 ): string[] {
-  const told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
+  const told = { ...ended, report: reportOf(ended) };
   const broken = [...promisesOf(ledger, asked, told, others), ...hiddenByWords(ended)];
   return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
 }
@@ -57,15 +56,14 @@ export function brokenByAll(ledger: LedgerSnapshot): string[] {
 
 /** The word for it all hides nothing of what stands beside it. */
 export function hiddenByWords(ended: Ended): string[] {
-  const told: Told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
-  const { outcome } = (told.result ?? told.report ?? {}) as { outcome?: SagaOutcome };
+  const { outcome } = (ended.result ?? reportOf(ended) ?? {}) as { outcome?: SagaOutcome };
   if (outcome === undefined) return [];
-  const { skipped = [] } = (told.result ?? {}) as { skipped?: string[] };
+  const { skipped = [] } = (ended.result ?? {}) as { skipped?: string[] };
   const isWhole = outcome === 'done' || outcome === 'reversed' || outcome === 'untouched';
-  const isLeft = leftoversOf(told).length + skipped.length > 0;
+  const isLeft = leftoversOf(ended).length + skipped.length > 0;
   if (isWhole && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
   const pivots = ['place-order', 'place-change-order', 'switch-plan'];
-  const isPlaced = told.report?.steps.some(({ id, status }) => pivots.includes(id) && status === 'done') ?? false;
+  const isPlaced = reportOf(ended)?.steps.some(({ id, status }) => pivots.includes(id) && status === 'done') ?? false;
   const isCancelled = ended.failure?.type === 'OrderCancelled';
   return isPlaced && !isCancelled && outcome.startsWith('reversed')
     ? [`it is called ${outcome}, and it was placed`]
@@ -230,10 +228,6 @@ function cleaned(ledger: LedgerSnapshot, reference: string, told: Told): string[
   for (const id of deleted) if (deletedAfter.includes(id)) broken.push(`cart item ${id} is ordered, and was deleted`);
   for (const id of leftAlone) if (!ordered.includes(id)) broken.push(`cart item ${id} was left alone for nothing`);
   return broken;
-}
-
-function leftoversOf({ result, report }: Told): Leftover[] {
-  return report?.leftovers ?? (result as { leftovers?: Leftover[] } | undefined)?.leftovers ?? [];
 }
 
 function sameSet(one: readonly number[], other: readonly number[]): boolean {
