@@ -19,6 +19,7 @@ import {
   silentLeftovers,
   switchesOf,
 } from '../../sandbox/sentences';
+import type { EndpointName } from '../../sandbox/endpoints';
 import type { LedgerSnapshot, OrderPlaced, Placed } from '../../sandbox/ledger';
 import type { RequestOf } from '../../src/domain/requests';
 import type { WorkflowName } from '../../src/domain/identity';
@@ -26,6 +27,9 @@ import type { SagaOutcome } from '../../src/domain/outcomes';
 import type { Report, ResultOf } from '../../src/domain/results';
 import { planIdOf } from './requests';
 import { leftoversOf, reportOf, type Ended } from './sagas';
+
+/** The rows of the calls that cannot be undone, and the steps that make them. */
+export const pivots = ['place-order', 'place-change-order', 'switch-plan'] as const satisfies EndpointName[];
 
 /** A workflow and the request that it was started with. */
 export type Asked = { [W in WorkflowName]: { workflow: W; request: RequestOf[W] } }[WorkflowName];
@@ -45,6 +49,18 @@ export function brokenPromises(
   return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
 }
 
+/** What it bought. */
+export function placementsOf(ledger: LedgerSnapshot, { workflow, request }: Asked): Placed[] {
+  switch (workflow) {
+    case 'changeOrder':
+      return changeOrdersOf(ledger, request.subscription_id);
+    case 'switchPlan':
+      return switchesOf(ledger, request.subscription_id);
+    default:
+      return ordersWithLabel(ledger, request.reference);
+  }
+}
+
 /** What an account of the whole shows: nothing was bought twice, whoever asked for it. */
 export function brokenByAll(ledger: LedgerSnapshot): string[] {
   return [
@@ -62,8 +78,8 @@ export function hiddenByWords(ended: Ended): string[] {
   const isWhole = outcome === 'done' || outcome === 'reversed' || outcome === 'untouched';
   const isLeft = leftoversOf(ended).length + skipped.length > 0;
   if (isWhole && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
-  const pivots = ['place-order', 'place-change-order', 'switch-plan'];
-  const isPlaced = reportOf(ended)?.steps.some(({ id, status }) => pivots.includes(id) && status === 'done') ?? false;
+  const isPivot = (id: string) => pivots.some((pivot) => pivot === id);
+  const isPlaced = reportOf(ended)?.steps.some(({ id, status }) => isPivot(id) && status === 'done') ?? false;
   const isCancelled = ended.failure?.type === 'OrderCancelled';
   return isPlaced && !isCancelled && outcome.startsWith('reversed')
     ? [`it is called ${outcome}, and it was placed`]
@@ -76,15 +92,12 @@ function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told, others: re
   switch (asked.workflow) {
     case 'provisionServers':
       return provisioned(ledger, asked.request, told);
-    case 'changeOrder': {
-      const placed = changeOrdersOf(ledger, asked.request.subscription_id);
-      if (!asked.request.quoteOnly) return placedOnce(placed, 'place-change-order', told);
-      return placed.length === 0 ? [] : ['it was only asked for a quote, and it placed'];
-    }
+    case 'changeOrder':
     case 'switchPlan': {
-      const placed = switchesOf(ledger, asked.request.subscription_id);
-      if (!asked.request.quoteOnly) return placedOnce(placed, 'switch-plan', told);
-      return placed.length === 0 ? [] : ['it was only asked for a quote, and it switched'];
+      const placed = placementsOf(ledger, asked);
+      const step = asked.workflow === 'changeOrder' ? 'place-change-order' : 'switch-plan';
+      if (!asked.request.quoteOnly) return placedOnce(placed, step, told);
+      return placed.length === 0 ? [] : ['it was only asked for a quote, and it placed'];
     }
     case 'setFirewalls':
       return protectedThroughout(ledger, asked.request, told, others);

@@ -5,8 +5,7 @@
 import type { LedgerSnapshot, OrderPlaced } from '../../../sandbox/ledger';
 import { firewallsOf, openCartItems, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
 import type { SetFirewallsRequest } from '../../../src/domain/requests';
-import { isPlaced } from '../../support/operator';
-import { brokenByAll, brokenPromises, hiddenByWords, type Asked } from '../../support/promises';
+import { brokenByAll, brokenPromises, hiddenByWords, placementsOf, type Asked } from '../../support/promises';
 import { differences, type Row } from '../../support/rows-and-ledger';
 import { leftoversOf, type Ended } from '../../support/sagas';
 import type { PlannedSaga } from './storm/plan';
@@ -70,7 +69,7 @@ export function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] 
     if (ended === undefined) return [`${name} has not ended`];
     if (mayEndEarly && ended.result === undefined) return [];
     const buys = asked.workflow !== 'setFirewalls' && asked.workflow !== 'cleanCart';
-    if (buys && !isPlaced(ledger, asked)) return [`${name} was never placed`];
+    if (buys && placementsOf(ledger, asked).length === 0) return [`${name} was never placed`];
     const { outcome, skipped = [] } = (ended.result ?? {}) as { outcome?: string; skipped?: string[] };
     // What a call without an answer may have added is told, and changes nothing of what was bought.
     const isOnlyDoubt = skipped.length === 0 && leftoversOf(ended).every(({ kind }) => kind === 'cart-item-unknown');

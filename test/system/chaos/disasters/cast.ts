@@ -3,6 +3,7 @@ import type { Sandbox } from '../../../../sandbox/server';
 import type { OrderSagaClient } from '../../../../src/client/client';
 import type { SagaHandle } from '../../../../src/client/handle';
 import type { DecisionName } from '../../../../src/domain/decisions';
+import type { Waiting } from '../../../../src/domain/progress';
 import type { Asked } from '../../../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../../support/requests';
 import { until } from '../../../support/rig';
@@ -43,13 +44,26 @@ export class Cast {
    * others come.
    */
   async liveOn(): Promise<void> {
-    const [approved] = this.members;
-    if (approved === undefined) throw new Error('nobody has taken a place yet');
-    await this.approve(approved);
+    const approved = this.member('waits for an approval (1)');
+    await this.decide(approved, 'approve');
+    await approved.saga.result();
     this.letGo();
     await this.untilDone('came and ended in the lost time');
     await this.untilItAsks('came in the lost time, and waits for an approval');
     await this.untilInFlight('came in the lost time; its order was taken, and the answer is in flight', 'after');
+  }
+
+  /** @param role how it begins */
+  member(role: string): Member {
+    const found = this.members.find((one) => one.role.startsWith(role));
+    if (found === undefined) throw new Error(`nobody ${role}`);
+    return found;
+  }
+
+  /** Approved, it wants to go on, and cannot. */
+  async getStuck(member: Member): Promise<Waiting> {
+    await this.decide(member, 'approve');
+    return untilWaiting(member.saga, 'stuck');
   }
 
   private async untilItAsks(role: string): Promise<Member> {
@@ -68,15 +82,8 @@ export class Cast {
   }
 
   /** From the first call to the outcome. */
-  private async untilDone(role: string): Promise<Member> {
-    const member = await this.sendNew(role);
-    await member.saga.result();
-    return member;
-  }
-
-  private async approve({ saga }: Member): Promise<void> {
-    await answer(saga, 'approve', { by: 'a person' });
-    await saga.result();
+  private async untilDone(role: string): Promise<void> {
+    await (await this.sendNew(role)).saga.result();
   }
 
   async decide({ saga }: Member, decision: DecisionName): Promise<void> {

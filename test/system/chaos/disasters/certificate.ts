@@ -15,10 +15,7 @@ export const certificates: Disaster[] = [
       scene.phase('the certificate has expired');
       provider.show(expired());
       scene.cast.letGo();
-      const [waiting] = scene.cast.members;
-      if (waiting === undefined) throw new Error('nobody has taken a place');
-      await scene.cast.decide(waiting, 'approve');
-      const { lastFailure } = await untilWaiting(waiting.saga, 'stuck');
+      const { lastFailure } = await scene.cast.getStuck(scene.cast.member('waits for an approval'));
       const calls = () => scene.ground.sandbox.ledger.calls.length;
       const before = calls();
       await untilWaiting((await scene.cast.sendNew('came while the certificate was expired')).saga, 'stuck');

@@ -19,9 +19,7 @@ export const failover: Disaster = {
     if (standby === undefined) throw new Error('there is no second cluster');
     scene.phase('the second cluster catches up');
     const here = new OrderSagaClient(ground.temporal);
-    const [waiting] = cast.members;
-    if (waiting === undefined) throw new Error('nobody has taken a place');
-    await until(() => isKnown(standby, waiting.saga.workflowId));
+    await until(() => isKnown(standby, cast.member('waits for an approval').saga.workflowId));
     await caughtUp(scene, standby);
     scene.phase('it lags: sagas go on, some come, some end');
     standby.link.cut();
@@ -97,17 +95,8 @@ async function caughtUp({ ground, cast }: Scene, { stack, namespace, temporal }:
 }
 
 async function activeAt({ namespace, temporal }: Standby, address: string): Promise<string | undefined> {
-  const described = await temporal([
-    'operator',
-    'namespace',
-    'describe',
-    '-n',
-    namespace,
-    '--address',
-    address,
-    '-o',
-    'json',
-  ]);
+  const at = ['--address', address, '-n', namespace, '-o', 'json'];
+  const described = await temporal(['operator', 'namespace', 'describe', ...at]);
   const { replicationConfig } = JSON.parse(described) as { replicationConfig?: { activeClusterName?: string } };
   return replicationConfig?.activeClusterName;
 }

@@ -11,7 +11,7 @@ import type { Cluster } from '../../../support/postgres';
 import { isRunning } from '../../../support/is-running';
 import { until } from '../../../support/rig';
 import { answer, untilWaiting } from '../../../support/sagas';
-import type { Disaster, Scene } from './scene';
+import { journalOf, type Disaster, type Scene } from './scene';
 
 /** For a journal in a file, with its write-ahead log. */
 const fileKilobytes = 16 * 1024;
@@ -49,8 +49,7 @@ export const fullDisks: Disaster[] = [
     ground: { journal: 'apart' },
     lacks: whyNoSmallDisk,
     strike: async (scene) => {
-      const { journalCluster } = scene.ground;
-      if (journalCluster === undefined) throw new Error('the journal has no cluster of its own');
+      const journalCluster = journalOf(scene);
       const disk = await onSmallDisk(scene, journalCluster);
       scene.phase('the disk is full');
       await fill(disk, journalCluster);
@@ -101,40 +100,35 @@ async function onSmallDisk(scene: Scene, { part, folder }: Cluster): Promise<Sma
 }
 
 /** Somebody else writes until nothing fits any more; then the log of PostgreSQL grows until it cannot go on. */
-async function fill(disk: SmallDisk, { programs, superuser }: Cluster): Promise<void> {
+async function fill(disk: SmallDisk, cluster: Cluster): Promise<void> {
   disk.fill();
   const write = "select pg_logical_emit_message(true, 'somebody', repeat('x', 1000000))";
-  await until(() =>
-    askPostgres(programs, { ...superuser, database: 'postgres' }, write).then(
-      () => false,
-      () => true,
-    ),
+  await until(async () => !(await isDone(cluster, write)));
+}
+
+async function isDone({ programs, superuser }: Cluster, statement: string): Promise<boolean> {
+  return askPostgres(programs, { ...superuser, database: 'postgres' }, statement).then(
+    () => true,
+    () => false,
   );
 }
 
 /** What the system's supervisor, or compose, does by itself: PostgreSQL is started where it has ended. */
-async function makeRoom(scene: Scene, disk: SmallDisk, { part, programs, superuser }: Cluster): Promise<void> {
+async function makeRoom(scene: Scene, disk: SmallDisk, cluster: Cluster): Promise<void> {
   scene.note('df "$PGDATA" && rm …');
   disk.empty();
-  if (!isRunning(part.pid)) {
+  if (!isRunning(cluster.part.pid)) {
     scene.note('pg_ctl start');
-    await part.restart();
+    await cluster.part.restart();
   }
-  await until(() =>
-    askPostgres(programs, { ...superuser, database: 'postgres' }, 'checkpoint').then(
-      () => true,
-      () => false,
-    ),
-  );
+  await until(() => isDone(cluster, 'checkpoint'));
 }
 
 /** The calls that are in flight end, and one saga wants to go on. */
 async function stuckByTheJournal(scene: Scene): Promise<void> {
-  const [waiting] = scene.cast.members;
-  if (waiting === undefined) throw new Error('nobody has taken a place');
+  const waiting = scene.cast.member('waits for an approval');
   scene.cast.letGo();
-  await scene.cast.decide(waiting, 'approve');
-  let said = await untilWaiting(waiting.saga, 'stuck');
+  let said = await scene.cast.getStuck(waiting);
   for (let tries = 1; tries < triesMax && !isFull.test(said.question); tries += 1) {
     await answer(waiting.saga, 'retry');
     said = await untilWaiting(waiting.saga, 'stuck');

@@ -5,7 +5,7 @@
 import { untilWaiting } from '../../../support/sagas';
 import type { Cluster } from '../../../support/postgres';
 import { ArchivedPostgres } from './archived-postgres';
-import type { Disaster, Expected, Scene } from './scene';
+import { journalOf, type Disaster, type Expected, type Scene } from './scene';
 import { saidThere } from '../../../support/operator';
 
 const restored = /^The journal was restored/;
@@ -23,37 +23,27 @@ export const restores: Disaster[] = [
     name: 'restore-together-unsaid',
     title: 'Temporal and the journal are restored together, and nobody says so: the workers find out by the timeline',
     strike: async (scene) => {
-      const { cast, ground, person } = scene;
+      const { cast, ground } = scene;
       const { sandbox } = ground;
       await restoreBoth(scene);
       scene.phase('the workers begin, the backend sends again, and nobody has said anything');
       const effectsBefore = sandbox.ledger.entries.length;
       await ground.hire();
       await cast.sendAgain();
-      const [, waiting] = cast.members;
-      const unknown = cast.members.find(({ role }) => role.startsWith('came and ended in the lost time'));
-      if (unknown === undefined || waiting === undefined) throw new Error('nobody knows what was lost');
+      const waiting = cast.member('waits for an approval (2)');
       await untilWaiting(waiting.saga, 'approval');
-      await cast.decide(waiting, 'approve');
-      await untilWaiting(waiting.saga, 'stuck');
+      await cast.getStuck(waiting);
       // Nobody but the provider knows of its order.
-      await untilWaiting(unknown.saga, 'stuck');
+      await untilWaiting(cast.member('came and ended in the lost time').saga, 'stuck');
       await scene.listen();
       const effectsAfter = sandbox.ledger.entries.length;
-      const status = await person.journal(['status'], [4]);
-      scene.phase('a person stops the workers, and says so');
-      await ground.dismiss();
-      const expected = await newEpoch(scene);
-      return {
-        ...expected,
-        facts: {
-          'the workers found out by the timeline': /restored +the journal’s database was restored or failed over/.test(
-            status,
-          ),
-          'sagas said why': scene.hasSaid(/Our own journal was restored or replaced: .*it is on timeline/),
-          'nothing was sent until a person had said it': effectsAfter === effectsBefore,
-        },
-      };
+      return saidLater(scene, (status) => ({
+        'the workers found out by the timeline': /restored +the journal’s database was restored or failed over/.test(
+          status,
+        ),
+        'sagas said why': scene.hasSaid(/Our own journal was restored or replaced: .*it is on timeline/),
+        'nothing was sent until a person had said it': effectsAfter === effectsBefore,
+      }));
     },
   },
   {
@@ -91,7 +81,7 @@ export const restores: Disaster[] = [
     title: 'The journal loses its last seconds, which were not archived yet; nobody says so, and the workers find out',
     ground: { journal: 'apart' },
     strike: async (scene) => {
-      const { cast, person, ground } = scene;
+      const { cast } = scene;
       const postgres = await ArchivedPostgres.of(journalOf(scene), scene.note);
       scene.phase('a backup');
       await postgres.backUp();
@@ -103,26 +93,14 @@ export const restores: Disaster[] = [
       cast.letGo();
       await postgres.restore();
       scene.phase('the workers find out');
-      const [, waiting] = cast.members;
-      const witness = cast.members.find(({ role }) => role.startsWith('came in the lost time, and waits'));
-      if (witness === undefined || waiting === undefined) throw new Error('nobody knows what was lost');
-      await cast.decide(witness, 'approve');
-      await untilWaiting(witness.saga, 'stuck');
-      await cast.decide(waiting, 'approve');
-      await untilWaiting(waiting.saga, 'stuck');
+      await cast.getStuck(cast.member('came in the lost time, and waits'));
+      await cast.getStuck(cast.member('waits for an approval (2)'));
       await scene.listen();
-      const status = await person.journal(['status'], [4]);
-      scene.phase('a person stops the workers, and says so');
-      await ground.dismiss();
-      const expected = await newEpoch(scene);
-      return {
-        ...expected,
-        facts: {
-          'the workers found out by themselves': /restored +noticed on/.test(status),
-          'sagas that could not know were stopped, too':
-            scene.said.filter(({ words }) => words.includes('Our own journal was restored or replaced')).length > 1,
-        },
-      };
+      return saidLater(scene, (status) => ({
+        'the workers found out by themselves': /restored +noticed on/.test(status),
+        'sagas that could not know were stopped, too':
+          scene.said.filter(({ words }) => words.includes('Our own journal was restored or replaced')).length > 1,
+      }));
     },
   },
 ];
@@ -152,6 +130,14 @@ async function loseTime(scene: Scene, cluster: Cluster): Promise<{ postgres: Arc
   return { postgres, target };
 }
 
+/** A person has found out by the status what the workers had, and says so. */
+async function saidLater(scene: Scene, factsOf: (status: string) => Record<string, boolean>): Promise<Expected> {
+  const facts = factsOf(await scene.person.journal(['status'], [4]));
+  scene.phase('a person stops the workers, and says so');
+  await scene.ground.dismiss();
+  return { ...(await newEpoch(scene)), facts };
+}
+
 /** With no worker: says that the journal was restored, and lets them begin. */
 async function newEpoch(scene: Scene): Promise<Expected> {
   const { person, ground } = scene;
@@ -170,9 +156,4 @@ async function newEpoch(scene: Scene): Promise<Expected> {
       [`of what is lost, the journal says: ${lost.trim()}`]: lost !== '',
     }),
   };
-}
-
-function journalOf({ ground: { journalCluster } }: Scene): Cluster {
-  if (journalCluster === undefined) throw new Error('the journal has no cluster of its own');
-  return journalCluster;
 }

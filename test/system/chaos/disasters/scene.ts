@@ -3,6 +3,7 @@
  * part took.
  */
 import { NoConnectionError, NoWorkerError, SearchAttributesMissingError } from '../../../../src/client/errors';
+import type { Cluster } from '../../../support/postgres';
 import type { Closers } from '../closers';
 import type { Cast } from './cast';
 import type { Ground, GroundOptions } from './ground';
@@ -80,6 +81,11 @@ export class Scene {
   hasSaid(words: RegExp): boolean {
     return this.said.some((one) => words.test(one.words));
   }
+}
+
+export function journalOf({ ground: { journalCluster } }: Scene): Cluster {
+  if (journalCluster === undefined) throw new Error('the journal has no cluster of its own');
+  return journalCluster;
 }
 
 /** Nobody answers for it just now, or nobody has seen it. */

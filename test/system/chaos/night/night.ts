@@ -9,7 +9,7 @@ import type { SagaHandle } from '../../../../src/client/handle';
 import type { ProvisionServersRequest } from '../../../../src/domain/requests';
 import type { SweepReport } from '../../../../src/domain/reconcile';
 import { buildPrograms } from '../../../support/programs';
-import type { Asked } from '../../../support/promises';
+import { pivots, type Asked } from '../../../support/promises';
 import { changeRequest, provisionRequest, switchRequest } from '../../../support/requests';
 import { outcomeOf } from '../../../support/sagas';
 import type { Closers } from '../closers';
@@ -39,7 +39,6 @@ const shares = { doubt: 0.35, down: 0.5, back: 0.75 };
 /** At a pace a person dares: the sagas are decided, so many in a second. */
 const pace = ['--rate', '20/s'];
 
-const pivots: EndpointName[] = ['place-order', 'place-change-order', 'switch-plan'];
 const others: EndpointName[] = [
   'add-cart-item',
   'delete-cart-item',
@@ -124,7 +123,7 @@ export class NightRun {
     await this.until('orders come', () => some(shares.doubt));
 
     this.phase('orders are taken without an answer');
-    const doubts = sandbox.faults.random({ seed: 6, rate: 1, kinds: [...before, ...after], endpoints: pivots });
+    const doubts = sandbox.faults.random({ seed: 6, rate: 1, kinds: [...before, ...after], endpoints: [...pivots] });
     await Promise.race([sandbox.whenStruck(doubts, Math.ceil(sagas * 0.05)), coming]);
     await this.until('orders come', () => some(shares.down));
 

@@ -3,18 +3,13 @@
  * worker. Each is replayed on the present code as well.
  */
 import type { Client } from '@temporalio/client';
-import { temporal as protocol } from '@temporalio/proto';
+import type { temporal as protocol } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { readWorkflowId } from '../../../../src/domain/identity';
 import { turnSignal } from '../../../../src/domain/turns';
 import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/grpc';
-
-const { WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW, WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND } =
-  protocol.api.enums.v1.WorkflowTaskFailedCause;
-
-/** For these the server fails a task: for a reset, and when something came in between. Others are a worker's. */
-const serversCauses = [WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW, WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND];
+import { brokenTask } from '../../../support/events';
 
 type HistoryEvent = protocol.api.history.v1.IHistoryEvent;
 
@@ -87,10 +82,8 @@ export async function historyOf(temporal: Client, workflowId: string, runId: str
 
 function hear(testimony: Testimony, events: HistoryEvent[], workflowId: string): void {
   for (const event of events) {
-    const failed = event.workflowTaskFailedEventAttributes;
-    // Something that came in between may also be told without a message.
-    if (failed?.failure?.message && !serversCauses.some((cause) => cause === failed.cause))
-      testimony.broken.push(`${workflowId}: a workflow task failed: ${failed.failure.message}`);
+    const broken = brokenTask(event);
+    if (broken !== undefined) testimony.broken.push(`${workflowId}: a workflow task failed: ${broken}`);
     if (event.activityTaskTimedOutEventAttributes) testimony.lostCalls += 1;
     const { type } = event.activityTaskFailedEventAttributes?.failure?.applicationFailureInfo ?? {};
     if (type === 'JournalUnavailable') testimony.journalFailures += 1;

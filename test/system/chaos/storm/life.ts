@@ -18,7 +18,7 @@ import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/grpc';
 import { defaultTaskQueue } from '../../../../src/domain/identity';
 import type { Asked } from '../../../support/promises';
 import { outcomeOf, persistently, type Ended } from '../../../support/sagas';
-import { anyUnderWay } from '../../../support/calls-under-way';
+import { anyUnderWay } from '../../../support/saga-calls';
 import { resetTo, workflowTasksOf } from '../../../support/reset';
 import type { Crew } from '../crew';
 import type { Lived as Judged } from '../judgement';

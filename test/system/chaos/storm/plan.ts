@@ -13,6 +13,7 @@ import { serversOrdered } from '../../../../src/domain/plan-types';
 import type { ApprovalRule, ChangeOrderRequest, SetFirewallsRequest } from '../../../../src/domain/requests';
 import type { Asked } from '../../../support/promises';
 import { cartItem, planIdOf } from '../../../support/requests';
+import { callsOf, pivotOf } from '../../../support/saga-calls';
 
 export interface ChaosPlan {
   seed: string;
@@ -303,18 +304,6 @@ function deck<T>(chance: Chance, cards: readonly T[]): () => T {
   };
 }
 
-function callsOf({ workflow, request }: Asked): CallMatch {
-  switch (workflow) {
-    case 'changeOrder':
-    case 'switchPlan':
-      return { subscriptionId: request.subscription_id };
-    case 'setFirewalls':
-      return { vmObjectId: request.vmObjectId };
-    default:
-      return { planId: planIdOf(request.reference) };
-  }
-}
-
 /** Calls that it makes when all goes well. */
 function usualCalls({ workflow, request }: Asked): number {
   switch (workflow) {
@@ -326,19 +315,6 @@ function usualCalls({ workflow, request }: Asked): number {
       return request.quoteOnly ? 1 : 2;
     default:
       return 2;
-  }
-}
-
-function pivotOf({ workflow, request }: Asked): EndpointName | undefined {
-  switch (workflow) {
-    case 'provisionServers':
-      return 'place-order';
-    case 'changeOrder':
-      return 'place-change-order';
-    case 'switchPlan':
-      return request.quoteOnly ? undefined : 'switch-plan';
-    default:
-      return undefined;
   }
 }
 

@@ -10,7 +10,7 @@ import type { SagaRow } from '../../../../src/client/saga-list';
 import type { Waiting } from '../../../../src/domain/progress';
 import { fittingDecisions, type Fitting } from '../../../support/operator';
 import type { Asked } from '../../../support/promises';
-import { anyUnderWay } from '../../../support/calls-under-way';
+import { anyUnderWay } from '../../../support/saga-calls';
 import type { Storm } from './life';
 import type { PlannedSaga } from './plan';
 
