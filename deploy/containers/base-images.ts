@@ -61,14 +61,10 @@ export function withoutDigest(image: string): string {
   return image.replace(/@sha256:\w+/, '');
 }
 
-async function isPulled({ docker, env }: Engine, { image }: Pin): Promise<boolean> {
-  const there = await attempt(
-    'docker',
-    ['image', 'inspect', '--format', `{{index .Config.Labels "${label}"}}`, image],
-    { env },
-  );
-  if (there.status === 0 && ['', '<no value>'].includes(there.stdout.trim())) return true;
-  return docker(['pull', '--quiet', image], { withinMs: pullMaxMs }).then(
+async function isPulled(engine: Engine, { image }: Pin): Promise<boolean> {
+  const there = await labelOf(engine, image);
+  if (there !== undefined && ['', '<no value>'].includes(there)) return true;
+  return engine.docker(['pull', '--quiet', image], { withinMs: pullMaxMs }).then(
     () => true,
     () => false,
   );
@@ -89,18 +85,8 @@ async function standIn(engine: Engine, { image, repository, tag }: Pin, recipe: 
         '--build-arg',
         `${name}=${value}`,
       ]);
-      await engine.docker([
-        'build',
-        '--quiet',
-        '--network',
-        'host',
-        '--label',
-        `${label}=${wanted}`,
-        ...args,
-        '--tag',
-        own,
-        context,
-      ]);
+      const labels = ['--label', `${label}=${wanted}`];
+      await engine.docker(['build', '--quiet', '--network', 'host', ...labels, ...args, '--tag', own, context]);
     } finally {
       rmSync(context, { recursive: true, force: true });
     }
@@ -128,10 +114,10 @@ async function provideDebian({ docker, env }: Engine, suite: string): Promise<vo
   }
 }
 
+/** @returns undefined where there is no such image */
 async function labelOf({ env }: Engine, image: string): Promise<string | undefined> {
-  const said = await attempt('docker', ['image', 'inspect', '--format', `{{index .Config.Labels "${label}"}}`, image], {
-    env,
-  });
+  const format = `{{index .Config.Labels "${label}"}}`;
+  const said = await attempt('docker', ['image', 'inspect', '--format', format, image], { env });
   return said.status === 0 ? said.stdout.trim() : undefined;
 }
 

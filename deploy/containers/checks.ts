@@ -1,3 +1,13 @@
+import type { BaseImages } from './base-images';
+import type { Project } from './project';
+
+/** What every look is given. */
+export interface Context {
+  checks: Checks;
+  project: Project;
+  images: BaseImages;
+}
+
 /** A list of sentences that are true or not; one that is not does not hide the next. */
 export class Checks {
   private passed = 0;

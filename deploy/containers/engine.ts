@@ -32,12 +32,8 @@ export async function startEngine(): Promise<Engine> {
   const there = await attempt('docker', ['version', '--format', '{{.Server.Version}}'], { withinMs: 20_000 });
   if (there.status === 0) {
     const version = there.stdout.trim();
-    return {
-      ...clientsOf({}),
-      name: `the engine ${version} that was there`,
-      isOurs: false,
-      stop: () => Promise.resolve(),
-    };
+    const name = `the engine ${version} that was there`;
+    return { ...clientsOf({}), name, isOurs: false, stop: () => Promise.resolve() };
   }
   return startOwn();
 }

@@ -13,13 +13,24 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { alone, cacheFolder } from '../../scripts/program-cache';
 import { provideImages } from './base-images';
-import { Checks } from './checks';
+import { Checks, type Context } from './checks';
 import { resolveCompose } from './compose-program';
 import { NoContainersError, startEngine } from './engine';
-import type { Context } from './context';
-import { looks } from './looks';
+import { again } from './looks/again';
+import { crashes } from './looks/crashes';
+import { first } from './looks/first';
+import { hardened } from './looks/hardened';
+import { metrics } from './looks/metrics';
+import { settings } from './looks/settings';
+import { web } from './looks/web';
+import { wrong } from './looks/wrong';
 import { readPins, type Pin } from './pins';
 import { Project } from './project';
+
+/** In this order: each finds everything up, and leaves it so. */
+const looks: Record<string, (context: Context) => Promise<void>> = {
+  ...{ first, settings, hardened, web, crashes, again, metrics, wrong },
+};
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });

@@ -36,9 +36,8 @@ export class Project {
   /** @param path on which `docker compose` is Compose v2 */
   static async copy(engine: Engine, path: string, hasStandIns: boolean): Promise<Project> {
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-containers-'));
-    const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-      cwd: root,
-    });
+    const listing = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+    const { stdout } = await run('git', listing, { cwd: root });
     for (const file of stdout.split('\0')) {
       if (file === '' || !existsSync(join(root, file))) continue;
       mkdirSync(dirname(join(folder, file)), { recursive: true });
@@ -103,23 +102,13 @@ export class Project {
   }
 
   async states(): Promise<ContainerState[]> {
-    const { stdout } = await this.compose(['--profile', '*', 'ps', '--all', '--format', 'json']);
-    return stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as ContainerState);
+    const listed = linesOf(await this.compose(['--profile', '*', 'ps', '--all', '--format', 'json']));
+    return listed.map((line) => JSON.parse(line) as ContainerState);
   }
 
   /** Asked of the engine: compose reads its file first, and that needs `.env`. */
   async containers(): Promise<string[]> {
-    const { stdout } = await this.docker([
-      'ps',
-      '--all',
-      '--quiet',
-      '--filter',
-      `label=com.docker.compose.project=${projectName}`,
-    ]);
-    return stdout.split('\n').filter(Boolean);
+    return linesOf(await this.docker(['ps', '--all', '--quiet', ...ofOurs]));
   }
 
   /** A command in the service’s running container. */
@@ -160,25 +149,13 @@ export class Project {
    * `.env`.
    */
   private static async clear({ docker, env }: Engine): Promise<void> {
-    const ofOurs = ['--filter', `label=com.docker.compose.project=${projectName}`];
-    for (const [list, remove] of [
-      [
-        ['ps', '--all'],
-        ['rm', '--force', '--volumes'],
-      ],
-      [
-        ['volume', 'ls'],
-        ['volume', 'rm', '--force'],
-      ],
-      [
-        ['network', 'ls'],
-        ['network', 'rm'],
-      ],
-    ] as const) {
-      const { stdout } = await docker([...list, '--quiet', ...ofOurs]);
-      const ids = stdout.split('\n').filter(Boolean);
-      if (ids.length > 0) await docker([...remove, ...ids]);
-    }
+    const clear = async (list: string, remove: string) => {
+      const ids = linesOf(await docker([...list.split(' '), '--quiet', ...ofOurs]));
+      if (ids.length > 0) await docker([...remove.split(' '), ...ids]);
+    };
+    await clear('ps --all', 'rm --force --volumes');
+    await clear('volume ls', 'volume rm --force');
+    await clear('network ls', 'network rm');
     // Compose builds what is not there; the layers stay in the builder’s cache.
     await attempt('docker', ['rmi', `order-saga:${version}`, `order-saga-sandbox:${version}`], { env });
   }
@@ -192,3 +169,6 @@ export class Project {
 /** Not those of a project that somebody runs on this engine: its volumes would be deleted. */
 const projectName = 'order-saga-containers';
 const version = 'containers';
+const ofOurs = ['--filter', `label=com.docker.compose.project=${projectName}`];
+
+const linesOf = ({ stdout }: Said) => stdout.split('\n').filter(Boolean);

@@ -73,16 +73,8 @@ async function addNode(context: string, version: string): Promise<void> {
   for (const folder of [made, join(usr, 'bin'), join(usr, 'lib', 'node_modules'), machine])
     mkdirSync(folder, { recursive: true });
   const program = `node-linux-${process.arch}`;
-  await run('npm', [
-    'install',
-    '--prefix',
-    made,
-    '--no-save',
-    '--no-audit',
-    '--no-fund',
-    `${program}@${version}`,
-    `npm@${npmVersion}`,
-  ]);
+  const packages = [`${program}@${version}`, `npm@${npmVersion}`];
+  await run('npm', ['install', '--prefix', made, '--no-save', '--no-audit', '--no-fund', ...packages]);
   cpSync(join(made, 'node_modules', program, 'bin', 'node'), join(usr, 'bin', 'node'));
   cpSync(join(made, 'node_modules', 'npm'), join(usr, 'lib', 'node_modules', 'npm'), { recursive: true });
   rmSync(made, { recursive: true });

@@ -1,9 +1,36 @@
 /** What a run's history says, in few words. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import type { temporal } from '@temporalio/proto';
+import { temporal } from '@temporalio/proto';
 
 type Run = Pick<WorkflowHandle, 'fetchHistory'>;
+
+const { WorkflowTaskFailedCause: causes } = temporal.api.enums.v1;
+
+/** For these the server fails a task: for a reset, or where something came in between. Others are a worker's. */
+const serversCauses: unknown[] = [
+  causes.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+  causes.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  causes.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
+];
+
+/** What must never stand in a history: why a worker could not do a workflow task. */
+export function brokenTask({
+  workflowTaskFailedEventAttributes: failed,
+}: temporal.api.history.v1.IHistoryEvent): string | undefined {
+  if (!failed || serversCauses.includes(failed.cause)) return undefined;
+  return failed.failure?.message || undefined;
+}
+
+/** The same of a whole run; and each task that was late. */
+export async function brokenTasksOf(run: Run & { workflowId: string }): Promise<string[]> {
+  const { events } = await run.fetchHistory();
+  const broken = (events ?? []).flatMap((event) => {
+    const late = event.workflowTaskTimedOutEventAttributes ? 'a task timed out' : undefined;
+    return brokenTask(event) ?? late ?? [];
+  });
+  return broken.map((message) => `${run.workflowId}: ${message}`);
+}
 
 /**
  * Each as `addCartItem: add cart item 1`: the activity, local ones, too, and its summary in the Web UI. What is written
@@ -47,37 +74,11 @@ export async function resultsOf(run: Run, activity: string): Promise<unknown[]> 
   });
 }
 
-/** The activities whose call had no end when the run had one. */
-export async function leftUnderWay(run: Run): Promise<string[]> {
-  const { events = [] } = await run.fetchHistory();
-  const ended = new Set<number>();
-  for (const event of events ?? []) {
-    const end =
-      event.activityTaskCompletedEventAttributes ??
-      event.activityTaskFailedEventAttributes ??
-      event.activityTaskTimedOutEventAttributes ??
-      event.activityTaskCanceledEventAttributes;
-    if (end) ended.add(Number(end.scheduledEventId));
-  }
-  return (events ?? []).flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
-    scheduled && !ended.has(Number(eventId)) ? [scheduled.activityType?.name ?? ''] : [],
-  );
-}
-
 /** The states that the list has shown, one after another. */
 export async function statesOf(run: Run): Promise<unknown[]> {
-  return (await attributeEventsOf(run)).flatMap(({ SagaState: state }) => (state === undefined ? [] : [state]));
-}
-
-async function attributeEventsOf(run: Run): Promise<Record<string, unknown>[]> {
   const { events } = await run.fetchHistory();
   return (events ?? []).flatMap(({ upsertWorkflowSearchAttributesEventAttributes: upsert }) => {
-    const fields = upsert?.searchAttributes?.indexedFields;
-    if (!fields) return [];
-    const read = ([name, payload]: [string, (typeof fields)[string]]) => [
-      name,
-      [defaultPayloadConverter.fromPayload(payload)].flat()[0],
-    ];
-    return [Object.fromEntries(Object.entries(fields).map(read)) as Record<string, unknown>];
+    const state = upsert?.searchAttributes?.indexedFields?.['SagaState'];
+    return state ? [defaultPayloadConverter.fromPayload<unknown[]>(state)].flat().slice(0, 1) : [];
   });
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** Whether there is a process of that id. */
 export function isRunning(pid: number): boolean {
   try {
@@ -6,4 +8,9 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether it stands still, as by SIGSTOP. @param path of a thread below /proc */
+export function isStopped(pid: number | string): boolean {
+  return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }

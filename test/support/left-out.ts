@@ -2,6 +2,7 @@
  * Tests that do not run: on this machine, or in `npm test`. Each says why in its title, and `left-out-reporter.cjs`
  * prints the reasons at the end.
  */
+import { whyNoPostgres } from './postgres';
 
 /** `npm run test:all` takes further ways of what `npm test` has, too, and the whole grids. */
 export const takesAll = process.env['ORDER_SAGA_TESTS'] === 'all';
@@ -20,6 +21,7 @@ export const itUnlessLacking = (why: string | undefined): jest.It => itUnless(pr
 const inAll = takesAll ? undefined : 'in npm run test:all';
 export const describeInWays = unless(inAll);
 export const itInWays = itUnless(inAll);
+export const describeWithPostgres = unless(whyNoPostgres);
 
 function leavingOut<T extends jest.Describe | jest.It>(tests: T, why: string | undefined): T {
   if (why === undefined) return tests;

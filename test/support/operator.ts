@@ -2,18 +2,11 @@
  * The person in front of the Web UI, who looks into the provider's control panel before saying what is there. The
  * ledger is that panel: what is told here is true.
  */
-import {
-  cancelledOrders,
-  changeOrdersOf,
-  firewallsOf,
-  openCartItems,
-  ordersWithLabel,
-  switchesOf,
-} from '../../sandbox/sentences';
+import { cancelledOrders, firewallsOf, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
-import type { Asked } from './promises';
+import { placementsOf, type Asked } from './promises';
 
 /** What goes with a word of a person that stays in the journal. */
 export const said = { by: 'op', note: 'a test' };
@@ -29,7 +22,7 @@ export interface Fitting {
 export function fittingDecisions(waiting: Waiting, ledger: LedgerSnapshot, asked: Asked): Fitting[] {
   const { choices } = waiting;
   const seen = { by: 'op', note: 'as the control panel shows' };
-  const placed = isPlaced(ledger, asked);
+  const placed = placementsOf(ledger, asked).length > 0;
   const isCancelled = cancelledOrders(ledger).some(({ label }) => label === asked.request.reference);
   const vmObjectIds = ordersWithLabel(ledger, asked.request.reference)[0]?.vmObjectIds;
   const steps = stepsDone(waiting, ledger, asked);
@@ -61,15 +54,4 @@ function stepsDone({ step, steps = [step], question }: Waiting, ledger: LedgerSn
     if (what === 'delete-cart-item') return !isOpen(Number(id));
     return what !== undefined && wanted.every((firewall) => firewallsOf(ledger, Number(id)).includes(firewall));
   });
-}
-
-export function isPlaced(ledger: LedgerSnapshot, { workflow, request }: Asked): boolean {
-  switch (workflow) {
-    case 'changeOrder':
-      return changeOrdersOf(ledger, request.subscription_id).length > 0;
-    case 'switchPlan':
-      return switchesOf(ledger, request.subscription_id).length > 0;
-    default:
-      return ordersWithLabel(ledger, request.reference).length > 0;
-  }
 }

@@ -19,14 +19,17 @@ import {
   silentLeftovers,
   switchesOf,
 } from '../../sandbox/sentences';
+import type { EndpointName } from '../../sandbox/endpoints';
 import type { LedgerSnapshot, OrderPlaced, Placed } from '../../sandbox/ledger';
 import type { RequestOf } from '../../src/domain/requests';
 import type { WorkflowName } from '../../src/domain/identity';
-import type { Leftover } from '../../src/domain/leftovers';
 import type { SagaOutcome } from '../../src/domain/outcomes';
 import type { Report, ResultOf } from '../../src/domain/results';
 import { planIdOf } from './requests';
-import type { Ended } from './sagas';
+import { leftoversOf, reportOf, type Ended } from './sagas';
+
+/** The rows of the calls that cannot be undone, and the steps that make them. */
+export const pivots = ['place-order', 'place-change-order', 'switch-plan'] as const satisfies EndpointName[];
 
 /** A workflow and the request that it was started with. */
 export type Asked = { [W in WorkflowName]: { workflow: W; request: RequestOf[W] } }[WorkflowName];
@@ -41,9 +44,21 @@ export function brokenPromises(
   ended: Ended,
   others: readonly number[] = [],
 ): string[] {
-  const told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
+  const told = { ...ended, report: reportOf(ended) };
   const broken = [...promisesOf(ledger, asked, told, others), ...hiddenByWords(ended)];
   return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
+}
+
+/** What it bought. */
+export function placementsOf(ledger: LedgerSnapshot, { workflow, request }: Asked): Placed[] {
+  switch (workflow) {
+    case 'changeOrder':
+      return changeOrdersOf(ledger, request.subscription_id);
+    case 'switchPlan':
+      return switchesOf(ledger, request.subscription_id);
+    default:
+      return ordersWithLabel(ledger, request.reference);
+  }
 }
 
 /** What an account of the whole shows: nothing was bought twice, whoever asked for it. */
@@ -57,15 +72,14 @@ export function brokenByAll(ledger: LedgerSnapshot): string[] {
 
 /** The word for it all hides nothing of what stands beside it. */
 export function hiddenByWords(ended: Ended): string[] {
-  const told: Told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
-  const { outcome } = (told.result ?? told.report ?? {}) as { outcome?: SagaOutcome };
+  const { outcome } = (ended.result ?? reportOf(ended) ?? {}) as { outcome?: SagaOutcome };
   if (outcome === undefined) return [];
-  const { skipped = [] } = (told.result ?? {}) as { skipped?: string[] };
+  const { skipped = [] } = (ended.result ?? {}) as { skipped?: string[] };
   const isWhole = outcome === 'done' || outcome === 'reversed' || outcome === 'untouched';
-  const isLeft = leftoversOf(told).length + skipped.length > 0;
+  const isLeft = leftoversOf(ended).length + skipped.length > 0;
   if (isWhole && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
-  const pivots = ['place-order', 'place-change-order', 'switch-plan'];
-  const isPlaced = told.report?.steps.some(({ id, status }) => pivots.includes(id) && status === 'done') ?? false;
+  const isPivot = (id: string) => pivots.some((pivot) => pivot === id);
+  const isPlaced = reportOf(ended)?.steps.some(({ id, status }) => isPivot(id) && status === 'done') ?? false;
   const isCancelled = ended.failure?.type === 'OrderCancelled';
   return isPlaced && !isCancelled && outcome.startsWith('reversed')
     ? [`it is called ${outcome}, and it was placed`]
@@ -78,15 +92,12 @@ function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told, others: re
   switch (asked.workflow) {
     case 'provisionServers':
       return provisioned(ledger, asked.request, told);
-    case 'changeOrder': {
-      const placed = changeOrdersOf(ledger, asked.request.subscription_id);
-      if (!asked.request.quoteOnly) return placedOnce(placed, 'place-change-order', told);
-      return placed.length === 0 ? [] : ['it was only asked for a quote, and it placed'];
-    }
+    case 'changeOrder':
     case 'switchPlan': {
-      const placed = switchesOf(ledger, asked.request.subscription_id);
-      if (!asked.request.quoteOnly) return placedOnce(placed, 'switch-plan', told);
-      return placed.length === 0 ? [] : ['it was only asked for a quote, and it switched'];
+      const placed = placementsOf(ledger, asked);
+      const step = asked.workflow === 'changeOrder' ? 'place-change-order' : 'switch-plan';
+      if (!asked.request.quoteOnly) return placedOnce(placed, step, told);
+      return placed.length === 0 ? [] : ['it was only asked for a quote, and it placed'];
     }
     case 'setFirewalls':
       return protectedThroughout(ledger, asked.request, told, others);
@@ -230,10 +241,6 @@ function cleaned(ledger: LedgerSnapshot, reference: string, told: Told): string[
   for (const id of deleted) if (deletedAfter.includes(id)) broken.push(`cart item ${id} is ordered, and was deleted`);
   for (const id of leftAlone) if (!ordered.includes(id)) broken.push(`cart item ${id} was left alone for nothing`);
   return broken;
-}
-
-function leftoversOf({ result, report }: Told): Leftover[] {
-  return report?.leftovers ?? (result as { leftovers?: Leftover[] } | undefined)?.leftovers ?? [];
 }
 
 function sameSet(one: readonly number[], other: readonly number[]): boolean {

@@ -59,6 +59,9 @@ export interface Link extends Proxy {
   /** Nothing goes through any more: what is open ends, and nobody gets an answer. */
   cut: () => void;
   repair: () => void;
+  /** Connections that come from now on are opened, and get no byte. @returns when the first one stands there */
+  hold: () => Promise<void>;
+  letGo: () => void;
   /** Connections that broke as they were to. */
   readonly broken: number;
 }
@@ -79,12 +82,18 @@ export async function startLink(to: string, breaks?: () => Break): Promise<Link>
   const open = new Set<Socket>();
   let isCut = false;
   let broken = 0;
+  let held: (() => void)[] | undefined;
+  let stands: () => void = () => undefined;
   const { hostname, port } = new URL(`tcp://${to}`);
-  const server = createPlainServer((outside) => {
-    if (isCut) {
-      outside.destroy();
-      return;
+  const server = createPlainServer({ pauseOnConnect: true }, (outside) => {
+    if (isCut) outside.destroy();
+    else if (held === undefined) lead(outside);
+    else {
+      held.push(() => lead(outside));
+      stands();
     }
+  });
+  const lead = (outside: Socket) => {
     const inside = connect({ host: hostname, port: Number(port) });
     for (const socket of [outside, inside]) {
       open.add(socket);
@@ -101,7 +110,7 @@ export async function startLink(to: string, breaks?: () => Break): Promise<Link>
       else inside.unpipe(outside);
     };
     inside.on('data', count);
-  });
+  };
   const listening = await listen(server);
   return {
     ...listening,
@@ -114,6 +123,14 @@ export async function startLink(to: string, breaks?: () => Break): Promise<Link>
     },
     repair: () => {
       isCut = false;
+    },
+    hold: () => {
+      held = [];
+      return new Promise((resolve) => (stands = resolve));
+    },
+    letGo: () => {
+      for (const go of held ?? []) go();
+      held = undefined;
     },
   };
 }

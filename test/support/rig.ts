@@ -21,7 +21,7 @@ import type { WorkflowName } from '../../src/domain/identity';
 import type { JournalAddress } from '../../src/journal/dialects';
 import type { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
-import { createSagaWorker, type SagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
+import { createSagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
 import { createDataConverter } from '../../src/security/data-converter';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
@@ -81,7 +81,7 @@ export function rigForFile(options: RigOptions = {}): Rig {
 }
 
 export class Rig {
-  private readonly running = new Set<{ saga: SagaWorker; stopped: Promise<void> }>();
+  private readonly running = new Set<{ stop: () => Promise<void> }>();
 
   private constructor(
     readonly address: string,
@@ -101,10 +101,8 @@ export class Rig {
     if (address === undefined) throw new Error('the global set-up starts a Temporal server: run this through jest');
     const namespace = `test-${randomUUID()}`;
     const connection = await Connection.connect({ address });
-    await connection.workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: msToTs('24 hours'),
-    });
+    const workflowExecutionRetentionPeriod = msToTs('24 hours');
+    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
     const native = await NativeConnection.connect({ address });
     await untilThere(native, namespace);
     // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
@@ -141,23 +139,19 @@ export class Rig {
     changes: Partial<SagaWorkerConfig> = {},
     codePath = this.bundle,
   ): Promise<{ stop: () => Promise<void> }> {
-    const saga = await createSagaWorker(
-      this.native,
-      { ...this.workerConfig(), ...changes },
-      {
-        workflowBundle: { codePath },
-      },
-    );
-    const entry = { saga, stopped: saga.worker.run() };
-    this.running.add(entry);
-    return {
+    const config = { ...this.workerConfig(), ...changes };
+    const saga = await createSagaWorker(this.native, config, { workflowBundle: { codePath } });
+    const stopped = saga.worker.run();
+    const running = {
       stop: async () => {
         saga.worker.shutdown();
-        await entry.stopped;
+        await stopped;
         await saga.close();
-        this.running.delete(entry);
+        this.running.delete(running);
       },
     };
+    this.running.add(running);
+    return running;
   }
 
   /** The environment of a worker, sandbox and client in processes of their own. */
@@ -218,12 +212,7 @@ export class Rig {
   }
 
   private async stopWorkers(): Promise<void> {
-    for (const entry of [...this.running]) {
-      entry.saga.worker.shutdown();
-      await entry.stopped;
-      await entry.saga.close();
-      this.running.delete(entry);
-    }
+    for (const { stop } of [...this.running]) await stop();
   }
 
   /** @throws where the journal and what took effect at the provider are not of one mind */

@@ -1,7 +1,14 @@
 /** What tests ask of a saga, in sentences. */
-import { DecisionRefusedError, NoWorkerError, SagaCancelledError, SagaFailedError } from '../../src/client/errors';
 import { setTimeout as pause } from 'node:timers/promises';
+import {
+  DecisionRefusedError,
+  NoConnectionError,
+  NoWorkerError,
+  SagaCancelledError,
+  SagaFailedError,
+} from '../../src/client/errors';
 import type { DecisionName } from '../../src/domain/decisions';
+import type { Leftover } from '../../src/domain/leftovers';
 import { isOutcome } from '../../src/domain/outcomes';
 import type { Report } from '../../src/domain/results';
 import type { ProgressView, SagaState, StepView, Waiting } from '../../src/domain/progress';
@@ -25,6 +32,15 @@ export async function outcomeOf(saga: Pick<SagaHandle, 'result'>): Promise<Ended
   }
 }
 
+/** Of one that did not end well. */
+export function reportOf({ failure, cancelled }: Ended): Report | undefined {
+  return failure?.report ?? cancelled;
+}
+
+export function leftoversOf(ended: Ended = {}): Leftover[] {
+  return ((ended.result ?? reportOf(ended)) as { leftovers?: Leftover[] } | undefined)?.leftovers ?? [];
+}
+
 export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Waiting['kind']): Promise<Waiting> {
   const waiting = await untilWaitingOrEnded(saga, kind);
   if (waiting === undefined)
@@ -32,7 +48,6 @@ export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Wa
   return waiting;
 }
 
-/** @returns undefined when it ended instead; nobody goes on asking, as a race between the two would */
 /** Waits until the saga is in that state. */
 export function untilState(saga: Pick<SagaHandle, 'progress'>, state: SagaState): Promise<ProgressView> {
   return until(async () => {
@@ -41,6 +56,7 @@ export function untilState(saga: Pick<SagaHandle, 'progress'>, state: SagaState)
   });
 }
 
+/** @returns undefined when it ended instead; nobody goes on asking, as a race between the two would */
 export async function untilWaitingOrEnded(
   saga: Pick<SagaHandle, 'progress'>,
   kind?: Waiting['kind'],
@@ -48,12 +64,10 @@ export async function untilWaitingOrEnded(
   const found = await until(async () => {
     const { waiting, state } = await progressOf(saga);
     if (waiting !== undefined && (kind === undefined || waiting.kind === kind)) return { waiting };
-    return hasEnded(state) ? {} : undefined;
+    return isOutcome(state) ? {} : undefined;
   });
   return found.waiting;
 }
-
-const hasEnded = (state: ProgressView['state']) => isOutcome(state);
 
 /**
  * Decides what the saga waits for, naming the question; where the call may be in flight, as soon as it no longer can
@@ -82,12 +96,18 @@ export async function stepOf(saga: Pick<SagaHandle, 'progress'>, id: string): Pr
 }
 
 /** Where a worker is killed, stopped or very busy, a question may be lost on the way to it: it is asked again. */
-export async function progressOf(saga: Pick<SagaHandle, 'progress'>): Promise<ProgressView> {
+export function progressOf(saga: Pick<SagaHandle, 'progress'>): Promise<ProgressView> {
+  return persistently(() => saga.progress());
+}
+
+/** Whoever wants something of a server that dies now and then asks again; only for what may be asked twice. */
+export async function persistently<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await saga.progress();
+      return await ask();
     } catch (error) {
-      if (!(error instanceof NoWorkerError)) throw error;
+      if (!(error instanceof NoConnectionError) && !(error instanceof NoWorkerError)) throw error;
+      await pause(300);
     }
   }
 }

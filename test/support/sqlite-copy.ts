@@ -1,7 +1,8 @@
 /** Copies of databases that are in use, and their return: what a backup of long ago is. */
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
+import { isStopped } from './is-running';
 
 /** A database in SQLite's write-ahead mode; the memory that its processes share is made anew. */
 const written = ['', '-wal'];
@@ -30,10 +31,7 @@ export async function crashCopy(pid: number, file: string, to: string): Promise<
 
 /** The signal is on its way to each of its threads for a moment. */
 function standsStill(pid: number): boolean {
-  const threads = `/proc/${pid}/task`;
-  return readdirSync(threads).every((thread) =>
-    /^State:\s+T/m.test(readFileSync(`${threads}/${thread}/status`, 'utf8')),
-  );
+  return readdirSync(`/proc/${pid}/task`).every((thread) => isStopped(`${pid}/task/${thread}`));
 }
 
 /** Nobody may have the file open. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { orders } from '../../../sandbox/sentences';
 import { finish, ledgerOf, reached, request, sandboxOf, settle, startSaga } from '../sagas';
-import type { Context } from '../context';
+import type { Context } from '../checks';
 
 export async function again({ checks, project }: Context): Promise<void> {
   const [ended, waits] = [request('PO-AGAIN-ENDED'), request('PO-AGAIN-WAITS')];

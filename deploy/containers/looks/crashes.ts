@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ordersOf, silentLeftovers } from '../../../sandbox/sentences';
 import type { Project } from '../project';
 import { finish, ledgerOf, request, sandboxOf, settle, startSaga } from '../sagas';
-import type { Context } from '../context';
+import type { Context } from '../checks';
 
 const sagasAtOnce = 4;
 

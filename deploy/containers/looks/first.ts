@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { ordersOf } from '../../../sandbox/sentences';
 import { ledgerOf, reached, request, sandboxOf } from '../sagas';
-import type { Context } from '../context';
+import type { Context } from '../checks';
 
 /** What compose says of these is not the default, so that a default cannot be taken for them. */
 const chosen = { TEMPORAL_NAMESPACE: 'orders', RETENTION: '45d', PROVIDER_TOKEN: randomBytes(16).toString('hex') };

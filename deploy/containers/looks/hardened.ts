@@ -1,7 +1,7 @@
 /** What docker-compose.yml takes away from our containers is not there, seen from inside. */
 import assert from 'node:assert/strict';
 import { processStatus } from '../processes';
-import type { Context } from '../context';
+import type { Context } from '../checks';
 
 const none = '0000000000000000';
 
@@ -27,13 +27,8 @@ export async function hardened({ checks, project }: Context): Promise<void> {
   }
 
   await checks.check('the worker asks for nothing to be written: its image has one user, and no secret', async () => {
-    const { stdout } = await project.docker([
-      'image',
-      'inspect',
-      '--format',
-      '{{json .Config}}',
-      await project.imageOf('worker'),
-    ]);
+    const inspect = ['image', 'inspect', '--format', '{{json .Config}}'];
+    const { stdout } = await project.docker([...inspect, await project.imageOf('worker')]);
     const config = JSON.parse(stdout) as { User: string; Env: string[] };
     assert.equal(config.User, '1000');
     assert.deepEqual(

@@ -1,7 +1,7 @@
 /** The profile `metrics`: Prometheus finds the worker by its name, and its page of what waits. */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Context } from '../context';
+import type { Context } from '../checks';
 
 /** Two scrapes of the slower job, and the look-up of the name. */
 const scrapedMaxMs = 120_000;

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { readCompose } from '../../compose';
 import { processEnvironment } from '../processes';
-import type { Context } from '../context';
+import type { Context } from '../checks';
 
 /** What a set-up did with it can be asked afterwards. */
 const askedElsewhere = ['RETENTION', 'GRAFANA_PASSWORD'];

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { launchChromium } from '../../../test/system/web-ui/chromium';
 import { OperatorPage } from '../../../test/system/web-ui/operator-page';
-import type { Project } from '../project';
 import { finish, request, startSaga } from '../sagas';
-import type { Context } from '../context';
+import type { Context } from '../checks';
 
 /** Where docker-compose.yml publishes them. */
 const [ui, codec] = ['http://localhost:8080', 'http://localhost:8088'];
@@ -19,7 +18,8 @@ export async function web({ checks, project }: Context): Promise<void> {
   await finish(project, order.reference);
   const { TEMPORAL_NAMESPACE: namespace = '', CODEC_TOKEN = '' } = project.readEnv();
   const token = CODEC_TOKEN.replace(/^\w+:/, '');
-  const { workflowId, runId } = await identityOf(project, order.reference);
+  const { stdout } = await project.cli(['status', order.reference, '--json']);
+  const { workflowId, runId } = JSON.parse(stdout) as { workflowId: string; runId: string };
 
   await checks.check('the Web UI shows its history, encrypted with the key of .env', async () => {
     const events = await historyOf(namespace, workflowId, runId);
@@ -68,13 +68,6 @@ export async function web({ checks, project }: Context): Promise<void> {
       await browser.close();
     }
   });
-}
-
-async function identityOf(project: Project, reference: string): Promise<{ workflowId: string; runId: string }> {
-  return JSON.parse((await project.cli(['status', reference, '--json'])).stdout) as {
-    workflowId: string;
-    runId: string;
-  };
 }
 
 interface Payload {

@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { untilReady } from '../../../scripts/reachable';
 import { schemaNumber } from '../../../src/journal/migrate';
-import type { Said } from '../command';
+import { succeeded, type Said } from '../command';
 import { olderJournal } from '../older-journal';
 import type { Project } from '../project';
-import type { Context } from '../context';
+import type { Context } from '../checks';
 
 export async function wrong({ checks, project }: Context): Promise<void> {
   await checks.check('a port in use: compose names it', async () => {
@@ -122,33 +122,14 @@ function says({ status, stdout, stderr }: Said, sentence: RegExp): void {
 const oneSentence = (beginning: string) => new RegExp(`^worker cannot start: ${beginning}[^\\n]*$`, 'm');
 
 async function sql(project: Project, statement: string): Promise<void> {
-  const said = await project.inside('postgres', [
-    'psql',
-    '--username',
-    'temporal',
-    '--dbname',
-    'journal',
-    '--command',
-    statement,
-  ]);
-  assert.equal(said.status, 0, said.all);
+  const psql = ['psql', '--username', 'temporal', '--dbname', 'journal', '--command', statement];
+  succeeded(await project.inside('postgres', psql), psql);
 }
 
 /** As PostgreSQL’s own user, in the volume of a server that is stopped. */
 function inVolume(project: Project, script: string): Promise<Said> {
-  return project.compose([
-    'run',
-    '--rm',
-    '--no-deps',
-    '-T',
-    '--user',
-    'postgres',
-    '--entrypoint',
-    'sh',
-    'postgres',
-    '-c',
-    script,
-  ]);
+  const once = ['run', '--rm', '--no-deps', '-T', '--user', 'postgres', '--entrypoint', 'sh'];
+  return project.compose([...once, 'postgres', '-c', script]);
 }
 
 /** By what a person is told to run when it did not come up: between two restarts it says little, so it is asked again. */

@@ -17,7 +17,8 @@ import { takeTurn } from '../../../src/journal/turns';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { readDocument } from '../../docs/tables';
-import { describeWithPostgres, whyNoPostgres, PostgresServer } from '../journal/postgres';
+import { describeWithPostgres } from '../../support/left-out';
+import { PostgresServer, whyNoPostgres } from '../../support/postgres';
 import { runHere, type Ended } from '../../support/command-line';
 import { saidThere } from '../../support/operator';
 

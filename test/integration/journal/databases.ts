@@ -7,7 +7,8 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
 import type { JournalTables } from '../../../src/journal/schema';
 import { migrate } from '../../../src/journal/migrate';
-import { describeWithPostgres, PostgresServer } from './postgres';
+import { describeWithPostgres } from '../../support/left-out';
+import { PostgresServer } from '../../support/postgres';
 
 export interface TestDatabases<Address extends JournalAddress = JournalAddress> {
   /** Where there is nothing yet. */

@@ -1,6 +1,6 @@
 /** What a person is told when the journal cannot be used. */
 import { JournalSchemaError, JournalUnavailable } from '../../../src/journal/errors';
-import { password } from './postgres';
+import { password } from '../../support/postgres';
 
 /**
  * Of a refusal, which must be one of ours: one line, with neither an address nor a credential in it.

@@ -13,7 +13,8 @@ import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/rows';
 import { standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
-import { describeWithPostgres, PostgresServer } from './postgres';
+import { describeWithPostgres } from '../../support/left-out';
+import { PostgresServer } from '../../support/postgres';
 import { inFlightMs, journalRow, place, Run } from './runs';
 import { said } from '../../support/operator';
 

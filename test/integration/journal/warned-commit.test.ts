@@ -4,7 +4,7 @@ import { migrate } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 import { until } from '../../support/rig';
-import { PostgresServer } from './postgres';
+import { PostgresServer } from '../../support/postgres';
 
 it.each([
   ['a pivot, in a transaction', 'pivot', 'placeChangeOrder'],

@@ -89,11 +89,6 @@ export class Search {
     }
   }
 
-  /** Byte sequences that are looked for. */
-  get forms(): number {
-    return this.needles.length;
-  }
-
   /** Every canary in every form in which it is there, once each. */
   in(bytes: Buffer): Sighting[] {
     const found = new Map<Needle, number>();

@@ -1,6 +1,6 @@
 /** What a run has started, so that all of it ends with the run, whatever is under way. */
 export class Closers {
-  private readonly closers: (() => Promise<unknown>)[] = [];
+  private readonly closers: (() => unknown)[] = [];
   private closed: Promise<void> | undefined;
 
   /** It is closed also where it has only begun to come. */
@@ -9,14 +9,20 @@ export class Closers {
     return coming;
   }
 
-  add(close: () => Promise<unknown>): void {
+  add(close: () => unknown): void {
     this.closers.push(close);
   }
 
   /** The last one first. A second call waits for the first. */
   close(): Promise<void> {
     this.closed ??= (async () => {
-      for (const close of this.closers.reverse()) await close().catch(console.error);
+      for (const close of this.closers.reverse()) {
+        try {
+          await close();
+        } catch (error) {
+          console.error(error);
+        }
+      }
     })();
     return this.closed;
   }

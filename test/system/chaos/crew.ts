@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sandbox } from '../../../sandbox/server';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
-import { isUnderWay } from '../../support/calls-under-way';
+import { isUnderWay } from '../../support/saga-calls';
 
 interface Member {
   token: string;

@@ -1,77 +1,40 @@
-/** The journal of a run: in PostgreSQL, which can be killed and comes back; where there is none, in a file. */
-import { randomUUID } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+/** The journal of a story: in a PostgreSQL of its own, which can be killed and comes back, or in a file. */
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../../../deploy/stack/postgres';
-import { postgresFolder } from '../../../deploy/stack/programs';
-import { lowPorts } from '../../../scripts/reachable';
 import { migrate } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
+import { PostgresServer, whyNoPostgres, type Cluster } from '../../support/postgres';
 import { rowsIn, type Row } from '../../support/rows-and-ledger';
-import type { JournalAddress } from '../../../src/journal/dialects';
+import type { Closers } from './closers';
 
-export interface ChaosJournal {
+export interface JournalPlace {
   url: string;
-  /** Undefined for a file. @param whenDead is called between death and return */
-  die?: (whenDead: () => void) => Promise<void>;
-  rows: () => Promise<Row[]>;
-  close: () => Promise<void>;
+  /** Undefined for a file. */
+  cluster?: Cluster;
 }
 
-export async function startJournal(): Promise<ChaosJournal> {
-  const programs = postgresFolder();
-  return programs === undefined ? journalInFile() : inPostgres(programs);
+/** In PostgreSQL where there is one. */
+export function startJournal(closers: Closers): Promise<JournalPlace> {
+  return whyNoPostgres === undefined ? journalInPostgres(closers) : journalInFile(closers);
 }
 
-export async function journalInFile(): Promise<ChaosJournal> {
+export async function journalInFile(closers: Closers): Promise<JournalPlace> {
   const folder = await mkdtemp(join(tmpdir(), 'order-saga-chaos-journal-'));
-  const file = join(folder, 'journal.db');
-  return {
-    url: `file:${file}`,
-    rows: () => rowsOf({ file }),
-    close: () => rm(folder, { recursive: true, force: true }),
-  };
+  closers.add(() => rm(folder, { recursive: true, force: true }));
+  return { url: `file:${join(folder, 'journal.db')}` };
 }
 
-async function inPostgres(programs: string): Promise<ChaosJournal> {
-  const folder = await mkdtemp(join(tmpdir(), 'order-saga-chaos-journal-'));
-  // The server runs as another user.
-  await chmod(folder, 0o755);
-  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  const [user, password] = ['order_saga', randomUUID()];
-  try {
-    const [port = 0] = await lowPorts(1);
-    const place = { programs, folder: join(folder, 'postgres'), port: String(port) };
-    const part = await startPostgres({ ...place, user, password, args: ['-c', 'max_connections=200'] });
-    const postgres = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
-    await migrate({ postgres });
-    let last: Promise<void> = Promise.resolve();
-    return {
-      url: postgres,
-      die: (whenDead) => {
-        last = last.then(async () => {
-          await part.kill();
-          whenDead();
-          await part.restart();
-        });
-        return last;
-      },
-      rows: () => rowsOf({ postgres }),
-      close: async () => {
-        await last.catch(() => undefined);
-        await part.kill();
-        await remove();
-      },
-    };
-  } catch (error) {
-    await remove();
-    throw error;
-  }
+export async function journalInPostgres(closers: Closers): Promise<Required<JournalPlace>> {
+  const server = await closers.keep(PostgresServer.start(), (kept) => kept.stop());
+  const url = server.url();
+  await migrate({ postgres: url });
+  return { url, cluster: server.cluster };
 }
 
-export async function rowsOf(address: JournalAddress): Promise<Row[]> {
+export async function rowsOf(url: string): Promise<Row[]> {
+  const address = url.startsWith('file:') ? { file: url.slice('file:'.length) } : { postgres: url };
   const journal = await openJournal(address, createSealing(undefined));
   try {
     return await rowsIn(journal.db);

@@ -1,82 +1,183 @@
-/** The judge is judged: a ledger and an outcome that do not fit are noticed. */
-import { Ledger } from '../../../sandbox/ledger';
-import type { ChangeOrderPlaced, FirewallsChanged } from '../../../sandbox/ledger';
-import type { Report } from '../../../src/domain/results';
-import { judge } from './judgement';
-import type { Lived } from './life';
-import { planOf } from './plan';
+/** The judge is judged: what went well is called so, and whatever is wrong is noticed. */
+import {
+  Ledger,
+  type CartItemAdded,
+  type ChangeOrderPlaced,
+  type FirewallsChanged,
+  type OrderPlaced,
+} from '../../../sandbox/ledger';
+import type { ProvisionServersRequest } from '../../../src/domain/requests';
+import { changeRequest, firewallsRequest, provisionRequest } from '../../support/requests';
+import type { Row } from '../../support/rows-and-ledger';
+import type { Ended } from '../../support/sagas';
+import { inTheCart, judge, lost, unprotected, type Lived } from './judgement';
+import { broken } from './night/figures';
 
-const planned = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'changeOrder')!;
-const { request } = planned.asked as Extract<typeof planned.asked, { workflow: 'changeOrder' }>;
+const request = provisionRequest({ firewalls: [143] }) as ProvisionServersRequest;
+const { reference, account } = request;
 
-function place(ledger: Ledger): void {
-  ledger.tookEffect<ChangeOrderPlaced>({
-    type: 'changeOrderPlaced',
-    changeOrderId: 1,
-    subscriptionId: request.subscription_id,
-    resources: [],
-    total: 1,
-    currency: 'usd',
-  });
+/** Writes what took effect, with its call and its row; one call each second. */
+class Told {
+  readonly ledger = new Ledger();
+  readonly rows: Row[] = [];
+
+  add(cartItemId: number): this {
+    const item = { ...request.items[0]! } as CartItemAdded['item'];
+    this.sent(this.ledger.tookEffect<CartItemAdded>({ type: 'cartItemAdded', cartItemId, item }));
+    return this.row('addCartItem', { cartItemId });
+  }
+
+  order(cartItemId: number, orderId: number, firewalls = [143]): this {
+    const items = request.items.map((item) => ({ ...item })) as OrderPlaced['items'];
+    const vmObjectId = 9000 + orderId;
+    const named = { account, currency: 'usd', label: reference, cartItems: [cartItemId] };
+    const order = { type: 'orderPlaced' as const, orderId, ...named, items, vmObjectIds: [vmObjectId] };
+    this.sent(this.ledger.tookEffect<OrderPlaced>(order));
+    this.row('placeOrder', { about: { cartItems: [cartItemId] } });
+    if (firewalls.length === 0) return this;
+    const change = { type: 'firewallsAssigned' as const, vmObjectId, firewalls, before: [], after: firewalls };
+    this.sent(this.ledger.tookEffect<FirewallsChanged>(change));
+    return this.row('assignFirewalls', { about: { vmObjectId, firewalls } });
+  }
+
+  call(receivedMs: number, effects: number[] = []): this {
+    const what = { endpoint: 'add-cart-item', row: 2, method: 'POST', path: '/', headers: {}, body: null } as const;
+    this.ledger.called({ ...what, receivedMs, names: {}, status: 200, faults: [], effects });
+    return this;
+  }
+
+  private sent({ seq }: { seq: number }): void {
+    this.call(seq * 1_000, [seq]);
+  }
+
+  private row(activity: string, changes: Partial<Row>): this {
+    const what = { workflow: 'provisionServers', reference, kind: 'mutate', activity, about: {}, cartItemId: null };
+    const end = { meantMs: 0, answeredMs: 0, outcome: 'done', failure: null, byWord: false, late: false };
+    this.rows.push({ ...what, ...end, ...changes });
+    return this;
+  }
 }
 
-const lived = (changes: Partial<Lived> = {}): Lived => ({
-  planned,
-  asked: planned.asked,
-  ended: { result: { reference: request.reference } },
-  startedAnew: 0,
-  surprises: [],
-  ...changes,
+const good = () => new Told().add(501).order(501, 1);
+const server = (vmObjectId: number) => ({ vmObjectId, firewalls: [143], verified: true });
+const result = {
+  ...{ reference, outcome: 'done', servers: [server(9001)] },
+  ...{ skipped: [] as string[], leftovers: [] as object[] },
+};
+const asked = { workflow: 'provisionServers' as const, request };
+const lived: Lived = { asked, ended: { result } };
+
+const clean = { outcome: 'clean' as const, counts: {} };
+const judged = ({ ledger, rows }: Told, sagas = [lived], sweep: Parameters<typeof broken>[0]['sweep'] = clean) =>
+  broken({ ledger, rows, sagas, callsPerSecond: 10, sweep });
+
+it('has nothing to say of a night that went well', () => {
+  expect(Object.values(judged(good())).flat()).toEqual([]);
 });
 
-const report = (kind?: 'placement-unknown'): Report => ({
-  reference: request.reference,
-  workflow: 'changeOrder',
-  outcome: 'reversed-with-leftovers',
-  why: 'cancelled',
-  steps: [],
-  known: {},
-  leftovers: kind === undefined ? [] : [{ kind, step: 'place-change-order', why: 'lost' }],
-  ignored: [],
-  decisions: [],
+const many = (night: Told, count: number) => {
+  for (let nth = 0; nth < count; nth += 1) night.call(50_000 + nth);
+  return night;
+};
+
+it('lets the calls of one second be saved up, and no more', () => {
+  expect(judged(many(good(), 22))['too fast']).toEqual([]);
+  expect(judged(many(good(), 23))['too fast']).toEqual(['23 calls within 1 s, and 22 are allowed']);
 });
 
-it('has nothing to say of a saga that did as it says', () => {
-  const ledger = new Ledger();
-  place(ledger);
-  expect(judge(ledger, [lived()], [])).toMatchObject({ violations: [], suspects: [] });
+it.each<[string, () => Told, Partial<typeof result>, keyof ReturnType<typeof broken>, RegExp]>([
+  ['was placed twice', () => good().add(502).order(502, 2), {}, 'doubled', /^bought twice/],
+  ['was bought twice, out of one item', () => good().order(501, 2), {}, 'doubled', /501 was ordered twice/],
+  ['was never placed', () => new Told(), {}, 'lost', /was never placed/],
+  ['left something out', good, { outcome: 'partly', skipped: ['assign-firewalls-9001'] }, 'lost', /is not done/],
+  ['left an item in the cart', () => good().add(502), {}, 'in the cart', /502 is left/],
+  ['lacks a firewall', () => new Told().add(501).order(501, 1, []), {}, 'unprotected', /9001 .* lacks a firewall/],
+  [
+    'took effect, and nobody wrote it down',
+    () => Object.assign(good(), { rows: [] }),
+    {},
+    'not as written',
+    /^no row: .*cartItemAdded/,
+  ],
+])('accuses one that %s', (_what, night, changes, question, sentence) => {
+  const saga = { asked, ended: { result: { ...result, ...changes } } };
+  expect(judged(night(), [saga])[question]).toContainEqual(expect.stringMatching(sentence));
+});
+
+it('accuses one that has not ended, and names what it was doing', () => {
+  const open: Lived = { asked, role: 'its order is in flight' };
+  expect(judged(good(), [open]).lost).toEqual([expect.stringMatching(/\(its order is in flight\) has not ended/)]);
+});
+
+it('takes what the sweep finds, or that none ended, for something that nobody wrote down', () => {
+  const found = judged(good(), [lived], { outcome: 'found', counts: { lost: 1 } });
+  expect(found['not as written']).toEqual([expect.stringMatching(/"lost":1/)]);
+  expect(broken({ ...good(), sagas: [lived], callsPerSecond: 10, sweep: undefined })['not as written']).toEqual([
+    expect.stringMatching(/none ended/),
+  ]);
+});
+
+it('holds nothing against one of what may be in the cart, is told, and is not there', () => {
+  const leftovers = [{ kind: 'cart-item-unknown', item: 1, why: 'no answer' }];
+  const sagas = [{ asked, ended: { result: { ...result, outcome: 'partly', leftovers } } }];
+  expect(Object.values(judged(good(), sagas)).flat()).toEqual([]);
+});
+
+it('lets as many items be in the cart as are told of', () => {
+  const { ledger } = good().add(502);
+  const told = (...kinds: object[]): Lived => ({ asked, ended: { result: { ...result, leftovers: kinds } } });
+  expect(inTheCart(ledger, [told({ kind: 'cart-item-unknown' })])).toEqual([]);
+  expect(inTheCart(ledger, [told({ kind: 'cart-item', cartItemId: 502 })])).toEqual([]);
+  expect(inTheCart(ledger, [told({ kind: 'cart-item', cartItemId: 503 })])).toHaveLength(1);
+});
+
+const change = { workflow: 'changeOrder' as const, request: changeRequest() };
+const untold = { outcome: 'reversed', leftovers: [], steps: [] };
+const reversed = { cancelled: untold } as unknown as Ended;
+
+it('takes it that a saga with a deadline ends without a purchase; and of no other', () => {
+  const failure = { type: 'NotApproved', report: { ...untold, outcome: 'untouched' } };
+  const over: Lived = { asked: change, ended: { failure } as unknown as Ended };
+  expect(lost(new Ledger(), [{ ...over, mayEndEarly: true }])).toEqual([]);
+  expect(lost(new Ledger(), [over])).toEqual([expect.stringMatching(/was never placed/)]);
+  expect(unprotected(new Ledger(), [over])).toEqual([]);
 });
 
 it.each<[string, number, Partial<Lived>, string[]]>([
-  ['placed twice', 2, {}, ['bought twice', 'took effect 2 times']],
+  ['did as it says', 1, {}, []],
   ['claims what is not there', 0, {}, ['it did not']],
-  ['hides what is there', 1, { ended: { cancelled: report() } }, ['does not say so']],
+  ['hides what is there', 1, { ended: reversed }, ['does not say so']],
+  ['placed twice', 2, {}, ['took effect 2 times']],
   ['was taken twice', 1, { surprises: ['another request was taken'] }, ['another request was taken']],
-])('accuses one that %s', (_what, times, changes, sentences) => {
+])('knows of a saga that it %s', (_what, times, changes, sentences) => {
   const ledger = new Ledger();
-  for (let placed = 0; placed < times; placed += 1) place(ledger);
-  const { violations, suspects } = judge(ledger, [lived(changes)], []);
-  expect(violations).toHaveLength(sentences.length);
-  sentences.forEach((sentence, index) => expect(violations[index]).toContain(sentence));
-  expect(suspects).toHaveLength(1);
+  const placed = { changeOrderId: 1, resources: [], total: 1, currency: 'usd' as const };
+  for (let nth = 0; nth < times; nth += 1) {
+    const subscriptionId = change.request.subscription_id;
+    ledger.tookEffect<ChangeOrderPlaced>({ type: 'changeOrderPlaced', subscriptionId, ...placed });
+  }
+  const saga = { asked: change, ended: { result: { reference: change.request.reference } }, ...changes } as Lived;
+  const judgement = judge(ledger, [saga], undefined);
+  expect(judgement.broken).toEqual(sentences.map((sentence) => expect.stringContaining(sentence) as string));
+  expect(judgement.suspects).toHaveLength(sentences.length);
 });
 
 it('holds nothing against one of what another saga has taken from the same server', () => {
-  const firewalls = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'setFirewalls')!;
-  const asking = (reference: string, changes: object) =>
-    ({ workflow: 'setFirewalls', request: { reference, vmObjectId: 1, ...changes } }) as typeof firewalls.asked;
-  const [one, other] = [asking('R', { unassign: [151] }), asking('S', { assign: [145] })];
-  const done = (asked: typeof one) =>
-    lived({ planned: { ...firewalls, asked }, asked, ended: { result: { reference: asked.request.reference } } });
-  const judged = (kept: number[]) => {
+  const { vmObjectId, assign: _assign, ...named } = firewallsRequest();
+  const done = (changes: object) =>
+    ({
+      asked: { workflow: 'setFirewalls', request: { ...named, vmObjectId, ...changes } },
+      ended: { result: named },
+    }) as Lived;
+  const heard = (kept: number[]) => {
     const ledger = new Ledger();
     const change = (type: 'firewallsAssigned' | 'firewallsUnassigned', before: number[], after: number[]) =>
-      ledger.tookEffect<FirewallsChanged>({ type, vmObjectId: 1, firewalls: [], before, after });
-    ledger.seeded({ vmObjectId: 1, account: null, label: null, firewalls: [150, 151] });
+      ledger.tookEffect<FirewallsChanged>({ type, vmObjectId, firewalls: [], before, after });
+    ledger.seeded({ vmObjectId, account: null, label: null, firewalls: [150, 151] });
     change('firewallsUnassigned', [150, 151], kept);
     change('firewallsAssigned', kept, [150, 145]);
-    return judge(ledger, [done(one), done(other)], []).violations;
+    return judge(ledger, [done({ unassign: [151] }), done({ assign: [145] })], undefined).broken;
   };
-  expect(judged([150])).toEqual([]);
-  expect(judged([])).toContain('setFirewalls S: the server was less protected for a moment');
+  expect(heard([150])).toEqual([]);
+  expect(heard([])).toContainEqual(expect.stringMatching('the server was less protected for a moment'));
 });

@@ -1,46 +1,118 @@
-/** Every promise, asked of every saga that it is made to. */
-import type { LedgerSnapshot } from '../../../sandbox/ledger';
+/**
+ * What a story has come to: asked of the provider's ledger and of the journal, and of the sagas only where they must own
+ * up. Each sentence is something that must not be; none is good.
+ */
+import type { LedgerSnapshot, OrderPlaced } from '../../../sandbox/ledger';
+import { firewallsOf, openCartItems, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
 import type { SetFirewallsRequest } from '../../../src/domain/requests';
-import { brokenByAll, brokenPromises, hiddenByWords } from '../../support/promises';
-import type { Ended } from '../../support/sagas';
-import type { Lived } from './life';
+import { brokenByAll, brokenPromises, hiddenByWords, placementsOf, type Asked } from '../../support/promises';
+import { differences, type Row } from '../../support/rows-and-ledger';
+import { leftoversOf, type Ended } from '../../support/sagas';
+import type { PlannedSaga } from './storm/plan';
 import { isUntouched, toldByBoth } from './told-by-both';
 
-export interface Judgement {
-  /** How often each promise was asked for. */
-  checks: Record<string, number>;
-  violations: string[];
-  /** Those of whom something is said. */
-  suspects: Lived[];
+export interface Lived {
+  /** What ended last: after a termination, the clean-up. */
+  asked: Asked;
+  /** Absent for one that has not ended. */
+  ended?: Ended;
+  /** What it was doing when a disaster struck. */
+  role?: string;
+  /** It may have bought nothing, and says so. */
+  mayEndEarly?: true;
+  /** By a plan that meddles with it. */
+  planned?: PlannedSaga;
+  /** How the run before it ended, where somebody made another one afterwards. */
+  before?: Ended;
+  /** How often it was started anew, because Temporal knew nothing of it any more. */
+  startedAnew?: number;
+  /** Temporal has forgotten some of what its runs did. */
+  forgotten?: true;
+  /** What went otherwise than the contract says, in sentences. */
+  surprises?: string[];
 }
 
-export function judge(ledger: LedgerSnapshot, lives: readonly Lived[], forgotten: readonly string[]): Judgement {
-  const named = firewallsNamed(lives);
-  const accused = lives.map((lived) => ({ lived, sentences: accusations(ledger, lived, named) }));
-  const violations = [
-    ...brokenByAll(ledger),
-    ...accused.flatMap(({ sentences }) => sentences),
-    ...forgotten.map((reference) => `${reference}: was forgotten: it neither ended nor waits where the list shows it`),
-  ];
-  const of = (...workflows: string[]) => lives.filter(({ asked }) => workflows.includes(asked.workflow)).length;
-  const checks = {
-    'at most one order': of('provisionServers', 'changeOrder', 'switchPlan'),
-    'nothing forgotten': lives.length + forgotten.length,
-    'no silent leftovers': of('provisionServers', 'setFirewalls', 'cleanCart'),
-    'never less protected': of('provisionServers', 'setFirewalls'),
-    'one run for a reference': lives.filter(({ planned }) => planned.duplicate !== undefined).length,
+export interface Judgement<L extends Lived> {
+  /** What was bought twice, whoever asked for it. */
+  doubled: string[];
+  /** The promises that sagas broke. */
+  broken: string[];
+  /** Of the journal and the ledger. */
+  differing: string[];
+  /** Those of whom something is said. */
+  suspects: L[];
+}
+
+/** @param rows all of the journal's; undefined where it has lost some, so that it cannot tell of all */
+export function judge<L extends Lived>(
+  ledger: LedgerSnapshot,
+  sagas: readonly L[],
+  rows: readonly Row[] | undefined,
+): Judgement<L> {
+  const named = firewallsNamed(sagas);
+  const accused = sagas.map((lived) => ({ lived, sentences: accusations(ledger, lived, named) }));
+  return {
+    doubled: brokenByAll(ledger),
+    broken: accused.flatMap(({ sentences }) => sentences),
+    differing: rows === undefined ? [] : differences(rows, ledger),
+    suspects: accused.filter(({ sentences }) => sentences.length > 0).map(({ lived }) => lived),
   };
-  const suspects = accused.filter(({ sentences }) => sentences.length > 0).map(({ lived }) => lived);
-  return { checks, violations, suspects };
+}
+
+/**
+ * Where nobody asks for any to be reversed, but by a deadline or an expiry: each has ended, and what it was to buy is
+ * there.
+ */
+export function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
+  return sagas.flatMap(({ role, asked, ended, mayEndEarly }) => {
+    const name = `${asked.workflow} ${asked.request.reference}${role === undefined ? '' : ` (${role})`}`;
+    if (ended === undefined) return [`${name} has not ended`];
+    if (mayEndEarly && ended.result === undefined) return [];
+    const buys = asked.workflow !== 'setFirewalls' && asked.workflow !== 'cleanCart';
+    if (buys && placementsOf(ledger, asked).length === 0) return [`${name} was never placed`];
+    const { outcome, skipped = [] } = (ended.result ?? {}) as { outcome?: string; skipped?: string[] };
+    // What a call without an answer may have added is told, and changes nothing of what was bought.
+    const isOnlyDoubt = skipped.length === 0 && leftoversOf(ended).every(({ kind }) => kind === 'cart-item-unknown');
+    if (outcome === 'done' || (outcome === 'partly' && isOnlyDoubt)) return [];
+    return [`${name} is not done: ${JSON.stringify(ended)}`];
+  });
+}
+
+/** Servers that were ordered with firewalls, and lack one. */
+export function unprotected(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
+  return sagas.flatMap(({ asked }) => {
+    if (asked.workflow !== 'provisionServers') return [];
+    const { firewalls: wanted = [], reference } = asked.request;
+    return ordersWithLabel(ledger, reference)
+      .flatMap(({ vmObjectIds }: OrderPlaced) => vmObjectIds)
+      .filter((id) => wanted.some((firewall) => !firewallsOf(ledger, id).includes(firewall)))
+      .map((id) => `server ${id} of ${reference} lacks a firewall`);
+  });
+}
+
+/** Items that nobody tells of. @param told by these; without any, each item must be gone */
+export function inTheCart(ledger: LedgerSnapshot, told: readonly Lived[] = []): string[] {
+  const leftovers = told.flatMap(({ ended }) => leftoversOf(ended));
+  const listed = leftovers.flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : []));
+  const doubtful = leftovers.filter(({ kind }) => kind === 'cart-item-unknown').length;
+  const of = `${openCartItems(ledger).length} are there, and ${listed.length + doubtful} are told of`;
+  return silentLeftovers(ledger, listed, doubtful).map(({ cartItemId }) => `cart item ${cartItemId} is left: ${of}`);
+}
+
+/** Of cart items that it may have added, and whose ids nobody knows: a person looks for so many in the panel. */
+export function doubtfulAddsOf({ ended }: Lived): number {
+  return leftoversOf(ended).filter(({ kind }) => kind === 'cart-item-unknown').length;
 }
 
 /** By the server, and by the saga that names them. */
 type FirewallsNamed = Map<number, { lived: Lived; firewalls: number[] }[]>;
 
-function firewallsNamed(lives: readonly Lived[]): FirewallsNamed {
+function firewallsNamed(sagas: readonly Lived[]): FirewallsNamed {
   const named: FirewallsNamed = new Map();
-  for (const lived of lives) {
-    for (const request of [lived.planned.asked.request, otherRequest(lived)]) {
+  for (const lived of sagas) {
+    const { asked, planned } = lived;
+    const other = typeof planned?.duplicate === 'object' ? planned.duplicate.other : {};
+    for (const request of [(planned?.asked ?? asked).request, other]) {
       const { vmObjectId, assign = [], unassign = [] } = request as Partial<SetFirewallsRequest>;
       if (vmObjectId === undefined) continue;
       named.set(vmObjectId, [...(named.get(vmObjectId) ?? []), { lived, firewalls: [...assign, ...unassign] }]);
@@ -49,17 +121,14 @@ function firewallsNamed(lives: readonly Lived[]): FirewallsNamed {
   return named;
 }
 
-function otherRequest({ planned: { duplicate } }: Lived): object {
-  return typeof duplicate === 'object' ? duplicate.other : {};
-}
-
 function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed): string[] {
-  const { asked, surprises } = lived;
+  const { asked, ended, surprises = [] } = lived;
+  if (ended === undefined) return [];
   const sharing = asked.workflow === 'setFirewalls' ? (named.get(asked.request.vmObjectId) ?? []) : [];
   const ofOthers = sharing.flatMap((one) => (one.lived === lived ? [] : one.firewalls));
-  const [first = [], ...others] = endings(lived).map((ended) => brokenPromises(ledger, asked, ended, ofOthers));
+  const [first = [], ...others] = endings(lived, ended).map((one) => brokenPromises(ledger, asked, one, ofOthers));
   const broken = others.some((sentences) => sentences.length === 0) ? [] : first;
-  const ofItsOwn = lived.before ? hiddenByWords(lived.ended) : [];
+  const ofItsOwn = lived.before ? hiddenByWords(ended) : [];
   return [
     ...broken.filter((sentence) => !isOfForgottenRun(sentence, lived)),
     ...[...ofItsOwn, ...surprises].map((one) => `${asked.workflow} ${asked.request.reference}: ${one}`),
@@ -70,7 +139,7 @@ function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed
  * What its runs say together; one of these is true. Firewalls that an earlier run has changed, one that was made after
  * it and then cancelled may have undone: it depends on whether it began before the change or after it.
  */
-function endings({ asked, ended, before }: Lived): Ended[] {
+function endings({ asked, before }: Lived, ended: Ended): Ended[] {
   if (before === undefined) return [ended];
   const together = toldByBoth(before, ended);
   if (asked.workflow !== 'setFirewalls' || ended.result !== undefined || isUntouched(ended)) return [together];
@@ -81,7 +150,7 @@ function endings({ asked, ended, before }: Lived): Ended[] {
  * A run that finds firewalls on a server takes them for what was there before it, also where it was a forgotten run
  * that assigned them: it does not take them away. docs/reliability.md says so.
  */
-function isOfForgottenRun(sentence: string, { asked, forgotten, startedAnew }: Lived): boolean {
+function isOfForgottenRun(sentence: string, { asked, forgotten, startedAnew = 0 }: Lived): boolean {
   if (asked.workflow !== 'setFirewalls' || (forgotten !== true && startedAnew === 0)) return false;
   return sentence.endsWith('neither undone nor told');
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import { resolveTemporal } from '../../../scripts/temporal-cli';
 import { crashCopy, putDatabaseBack, removeDatabase } from '../../support/sqlite-copy';
-import type { Loss } from './plan';
+import type { Loss } from './storm/plan';
 
 export class MortalServer {
   /** One death after the other, however close together they are asked for. */

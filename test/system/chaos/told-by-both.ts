@@ -1,7 +1,6 @@
 /** Of two runs of one saga, what their outcomes say together. */
-import type { Leftover } from '../../../src/domain/leftovers';
 import type { Report } from '../../../src/domain/results';
-import type { Ended } from '../../support/sagas';
+import { leftoversOf, reportOf, type Ended } from '../../support/sagas';
 
 /**
  * The outcome of a run stands, also when somebody made another one after it: what either says is told. No word says it
@@ -28,12 +27,4 @@ export function isUntouched(ended: Ended): boolean {
 function doneInEither({ steps }: Report, before: Report | undefined): Report['steps'] {
   const done = new Map(before?.steps.filter(({ status }) => status === 'done').map((step) => [step.id, step]));
   return steps.map((step) => done.get(step.id) ?? step);
-}
-
-function leftoversOf(ended: Ended): Leftover[] {
-  return (ended.result as { leftovers?: Leftover[] } | undefined)?.leftovers ?? reportOf(ended)?.leftovers ?? [];
-}
-
-function reportOf({ failure, cancelled }: Ended): Report | undefined {
-  return failure?.report ?? cancelled;
 }

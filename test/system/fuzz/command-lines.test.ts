@@ -2,11 +2,9 @@
  * Command lines of any words: each ends with a status of the contract and a sentence, never with a stack trace, and
  * never calls the provider. `fuzz-runs.ts` says how to try more of them.
  */
-import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { run } from '../../../src/cli/program';
 import { decisionNames } from '../../../src/domain/decisions';
-import type { Ended } from '../../support/command-line';
+import { runHere, type Ended } from '../../support/command-line';
 import { Rig } from '../../support/rig';
 import { fuzz, patience } from './fuzz-runs';
 
@@ -23,13 +21,6 @@ afterAll(async () => {
   process.env = outside;
   await rig.close();
 });
-
-async function runHere(args: readonly string[], input: string): Promise<Ended> {
-  const said = { out: '', err: '' };
-  const stream = (where: 'out' | 'err') => ({ write: (text: string) => (said[where] += text) });
-  const terminal = { out: stream('out'), err: stream('err'), stdin: Readable.from([input]) };
-  return { status: await run(args, terminal), ...said };
-}
 
 const asking = ['status', 'watch', 'list', 'decide', 'cancel', 'record', 'journal'];
 const commands = ['provision', 'change', 'switch', 'firewalls', ...asking, 'clean'];

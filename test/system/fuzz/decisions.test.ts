@@ -10,11 +10,11 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { decisionNames, type DecisionName } from '../../../src/domain/decisions';
 import type { ProgressView, Waiting } from '../../../src/domain/progress';
 import { itInWays } from '../../support/left-out';
+import { brokenTasksOf } from '../../support/events';
 import { changeRequest, firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { fuzz, patience } from './fuzz-runs';
-import { brokenTasksOf } from './histories';
 import { garbage } from './inputs';
 
 const completed =
@@ -62,7 +62,8 @@ async function untouched(work: () => Promise<void>): Promise<ProgressView[]> {
   await work();
   expect(await questions()).toEqual(before);
   expect(rig.sandbox.ledger.calls.length).toBe(called);
-  for (const { workflowId } of waiting) expect(await brokenTasksOf(rig.temporal, workflowId)).toEqual([]);
+  for (const { workflowId } of waiting)
+    expect(await brokenTasksOf(rig.temporal.workflow.getHandle(workflowId))).toEqual([]);
   return Promise.all(waiting.map((saga) => saga.progress()));
 }
 

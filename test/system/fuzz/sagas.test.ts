@@ -7,11 +7,11 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { isOutcome } from '../../../src/domain/outcomes';
 import { waitKinds, type SagaState } from '../../../src/domain/progress';
 import { added, closeAll, httpText, onRequest, serveRaw } from '../../support/stand-in';
+import { brokenTasksOf } from '../../support/events';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answers, changeQuote, onTheWire } from './answers';
 import { fuzz, patience } from './fuzz-runs';
-import { brokenTasksOf } from './histories';
 
 const { numRuns, seed } = fuzz(24, 12);
 
@@ -62,7 +62,8 @@ test(
     const sagas = await Promise.all(Array.from({ length: numRuns }, (_, nth) => starts[nth % starts.length]!()));
     const states = await Promise.all(sagas.map(settled));
     expect(states.filter((state) => !isOutcome(state) && !waitKinds.some((kind) => kind === state))).toEqual([]);
-    for (const { workflowId } of sagas) expect(await brokenTasksOf(rig.temporal, workflowId)).toEqual([]);
+    for (const { workflowId } of sagas)
+      expect(await brokenTasksOf(rig.temporal.workflow.getHandle(workflowId))).toEqual([]);
     expect(placed.size).toBeGreaterThan(0);
     for (const [request, statuses] of placed) {
       // Sent again only where it was surely not placed.

@@ -3,11 +3,13 @@
  * is no saga: jobs, holds, sweeps. Recorded by `record.ts`.
  */
 import { randomInt } from 'node:crypto';
+import type { FaultKind } from '../../../sandbox/fault-kinds';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { JobHandle } from '../../../src/client/jobs';
 import type { DecisionName } from '../../../src/domain/decisions';
-import { ProviderClient } from '../../../src/provider/client';
+import type { WaitKind } from '../../../src/domain/progress';
 import { stuckSagas } from '../../support/bad-night';
+import { panelOf } from '../../support/panel';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { until, type Rig } from '../../support/rig';
@@ -62,7 +64,7 @@ async function overStuck(rig: Rig, count: number): Promise<JobHandle> {
 /** A saga that a hold held, until a person released it. */
 async function heldAndReleased(rig: Rig): Promise<SagaHandle> {
   await rig.sagas.hold(seen);
-  const saga = await rig.sagas.provision(provision(two));
+  const saga = await rig.sagas.provision(provisionRequest(two));
   await untilState(saga, 'held');
   await rig.sagas.release(op);
   return ended(saga);
@@ -70,106 +72,98 @@ async function heldAndReleased(rig: Rig): Promise<SagaHandle> {
 
 /** A server whose firewall somebody has taken away behind our back, and a cart item of a saga that was terminated. */
 async function leftBehind(rig: Rig): Promise<void> {
-  const request = provision(two);
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
+  const saga = await waiting(rig, 'unauthorized', 'stuck');
   await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
-  const bought = await (await rig.sagas.provision(provision(two))).result();
-  const panel = new ProviderClient({ baseUrl: rig.sandbox.url });
-  await panel.unassignFirewalls(bought.servers[0]?.vmObjectId ?? 0, [143]);
-  await panel.close();
+  const bought = await (await rig.sagas.provision(provisionRequest(two))).result();
+  panelOf(rig.sandbox).unassign(bought.servers[0]?.vmObjectId ?? 0, [143]);
 }
 
-const provision = (changes: Parameters<typeof provisionRequest>[0] = {}) => provisionRequest(changes);
+/** An order of two servers, whose call to place it meets the fault. */
+function struck(rig: Rig, kind: FaultKind) {
+  const request = provisionRequest(two);
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind, match: { label: request.label } });
+  return request;
+}
+
+/** The same, begun and waiting. */
+async function waiting(rig: Rig, fault: FaultKind, kind?: WaitKind): Promise<SagaHandle> {
+  const saga = await rig.sagas.provision(struck(rig, fault));
+  await untilWaiting(saga, kind);
+  return saga;
+}
+
 const quote = { total: 5, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
 const two = { items: [{}, {}], firewalls: [143] };
 
 export const stories: Record<string, Story> = {
-  'provision, done': async (rig) => ended(await rig.sagas.provision(provision(two))),
+  'provision, done': async (rig) => ended(await rig.sagas.provision(provisionRequest(two))),
   'provision, refused and undone': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
-    return ended(await rig.sagas.provision(request));
+    return ended(await rig.sagas.provision(struck(rig, 'refuse-before')));
   },
   'provision, an item not deleted and left behind': async (rig) => {
-    const request = provision(two);
+    const request = provisionRequest(two);
     const match = { planId: planIdOf(request.reference) };
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
     rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match });
     return decided(await rig.sagas.provision(request), ['skip', seen]);
   },
   'provision, slowed down and tried again': async (rig) => {
-    const request = provision(two);
+    const request = provisionRequest(two);
     const match = { planId: planIdOf(request.reference) };
     rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'error-before', match });
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'rate-limit', match: { label: request.label } });
     return ended(await rig.sagas.provision(request));
   },
   'provision, placed and not answered': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-    return decided(await rig.sagas.provision(request), ['confirmPlaced', { ...seen, vmObjectIds: [9001, 9002] }]);
+    return decided(await rig.sagas.provision(struck(rig, 'reset-after')), [
+      'confirmPlaced',
+      { ...seen, vmObjectIds: [9001, 9002] },
+    ]);
   },
   'provision, not placed and not answered': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'error-before', match: { label: request.label } });
-    return decided(await rig.sagas.provision(request), ['confirmNotPlaced', seen]);
+    return decided(await rig.sagas.provision(struck(rig, 'error-before')), ['confirmNotPlaced', seen]);
   },
-  'provision, still waiting to hear whether it was placed': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'outcome-unknown');
-    return saga;
-  },
+  'provision, still waiting to hear whether it was placed': (rig) => waiting(rig, 'reset-after', 'outcome-unknown'),
   'provision, cancelled while it asked': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
+    const saga = await waiting(rig, 'reset-after');
     await saga.cancel();
     return ended(saga);
   },
   'provision, cancelled while it was stuck, and undone': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'stuck');
+    const saga = await waiting(rig, 'unauthorized', 'stuck');
     await saga.cancel();
     return ended(saga);
   },
   'provision, corrected': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const request = struck(rig, 'unauthorized');
     const correction = { label: `${request.label}-corrected` };
     return decided(await rig.sagas.provision(request), ['retry', { ...op, correction }]);
   },
   'provision, servers named by a person': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'other-body', match: { label: request.label } });
-    return decided(await rig.sagas.provision(request), ['provideServers', { ...op, vmObjectIds: [9901, 9902] }]);
+    return decided(await rig.sagas.provision(struck(rig, 'other-body')), [
+      'provideServers',
+      { ...op, vmObjectIds: [9901, 9902] },
+    ]);
   },
   'provision, a wrong request': async (rig) => {
-    const request = provision();
+    const request = provisionRequest();
     return ended(await startedRaw(rig, { ...request, quantity: 2 }));
   },
   'provision, reset behind its order': async (rig) => {
-    const saga = await rig.sagas.provision(provision(two));
+    const saga = await rig.sagas.provision(provisionRequest(two));
     await saga.result();
     const [first = 0] = await workflowTasksOf(rig.temporal, saga);
     await resetTo(rig.temporal, saga, first);
     return ended(await rig.sagas.get(saga.reference));
   },
   'provision, terminated and started again': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const request = struck(rig, 'unauthorized');
     await untilWaiting(await rig.sagas.provision(request), 'stuck');
     await rig.temporal.workflow.getHandle(`provision/${request.reference}`).terminate();
     return ended(await startedRaw(rig, request));
   },
   'provision, a reference that is taken': async (rig) => {
-    const request = provision();
+    const request = provisionRequest();
     await (await rig.sagas.provision(request)).result();
     return ended(await startedRaw(rig, { ...request, label: 'another' }));
   },
@@ -211,12 +205,9 @@ export const stories: Record<string, Story> = {
     return ended(await rig.sagas.firewalls(request));
   },
   'cart, cleaned after a termination': async (rig) => {
-    const request = provision(two);
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'stuck');
+    const saga = await waiting(rig, 'unauthorized', 'stuck');
     await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
-    return ended(await rig.sagas.clean(request.reference));
+    return ended(await rig.sagas.clean(saga.reference));
   },
   'provision, held and released': heldAndReleased,
 };

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { EndpointName } from '../../../sandbox/endpoints';
-import { decisionNames } from '../../../src/domain/decisions';
+import { decisionNames, type DecisionName } from '../../../src/domain/decisions';
 import {
   allows,
   arm,
@@ -49,292 +49,203 @@ type Command = fc.AsyncCommand<Model, Real>;
 /** Less than a call may take. */
 const heldMaxMs = 20_000;
 
-abstract class Told implements Command {
-  /** Set by each run anew. */
-  protected said = '';
+type Happen = (model: Model, real: Real, say: (what: string) => void) => Promise<unknown> | void;
 
-  abstract check(model: Readonly<Model>): boolean;
-  protected abstract happen(model: Model, real: Real): Promise<void>;
-
-  async run(model: Model, real: Real): Promise<void> {
-    real.count(this.constructor.name);
-    try {
-      await this.happen(model, real);
-    } catch (error) {
-      // Time ran out for the call that was held, on a machine that is too slow for this history: it tells nothing.
-      fc.pre(model.heldSinceMs === undefined || Date.now() - model.heldSinceMs < heldMaxMs);
-      throw error;
-    } finally {
-      model.log.push(this.said);
-    }
-  }
-
-  /**
-   * The name alone: what it says depends on the run, and shrinking runs it in many. The sentences are in the model's
-   * log.
-   */
-  toString(): string {
-    return this.constructor.name;
-  }
+/** @param happen says early what it does: a history that fails in it tells so, too */
+function told(name: string, check: (model: Readonly<Model>) => boolean, happen: Happen): Command {
+  return {
+    check,
+    run: async (model, real) => {
+      real.count(name);
+      let said = '';
+      try {
+        await happen(model, real, (what) => (said = what));
+      } catch (error) {
+        // Time ran out for the call that was held, on a machine that is too slow for this history: it tells nothing.
+        fc.pre(model.heldSinceMs === undefined || Date.now() - model.heldSinceMs < heldMaxMs);
+        throw error;
+      } finally {
+        model.log.push(said);
+      }
+    },
+    // The name alone: what it says depends on the run, and shrinking runs it in many. The sentences are in the model's
+    // log.
+    toString: () => name,
+  };
 }
 
-class Start extends Told {
-  check({ states, isTerminated }: Model) {
-    return states.length === 0 && !isTerminated;
-  }
+const isStarted = ({ states }: Model) => states.length > 0;
+const hasEnded = ({ states }: Model) => states.every(({ rest }) => rest.is === 'ended');
+const mayDecide = ({ states }: Model) => states.some((state) => fitting(state).length > 0);
+const isHeld = (model: Model) => heldAt(model) !== undefined;
+const bySignalOf = (bySignal: boolean) => (bySignal ? ', by a signal' : '');
 
-  async happen(model: Model, { saga }: Real) {
-    this.said = `somebody starts ${model.story.name}`;
-    expectSame('the start', await saga.start(), 'new');
-    await follow(model, saga, begin(model.story, model.armed));
-  }
-}
+const start = () =>
+  told(
+    'Start',
+    ({ states, isTerminated }) => states.length === 0 && !isTerminated,
+    async (model, { saga }, say) => {
+      say(`somebody starts ${model.story.name}`);
+      expectSame('the start', await saga.start(), 'new');
+      await follow(model, saga, begin(model.story, model.armed));
+    },
+  );
 
-class StartAgain extends Told {
-  constructor(private readonly same: boolean) {
-    super();
-  }
-
-  check({ states }: Model) {
-    return states.length > 0;
-  }
-
-  async happen(model: Model, { saga }: Real) {
-    this.said = `somebody starts it again with ${this.same ? 'the same' : 'another'} request`;
-    const started = await saga.start(this.same ? undefined : otherRequest(saga.asked));
-    expectSame('the second start', started, this.same ? 'existing' : 'taken');
+const startAgain = (same: boolean) =>
+  told('StartAgain', isStarted, async (model, { saga }, say) => {
+    say(`somebody starts it again with ${same ? 'the same' : 'another'} request`);
+    const started = await saga.start(same ? undefined : otherRequest(saga.asked));
+    expectSame('the second start', started, same ? 'existing' : 'taken');
     await follow(model, saga, model.states);
-  }
-}
+  });
 
-class Spoil extends Told {
-  constructor(
-    private readonly where: number,
-    private readonly how: number,
-    private readonly lasting: boolean,
-  ) {
-    super();
-  }
-
-  check(model: Model) {
-    const { endpoint, trouble } = this.meant(model);
-    const fits = trouble?.meaning !== 'nameless' || endpoint === 'place-order';
+function spoil(where: number, how: number, lasting: boolean): Command {
+  const trouble = troubles[how]!;
+  const endpointIn = ({ story }: Model) => pickOf(endpointsOf(story), where);
+  const check = (model: Model) => {
+    const endpoint = endpointIn(model);
+    const fits = trouble.meaning !== 'nameless' || endpoint === 'place-order';
     const isFree = armedIn(model).every((armed) => armed[endpoint]?.trouble === undefined);
-    return !model.isTerminated && heldAt(model) === undefined && fits && isFree;
-  }
-
-  happen(model: Model, { saga }: Real) {
-    const { endpoint, trouble } = this.meant(model);
-    if (trouble === undefined) throw new Error('there is no such trouble');
-    this.said = `from now on, ${this.lasting ? 'every' : 'the next'} call to ${endpoint} ${trouble.said}`;
-    armBoth(model, saga, endpoint, { trouble, ...(this.lasting ? { lasting: true } : {}) });
-    return Promise.resolve();
-  }
-
-  private meant({ story }: Model) {
-    return { endpoint: pickOf(endpointsOf(story), this.where), trouble: troubles[this.how] };
-  }
+    return !model.isTerminated && !isHeld(model) && fits && isFree;
+  };
+  return told('Spoil', check, (model, { saga }, say) => {
+    const endpoint = endpointIn(model);
+    say(`from now on, ${lasting ? 'every' : 'the next'} call to ${endpoint} ${trouble.said}`);
+    armBoth(model, saga, endpoint, { trouble, ...(lasting ? { lasting: true } : {}) });
+  });
 }
 
-class Hold extends Told {
-  constructor(private readonly where: number) {
-    super();
-  }
-
-  check(model: Model) {
+function hold(where: number): Command {
+  const check = (model: Model) => {
     const isArmed = armedIn(model).some((armed) => Object.values(armed).some(({ held }) => held));
-    return !model.isTerminated && heldAt(model) === undefined && !isArmed;
-  }
-
-  happen(model: Model, { saga }: Real) {
-    const endpoint = pickOf(endpointsOf(model.story), this.where);
-    this.said = `the answer of the next call to ${endpoint} is held back`;
+    return !model.isTerminated && !isHeld(model) && !isArmed;
+  };
+  return told('Hold', check, (model, { saga }, say) => {
+    const endpoint = pickOf(endpointsOf(model.story), where);
+    say(`the answer of the next call to ${endpoint} is held back`);
     armBoth(model, saga, endpoint, { held: true });
-    return Promise.resolve();
-  }
+  });
 }
 
-class Release extends Told {
-  check(model: Model) {
-    return heldAt(model) !== undefined;
-  }
-
-  async happen(model: Model, { saga }: Real) {
-    this.said = 'the answer that was held back arrives';
+const letHeldGo = () =>
+  told('Release', isHeld, async (model, { saga }, say) => {
+    say('the answer that was held back arrives');
     await letGo(model, saga);
-  }
+  });
+
+function getWell(): Command {
+  const isArmed = (model: Model) =>
+    armedIn(model).some((armed) => Object.values(armed).some(({ trouble, held }) => trouble ?? held));
+  return told(
+    'Fix',
+    (model) => !isHeld(model) && isArmed(model),
+    (model, { saga }, say) => {
+      say('the provider is well again');
+      fix(model, saga);
+    },
+  );
 }
 
-class Fix extends Told {
-  check(model: Model) {
-    const isArmed = armedIn(model).some((armed) => Object.values(armed).some(({ trouble, held }) => trouble ?? held));
-    return heldAt(model) === undefined && isArmed;
-  }
-
-  happen(model: Model, { saga }: Real) {
-    this.said = 'the provider is well again';
-    fix(model, saga);
-    return Promise.resolve();
-  }
+async function fittingOne(saga: RealSaga, pick: number) {
+  const { decision, body } = pickOf(await saga.fitting(), pick);
+  if (decision === 'cancel') throw new Error('cancel is no decision');
+  return { decision, body };
 }
 
-class Decide extends Told {
-  constructor(
-    private readonly pick: number,
-    private readonly bySignal: boolean,
-  ) {
-    super();
-  }
-
-  check({ states }: Model) {
-    return states.some((state) => fitting(state).length > 0);
-  }
-
-  async happen(model: Model, { saga, count }: Real) {
-    const { decision, body } = pickOf(await saga.fitting(), this.pick);
-    if (decision === 'cancel') throw new Error('cancel is no decision');
+const decideRightly = (pick: number, bySignal: boolean) =>
+  told('Decide', mayDecide, async (model, { saga, count }, say) => {
+    const { decision, body } = await fittingOne(saga, pick);
     const named = body['vmObjectIds'] !== undefined;
-    this.said = `the operator says ${decision}${named ? ', with the servers' : ''}${this.bySignal ? ', by a signal' : ''}`;
+    say(`the operator says ${decision}${named ? ', with the servers' : ''}${bySignalOf(bySignal)}`);
     if (decision === 'markDone') {
       count('done by hand');
       await saga.doByHand();
     }
-    if (this.bySignal) await saga.signal(decision, body);
+    if (bySignal) await saga.signal(decision, body);
     else expectSame('the decision', await saga.decide(decision, body), 'taken');
     await follow(
       model,
       saga,
       model.states.flatMap((state) => decide(state, decision, named)),
     );
-  }
-}
+  });
 
 /** A decision that fits, of a question that was answered before. */
-class DecideOlder extends Told {
-  constructor(
-    private readonly pick: number,
-    private readonly bySignal: boolean,
-  ) {
-    super();
-  }
-
-  check({ states }: Model) {
-    return states.some((state) => fitting(state).length > 0);
-  }
-
-  async happen(model: Model, { saga }: Real) {
-    const { decision, body } = pickOf(await saga.fitting(), this.pick);
-    if (decision === 'cancel') throw new Error('cancel is no decision');
-    this.said = `the operator says ${decision} to another question${this.bySignal ? ', by a signal' : ''}`;
+const decideOlder = (pick: number, bySignal: boolean) =>
+  told('DecideOlder', mayDecide, async (model, { saga }, say) => {
+    const { decision, body } = await fittingOne(saga, pick);
+    say(`the operator says ${decision} to another question${bySignalOf(bySignal)}`);
     const older = { ...body, question: await saga.otherQuestion() };
-    if (!this.bySignal) {
-      expectSame('the decision', await saga.decide(decision, older), 'refused');
-      await follow(model, saga, model.states);
-      return;
-    }
-    const { ignored } = await saga.progress();
-    await saga.signal(decision, older);
-    const view = await follow(model, saga, model.states);
-    expectSame('ignored signals', view.ignored.length, ignored.length + 1);
-  }
-}
+    if (bySignal) return isIgnored(model, saga, decision, older);
+    expectSame('the decision', await saga.decide(decision, older), 'refused');
+    return follow(model, saga, model.states);
+  });
 
 /** A decision that does not fit, or one that does with a body that does not. */
-class DecideWrongly extends Told {
-  constructor(
-    private readonly pick: number,
-    private readonly bySignal: boolean,
-  ) {
-    super();
-  }
-
-  check({ states }: Model) {
-    return states.length > 0;
-  }
-
-  async happen(model: Model, { saga }: Real) {
-    const decision = pickOf(decisionNames, this.pick);
+const decideWrongly = (pick: number, bySignal: boolean) =>
+  told('DecideWrongly', isStarted, async (model, { saga }, say) => {
+    const decision = pickOf(decisionNames, pick);
     const fits = model.states.some((state) => fitting(state).includes(decision));
+    const named = decision === 'provideServers' ? { vmObjectIds: [1] } : {};
     const body = fits
       ? { correction: { reference: 'another' }, note: 'in vain' }
-      : {
-          by: 'op',
-          note: 'in vain',
-          question: 'deadbeef',
-          ...(decision === 'provideServers' ? { vmObjectIds: [1] } : {}),
-        };
-    this.said = `the operator says ${decision}${fits ? ' with fields that it does not have' : ''}, which does not fit${this.bySignal ? ', by a signal' : ''}`;
-    const hasEnded = model.states.every(({ rest }) => rest.is === 'ended');
-    if (this.bySignal && !hasEnded) {
-      const { ignored } = await saga.progress();
-      await saga.signal(decision, body);
-      const view = await follow(model, saga, model.states);
-      expectSame('ignored signals', view.ignored.length, ignored.length + 1);
-      return;
-    }
+      : { by: 'op', note: 'in vain', question: 'deadbeef', ...named };
+    const surplus = fits ? ' with fields that it does not have' : '';
+    say(`the operator says ${decision}${surplus}, which does not fit${bySignalOf(bySignal)}`);
+    const isOver = hasEnded(model);
+    if (bySignal && !isOver) return isIgnored(model, saga, decision, body);
     // What is ill-formed is refused on this side already.
-    expectSame('the decision', await saga.decide(decision, body), hasEnded && !fits ? 'ended' : 'refused');
-    await follow(model, saga, model.states);
-  }
+    expectSame('the decision', await saga.decide(decision, body), isOver && !fits ? 'ended' : 'refused');
+    return follow(model, saga, model.states);
+  });
+
+async function isIgnored(model: Model, saga: RealSaga, decision: DecisionName, body: object): Promise<void> {
+  const { ignored } = await saga.progress();
+  await saga.signal(decision, body);
+  const view = await follow(model, saga, model.states);
+  expectSame('ignored signals', view.ignored.length, ignored.length + 1);
 }
 
-class Cancel extends Told {
-  check({ states }: Model) {
-    return states.length > 0;
-  }
+const requestCancellation = () =>
+  told('Cancel', isStarted, async (model, { saga }, say) => {
+    say('somebody requests cancellation');
+    const isOver = hasEnded(model);
+    expectSame('the cancellation', await saga.cancel(), isOver ? 'ended' : 'asked');
+    await follow(model, saga, isOver ? model.states : model.states.flatMap(cancel));
+  });
 
-  async happen(model: Model, { saga }: Real) {
-    this.said = 'somebody requests cancellation';
-    const hasEnded = model.states.every(({ rest }) => rest.is === 'ended');
-    expectSame('the cancellation', await saga.cancel(), hasEnded ? 'ended' : 'asked');
-    await follow(model, saga, hasEnded ? model.states : model.states.flatMap(cancel));
-  }
-}
-
-class Reset extends Told {
-  constructor(private readonly pick: number) {
-    super();
-  }
-
-  check({ states }: Model) {
-    return states.length > 0;
-  }
-
-  async happen(model: Model, { saga }: Real) {
-    this.said = 'the run is reset';
+const resetRun = (pick: number) =>
+  told('Reset', isStarted, async (model, { saga }, say) => {
+    say('the run is reset');
     const held = heldAt(model);
-    const point = await saga.reset(this.pick);
-    this.said += ` ${point}`;
+    say(`the run is reset ${await saga.reset(pick)}`);
     if (held !== undefined) saga.release(held);
     await follow(model, saga, reset(model.states));
-  }
-}
+  });
 
-class Restart extends Told {
-  check() {
-    return true;
-  }
+const restart = () =>
+  told(
+    'Restart',
+    () => true,
+    async (model, { saga, restartWorker }, say) => {
+      say('the worker stops, and another one starts');
+      await restartWorker();
+      if (isStarted(model)) await follow(model, saga, model.states);
+    },
+  );
 
-  async happen(model: Model, { saga, restartWorker }: Real) {
-    this.said = 'the worker stops, and another one starts';
-    await restartWorker();
-    if (model.states.length > 0) await follow(model, saga, model.states);
-  }
-}
-
-class Terminate extends Told {
-  check({ states }: Model) {
-    return states.length > 0 && states.every(({ rest }) => rest.is !== 'ended');
-  }
-
-  async happen(model: Model, { saga }: Real) {
-    this.said = 'the run is terminated';
-    await saga.terminate();
-    fix(model, saga);
-    model.states = [];
-    model.isTerminated = true;
-  }
-}
+const terminate = () =>
+  told(
+    'Terminate',
+    ({ states }) => states.length > 0 && states.every(({ rest }) => rest.is !== 'ended'),
+    async (model, { saga }, say) => {
+      say('the run is terminated');
+      await saga.terminate();
+      fix(model, saga);
+      model.states = [];
+      model.isTerminated = true;
+    },
+  );
 
 /** Everything gets well, and the operator decides until the saga has ended. */
 export async function finish(model: Model, real: Real): Promise<void> {
@@ -343,11 +254,11 @@ export async function finish(model: Model, real: Real): Promise<void> {
   if (heldAt(model) !== undefined) await letGo(model, saga);
   fix(model, saga);
   // The first decision is the one that brings a saga on; where that is in vain, the others have their turn.
-  for (let decisions = 0; model.states.some((state) => fitting(state).length > 0); decisions += 1) {
+  for (let decisions = 0; mayDecide(model); decisions += 1) {
     if (decisions === 10) throw new Error('it waits again and again, although nothing is wrong any more');
     // What an earlier run has undone, no decision brings about again: the operator gives up.
-    const command =
-      decisions === 8 && model.states.some(({ run }) => run !== 'first') ? new Cancel() : new Decide(decisions, false);
+    const givesUp = decisions === 8 && model.states.some(({ run }) => run !== 'first');
+    const command = givesUp ? requestCancellation() : decideRightly(decisions, false);
     await command.run(model, { ...real, count: () => undefined });
   }
   const broken = await saga.broken();
@@ -357,8 +268,10 @@ export async function finish(model: Model, real: Real): Promise<void> {
 const any = fc.nat({ max: 999 });
 const spoiling = fc
   .tuple(any, fc.nat({ max: troubles.length - 1 }), fc.boolean())
-  .map(([where, how, lasting]): Command => new Spoil(where, how, lasting));
-const holding = any.map((where): Command => new Hold(where));
+  .map(([where, how, lasting]) => spoil(where, how, lasting));
+const holding = any.map(hold);
+const deciding = (decide: (pick: number, bySignal: boolean) => Command) =>
+  fc.tuple(any, fc.boolean()).map(([pick, bySignal]) => decide(pick, bySignal));
 const of = (make: () => Command) => fc.constant(null).map(make);
 
 /** What is wrong already when the saga starts; a saga that nothing befalls is soon told. */
@@ -369,30 +282,24 @@ export const preludes: fc.Arbitrary<Command[]> = fc.noBias(
       maxLength: 4,
       size: 'max',
     })
-    .map((before) => [...before, new Start()]),
+    .map((before) => [...before, start()]),
 );
 
 /** Commands in the proportions in which they lead somewhere. */
 export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable<Command>> {
   const command = fc.oneof(
-    { weight: 12, arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new Decide(pick, signal)) },
+    { weight: 12, arbitrary: deciding(decideRightly) },
     { weight: 6, arbitrary: spoiling },
     { weight: 3, arbitrary: holding },
-    { weight: 3, arbitrary: of(() => new Release()) },
-    { weight: 3, arbitrary: of(() => new Cancel()) },
-    { weight: 2, arbitrary: of(() => new Fix()) },
-    {
-      weight: 2,
-      arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new DecideWrongly(pick, signal)),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new DecideOlder(pick, signal)),
-    },
-    { weight: 2, arbitrary: any.map((pick): Command => new Reset(pick)) },
-    { weight: 1, arbitrary: fc.boolean().map((same): Command => new StartAgain(same)) },
-    { weight: 1, arbitrary: of(() => new Restart()) },
-    { weight: 1, arbitrary: of(() => new Terminate()) },
+    { weight: 3, arbitrary: of(letHeldGo) },
+    { weight: 3, arbitrary: of(requestCancellation) },
+    { weight: 2, arbitrary: of(getWell) },
+    { weight: 2, arbitrary: deciding(decideWrongly) },
+    { weight: 2, arbitrary: deciding(decideOlder) },
+    { weight: 2, arbitrary: any.map(resetRun) },
+    { weight: 1, arbitrary: fc.boolean().map(startAgain) },
+    { weight: 1, arbitrary: of(restart) },
+    { weight: 1, arbitrary: of(terminate) },
   );
   const commands = fc.commands<Model, Real>([command], {
     maxCommands: 20,

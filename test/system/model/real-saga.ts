@@ -1,6 +1,6 @@
 /** One real saga, with everything that a history does to it; what is told to it is true, as the ledger knows. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { changeOrdersOf, firewallsOf, openCartItems, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
+import { firewallsOf, openCartItems } from '../../../sandbox/sentences';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { DecisionRefusedError, NoWorkerError, ReferenceTakenError, SagaEndedError } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
@@ -9,10 +9,11 @@ import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView } from '../../../src/domain/progress';
 import { fittingDecisions, type Fitting } from '../../support/operator';
 import { panelOf } from '../../support/panel';
-import { brokenPromises, type Asked } from '../../support/promises';
+import { brokenPromises, placementsOf, type Asked } from '../../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import type { Rig } from '../../support/rig';
+import { callsOf } from '../../support/saga-calls';
 import { answer, outcomeOf, progressOf, untilWaitingOrEnded, type Ended } from '../../support/sagas';
 import type { Armed } from './model';
 import type { Story } from './stories';
@@ -58,7 +59,7 @@ export class RealSaga {
 
   arm(endpoint: EndpointName, { trouble, lasting, held }: Armed): void {
     const { faults } = this.rig.sandbox;
-    const match = this.thread;
+    const match = callsOf(this.asked);
     const armed = this.faults.get(endpoint) ?? {};
     if (trouble) {
       const { kind } = trouble;
@@ -215,18 +216,7 @@ export class RealSaga {
   }
 
   get placements(): number {
-    const { ledger } = this.rig.sandbox;
-    const { workflow, request } = this.asked;
-    switch (workflow) {
-      case 'provisionServers':
-        return ordersWithLabel(ledger, request.reference).length;
-      case 'changeOrder':
-        return changeOrdersOf(ledger, request.subscription_id).length;
-      case 'switchPlan':
-        return switchesOf(ledger, request.subscription_id).length;
-      default:
-        return 0;
-    }
+    return placementsOf(this.rig.sandbox.ledger, this.asked).length;
   }
 
   /** @returns every promise that was broken, once the saga has ended */
@@ -253,14 +243,6 @@ export class RealSaga {
     const ended = await outcomeOf(cleaning);
     const broken = brokenPromises(this.rig.sandbox.ledger, asked, ended);
     return ended.result === undefined ? [...broken, 'the cart could not be cleaned'] : broken;
-  }
-
-  /** By what the sandbox recognises the calls of this saga. */
-  private get thread() {
-    const { workflow, request } = this.asked;
-    if (workflow === 'setFirewalls') return { vmObjectId: request.vmObjectId };
-    if (workflow === 'changeOrder' || workflow === 'switchPlan') return { subscriptionId: request.subscription_id };
-    return { planId: planIdOf(request.reference) };
   }
 }
 

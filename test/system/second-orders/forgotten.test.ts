@@ -17,7 +17,7 @@ import {
   switchesOf,
 } from '../../../sandbox/sentences';
 import { SagaFailedError } from '../../../src/client/errors';
-import { SagaHandle } from '../../../src/client/handle';
+import type { SagaHandle } from '../../../src/client/handle';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resultsOf } from '../../support/events';
@@ -28,13 +28,13 @@ import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
-const latest = (reference: string) => new SagaHandle(rig.temporal, 'provisionServers', reference, '', true);
+const latest = (reference: string, of: Rig = rig) => of.latest('provisionServers', { reference });
 
 /** As the Web UI and other SDKs start it: nothing refuses the id. */
 async function startRaw(request: { reference: string }, of: Rig = rig): Promise<SagaHandle<'provisionServers'>> {
   const workflowId = `provision/${request.reference}`;
   await of.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
-  return new SagaHandle(of.temporal, 'provisionServers', request.reference, '', true);
+  return latest(request.reference, of);
 }
 
 describe('the run is gone, and the request comes again', () => {
@@ -351,8 +351,7 @@ it('a forged start, with ciphertext copied from the first event, gets the order 
         fields: { startedOnce: { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('true') } },
       },
     });
-    const again = new SagaHandle(secret.temporal, 'provisionServers', request.reference, '', true);
-    expect((await again.result()).decisions).toEqual([]);
+    expect((await latest(request.reference, secret).result()).decisions).toEqual([]);
     expect(orders(secret.sandbox.ledger)).toHaveLength(1);
     expect(callsTo(secret.sandbox.ledger, 'add-cart-item')).toHaveLength(1);
   } finally {

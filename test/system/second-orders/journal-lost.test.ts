@@ -3,13 +3,13 @@
  * between the answer and its writing. The worker stands still at that point until the database is dead; the database
  * comes back after it.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changeOrdersOf, callsTo } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { migrate } from '../../../src/journal/migrate';
-import { describeWithPostgres, PostgresServer } from '../../integration/journal/postgres';
-import { itInWays } from '../../support/left-out';
+import { PostgresServer } from '../../support/postgres';
+import { describeWithPostgres, itInWays } from '../../support/left-out';
+import { isStopped } from '../../support/is-running';
 import { programOf } from '../../support/programs';
 import { changeRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -50,7 +50,7 @@ describeWithPostgres('PostgreSQL is killed', () => {
     const { pid } = worker;
     const request = changeRequest();
     const saga = await rig.sagas.change(request);
-    await until(() => Promise.resolve(/^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))));
+    await until(() => Promise.resolve(isStopped(pid)));
     await server.part.kill();
     process.kill(pid, 'SIGCONT');
     const sent = () => callsTo(rig.sandbox.ledger, 'place-change-order').length;

@@ -20,7 +20,7 @@ import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilState, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
-import { copyDatabase, crashCopy, putDatabaseBack } from '../../support/sqlite-copy';
+import { copyDatabase, crashCopy, putDatabaseBack, removeDatabase } from '../../support/sqlite-copy';
 import { said } from '../../support/operator';
 
 describe('Temporal', () => {
@@ -141,8 +141,21 @@ describe('the journal', () => {
   const copy = () => join(rig.folder, 'copy.db');
   const backup = () => copyDatabase(rig.journalFile, copy());
   const restoreFile = () => rig.withoutWorkers(() => putDatabaseBack(copy(), rig.journalFile));
+  /** The journal comes back, and somebody says so: new references are asked about. */
+  const sayRestored = () => rig.withJournal((journal) => restored(journal, 'ask', said));
+  const restoreAndSay = async () => {
+    await restoreFile();
+    await sayRestored();
+  };
   const placed = ({ subscription_id }: { subscription_id: number }) =>
     changeOrdersOf(rig.sandbox.ledger, subscription_id);
+
+  /** A person is asked, and the panel shows it. @returns what comes of it */
+  async function confirmed(saga: SagaHandle): Promise<unknown> {
+    await untilWaiting(saga, 'outcome-unknown');
+    await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
+    return saga.result();
+  }
 
   /** As the Web UI starts it, after somebody has deleted what there was. */
   async function startAgain(workflow: WorkflowName, request: { reference: string }): Promise<SagaHandle> {
@@ -207,11 +220,9 @@ describe('the journal', () => {
     const again = await startAgain('changeOrder', request);
     expect(await untilWaiting(again, 'stuck')).toMatchObject({ lastFailure: { failure: 'JournalRestored' } });
     expect(placed(request)).toHaveLength(1);
-    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await sayRestored();
     await answer(again, 'retry');
-    await untilWaiting(again, 'outcome-unknown');
-    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
-    await again.result();
+    await confirmed(again);
     expect(placed(request)).toHaveLength(1);
   });
 
@@ -223,12 +234,9 @@ describe('the journal', () => {
     backup();
     rig.sandbox.faults.release(gate);
     await saga.result();
-    await restoreFile();
-    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await restoreAndSay();
     const again = await startAgain('changeOrder', request);
-    await untilWaiting(again, 'outcome-unknown');
-    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
-    await again.result();
+    await confirmed(again);
     expect(placed(request)).toHaveLength(1);
   });
 
@@ -236,12 +244,9 @@ describe('the journal', () => {
     backup();
     const request = provisionRequest();
     await (await rig.sagas.provision(request)).result();
-    await restoreFile();
-    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await restoreAndSay();
     const again = await startAgain('provisionServers', request);
-    await untilWaiting(again, 'outcome-unknown');
-    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
-    expect(await again.result()).toMatchObject({ cartItemIds: [], leftovers: [] });
+    expect(await confirmed(again)).toMatchObject({ cartItemIds: [], leftovers: [] });
     expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   });
@@ -253,8 +258,7 @@ describe('the journal', () => {
     backup();
     await answer(saga, 'approve');
     await saga.result();
-    await restoreFile();
-    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await restoreAndSay();
     const again = await startAgain('changeOrder', request);
     await untilWaiting(again, 'outcome-unknown');
     await again.cancel();
@@ -266,14 +270,12 @@ describe('the journal', () => {
     backup();
     const request = changeRequest();
     await (await rig.sagas.change(request)).result();
-    await restoreFile();
-    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await restoreAndSay();
     const again = await startAgain('changeOrder', request);
     expect(await untilWaiting(again, 'outcome-unknown')).toMatchObject({
       question: expect.stringMatching(/^The journal was restored/) as string,
     });
-    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
-    await again.result();
+    await confirmed(again);
     expect(placed(request)).toHaveLength(1);
     expect(await rig.withJournal((journal) => trustNewReferences(journal, said))).toBe(true);
     const fresh = changeRequest();
@@ -284,8 +286,7 @@ describe('the journal', () => {
     backup();
     const request = changeRequest();
     await (await rig.sagas.change(request)).result();
-    await restoreFile();
-    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await restoreAndSay();
     await rig.sagas.hold({ note: 'a restore' });
     const again = await startAgain('changeOrder', request);
     await untilState(again, 'held');
@@ -299,8 +300,7 @@ describe('the journal', () => {
     const later = await startAgain('changeOrder', request);
     await untilWaiting(later, 'outcome-unknown');
     await rig.sagas.release();
-    await answer(later, 'confirmPlaced', { note: 'the panel shows it' });
-    await later.result();
+    await confirmed(later);
     expect(placed(request)).toHaveLength(1);
   });
 
@@ -309,8 +309,7 @@ describe('the journal', () => {
     const saga = await rig.sagas.change(request);
     await saga.result();
     backup();
-    await restoreFile();
-    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await restoreAndSay();
     const again = await startAgain('changeOrder', request);
     await again.result();
     expect((await stepOf(again, 'place-change-order'))?.detail).toMatch(/^from the journal/);
@@ -321,15 +320,13 @@ describe('the journal', () => {
     const request = changeRequest({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga, 'approval');
-    await rig.withoutWorkers(() => {
-      for (const part of ['', '-wal', '-shm']) rmSync(`${rig.journalFile}${part}`, { force: true });
-    });
+    await rig.withoutWorkers(() => removeDatabase(rig.journalFile));
     await answer(saga, 'approve');
     const { lastFailure } = await untilWaiting(saga, 'stuck');
     expect(lastFailure?.message).toMatch(/^this is not the journal that the saga began with; nothing was sent/);
     expect(placed(request)).toEqual([]);
     // The old one is lost for good: then somebody says so.
-    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await sayRestored();
     await answer(saga, 'retry');
     await untilApproved(saga);
     await untilWaiting(saga, 'outcome-unknown');

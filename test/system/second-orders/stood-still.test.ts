@@ -9,19 +9,18 @@
  * Temporal takes most of a minute to give a call up, so all of them stand still side by side, each in a scene of its
  * own.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { Authority } from '../../support/certificates';
 import { programOf } from '../../support/programs';
-import { startTlsProxy } from '../../support/proxies';
+import { startLink, startTlsProxy, type Link } from '../../support/proxies';
 import { changeRequest } from '../../support/requests';
 import { itInWays, takesAll } from '../../support/left-out';
+import { isStopped } from '../../support/is-running';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { startGateway, type Gateway } from './gateway';
 
 type Request = ReturnType<typeof changeRequest>;
 
@@ -35,7 +34,7 @@ class Scene {
 
   private constructor(
     readonly rig: Rig,
-    readonly gateway: Gateway,
+    readonly gateway: Link,
     private readonly closeTls: () => Promise<void>,
   ) {}
 
@@ -43,7 +42,7 @@ class Scene {
     const rig = await Rig.start({ worker: false });
     const certificate = authority.forServer('DNS:localhost', 'IP:127.0.0.1');
     const tls = await startTlsProxy({ certificate, to: new URL(rig.sandbox.url).host, protocol: 'http/1.1' });
-    return new Scene(rig, await startGateway(tls.port), tls.close);
+    return new Scene(rig, await startLink(tls.address), tls.close);
   }
 
   async startWorker(environment: Record<string, string> = {}, flags: readonly string[] = []): Promise<RunningProcess> {
@@ -105,10 +104,6 @@ class Scene {
     await this.closeTls();
     await this.rig.close();
   }
-}
-
-function isStopped(pid: number): boolean {
-  return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }
 
 /** Stopped while its TLS handshake is held: everything was looked at, and the request is about to be written. */

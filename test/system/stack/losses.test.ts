@@ -6,14 +6,13 @@ import { ordersWithLabel } from '../../../sandbox/sentences';
 import { whyNoStack } from '../../../deploy/stack/programs';
 import { startStack, type Stack } from '../../../deploy/stack/stack';
 import type { SagaHandle } from '../../../src/client/handle';
-import { persistently } from '../chaos/persistence';
 import { isRunning } from '../../support/is-running';
 import { fittingDecisions } from '../../support/operator';
 import { brokenPromises, type Asked } from '../../support/promises';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { describeInWays, takesAll, unlessLacking } from '../../support/left-out';
-import { outcomeOf, untilWaitingOrEnded, type Ended } from '../../support/sagas';
+import { outcomeOf, persistently, untilWaitingOrEnded, type Ended } from '../../support/sagas';
 import type { EndpointName } from '../../../sandbox/endpoints';
 
 /**

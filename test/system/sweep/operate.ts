@@ -1,13 +1,12 @@
 /** Brings a saga to its end: decides whatever it waits for. */
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
-import { anyUnderWay } from '../../support/calls-under-way';
+import { anyUnderWay, callsOf } from '../../support/saga-calls';
 import { fittingDecisions } from '../../support/operator';
 import type { Asked } from '../../support/promises';
 import { until, type Rig } from '../../support/rig';
 import { answer, outcomeOf, progressOf, type Ended } from '../../support/sagas';
 import type { WaitingRoom } from '../../support/waiting-room';
-import { threadOf } from './stories';
 
 export interface World {
   rig: Rig;
@@ -41,7 +40,7 @@ export async function operate(
       const { waiting } = await progressOf(saga);
       if (waiting === undefined) continue;
       // What is still on its way will be in the control panel: nobody can say yet what is there.
-      await until(() => Promise.resolve(!anyUnderWay(rig.sandbox.ledger, threadOf(asked))));
+      await until(() => Promise.resolve(!anyUnderWay(rig.sandbox.ledger, callsOf(asked))));
       const fitting = fittingDecisions(waiting, rig.sandbox.ledger, asked);
       const chooses = operator.attends && operator.choices === 0;
       if (chooses) operator.choices = fitting.length;

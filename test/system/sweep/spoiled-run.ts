@@ -14,10 +14,11 @@ import type { WorkflowName } from '../../../src/domain/identity';
 import type { StepView } from '../../../src/domain/progress';
 import { brokenPromises, type Asked } from '../../support/promises';
 import type { Rig } from '../../support/rig';
+import { callsOf, pivotOf } from '../../support/saga-calls';
 import { progressOf, type Ended } from '../../support/sagas';
 import { operate, unlessOver, type Operator, type World } from './operate';
 import { missingProof } from './proof';
-import { pivotOf, threadOf, type Scene, type Story } from './stories';
+import type { Scene, Story } from './stories';
 import type { Way } from './ways';
 
 export interface Spoiling {
@@ -52,7 +53,7 @@ export async function tellSpoiled(
   const { sandbox } = rig;
   const scene = await story.prepare(rig);
   const { asked, besides = [] } = scene;
-  const match = threadOf(asked);
+  const match = callsOf(asked);
   const before = sandbox.ledger.calls.length;
   const spoiled = spoiling && spoil(rig, spoiling, scene);
   for (const fault of besides) sandbox.faults.add({ ...fault, match });
@@ -90,7 +91,7 @@ export async function tellSpoiled(
 
 /** Holds the n-th call, so that it can be looked at, and spoils it. */
 function spoil({ sandbox }: Rig, { way, nth }: Spoiling, { asked }: Scene) {
-  const match = threadOf(asked);
+  const match = callsOf(asked);
   const hold = way.hold ?? 'before';
   const endpoint = rowOf(way, asked);
   const gate = sandbox.faults.add({ endpoint, kind: 'gate', nth, match, hold });

@@ -5,8 +5,6 @@
  * A story is not a list of steps. Whatever calls it makes are found by making them, so a step that is added to a
  * workflow is spoiled without a word here.
  */
-import type { CallMatch } from '../../../sandbox/call-match';
-import type { EndpointName } from '../../../sandbox/endpoints';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { Asked } from '../../support/promises';
@@ -28,30 +26,6 @@ export interface Scene {
   besides?: Omit<FaultSpec, 'match'>[];
   /** What somebody does meanwhile: part of the story as well. */
   meanwhile?: (rig: Rig, saga: SagaHandle) => Promise<void>;
-}
-
-/** By what the sandbox recognises the calls of a story. */
-export function threadOf({ workflow, request }: Asked): CallMatch {
-  switch (workflow) {
-    case 'provisionServers':
-    case 'cleanCart':
-      return { planId: planIdOf(request.reference) };
-    case 'changeOrder':
-    case 'switchPlan':
-      return { subscriptionId: request.subscription_id };
-    case 'setFirewalls':
-      return { vmObjectId: request.vmObjectId };
-  }
-}
-
-/** The row of the call that cannot be undone. */
-export function pivotOf({ workflow }: Asked): EndpointName | undefined {
-  const rows = {
-    provisionServers: 'place-order',
-    changeOrder: 'place-change-order',
-    switchPlan: 'switch-plan',
-  } as const;
-  return rows[workflow as keyof typeof rows];
 }
 
 type Changes = Parameters<typeof provisionRequest>[0];

@@ -3,10 +3,9 @@
  * decides; without one there is nothing to read.
  */
 import { randomBytes } from 'node:crypto';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import type { Browser } from 'playwright-core';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
+import { freePorts } from '../../../scripts/reachable';
 import { startCodecServer, type CodecServer } from '../../../src/security/codec-server/server';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { provisionRequest } from '../../support/requests';
@@ -20,14 +19,6 @@ const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
 const whyNot = whyNoBrowser();
 const here = takesAll ? unlessLacking(whyNot) : describeInWays;
 
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await once(probe.listen(0, '127.0.0.1'), 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await once(probe.close(), 'close');
-  return port;
-}
-
 here('the Web UI of encrypted sagas', () => {
   const token = randomBytes(24).toString('hex');
   const keys = parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`);
@@ -39,7 +30,7 @@ here('the Web UI of encrypted sagas', () => {
 
   beforeAll(async () => {
     if (whyNot !== undefined || cli === undefined) throw new Error(whyNot ?? 'there is no Temporal CLI');
-    const uiPort = await freePort();
+    const [uiPort = 0] = await freePorts(1);
     codec = await startCodecServer({
       host: '127.0.0.1',
       port: 0,

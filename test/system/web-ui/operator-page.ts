@@ -133,7 +133,11 @@ export class OperatorPage {
 
   /** More Actions → Send an Update, up to but not including Submit. */
   async prepareUpdate(name: string, json: string): Promise<void> {
-    await this.prepare('update', name, json);
+    await this.chooseAction('update-button');
+    const dialog = this.dialog();
+    await dialog.getByTestId('update-select-button').click();
+    await dialog.getByRole('option', { name: new RegExp(`^${name}\\s`) }).click();
+    await this.fillJson(dialog, json);
   }
 
   /** Writes other data into the dialog that is open. */
@@ -155,14 +159,6 @@ export class OperatorPage {
   async sendUpdate(name: string, json: string): Promise<string | undefined> {
     await this.prepareUpdate(name, json);
     return this.submitUpdate();
-  }
-
-  private async prepare(kind: 'update' | 'signal', name: string, json: string): Promise<void> {
-    await this.chooseAction(`${kind}-button`);
-    const dialog = this.dialog();
-    await dialog.getByTestId(`${kind}-select-button`).click();
-    await dialog.getByRole('option', { name: new RegExp(`^${name}\\s`) }).click();
-    await this.fillJson(dialog, json);
   }
 
   async requestCancellation(): Promise<void> {

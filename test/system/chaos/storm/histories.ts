@@ -1,0 +1,94 @@
+/**
+ * What the histories of all runs prove: who decided and started again, and which calls were lost with their
+ * worker. Each is replayed on the present code as well.
+ */
+import type { Client } from '@temporalio/client';
+import type { temporal as protocol } from '@temporalio/proto';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { readWorkflowId } from '../../../../src/domain/identity';
+import { turnSignal } from '../../../../src/domain/turns';
+import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/grpc';
+import { brokenTask } from '../../../support/events';
+
+type HistoryEvent = protocol.api.history.v1.IHistoryEvent;
+
+export interface Testimony {
+  runs: number;
+  replayed: number;
+  startedAgain: number;
+  lostCalls: number;
+  /** Activities that ended so, beside local ones. */
+  journalFailures: number;
+  /** How often a saga was told that its turn has come. */
+  turns: number;
+  decisions: Record<string, number>;
+  /** What does not replay, and tasks that broke, in sentences. */
+  broken: string[];
+}
+
+export async function hearHistories(temporal: Client, bundlePath: string): Promise<Testimony> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const testimony: Testimony = {
+    runs: 0,
+    replayed: 0,
+    startedAgain: 0,
+    lostCalls: 0,
+    journalFailures: 0,
+    turns: 0,
+    decisions: {},
+    broken: [],
+  };
+  const replays = Worker.runReplayHistories(
+    { workflowBundle: { codePath: bundlePath } },
+    histories(temporal, testimony),
+  );
+  for await (const { workflowId, error } of replays) {
+    if (error) testimony.broken.push(`the history of ${workflowId} does not replay: ${error.message}`);
+    else testimony.replayed += 1;
+  }
+  return testimony;
+}
+
+async function* histories(temporal: Client, testimony: Testimony) {
+  // A reset keeps the first run's id; a second start begins a chain of its own.
+  const chains = new Map<string, Set<string>>();
+  for await (const { workflowId, runId } of temporal.workflow.list()) {
+    const history = await historyOf(temporal, workflowId, runId);
+    if (history === undefined) continue;
+    const events = history.events ?? [];
+    testimony.runs += 1;
+    hear(testimony, events, workflowId);
+    const first = events[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId;
+    const chain = chains.get(workflowId) ?? new Set();
+    chains.set(workflowId, chain.add(first || runId));
+    yield { workflowId, history };
+  }
+  for (const [workflowId, chain] of chains) {
+    // A clean-up may be asked for again as often as one likes.
+    if (readWorkflowId(workflowId)?.workflow !== 'cleanCart') testimony.startedAgain += chain.size - 1;
+  }
+}
+
+/** @returns undefined for a run that was deleted, and is in the list still */
+export async function historyOf(temporal: Client, workflowId: string, runId: string) {
+  try {
+    return await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError || grpcCodeOf(error) === grpcCodes.notFound) return undefined;
+    throw error;
+  }
+}
+
+function hear(testimony: Testimony, events: HistoryEvent[], workflowId: string): void {
+  for (const event of events) {
+    const broken = brokenTask(event);
+    if (broken !== undefined) testimony.broken.push(`${workflowId}: a workflow task failed: ${broken}`);
+    if (event.activityTaskTimedOutEventAttributes) testimony.lostCalls += 1;
+    const { type } = event.activityTaskFailedEventAttributes?.failure?.applicationFailureInfo ?? {};
+    if (type === 'JournalUnavailable') testimony.journalFailures += 1;
+    if (event.workflowExecutionSignaledEventAttributes?.signalName === turnSignal) testimony.turns += 1;
+    const decision = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
+    if (decision) testimony.decisions[decision] = (testimony.decisions[decision] ?? 0) + 1;
+  }
+}
