@@ -6,6 +6,7 @@
  */
 import {
   log,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   workflowInfo,
@@ -41,13 +42,15 @@ type InPlace = Pick<Activities, 'takeReference' | 'keepReference' | 'readStandin
  * - 3 s, one attempt: a local activity keeps its workflow task open, and a query waits for that.
  *
  * @param asUsual the ordinary activity is called at once: a call in place has failed before, or does not fit
+ * @param isBeside another call of the run is in flight. Of two that end in one workflow task, the call in place comes first
+ * at a replay, whichever came first before; so the ordinary activity is called then, too.
  */
 export async function inPlace<T>(
   summary: string,
-  asUsual: boolean,
+  { asUsual, isBeside = false }: { asUsual: boolean; isBeside?: boolean },
   act: (journal: ActivityInterfaceFor<InPlace>) => Promise<T>,
 ): Promise<T> {
-  if (!asUsual) {
+  if (!asUsual && !(isBeside && patched('nothing-beside-a-call-in-place'))) {
     try {
       return await act(
         proxyLocalActivities<InPlace>({ startToCloseTimeout: '3 seconds', retry: { maximumAttempts: 1 }, summary }),

@@ -79,7 +79,8 @@ export async function begin(
             ...definedOnly({ account, resource, knows }),
             retry,
           };
-          const answer = await inPlace('write the request into the journal', retry !== undefined, (calls) =>
+          const how = { asUsual: retry !== undefined, isBeside: saga.notices.isTelling };
+          const answer = await inPlace('write the request into the journal', how, (calls) =>
             calls.takeReference(asked),
           );
           if (answer.how === 'ended') throw new EndedBefore(answer);

@@ -5,14 +5,18 @@
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import { LookAgain } from './ends';
+import type { Notices } from './notices';
 import type { Progress } from './progress';
 
 /** The activities that a run's memory needs; what could not be done is a failure. */
 export interface JournalCalls {
   /** Writes one outcome. */
   write: (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
-  /** Owns the reference anew. */
-  keep: (knows: JournalKnowledge, undoes: boolean) => Promise<JournalKnowledge | CallFailure>;
+  /** Owns the reference anew; perhaps beside other calls of the run. */
+  keep: (
+    knows: JournalKnowledge,
+    how: { undoes: boolean; isBeside: boolean },
+  ) => Promise<JournalKnowledge | CallFailure>;
 }
 
 export class JournalMemory {
@@ -29,12 +33,16 @@ export class JournalMemory {
   wasRestored = false;
   /** Shows that a call in flight is waited for. */
   progress?: Progress;
+  /** Shows whether receivers are being told. */
+  notices?: Pick<Notices, 'isTelling'>;
   /** The request, once it was checked. */
   request: unknown;
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   private writing: Promise<CallFailure | undefined> | undefined;
   private isInQuestion = false;
   private undoes = false;
+  /** A call was lost, or refused: others may be in flight beside it. */
+  private mayBeBeside = false;
   /** The saga does nothing more but undo, look and say how it has ended. */
   isEnding = false;
   /** Where another run has begun since its look before the end, it looks again. */
@@ -51,11 +59,12 @@ export class JournalMemory {
   ownershipIsInQuestion({ undoes = false } = {}): void {
     this.isInQuestion = true;
     this.undoes ||= undoes;
+    this.mayBeBeside ||= !undoes;
   }
 
   /** The reference is about to be taken anew. */
   giveUpOwnership(): void {
-    this.isInQuestion = this.undoes = false;
+    this.isInQuestion = this.undoes = this.mayBeBeside = false;
   }
 
   /** @returns why the reference could not be kept; nothing may be sent then */
@@ -63,12 +72,13 @@ export class JournalMemory {
     const { knows } = this;
     if (!this.isInQuestion || knows?.begun === undefined) return undefined;
     // Calls side by side wait for the same.
+    const isBeside = this.mayBeBeside || this.notices?.isTelling === true;
     this.keeping ??= this.calls
-      .keep(knows, this.undoes)
+      .keep(knows, { undoes: this.undoes, isBeside })
       .then((kept) => {
         const isOthers = 'failure' in kept && kept.failure === 'StateChanged';
         if ('failure' in kept && !isOthers) return kept;
-        this.isInQuestion = this.undoes = false;
+        this.giveUpOwnership();
         if ('failure' in kept && this.isEnding) {
           if (this.looksAgain) throw new LookAgain();
           // It leaves alone what is not its own by now, and still looks, and writes its ending.

@@ -362,7 +362,7 @@ async function writeEnding(
       act: async ({ retry }) => {
         const told = notices.withEnd(endSaid(saga, { outcome, ended: ending.ended }));
         const asUsual = retry !== undefined || notices.isTelling;
-        const written = await inPlace('write the ending into the journal', asUsual, (journal) =>
+        const written = await inPlace('write the ending into the journal', { asUsual }, (journal) =>
           journal.writeEnding({
             outcome,
             report: ending,

@@ -71,6 +71,7 @@ export class Saga {
     readonly notices: Notices,
   ) {
     this.journal.progress = progress;
+    this.journal.notices = notices;
   }
 
   step(id: string, title: string): Step {
@@ -232,12 +233,15 @@ async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<Call
 }
 
 /** @throws EndedBefore */
-async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
+async function keepReference(
+  knows: JournalKnowledge,
+  { undoes, isBeside }: { undoes: boolean; isBeside: boolean },
+): Promise<JournalKnowledge | CallFailure> {
   const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
   const step = new Step('keep-reference', 'Go on under the reference');
   const kept = await CancellationScope.nonCancellable(() =>
     attempt({ step, journal: new JournalMemory(journalCalls) }, ({ retry }) =>
-      inPlace('go on under the reference', retry !== undefined, (journal) =>
+      inPlace('go on under the reference', { asUsual: retry !== undefined, isBeside }, (journal) =>
         journal.keepReference({ ...asked, retry }),
       ),
     ),
