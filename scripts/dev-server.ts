@@ -134,11 +134,8 @@ function argumentsFor(options: DevServerOptions, port: number, uiPort: number | 
   ];
 }
 
-/**
- * The server deletes a run after it has acknowledged the run's other tasks. By default it does so every half minute,
- * for many shards; a dev server has one shard.
- */
-const ofDevServers = { 'history.transferProcessorUpdateAckInterval': '1s' };
+/** By default the server deletes a run only after it has acknowledged the run's other tasks, which takes four seconds. */
+const ofDevServers = { 'history.transferProcessorEnsureCloseBeforeDelete': false };
 
 /** The dynamic configuration of all our servers, also in production. */
 function dynamicConfig(): Record<string, unknown> {

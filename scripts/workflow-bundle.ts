@@ -26,7 +26,8 @@ export async function bundleWorkflows({
     ...(workflowsPath ? { workflowsPath } : {}),
     failureConverterPath: failureConverterPathOf(encrypted),
     ...(encrypted ? { payloadConverterPath } : {}),
-    webpackConfigHook: (webpack) => inProduction(webpack, instead),
+    // A variation is a test's, which waits for it.
+    webpackConfigHook: workflowsPath || instead ? (webpack) => quickly(webpack, instead) : inProduction,
     logger: quiet,
   });
   return code;
@@ -38,7 +39,12 @@ type Webpack = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
  * What no workflow uses of a library is left out, and the rest is one scope: a quarter of the bytes, and a tenth less of
  * the worker's processor time. The source map has the names for a failure's stack.
  */
-function inProduction(webpack: Webpack, aliases: Record<string, string> = {}): Webpack {
+function inProduction(webpack: Webpack): Webpack {
+  return { ...webpack, mode: 'production' };
+}
+
+/** In a tenth of the time that {@link inProduction} takes. */
+function quickly(webpack: Webpack, aliases: Record<string, string> = {}): Webpack {
   const given = webpack.resolve?.alias as Record<string, string> | undefined;
-  return { ...webpack, mode: 'production', resolve: { ...webpack.resolve, alias: { ...given, ...aliases } } };
+  return { ...webpack, resolve: { ...webpack.resolve, alias: { ...given, ...aliases } } };
 }

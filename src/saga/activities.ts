@@ -40,7 +40,9 @@ type InPlace = Pick<Activities, 'takeReference' | 'keepReference' | 'readStandin
  *
  * - 3 s, one attempt: a local activity keeps its workflow task open, and a query waits for that.
  *
- * @param asUsual the ordinary activity is called at once: a call in place has failed before, or does not fit
+ * @param asUsual the ordinary activity is called at once: a call in place has failed before, or another call of the run
+ * may be in flight. Of two that end in one workflow task the call in place comes first at a replay, whichever came first
+ * before.
  */
 export async function inPlace<T>(
   summary: string,

@@ -23,7 +23,7 @@ import { inWords } from '../domain/times';
 import type { Deadline } from './deadline';
 import { hasRoomForMany } from './history-left';
 import { EndedBefore } from './ends';
-import { JournalMemory, type Learnt } from './journal-memory';
+import { JournalMemory, type Keeping, type Learnt } from './journal-memory';
 import { countFailedCall, recordAttempts } from './metrics';
 import { Step } from './progress';
 import { activities, inPlace, isReset, lostCallAttemptsMax, lostCallDelayMs } from './activities';
@@ -188,12 +188,15 @@ async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<Call
 }
 
 /** @throws EndedBefore */
-async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
+async function keepReference(
+  knows: JournalKnowledge,
+  { undoes, isBeside }: Keeping,
+): Promise<JournalKnowledge | CallFailure> {
   const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
   const step = new Step('keep-reference', 'Go on under the reference');
   const kept = await CancellationScope.nonCancellable(() =>
     attempt({ step }, ({ retry }) =>
-      inPlace('go on under the reference', retry !== undefined, (journal) =>
+      inPlace('go on under the reference', retry !== undefined || isBeside, (journal) =>
         journal.keepReference({ ...asked, retry }),
       ),
     ),

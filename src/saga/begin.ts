@@ -78,7 +78,8 @@ export async function begin(
           ...definedOnly({ account, resource, knows }),
           retry,
         };
-        const answer = await inPlace('write the request into the journal', retry !== undefined, (calls) =>
+        const asUsual = retry !== undefined || saga.notices.isTelling;
+        const answer = await inPlace('write the request into the journal', asUsual, (calls) =>
           calls.takeReference(asked),
         );
         if (answer.how === 'ended') throw new EndedBefore(answer);

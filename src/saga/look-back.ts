@@ -46,7 +46,8 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
   const act = async ({ knows, retry }: EffectContext): Promise<Standing> => {
     const owns = { isReset: isReset() };
     const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, added: saga.cart.items, owns };
-    const standing = await inPlace('read what was placed', retry !== undefined, (calls) => calls.readStanding(asked));
+    const asUsual = retry !== undefined || saga.notices.isTelling;
+    const standing = await inPlace('read what was placed', asUsual, (calls) => calls.readStanding(asked));
     if (standing.ended !== undefined) throw new EndedBefore(standing.ended);
     if (standing.knows !== undefined) journal.own(standing.knows);
     return standing;

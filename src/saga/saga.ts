@@ -72,6 +72,7 @@ export class Saga {
     readonly notices: Notices,
   ) {
     this.journal.progress = progress;
+    this.journal.notices = notices;
   }
 
   step(id: string, title: string): Step {

@@ -8,24 +8,13 @@ import { codecServerSettings } from '../../src/config/codec-server';
 import { journalSettings } from '../../src/config/journal';
 import { variablesOf } from '../../src/config/settings';
 import { workerSettings } from '../../src/config/worker';
-import { codesIn, readDocument, tableUnder } from './tables';
+import { codesIn, readDocument, tableUnder, workerHeadings } from './tables';
 
 const programs = [workerSettings, journalSettings, codecServerSettings];
 const all: Record<string, z.ZodType> = Object.assign({}, ...programs.map(variablesOf));
 
 const document = readDocument('docs/settings.md');
-const rows = [
-  'Sagas',
-  'The journal',
-  'The provider',
-  'Secrets',
-  'Object ids of new servers',
-  'Sagas in trouble',
-  'Notifications',
-  'Outages',
-  'The worker',
-  'The codec server',
-].flatMap((heading) => tableUnder(document, heading));
+const rows = [...workerHeadings, 'The codec server'].flatMap((heading) => tableUnder(document, heading));
 const rowOf = (name: string) => rows.find((row) => codesIn(row['name']!)[0] === name);
 
 /** Texts of which a setting may make numbers, of every form that there is. */

@@ -35,11 +35,8 @@ it.each([
   // A workflow's sandbox has no atob, by which the schema library would look at base64.
   const { atob } = globalThis;
   Reflect.deleteProperty(globalThis, 'atob');
-  expect(check<unknown>(requestSchemas()[workflow](), JSON.parse(readDocument(`examples/${file}.json`)))).toMatchObject(
-    {
-      ok: true,
-    },
-  );
+  const request: unknown = JSON.parse(readDocument(`examples/${file}.json`));
+  expect(check<unknown>(requestSchemas()[workflow](), request)).toMatchObject({ ok: true });
   globalThis.atob = atob;
 });
 
@@ -83,18 +80,7 @@ it.each(documents)('%s names only commands that package.json has', (path) => {
 });
 
 it('the sources point at pages, anchors and decisions that are there', () => {
-  const places = [
-    'src',
-    'scripts',
-    'deploy',
-    'bench',
-    'sandbox',
-    'spec',
-    'mutation',
-    'test',
-    '.ci',
-    'docker-compose.yml',
-  ];
+  const places = 'src scripts deploy bench sandbox spec mutation test .ci docker-compose.yml'.split(' ');
   const pattern = 'docs/decisions/[0-9]{4}|docs/[a-z]+[.]md(#[a-z-]+)?';
   const found = execFileSync('git', ['grep', '-hoE', pattern, '--', ...places], { cwd: root, encoding: 'utf8' });
   const named = [...new Set(found.trim().split('\n'))];

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import * as config from '../../src/config';
 import { readClientConfig, readWorkerConfig, SettingsError, type Environment } from '../../src/config';
-import { codesIn, readDocument, sandboxSettings, tableUnder } from './tables';
+import { codesIn, readDocument, sandboxSettings, tableUnder, workerHeadings } from './tables';
 
 const document = readDocument('docs/settings.md');
 const rowsUnder = (heading: string) => tableUnder(document, heading);
@@ -11,18 +11,7 @@ const namesIn = (rows: Record<string, string>[]) => rows.flatMap((row) => codesI
 
 const ofTemporal = rowsUnder('Temporal');
 const ofSagas = rowsUnder('Sagas');
-const ofJournal = rowsUnder('The journal');
-const ofWorker = [
-  ...ofSagas,
-  ...ofJournal,
-  ...rowsUnder('The provider'),
-  ...rowsUnder('Secrets'),
-  ...rowsUnder('Object ids of new servers'),
-  ...rowsUnder('Sagas in trouble'),
-  ...rowsUnder('Notifications'),
-  ...rowsUnder('Outages'),
-  ...rowsUnder('The worker'),
-];
+const ofWorker = workerHeadings.flatMap(rowsUnder);
 
 /** Temporal's own are read by its library, all but the one that is looked at first; a proxy's stand in capitals. */
 const isOurs = (name: string) => !namesIn(ofTemporal).includes(name) && !name.endsWith('_proxy');
@@ -112,18 +101,9 @@ it('is the page of every setting that another page names', () => {
   expect(named.length).toBeGreaterThan(20);
   // A value, an answer of Temporal's, what is of compose, of Node and of the tools beside the service.
   const others = [
-    'AUTO_UPGRADE',
-    'FAILED_PRECONDITION',
-    'GRAFANA_PASSWORD',
-    'NODE_EXTRA_CA_CERTS',
-    'NUM_HISTORY_SHARDS',
+    ...['AUTO_UPGRADE', 'FAILED_PRECONDITION', 'GRAFANA_PASSWORD', 'NODE_EXTRA_CA_CERTS', 'NUM_HISTORY_SHARDS'],
+    ...['ORDER_SAGA_FUZZ_RUNS', 'OTEL_EXPORTER_OTLP_HEADERS', 'SECRET_WEB_ROOT_PASSWORD', 'TEMPORAL_CLI_PATH'],
   ];
-  const beside = [
-    'ORDER_SAGA_FUZZ_RUNS',
-    'OTEL_EXPORTER_OTLP_HEADERS',
-    'SECRET_WEB_ROOT_PASSWORD',
-    'TEMPORAL_CLI_PATH',
-  ];
-  const known = [...namesIn([...ofTemporal, ...ofWorker, ...rowsUnder('The codec server')]), ...others, ...beside];
+  const known = [...namesIn([...ofTemporal, ...ofWorker, ...rowsUnder('The codec server')]), ...others];
   expect([...new Set(named)].filter((name) => !known.includes(name))).toEqual([]);
 });

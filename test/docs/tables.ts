@@ -38,3 +38,9 @@ function cellsOf(line: string): string[] {
 export function sandboxSettings(): string[] {
   return [...readDocument('sandbox/main.ts').matchAll(/^ \* {5}(SANDBOX_[A-Z_]+)/gm)].map(([, name = '']) => name);
 }
+
+/** The headings of docs/settings.md under which a worker's own settings stand; the first ones are the command line's, too. */
+export const workerHeadings = [
+  ...['Sagas', 'The journal', 'The provider', 'Secrets', 'Object ids of new servers', 'Sagas in trouble'],
+  ...['Notifications', 'Outages', 'The worker'],
+];

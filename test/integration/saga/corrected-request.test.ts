@@ -2,28 +2,21 @@
 import { callsTo, orders } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 /** Of another type than the items of these requests have. */
 const wrongPlan = 7777;
 
-let rig: Rig;
-beforeAll(async () => {
-  const planTypesMore = ['object_storage:other'];
-  rig = await Rig.start({
-    sandbox: {
-      plans: { [String(wrongPlan)]: 'cloud_servers_highmemory' },
-      supportedPlanTypes: ['cloud_servers_standard', 'object_storage'],
-    },
-    activities: { planTypesMore },
-    planTypesMore,
-  });
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-  rig.sandbox.configure({ orderResponse: 'ids' });
+const planTypesMore = ['object_storage:other'];
+const rig = rigForFile({
+  sandbox: {
+    plans: { [String(wrongPlan)]: 'cloud_servers_highmemory' },
+    supportedPlanTypes: ['cloud_servers_standard', 'object_storage'],
+  },
+  activities: { planTypesMore },
+  planTypesMore,
+  clears: true,
 });
 
 type Changes = Parameters<typeof provisionRequest>[0];

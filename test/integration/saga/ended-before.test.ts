@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { deleteRun } from '../../support/delete-run';
-import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { changeRequest, firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilState, untilWaiting, type Ended } from '../../support/sagas';
 
@@ -23,10 +23,8 @@ async function againWhenForgotten(saga: SagaHandle, request: object) {
   return { again, outcome: await outcomeOf(again), sent: rig.sandbox.ledger.calls.slice(calls) };
 }
 
+// An order, a change and a switch: test/system/second-orders/forgotten.test.ts.
 const ways: [string, Parameters<typeof rig.sagas.start>[0], () => object][] = [
-  ['an order', 'provisionServers', () => provisionRequest({ firewalls: [143] })],
-  ['a change order', 'changeOrder', () => changeRequest()],
-  ['a switch', 'switchPlan', () => switchRequest()],
   ['a mere quote', 'changeOrder', () => changeRequest({ quoteOnly: true })],
   ['a change of firewalls', 'setFirewalls', () => firewallsRequest()],
 ];

@@ -3,64 +3,65 @@
  * both, and each has a way out.
  */
 import { openCartItems } from '../../../sandbox/sentences';
+import type { CallMatch } from '../../../sandbox/call-match';
+import type { FaultSpec } from '../../../sandbox/faults';
+import type { SagaHandle } from '../../../src/client/handle';
 import type { SagaFailureName } from '../../../src/domain/failures';
-import type { WorkflowName } from '../../../src/domain/identity';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile();
 
-/** What may be corrected where the provider surely refuses the step; undefined where nothing may be. */
-type Case = [
-  endpoint: string,
-  workflow: WorkflowName,
-  request: () => { reference: string },
-  match: (request: never) => object,
-  correction: object | undefined,
-  ends: SagaFailureName,
-];
-const ofSubscription = ({ subscription_id }: { subscription_id: number }) => ({ subscriptionId: subscription_id });
+interface Case {
+  endpoint: FaultSpec['endpoint'];
+  ends: SagaFailureName;
+  /** What may be corrected where the provider surely refuses the step. @default nothing */
+  correction?: object;
+  start: (fault: (match: CallMatch) => void) => Promise<SagaHandle>;
+}
 const cases: Case[] = [
-  [
-    'add-cart-item',
-    'provisionServers',
-    provisionRequest,
-    ({ reference }: { reference: string }) => ({ planId: planIdOf(reference) }),
-    { plan_id: 3 },
-    'OrderRejected',
-  ],
-  [
-    'place-order',
-    'provisionServers',
-    provisionRequest,
-    ({ label }: { label: string }) => ({ label }),
-    { plan_id: 3 },
-    'OrderRejected',
-  ],
-  ['place-change-order', 'changeOrder', changeRequest, ofSubscription, undefined, 'OrderRejected'],
-  ['quote-plan-switch', 'switchPlan', switchRequest, ofSubscription, { plan_id: 22 }, 'OrderRejected'],
-  ['switch-plan', 'switchPlan', switchRequest, ofSubscription, { plan_id: 22 }, 'OrderRejected'],
-  [
-    'assign-firewalls',
-    'setFirewalls',
-    firewallsRequest,
-    ({ vmObjectId }: { vmObjectId: number }) => ({ vmObjectId }),
-    undefined,
-    'FirewallsRejected',
-  ],
+  {
+    endpoint: 'add-cart-item',
+    ends: 'OrderRejected',
+    correction: { plan_id: 3 },
+    start: (fault) => {
+      const request = provisionRequest();
+      fault({ planId: planIdOf(request.reference) });
+      return rig.sagas.provision(request);
+    },
+  },
+  {
+    endpoint: 'switch-plan',
+    ends: 'OrderRejected',
+    correction: { plan_id: 22 },
+    start: (fault) => {
+      const request = switchRequest();
+      fault({ subscriptionId: request.subscription_id });
+      return rig.sagas.switch(request);
+    },
+  },
+  {
+    endpoint: 'assign-firewalls',
+    ends: 'FirewallsRejected',
+    start: (fault) => {
+      const request = firewallsRequest();
+      fault({ vmObjectId: request.vmObjectId });
+      return rig.sagas.firewalls(request);
+    },
+  },
 ];
 
-async function forbidden([endpoint, workflow, make, match]: Case) {
-  const request = make();
-  const fault = { endpoint, kind: 'refuse-before', status: 403, body: { error: 'quota of 5 servers is used up' } };
-  rig.sandbox.faults.add({ ...fault, match: match(request as never) } as Parameters<typeof rig.sandbox.faults.add>[0]);
-  const saga = await rig.sagas.start(workflow, request);
+async function forbidden({ endpoint, start }: Case) {
+  const body = { error: 'quota of 5 servers is used up' };
+  const saga = await start((match) =>
+    rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', status: 403, body, match }),
+  );
   return { saga, waiting: await untilWaiting(saga, 'stuck') };
 }
 
-describe.each(cases)('a 403 to %s', (...one) => {
-  const [, , , , correction, ends] = one;
+describe.each(cases)('a 403 to $endpoint', (one) => {
+  const { ends, correction } = one;
 
   it('is asked about with both readings, and what the provider says of it', async () => {
     const { saga, waiting } = await forbidden(one);

@@ -8,18 +8,11 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { begin } from '../../../src/journal/open-references';
 import { deleteRun } from '../../support/delete-run';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  // What the other run has placed stands in the journal only.
-  rig = await Rig.start({ compares: false });
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+// What the other run has placed stands in the journal only.
+const rig = rigForFile({ compares: false, clears: true });
 
 const keyOf = ({ reference }: { reference: string }) => ({ workflow: 'provisionServers' as const, reference });
 const reportOf = (reference: string, outcome: 'done' | 'reversed') => ({

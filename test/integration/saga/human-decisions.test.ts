@@ -1,12 +1,15 @@
 /**
- * Where a saga waits for a person: what they read, what they get back, and what becomes of a decision that does not
- * fit.
+ * Where a saga waits for a person: what they read, and what they say of a cancellation. What becomes of a decision that
+ * does not fit: human-decisions-grid.test.ts; of one about another question: test/system/second-orders/forgotten.test.ts.
  */
 import type { temporal } from '@temporalio/proto';
 import { decisionHints, decisionNames } from '../../../src/domain/decisions';
 import { provisionRequest } from '../../support/requests';
+import { InvalidRequestError } from '../../../src/client/errors';
+import { recordOf } from '../../../src/journal/record';
+import { reminderDelaysMs } from '../../../src/saga/reminders';
 import { rigForFile, until } from '../../support/rig';
-import { answer, untilWaiting } from '../../support/sagas';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
@@ -22,14 +25,15 @@ async function stuck() {
     match: { label: request.label },
   });
   const saga = await rig.sagas.provision(request);
-  return { saga, waiting: await untilWaiting(saga, 'stuck') };
+  await untilWaiting(saga, 'stuck');
+  return saga;
 }
 
 type Metadata = temporal.api.sdk.v1.IWorkflowMetadata;
 const metadataOf = (saga: { workflowId: string }) => runOf(saga).query<Metadata>('__temporal_workflow_metadata');
 
 it('says of each decision what it does and what to paste, and of the query what it answers', async () => {
-  const { saga } = await stuck();
+  const saga = await stuck();
   const { definition } = await metadataOf(saga);
   type Definitions = { name?: string | null; description?: string | null }[] | null | undefined;
   const described = (list: Definitions): Record<string, unknown> =>
@@ -48,32 +52,50 @@ it('says of each decision what it does and what to paste, and of the query what 
   await saga.cancel();
 });
 
-describe('a decision is about the question that it names', () => {
-  it.each(['update', 'signal'])(
-    'a late skip of the step before does not leave out the next one, as %s',
-    async (how) => {
-      const request = provisionRequest({ firewalls: [143], items: [{ quantity: 1 }] });
-      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
-      rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 2 });
-      const saga = await rig.sagas.provision(request);
-      const first = await untilWaiting(saga, 'stuck');
-      await answer(saga, 'retry', { by: 'ann' });
-      const second = await until(async () => {
-        const { waiting } = await saga.progress();
-        return waiting !== undefined && waiting.id !== first.id && waiting;
-      });
-      expect(second.choices).toContain('skip');
-      const late = { question: first.id, by: 'bob', note: 'leave these out' };
-      if (how === 'update') await expect(saga.decide('skip', late)).rejects.toThrow(/is not the one that waits now/);
-      else await runOf(saga).signal('skip', late);
-      const { waiting, decisions } = await until(async () => {
-        const view = await saga.progress();
-        return (how === 'update' || view.ignored.length === 1) && view;
-      });
-      expect(waiting?.id).toBe(second.id);
-      expect(decisions).toMatchObject([{ decision: 'retry', by: 'ann' }]);
-      await answer(saga, 'retry');
-      await expect(saga.result()).resolves.toMatchObject({ outcome: 'done', servers: [{ firewalls: [143] }] });
-    },
-  );
+const said = { by: 'ann', note: 'the customer has changed their mind' };
+
+describe('a cancellation', () => {
+  it('has a person and a reason, which stay in the report and in the journal', async () => {
+    const saga = await stuck();
+    await saga.cancel(said);
+    const { cancelled } = await outcomeOf(saga);
+    const record = { decision: 'cancel', kind: 'stuck', step: 'place-order', ...said };
+    expect(cancelled).toMatchObject({ why: `cancelled, says ann: ${said.note}`, decisions: [record] });
+    const { reference, workflow } = saga;
+    const found = await rig.withJournal((journal) => recordOf(journal, { workflow, reference }));
+    expect(found?.decisions).toMatchObject([record]);
+    expect((await saga.progress()).decisions).toMatchObject([record]);
+  });
+
+  it('is not taken with half of them, nor from a signal that cannot be read', async () => {
+    const saga = await stuck();
+    for (const less of [{ by: 'ann' }, { note: 'why' }, { by: '', note: 'why' }, { by: 'ann', note: ' ' }]) {
+      await expect(saga.cancel(less as never)).rejects.toThrow(InvalidRequestError);
+    }
+    await rig.temporal.workflow.getHandle(saga.workflowId).signal('cancelledBy', { by: 7 });
+    await until(async () => (await saga.progress()).ignored.length === 1);
+    expect(await saga.progress()).toMatchObject({ state: 'stuck', ignored: [{ decision: 'cancel' }] });
+    await saga.cancel();
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ why: 'cancelled; nobody said who or why' });
+  });
+});
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+function remindersWithin(totalMs: number): number[] {
+  const delays: number[] = [];
+  let sum = 0;
+  for (const delayMs of reminderDelaysMs()) {
+    sum += delayMs;
+    if (sum > totalMs) return delays;
+    delays.push(delayMs);
+  }
+  throw new Error('reminders never end');
+}
+
+it('a wait is reminded of after an hour, then ever more seldom, and never stops', () => {
+  const [first, second, third] = remindersWithin(10 * dayMs);
+  expect([first, second, third]).toEqual([1, 4, 16].map((hours) => hours * 60 * 60 * 1000));
+  expect(remindersWithin(365 * dayMs)).toHaveLength(7);
+  expect(remindersWithin(3650 * dayMs).length).toBeGreaterThan(20);
 });

@@ -2,12 +2,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WorkflowClient } from '@temporalio/client';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { bundleWorkflows } from '../../../scripts/workflow-bundle';
 import { messageSchema, type Route } from '../../../src/domain/notifications';
 import { check } from '../../../src/domain/validation';
 import { rigSettings } from '../../support/activity-settings';
-import { inputsOf } from '../../support/events';
+import { activitiesOf, inputsOf } from '../../support/events';
 import { itInWays } from '../../support/left-out';
 import { WebhookReceiver, type Told } from '../../support/receiver';
 import { planIdOf, provisionRequest } from '../../support/requests';
@@ -110,6 +111,22 @@ describe('a saga', () => {
     // Its route takes that kind, and that outcome.
     await until(async () => world.boss.typesOf(saga.reference).length >= 1);
     expect(world.boss.typesOf(saga.reference)[0]).toBe('saga.waiting');
+  });
+
+  it('looks into the journal by an ordinary activity while they are told: which of two ends first, a replay would turn round', async () => {
+    const { rig } = world;
+    let goOn: () => void = () => undefined;
+    const held = new Promise<never>((resolve) => (goOn = resolve as () => void));
+    const telling = jest.spyOn(WorkflowClient.prototype, 'signalWithStart').mockReturnValueOnce(held);
+    const { saga } = await provision(world, { endpoint: 'place-order', kind: 'unauthorized' });
+    await untilWaiting(saga, 'stuck');
+    await saga.cancel();
+    const run = rig.temporal.workflow.getHandle(saga.workflowId);
+    await until(async () => (await activitiesOf(run)).includes('readStanding: read what was placed'));
+    goOn();
+    await outcomeOf(saga);
+    telling.mockRestore();
+    expect(await inputsOf(run, 'readStanding')).toHaveLength(1);
   });
 
   itInWays('that was refused as a whole tells nothing', async () => {

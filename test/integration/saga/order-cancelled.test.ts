@@ -2,7 +2,8 @@
  * An order that the provider takes and later cancels: a person says so, before or after the end of its saga. It counts
  * for nothing any more, nothing of it is reported as left, and nothing is placed under its reference again.
  */
-import type { FaultKind } from '../../../sandbox/fault-kinds';
+import type { EndpointName } from '../../../sandbox/endpoints';
+import type { FaultSpec } from '../../../sandbox/faults';
 import { changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { WorkflowName } from '../../../src/domain/identity';
@@ -19,74 +20,32 @@ const hourMs = 3_600_000;
 const account = 'ZZ-1';
 
 const rig = rigForFile({
+  clears: true,
   activities: { duplicateWithinMs: hourMs, spendLimits: parseSpendLimits(`${account}=1 servers/1h`) },
-});
-beforeEach(() => {
-  rig.sandbox.faults.clear();
 });
 
 const said = { by: 'ann', note: 'the panel says: cancelled by the fraud check' };
 const plan = { items: [{ plan_id: 17 }] };
 
-type Case = [
-  what: string,
-  workflow: WorkflowName,
-  request: () => { reference: string },
-  fault: { endpoint: string; kind: FaultKind; status?: number; times?: number } | undefined,
-  kind: WaitKind | 'ended',
-];
-const cases: Case[] = [
-  [
-    'an order of unknown outcome',
-    'provisionServers',
-    () => provisionRequest({ account, ...plan }),
-    { endpoint: 'place-order', kind: 'reset-after' },
-    'outcome-unknown',
-  ],
-  [
-    'an order whose servers nobody names',
-    'provisionServers',
-    () => provisionRequest({ account, ...plan, firewalls: [143] }),
-    { endpoint: 'place-order', kind: 'empty' },
-    'servers',
-  ],
-  [
-    'an order whose firewalls are refused',
-    'provisionServers',
-    () => provisionRequest({ account, ...plan, firewalls: [143] }),
-    { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 },
-    'stuck',
-  ],
-  [
-    'an order whose list of firewalls cannot be read',
-    'provisionServers',
-    () => provisionRequest({ account, ...plan, firewalls: [143] }),
-    { endpoint: 'list-firewalls', kind: 'unauthorized', times: 2 },
-    'stuck',
-  ],
-  [
-    'an order whose saga has ended',
-    'provisionServers',
-    () => provisionRequest({ account, ...plan, firewalls: [143] }),
-    undefined,
-    'ended',
-  ],
-  [
-    'a change order of unknown outcome',
-    'changeOrder',
-    () => changeRequest({ account: 'YY-1' }),
-    { endpoint: 'place-change-order', kind: 'reset-after' },
-    'outcome-unknown',
-  ],
-  ['a change order whose saga has ended', 'changeOrder', () => changeRequest({ account: 'YY-2' }), undefined, 'ended'],
-  [
-    'a switch of unknown outcome',
-    'switchPlan',
-    () => switchRequest({ account: 'YY-3' }),
-    { endpoint: 'switch-plan', kind: 'reset-after' },
-    'outcome-unknown',
-  ],
-  ['a switch whose saga has ended', 'switchPlan', () => switchRequest({ account: 'YY-4' }), undefined, 'ended'],
+const order = (changes: object = {}) => provisionRequest({ account, ...plan, ...changes });
+const guarded = () => order({ firewalls: [143] });
+const change = () => changeRequest({ account: 'YY-1' });
+const aSwitch = () => switchRequest({ account: 'YY-3' });
+const isLost = (endpoint: EndpointName) => ({ endpoint, kind: 'reset-after' as const });
+const isNameless = { endpoint: 'place-order', kind: 'empty' } as const;
+const isRefused = { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 } as const;
+const isUnseen = { endpoint: 'list-firewalls', kind: 'unauthorized', times: 2 } as const;
+
+const cases: [string, WorkflowName, () => { reference: string }, FaultSpec | undefined, WaitKind | 'ended'][] = [
+  ['an order of unknown outcome', 'provisionServers', order, isLost('place-order'), 'outcome-unknown'],
+  ['an order whose servers nobody names', 'provisionServers', guarded, isNameless, 'servers'],
+  ['an order whose firewalls are refused', 'provisionServers', guarded, isRefused, 'stuck'],
+  ['an order whose list of firewalls cannot be read', 'provisionServers', guarded, isUnseen, 'stuck'],
+  ['an order whose saga has ended', 'provisionServers', guarded, undefined, 'ended'],
+  ['a change order of unknown outcome', 'changeOrder', change, isLost('place-change-order'), 'outcome-unknown'],
+  ['a change order whose saga has ended', 'changeOrder', change, undefined, 'ended'],
+  ['a switch of unknown outcome', 'switchPlan', aSwitch, isLost('switch-plan'), 'outcome-unknown'],
+  ['a switch whose saga has ended', 'switchPlan', aSwitch, undefined, 'ended'],
 ];
 
 const commandLine = (args: readonly string[]) => runHere(args, '', rig.environment);
@@ -101,7 +60,7 @@ const recorded = ({ workflow, reference }: Pick<SagaHandle, 'workflow' | 'refere
 
 it.each(cases)('%s', async (_what, workflow, make, fault, kind) => {
   const request = make();
-  if (fault) rig.sandbox.faults.add(fault as Parameters<typeof rig.sandbox.faults.add>[0]);
+  if (fault) rig.sandbox.faults.add(fault);
   const saga = await rig.sagas.start(workflow, request);
   if (kind === 'ended') {
     await saga.result();

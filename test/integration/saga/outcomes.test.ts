@@ -7,15 +7,12 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { followToEnd } from '../../../src/cli/commands';
 import { Printer } from '../../../src/cli/print';
 import type { SagaOutcome } from '../../../src/domain/outcomes';
-import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { changeRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-const rig = rigForFile();
-afterEach(() => {
-  rig.sandbox.faults.clear();
-  rig.sandbox.configure({ orderResponse: 'ids' });
-});
+const rig = rigForFile({ clears: true });
+afterEach(() => rig.sandbox.configure({ orderResponse: 'ids' }));
 
 const exits: Record<SagaOutcome, number> = {
   done: 0,
@@ -25,76 +22,61 @@ const exits: Record<SagaOutcome, number> = {
   untouched: 1,
 };
 
+type Faults = Parameters<typeof rig.sandbox.faults.add>[0][];
+/** It meets the faults, waits, and somebody does this. */
+async function after(faults: Faults, start: () => Promise<SagaHandle>, then: (saga: SagaHandle) => Promise<unknown>) {
+  for (const fault of faults) rig.sandbox.faults.add(fault);
+  const saga = await start();
+  await untilWaiting(saga);
+  await then(saga);
+  return saga;
+}
+const order = (changes: Record<string, unknown> = {}) => rig.sagas.provision(provisionRequest(changes));
+const guarded = () => order({ firewalls: [143] });
+const change = (changes: Record<string, unknown> = {}) => rig.sagas.change(changeRequest(changes));
+const skip = (saga: SagaHandle) => answer(saga, 'skip', { note: 'not needed' });
+const cancel = (saga: SagaHandle) => saga.cancel();
+const refused = { endpoint: 'place-order', kind: 'refuse-before' } as const;
+const refusedFirewalls = { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 } as const;
+const undeleted = { endpoint: 'delete-cart-item', kind: 'unauthorized' } as const;
+const lost = { endpoint: 'place-change-order', kind: 'reset-after' } as const;
+
+async function cancelledAtItsLastCall(): Promise<SagaHandle> {
+  const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'gate', hold: 'after' });
+  const saga = await change();
+  await rig.sandbox.whenStruck(gate);
+  await saga.cancel();
+  rig.sandbox.faults.release(gate);
+  return saga;
+}
+
 const ends: [what: string, word: SagaOutcome, start: () => Promise<SagaHandle>][] = [
-  ['a saga that is done', 'done', () => rig.sagas.provision(provisionRequest({ firewalls: [143] }))],
-  [
-    'one of which a person left a step out',
-    'partly',
-    async () => {
-      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-      const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-      await untilWaiting(saga);
-      await answer(saga, 'skip', { note: 'not needed' });
-      return saga;
-    },
-  ],
+  ['a saga that is done', 'done', guarded],
+  ['one of which a person left a step out', 'partly', () => after([refusedFirewalls], guarded, skip)],
   [
     'one that was cancelled after its order',
     'partly',
-    async () => {
+    () => {
       rig.sandbox.configure({ orderResponse: 'opaque' });
-      const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-      await untilWaiting(saga, 'servers');
-      await saga.cancel();
-      return saga;
+      return after([], guarded, cancel);
     },
   ],
-  [
-    'one that was cancelled as its last call placed all of it',
-    'done',
-    async () => {
-      const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'gate', hold: 'after' });
-      const saga = await rig.sagas.change(changeRequest());
-      await rig.sandbox.whenStruck(gate);
-      await saga.cancel();
-      rig.sandbox.faults.release(gate);
-      return saga;
-    },
-  ],
-  ['one that fails', 'reversed', () => rig.sagas.change(changeRequest({ guard: { maxTotal: 0 } }))],
+  ['one that was cancelled as its last call placed all of it', 'done', cancelledAtItsLastCall],
+  ['one that fails', 'reversed', () => change({ guard: { maxTotal: 0 } })],
   [
     'one that was refused, and undone',
     'reversed',
     () => {
-      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before' });
-      return rig.sagas.provision(provisionRequest());
+      rig.sandbox.faults.add(refused);
+      return order();
     },
   ],
   [
     'one of which something could not be undone',
     'reversed-with-leftovers',
-    async () => {
-      const request = provisionRequest();
-      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before' });
-      const match = { planId: planIdOf(request.reference) };
-      rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match });
-      const saga = await rig.sagas.provision(request);
-      await untilWaiting(saga);
-      await answer(saga, 'skip', { note: 'let it be' });
-      return saga;
-    },
+    () => after([refused, undeleted], order, skip),
   ],
-  [
-    'one of which nobody knows whether it was placed',
-    'reversed-with-leftovers',
-    async () => {
-      rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after' });
-      const saga = await rig.sagas.change(changeRequest());
-      await untilWaiting(saga, 'outcome-unknown');
-      await saga.cancel();
-      return saga;
-    },
-  ],
+  ['one of which nobody knows whether it was placed', 'reversed-with-leftovers', () => after([lost], change, cancel)],
 ];
 
 it.each(ends)('%s is %s', async (_, word, start) => {

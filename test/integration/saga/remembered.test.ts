@@ -1,10 +1,12 @@
 /**
  * What a run has added to the cart it tells or deletes, and what it has changed at a server it tells, also where the
- * journal does not know it any more, or cannot be asked.
+ * journal does not know it any more, cannot be asked, or says what is not so.
  */
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import Database from 'libsql';
-import { firewallsOf, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
+import type { EndpointName } from '../../../sandbox/endpoints';
+import { callsTo, firewallsOf, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { Leftover } from '../../../src/domain/leftovers';
 import { restored } from '../../../src/journal/confirm-restore';
@@ -159,4 +161,53 @@ itInWays('whoever skips the look for what is left in the cart gets what may be',
   expect(skipped).toContain('read-cart');
   expect(rig.openItems(request)).toHaveLength(1);
   expect(silent(request, leftovers)).toEqual([]);
+});
+
+const callsOf = (request: Request, endpoint: EndpointName) =>
+  callsTo(rig.sandbox.ledger, endpoint).filter(({ names }) => names.planId?.includes(planIdOf(request.reference)))
+    .length;
+
+it('an item that is taken back again and again is added again, but not without end and without a word', async () => {
+  // The journal says what is not so: the items are in the cart.
+  await rig.withJournal(({ db }) =>
+    sql`
+      create trigger somebody_cleans after update of outcome on effect
+      when new.kind = 'mutate' and new.outcome = 'done'
+      begin update effect set outcome = 'undone', undone_by = new.id where id = new.id; end
+    `.execute(db),
+  );
+  const request = provisionRequest();
+  const saga = await rig.sagas.provision(request);
+  const { step, question, choices } = await untilWaiting(saga);
+  expect({ step, choices }).toEqual({ step: 'place-order', choices: ['retry'] });
+  expect(question).toMatch(/^Stuck: /);
+  const sent = () => [callsOf(request, 'add-cart-item'), ordersWithLabel(rig.sandbox.ledger, request.label).length];
+  expect(sent()).toEqual([3, 0]);
+  await rig.withJournal(({ db }) => sql`drop trigger somebody_cleans`.execute(db));
+  await answer(saga, 'retry');
+  expect(await saga.result()).toMatchObject({ leftovers: [] });
+  expect(sent()).toEqual([4, 1]);
+});
+
+it('an id that the provider gives again is deleted under no other reference: the item stays, and is told', async () => {
+  const { orders } = (rig.sandbox as unknown as { provider: { orders: { nextCartItemId: number } } }).provider;
+  const cartItemId = orders.nextCartItemId;
+  const [a, b] = [provisionRequest(), provisionRequest()];
+  rig.sandbox.faults.add({ endpoint: 'place-order', match: { account: a.account }, kind: 'refuse-before' });
+  // It is deleted, and the answer is lost, until a person is asked.
+  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', match: { cartItemId }, kind: 'reset-after', times: 3 });
+  const older = await rig.sagas.provision(a);
+  await untilWaiting(older, 'stuck');
+  orders.nextCartItemId = cartItemId;
+  rig.sandbox.faults.add({ endpoint: 'place-order', match: { account: b.account }, kind: 'unauthorized' });
+  const younger = await rig.sagas.provision(b);
+  await untilWaiting(younger, 'stuck');
+  await answer(older, 'retry');
+  expect((await outcomeOf(older)).failure?.report.leftovers).toMatchObject([
+    { kind: 'cart-item', cartItemId, why: expect.stringContaining(`an item of ${b.reference}`) },
+  ]);
+  rig.sandbox.configure({ closedCartItems: 'refuse' });
+  await answer(younger, 'retry');
+  await younger.result();
+  expect(ordersWithLabel(rig.sandbox.ledger, b.label)).toHaveLength(1);
 });

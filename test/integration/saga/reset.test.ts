@@ -4,11 +4,10 @@
  */
 import { callsTo, changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { brokenPromises } from '../../support/promises';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, stepOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
@@ -66,29 +65,6 @@ it('while the order is under way, waits for its answer and uses it', async () =>
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
 
-it.each([
-  ['the beginning', 0],
-  ['right before the order', -3],
-])('to %s, adds again what the earlier run took back', async (_where, task) => {
-  const request = provisionRequest({ items: [{}, {}] });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  expect((await outcomeOf(saga)).failure?.type).toBe('OrderRejected');
-  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
-  const ordering = events?.find((event) => {
-    return event.activityTaskScheduledEventAttributes?.activityType?.name === 'placeOrder';
-  })?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId;
-  if (task === 0) await resetToTask(saga);
-  else await resetTo(rig.temporal, saga, Number(ordering));
-  const result = await rig.latest('provisionServers', request).result();
-  const [order, ...more] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-  expect(more).toEqual([]);
-  expect([...(order?.cartItems ?? [])].sort()).toEqual([...result.cartItemIds].sort());
-  expect(addsOf(request)).toHaveLength(4);
-  expect(result.leftovers).toEqual([]);
-  expect(rig.openItems(request)).toEqual([]);
-});
-
 describe('where the earlier run’s order is of unknown fate', () => {
   async function unknown() {
     const request = provisionRequest();
@@ -119,26 +95,5 @@ describe('where the earlier run’s order is of unknown fate', () => {
     await answer(third, 'confirmPlaced', { note: 'it is there now' });
     await third.result();
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  });
-});
-
-describe('of a saga that ends before its pivot, after an earlier run has placed it', () => {
-  it('reports the order, and deletes nothing of it', async () => {
-    const request = provisionRequest({ items: [{}, {}] });
-    const saga = await rig.sagas.provision(request);
-    await saga.result();
-    // Nothing is to be added; so it is the person who stops it, right at its beginning.
-    const stop = rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', times: 'all' });
-    await resetToTask(saga);
-    const again = rig.latest('provisionServers', request);
-    await again.cancel().catch(() => undefined);
-    const ended = await outcomeOf(again);
-    rig.sandbox.faults.lift(stop);
-    expect(brokenPromises(rig.sandbox.ledger, { workflow: 'provisionServers', request }, ended)).toEqual([]);
-    expect(
-      callsTo(rig.sandbox.ledger, 'delete-cart-item').filter(({ names }) =>
-        names.planId?.includes(planIdOf(request.reference)),
-      ),
-    ).toEqual([]);
   });
 });

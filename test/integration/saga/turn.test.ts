@@ -3,12 +3,11 @@
  * test's time.
  */
 import Database from 'libsql';
-import { changeOrdersOf, firewallMoments, switchesOf } from '../../../sandbox/sentences';
+import { changeOrdersOf, firewallMoments, firewallsOf, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
-import { activitiesOf, statesOf } from '../../support/events';
+import { activitiesOf, resultsOf, statesOf } from '../../support/events';
 import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
 import { type Rig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, progressOf, stepOf, untilWaiting } from '../../support/sagas';
 
@@ -128,26 +127,6 @@ it('is cancelled at once, without doing anything, and its place is the next oneâ
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
 });
 
-it('a saga that is restored to before its end, and cancelled, leaves alone what others have done since', async () => {
-  const { vmObjectId, start } = serverWith([1, 2]);
-  const first = await start({ exactly: [1] });
-  await first.result();
-  await (await start({ exactly: [2] })).result();
-  const changes = () => firewallMoments(rig.sandbox.ledger, vmObjectId);
-  const before = changes();
-
-  // To where it had unassigned 2, and was about to look.
-  const [, , changed] = await workflowTasksOf(rig.temporal, first);
-  await rig.withoutWorkers(async () => {
-    await resetTo(rig.temporal, first, changed!);
-    await (await rig.sagas.get(first.reference, 'setFirewalls')).cancel();
-  });
-  const again = await rig.sagas.get(first.reference, 'setFirewalls');
-  await outcomeOf(again);
-  expect(await again.describe()).toMatchObject({ status: { name: 'CANCELLED' } });
-  expect(changes()).toEqual(before);
-});
-
 function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], resource: string) {
   return db.selectFrom('turn').selectAll().where('resource', '=', resource).execute();
 }
@@ -182,4 +161,62 @@ it('a saga that is cancelled while its place is being written down gives it back
     db.selectFrom('turn').selectAll().where('reference', '=', reference).execute(),
   );
   expect(turns).toEqual([]);
+});
+
+describe('behind a saga that ended without a word, and gives nothing back: the next one looks by itself', () => {
+  /** Longer than the test waits for more than one look. */
+  const inFlightMs = 30_000;
+  const hasty = rigForFile({ clears: true, activities: { turnLookMs: 100, inFlightMs } });
+
+  const remove = async ({ workflowId }: SagaHandle) => {
+    const { namespace } = hasty.temporal.options;
+    await hasty.temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+  };
+  const terminate = async ({ workflowId }: SagaHandle) => {
+    await hasty.temporal.workflow.getHandle(workflowId).terminate('a test');
+  };
+
+  /** A server whose first saga stands at a call. */
+  async function begin(endpoint: string, exactly: number[]) {
+    const { vmObjectId } = firewallsRequest();
+    hasty.sandbox.addServer({ vmObjectId, firewalls: [1, 2] });
+    const gate = hasty.sandbox.faults.add({ endpoint, kind: 'gate', hold: 'before', match: { vmObjectId } } as never);
+    const start = (changes: object) =>
+      hasty.sagas.firewalls(firewallsRequest({ assign: undefined, ...changes, vmObjectId }));
+    const first = await start({ exactly });
+    await hasty.sandbox.whenStruck(gate);
+    return { vmObjectId, gate, start, first };
+  }
+
+  const ends: [string, (saga: SagaHandle) => Promise<void>][] = [
+    ['terminated', terminate],
+    ['deleted', remove],
+  ];
+  it.each(ends)('goes on behind a saga that was %s', async (_, end) => {
+    const { vmObjectId, gate, start, first } = await begin('list-firewalls', [1]);
+    const second = await start({ exactly: [2] });
+    await untilQueued(second, 1);
+    await end(first);
+    hasty.sandbox.faults.release(gate);
+    await expect(second.result()).resolves.toMatchObject({ firewalls: [2] });
+    expect(firewallsOf(hasty.sandbox.ledger, vmObjectId)).toEqual([2]);
+  });
+
+  it('not before it is known what became of its last call', async () => {
+    const { vmObjectId, gate, start, first } = await begin('unassign-firewalls', [1]);
+    const second = await start({ exactly: [2] });
+    await untilQueued(second, 1);
+    await terminate(first);
+    const asked = async () =>
+      (await resultsOf(hasty.temporal.workflow.getHandle(second.workflowId), 'takeTurn')).filter(
+        (answer) => (answer as { how: string }).how === 'queued',
+      ).length;
+    const before = await asked();
+    await until(async () => (await asked()) > before + 1);
+    // It takes effect although nobody waits for it: firewall 2 goes.
+    hasty.sandbox.faults.release(gate);
+    await expect(second.result()).resolves.toMatchObject({ assigned: [2], unassigned: [1], firewalls: [2] });
+    const moments = firewallMoments(hasty.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
+    expect(moments).toEqual([[1, 2], [1], [1, 2], [2]]);
+  });
 });

@@ -2,27 +2,27 @@
  * Many decisions by one job: each saga is told once, at the pace, and may refuse; the job can be stopped, outlives its
  * worker, and tells of each.
  */
+import { Client } from '@temporalio/client';
 import { InvalidRequestError, JobEndedError, JobLostError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { JobHandle } from '../../../src/client/jobs';
-import { countsOf, jobReportSchema, sumOf } from '../../../src/domain/decide-many';
+import { countsOf, jobReportSchema, sumOf, type JobReport } from '../../../src/domain/decide-many';
+import { parsePayloadKeys } from '../../../src/security/keys';
 import { sendDecision } from '../../../src/temporal/send-decision';
 import { doubtfulSagas, stuckSagas, untilListed } from '../../support/bad-night';
+import { newKey } from '../../support/codec-calls';
 import { programOf } from '../../support/programs';
 import { startProcess } from '../../../scripts/processes';
 import { itInWays } from '../../support/left-out';
-import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { firewallsRequest } from '../../support/requests';
+import { Rig, rigForFile, until } from '../../support/rig';
 import { outcomeOf, progressOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await Rig.start();
-});
-afterEach(() => rig.close());
+const rig = rigForFile({ clears: true });
 
 const words = { note: 'the provider is back', by: 'ann', perSecond: 50 };
 const retry = { ...words, decision: 'retry', where: 'all' };
+const retryOf = (account: string) => ({ ...retry, where: `ProviderAccount="${account}"` });
 const idsOf = (sagas: readonly SagaHandle[]) => sagas.map(({ workflowId }) => workflowId);
 const decisionsOf = async (saga: SagaHandle) => (await progressOf(saga)).decisions;
 
@@ -85,33 +85,13 @@ it('reaches whom the filter names, up to its limit, and no others', async () => 
   expect(await decisionsOf(doubtful!)).toEqual([]);
 });
 
-itInWays('keeps its pace: the ledger has no second with more calls', async () => {
-  const sagas = await stuckSagas(rig, 5);
-  const before = rig.sandbox.ledger.calls.length;
-  // They ask again at once: one call for each decision.
-  await (await rig.sagas.decideMany({ ...retry, perSecond: 2 })).report();
-  await until(async () => (await Promise.all(sagas.map(decisionsOf))).every((found) => found.length === 1));
-  await untilListed(rig, sagas, 'stuck');
-  const times = rig.sandbox.ledger.calls
-    .slice(before)
-    .filter(({ endpoint }) => endpoint === 'place-change-order')
-    .map(({ receivedMs }) => receivedMs)
-    .sort((a, b) => a - b);
-  expect(times).toHaveLength(5);
-  // Less than two pauses only by what one call took longer to arrive than another.
-  for (const [index, time] of times.entries()) {
-    const third = times[index + 2];
-    if (third !== undefined) expect(third - time).toBeGreaterThan(700);
-  }
-});
-
-it.each<[string, (job: JobHandle) => Promise<unknown>]>([
-  ['stopped', (job) => job.stop()],
-  ['cancelled from the Web UI', (job) => rig.temporal.workflow.getHandle(job.workflowId).cancel()],
-])('is %s: what it did not come to still waits, and its report says so', async (_how, stop) => {
-  const sagas = await stuckSagas(rig, 3);
+it.each<[string, string, (job: JobHandle) => Promise<unknown>]>([
+  ['stopped', 'CD-1', (job) => job.stop()],
+  ['cancelled from the Web UI', 'CD-2', (job) => rig.temporal.workflow.getHandle(job.workflowId).cancel()],
+])('is %s: what it did not come to still waits, and its report says so', async (_how, account, stop) => {
+  const sagas = await stuckSagas(rig, 3, account);
   rig.sandbox.faults.clear();
-  const job = await rig.sagas.decideMany({ ...retry, perSecond: 0.01 });
+  const job = await rig.sagas.decideMany({ ...retryOf(account), perSecond: 0.01 });
   await untilDecided(job, 1);
   await stop(job);
   const report = await job.report();
@@ -121,12 +101,12 @@ it.each<[string, (job: JobHandle) => Promise<unknown>]>([
 });
 
 it('goes on in another worker, and decides about no saga twice', async () => {
-  const sagas = await stuckSagas(rig, 4);
+  const sagas = await stuckSagas(rig, 4, 'EF-1');
   // Only the process takes the job; whatever sends it, each is one update.
   const environment = { ...rig.environment, TASK_QUEUE: 'jobs' };
   const worker = await startProcess(programOf('worker'), environment);
   const workflowId = 'decide-many/taken-over';
-  const args = [{ ...retry, perSecond: 0.2 }];
+  const args = [{ ...retryOf('EF-1'), perSecond: 0.5 }];
   await rig.temporal.workflow.start('decideMany', { workflowId, taskQueue: 'jobs', args });
   const job = await rig.sagas.job(workflowId);
   await untilDecided(job, 1);
@@ -134,33 +114,6 @@ it('goes on in another worker, and decides about no saga twice', async () => {
   await rig.startWorker({ taskQueue: 'jobs' });
   expect(await job.report()).toMatchObject({ outcome: 'done', taken: idsOf(sagas), notReached: 0 });
   for (const saga of sagas) expect(await decisionsOf(saga)).toHaveLength(1);
-});
-
-itInWays('tells what no longer waits, what has ended, and why a saga refused', async () => {
-  const [first, moved, ended, refusing] = await stuckSagas(rig, 4);
-  const [one, two, three, four] = await Promise.all(
-    [first, moved, ended, refusing].map(async (saga) => (await untilWaiting(saga!)).id),
-  );
-  // A person was faster: it asks again, another question.
-  await moved!.decide('retry', { question: two! });
-  await until(async () => (await untilWaiting(moved!)).id !== two);
-  await ended!.cancel();
-  await outcomeOf(ended!);
-  const decisions = [
-    { saga: first!.workflowId, decision: 'retry', question: one },
-    { saga: moved!.workflowId, decision: 'retry', question: two },
-    { saga: ended!.workflowId, decision: 'retry', question: three },
-    { saga: refusing!.workflowId, decision: 'approve', question: four },
-    { saga: 'change/nobody', decision: 'retry', question: 'x' },
-  ];
-  const report = await (await rig.sagas.decideMany({ ...words, decisions })).report();
-  expect(report).toMatchObject({
-    taken: [first!.workflowId],
-    movedOn: [moved!.workflowId],
-    gone: [ended!.workflowId, 'change/nobody'],
-    refused: [{ why: expect.stringMatching(/^approve does not fit: .* waits as stuck/) as string }],
-  });
-  expect(await decisionsOf(moved!)).toHaveLength(1);
 });
 
 it('settles by lines what a look has shown, and cancels', async () => {
@@ -178,17 +131,6 @@ it('settles by lines what a look has shown, and cancels', async () => {
   expect(await outcomeOf(sagas[1]!)).toHaveProperty('result');
   const { cancelled } = await outcomeOf(sagas[2]!);
   expect(cancelled?.why).toBe('cancelled, says ann: looked at 2 (decide-many/looked)');
-});
-
-itInWays('approves and rejects by a filter', async () => {
-  const ask = () => rig.sagas.provision(provisionRequest({ approval: 'always' }));
-  const [yes, no] = [await ask(), await ask()];
-  await untilListed(rig, [yes, no], 'approval');
-  const only = ({ reference }: SagaHandle) => `OrderReference="${reference}"`;
-  await (await rig.sagas.decideMany({ ...words, decision: 'approve', where: only(yes) })).report();
-  await (await rig.sagas.decideMany({ ...words, decision: 'reject', where: only(no) })).report();
-  expect(await outcomeOf(yes)).toHaveProperty('result');
-  expect(await outcomeOf(no)).toMatchObject({ failure: { type: 'ApprovalRejected' } });
 });
 
 itInWays('is one decision, however often it is sent', async () => {
@@ -217,7 +159,8 @@ itInWays('does not wait for ever for a saga whose worker is away', async () => {
   await elsewhere.stop();
   const [other] = await stuckSagas(rig, 1);
   rig.sandbox.faults.clear();
-  const report = await (await rig.sagas.decideMany(retry)).report();
+  const where = [lonely, other!].map(({ reference }) => `OrderReference="${reference}"`).join(' or ');
+  const report = await (await rig.sagas.decideMany({ ...retry, where })).report();
   expect(report).toMatchObject({ taken: [other!.workflowId], unanswered: [lonely.workflowId] });
   await rig.startWorker({ taskQueue: 'elsewhere' });
   await outcomeOf(lonely);
@@ -247,5 +190,61 @@ it('refuses what is wrong, also from the Web UI, and sends nothing', async () =>
     .catch(() => undefined);
   await slow.report().catch((error: unknown) => {
     expect(error).toBeInstanceOf(JobLostError);
+  });
+});
+
+describe('where payloads are encrypted, a job that was started in the clear is taken, and what it sends is encrypted:', () => {
+  let secret: Rig;
+  beforeAll(async () => {
+    secret = await Rig.start({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
+  });
+  afterAll(() => secret.close());
+
+  const canary = 'geheim-nur-notiz';
+  const secretWords = { ...words, note: canary };
+
+  /** As the Web UI starts it, without a codec server. */
+  async function startInTheClear(name: string, request: object): Promise<JobReport> {
+    const inTheClear = new Client({ connection: secret.temporal.connection, namespace: secret.namespace });
+    const workflowId = `decide-many/${name}`;
+    await inTheClear.workflow.start('decideMany', { workflowId, taskQueue: 'order-saga', args: [request] });
+    return (await secret.sagas.job(workflowId)).report();
+  }
+
+  /** Everything that Temporal keeps of the saga, as text. */
+  async function historyOf(workflowId: string): Promise<string> {
+    const { events } = await secret.temporal.workflow.getHandle(workflowId).fetchHistory();
+    return JSON.stringify(events, (_, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
+    );
+  }
+
+  it('retries by a filter', async () => {
+    const sagas = await stuckSagas(secret, 2);
+    secret.sandbox.faults.clear();
+    const asked = { ...secretWords, decision: 'retry', where: 'SagaStep="place-change-order"' };
+    expect((await startInTheClear('filter', asked)).counts).toMatchObject({ taken: 2 });
+    for (const saga of sagas) {
+      expect(await outcomeOf(saga)).toMatchObject({
+        result: { decisions: [{ note: `${canary} (decide-many/filter)` }] },
+      });
+      expect(await historyOf(saga.workflowId)).not.toContain(canary);
+    }
+  });
+
+  it('settles by lines; tells what is wrong, and why a saga refused, also where failures are encrypted', async () => {
+    const [saga] = await doubtfulSagas(secret, 1, 1);
+    const { id: question } = await untilWaiting(saga!);
+    const line = { saga: saga!.workflowId, decision: 'confirmPlaced', question };
+    const wrong = { ...secretWords, decisions: [{ ...line, question: 7 }] };
+    await expect(startInTheClear('wrong', wrong)).rejects.toThrow(/line 1: confirmPlaced: question: /);
+    const report = await startInTheClear('refused', { ...secretWords, decisions: [{ ...line, vmObjectIds: [1] }] });
+    const why = expect.stringContaining('this step brings no servers') as string;
+    expect(report.refused).toEqual([{ why, sagas: [saga!.workflowId] }]);
+    const moved = await startInTheClear('moved', { ...secretWords, decisions: [{ ...line, question: 'ffffffff' }] });
+    expect(moved.movedOn).toEqual([saga!.workflowId]);
+    expect((await startInTheClear('right', { ...secretWords, decisions: [line] })).counts).toMatchObject({ taken: 1 });
+    expect(await outcomeOf(saga!)).toHaveProperty('result');
+    expect(await historyOf(saga!.workflowId)).not.toContain(canary);
   });
 });

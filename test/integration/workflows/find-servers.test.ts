@@ -1,9 +1,11 @@
 /** Where the object ids of new servers come from when the order's response does not tell them: the server directory. */
 import { callsTo, firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
+import type { SandboxOptions } from '../../../sandbox/server';
 import type { ProvisionServersRequest } from '../../../src/domain/requests';
 import { inputsOf } from '../../support/events';
+import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
-import { Rig, rigForFile } from '../../support/rig';
+import { Rig, rigForFile, type RigOptions } from '../../support/rig';
 import { answer, stepOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({
@@ -114,6 +116,16 @@ it('that cannot be looked up before the order hold it up: nothing is sent', asyn
 
 const path = '/servers?account={account}';
 const lag = 1_000;
+const pointers = ['/data/*/vm_object_id'];
+
+async function inAWorldOf(options: RigOptions, work: (all: Rig) => Promise<void>): Promise<void> {
+  const all = await Rig.start(options);
+  try {
+    await work(all);
+  } finally {
+    await all.close();
+  }
+}
 
 interface Rival {
   one?: string;
@@ -124,48 +136,40 @@ interface Rival {
   labelIsUnique?: boolean;
 }
 
-it.concurrent.each<[string, Rival]>([
+const mayHaveBrought = 'another order %s may have brought the server that is listed';
+it.each<[string, Rival]>([['of another account, where the directory is of all', { other: 'EF-2', path: '/servers' }]])(
+  mayHaveBrought,
+  isAskedAbout,
+);
+itInWays.each<[string, Rival]>([
   ['of an account that is written in another way', { one: 'AB-7', other: 'ab-07', path: '/servers' }],
-  ['of another account, where the directory is of all', { other: 'EF-2', path: '/servers' }],
   ['of which the answer named one of two', { path, quantity: 2 }],
   ['that is older than servers are new', { path, newServerWithinMs: 0 }],
   ['with another label that would be unique, if the directory asked for it', { path, labelIsUnique: true }],
-])('another order %s may have brought the server that is listed', async (_, rival) => {
+])(mayHaveBrought, isAskedAbout);
+
+function isAskedAbout(_: string, rival: Rival): Promise<void> {
   const { one = 'EF-1', other = 'EF-1', quantity = 1, newServerWithinMs = 1_800_000, labelIsUnique = false } = rival;
-  const all = await Rig.start({
-    sandbox: {
-      // Of an order of two, the first server.
-      orderResponse: ({ vmObjectIds }) => ({ vm_object_ids: vmObjectIds.slice(0, vmObjectIds.length - 1) }),
-      directory: { lag },
-    },
-    activities: {
-      newServerWithinMs,
-      directory: { path: rival.path, pointers: ['/data/*/vm_object_id'], labelIsUnique },
-    },
+  const activities = { newServerWithinMs, directory: { path: rival.path, pointers, labelIsUnique } };
+  // Of an order of two, the first server.
+  const orderResponse: SandboxOptions['orderResponse'] = ({ vmObjectIds }) => ({
+    vm_object_ids: vmObjectIds.slice(0, vmObjectIds.length - 1),
   });
-  try {
+  return inAWorldOf({ sandbox: { orderResponse, directory: { lag } }, activities }, async (all) => {
     const first = provisionRequest({ account: one, items: [{ quantity }], firewalls: [143] });
     const { saga } = await bothUnlisted(all, first, provisionRequest({ account: other, firewalls: [150] }));
     expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });
-  } finally {
-    await all.close();
-  }
-});
-
-it('an order that never arrived takes no other order’s server, where its label is not asked for', async () => {
-  const request = { account: 'EF-1', firewalls: [143] };
-  const all = await Rig.start({
-    sandbox: { orderResponse: 'opaque', directory: { lag } },
-    activities: { directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique: true } },
   });
-  try {
-    const [first, second] = [provisionRequest(request), provisionRequest(request)];
-    all.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: second.label } });
-    const { saga } = await bothUnlisted(all, first, second);
+}
+
+it('an order that never arrived takes no other order’s server, where its label is not asked for', () => {
+  const activities = { directory: { path, pointers, labelIsUnique: true } };
+  return inAWorldOf({ sandbox: { orderResponse: 'opaque', directory: { lag } }, activities }, async (all) => {
+    const [first, second] = [1, 2].map(() => provisionRequest({ account: 'EF-1', firewalls: [143] }));
+    all.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: second!.label } });
+    const { saga } = await bothUnlisted(all, first!, second!);
     expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });
-  } finally {
-    await all.close();
-  }
+  });
 });
 
 /** The second order’s look before it does not show the first one’s server; its look after it shows only that. */

@@ -5,11 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { firewallsOf } from '../../../sandbox/sentences';
 import { firewallsRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { outcomeOf } from '../../support/sagas';
 
-const lagMs = 1_500;
-let rig: Rig;
+const lagMs = 800;
+const rig = rigForFile({ sandbox: { firewallListResponse: () => replica() }, clears: true });
 let server = 0;
 let shown: { at: number; list: number[] }[] = [];
 let watch: NodeJS.Timeout;
@@ -17,17 +17,14 @@ let watch: NodeJS.Timeout;
 const now = () => firewallsOf(rig.sandbox.ledger, server);
 const replica = () => (shown.findLast(({ at }) => at <= Date.now() - lagMs) ?? shown[0])?.list ?? [];
 
-beforeAll(async () => {
-  rig = await Rig.start({ sandbox: { firewallListResponse: replica } });
+beforeAll(() => {
   watch = setInterval(() => {
     const list = server === 0 ? [] : now();
     if (JSON.stringify(shown.at(-1)?.list) !== JSON.stringify(list)) shown.push({ at: Date.now(), list });
   }, 5);
 });
-afterEach(() => rig.sandbox.faults.clear());
-afterAll(async () => {
+afterAll(() => {
   clearInterval(watch);
-  await rig.close();
 });
 
 const spoil = (endpoint: 'unassign-firewalls', changes: Omit<FaultSpec, 'endpoint' | 'match'>) =>
@@ -61,11 +58,14 @@ async function nextAfterAnUndo(slowMs: number) {
   return rig.sagas.firewalls({ ...firewallsRequest({ assign: undefined, exactly: [2] }), vmObjectId: server });
 }
 
-it.each([0, 2_000])('the first list of a saga, after an undo of which the last call took %i ms', async (slowMs) => {
-  const { result } = await outcomeOf(await nextAfterAnUndo(slowMs));
-  expect(result).toMatchObject({ outcome: 'done', verified: true, firewalls: [2] });
-  expect(now()).toEqual([2]);
-});
+it.each([0, lagMs + 300])(
+  'the first list of a saga, after an undo of which the last call took %i ms',
+  async (slowMs) => {
+    const { result } = await outcomeOf(await nextAfterAnUndo(slowMs));
+    expect(result).toMatchObject({ outcome: 'done', verified: true, firewalls: [2] });
+    expect(now()).toEqual([2]);
+  },
+);
 
 it('the list before an undo: what was assigned is unassigned again', async () => {
   const request = await onServerWith([9], { assign: [1], unassign: [9] });

@@ -1,6 +1,7 @@
 /** Servers that were bought and run without the firewalls that were asked for: told, however the saga ends. */
 import { firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
+import type { Leftover } from '../../../src/domain/leftovers';
 import { recordOf } from '../../../src/journal/record';
 import { closeServers, openServers } from '../../../src/journal/servers';
 import { brokenPromises } from '../../support/promises';
@@ -54,10 +55,6 @@ it('is told of the servers that a cancelled saga had not come to, and of no othe
   ]);
   const asked = { workflow: 'provisionServers', request } as const;
   expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
-  const silent = { cancelled: { ...ended.cancelled!, leftovers: [] } };
-  expect(brokenPromises(rig.sandbox.ledger, asked, silent)).toEqual([
-    expect.stringContaining(`server ${open[0]} runs without firewalls`),
-  ]);
 });
 
 it('is told of what the list does not show of what an earlier run has assigned, by a run that does not come to assign', async () => {
@@ -121,5 +118,47 @@ describe('a server is open', () => {
     const key = { workflow: 'provisionServers', reference: request.reference } as const;
     const record = await rig.withJournal((journal) => recordOf(journal, key));
     expect(record?.serversClosed).toEqual([{ at: expect.any(String) as string, ...said }]);
+  });
+});
+
+describe('after a termination', () => {
+  const unprotected = (leftovers: readonly Leftover[] = []) =>
+    leftovers.flatMap((one) => (one.kind === 'server-unprotected' ? [[one.vmObjectId, one.firewalls]] : []));
+  const recorded = async ({ reference }: { reference: string }) =>
+    unprotected(
+      (await rig.withJournal((journal) => recordOf(journal, { workflow: 'provisionServers', reference })))?.leftovers,
+    );
+  const cleaned = async ({ reference }: { reference: string }) =>
+    unprotected((await (await rig.sagas.clean(reference)).result()).leftovers);
+
+  it('a server that no answer names is counted by the record and the clean-up', async () => {
+    rig.sandbox.configure({ orderResponse: ({ vmObjectIds }) => ({ vm_object_ids: vmObjectIds.slice(0, 1) }) });
+    const request = provisionRequest({ items: [{ quantity: 3 }], firewalls: [143] });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'servers');
+    const [first = 0, second = 0, third = 0] = idsOf(request.reference);
+    for (const vmObjectId of [second, third]) {
+      const fault = { endpoint: 'assign-firewalls', kind: 'unauthorized', match: { vmObjectId } } as const;
+      rig.sandbox.faults.add({ ...fault, times: 'all' });
+    }
+    await answer(saga, 'provideServers', { vmObjectIds: [first, second, third] });
+    await untilWaiting(saga, 'stuck');
+    await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
+    // The refused calls tell the journal of all three; which of them was refused first is not promised.
+    const both = [second, third].map((id) => [id, [143]]);
+    for (const named of [await recorded(request), await cleaned(request)]) {
+      expect(named).toHaveLength(both.length);
+      expect(named).toEqual(expect.arrayContaining(both));
+    }
+  });
+
+  it('the clean-up looks into the provider’s list', async () => {
+    rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
+    const request = provisionRequest({ firewalls: [143, 144] });
+    const saga = await rig.sagas.provision(request);
+    expect((await untilWaiting(saga, 'stuck')).step).toMatch(/^verify-/);
+    await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
+    expect(await recorded(request)).toEqual([]);
+    expect(await cleaned(request)).toEqual([[idsOf(request.reference)[0], [144]]]);
   });
 });

@@ -1,7 +1,7 @@
 import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile();
 afterEach(() => {
@@ -10,8 +10,6 @@ afterEach(() => {
 
 const addFault = (reference: string, fault: object) =>
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId: planIdOf(reference) }, ...fault } as never);
-const orderFault = (reference: string, fault: object) =>
-  rig.sandbox.faults.add({ endpoint: 'place-order', match: { label: reference }, ...fault } as never);
 const addsOf = (reference: string) =>
   callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 
@@ -72,19 +70,6 @@ describe('the way forward', () => {
 });
 
 describe('before the order', () => {
-  it('deletes the cart items of an order that is refused', async () => {
-    const request = provisionRequest({ items: [{}, {}] });
-    orderFault(request.reference, { kind: 'refuse-before' });
-    const saga = await rig.sagas.provision(request);
-    const { failure } = await outcomeOf(saga);
-
-    expect(failure?.type).toBe('OrderRejected');
-    expect(failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
-    expect(failure?.report.steps.map(({ status }) => status)).toEqual(['undone', 'undone', 'failed']);
-    expect(rig.openItems(request)).toEqual([]);
-    expect((await saga.progress()).state).toBe('reversed');
-  });
-
   it('awaits the siblings of a refused item, and deletes what they added', async () => {
     const request = provisionRequest({ items: [{ quantity: 1 }, { quantity: 7 }] });
     const gate = addFault(request.reference, { kind: 'gate', hold: 'after', nth: 1 });
@@ -99,16 +84,6 @@ describe('before the order', () => {
     expect(addsOf(request.reference)).toHaveLength(2);
     expect(rig.openItems(request)).toEqual([]);
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
-  });
-
-  it('adds again after an answer that was lost, and owns up to the item that may be there', async () => {
-    const request = provisionRequest();
-    addFault(request.reference, { kind: 'reset-after' });
-    const result = await (await rig.sagas.provision(request)).result();
-
-    expect(addsOf(request.reference)).toHaveLength(2);
-    expect(result.leftovers).toMatchObject([{ kind: 'cart-item-unknown', item: 1 }]);
-    expect(rig.openItems(request)).toHaveLength(1);
   });
 
   it('corrects an item that was not added yet, and refuses to correct anything else', async () => {
@@ -128,86 +103,22 @@ describe('before the order', () => {
   });
 });
 
-describe('the order itself', () => {
-  const asksAndNeverOrdersTwice = async (kind: string) => {
-    const request = provisionRequest({ firewalls: [9] });
-    orderFault(request.reference, { kind });
-    const saga = await rig.sagas.provision(request);
-    const waiting = await untilWaiting(saga);
-    expect(waiting).toMatchObject({
-      kind: 'outcome-unknown',
-      choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
-    });
-
-    const [server] = serversOf(rig.sandbox.ledger, request.account);
-    const vmObjectIds = [server?.vmObjectId ?? 0];
-    await expect(answer(saga, 'confirmPlaced', { vmObjectIds })).rejects.toThrow(/note/);
-    await expect(answer(saga, 'confirmPlaced', { vmObjectIds: [1, 2], note: 'seen' })).rejects.toThrow(/2 servers/);
-    await answer(saga, 'confirmPlaced', { vmObjectIds, note: 'seen in the panel' });
-    const result = await saga.result();
-
-    expect(result).toMatchObject({
-      skipped: [],
-      order: null,
-      servers: [{ vmObjectId: vmObjectIds[0], firewalls: [9] }],
-      leftovers: [],
-    });
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  };
-  it.each(['reset-after'])('asks a person after %s, and never orders twice', asksAndNeverOrdersTwice);
-
-  const ordersOnceMore = async (kind: string) => {
-    const request = provisionRequest();
-    orderFault(request.reference, { kind });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
-    await answer(saga, 'confirmNotPlaced', { note: 'not in the panel' });
-    await saga.result();
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  };
-  it.each(['reset-before'])('orders exactly once more after %s and confirmNotPlaced', ordersOnceMore);
-
-  it('leaves the cart items of an order of unknown fate alone when it is cancelled, and lists them', async () => {
-    const request = provisionRequest();
-    orderFault(request.reference, { kind: 'reset-after' });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
-    await saga.cancel();
-    const { cancelled } = await outcomeOf(saga);
-
-    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-    expect(cancelled?.leftovers).toEqual([
-      { kind: 'placement-unknown', step: 'place-order', why: expect.any(String) },
-      { kind: 'cart-item', cartItemId: order?.cartItems[0], why: expect.stringMatching(/nobody knows whether/) },
-    ]);
-    expect(
-      callsTo(rig.sandbox.ledger, 'delete-cart-item').filter(({ names }) =>
-        names.cartItemId?.includes(order?.cartItems[0] ?? 0),
-      ),
-    ).toEqual([]);
+it('a person who says that it was placed says how they know, and names as many servers as were ordered', async () => {
+  const request = provisionRequest({ firewalls: [9] });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'outcome-unknown');
+  const vmObjectIds = serversOf(rig.sandbox.ledger, request.account).map((server) => server.vmObjectId);
+  await expect(answer(saga, 'confirmPlaced', { vmObjectIds })).rejects.toThrow(/note/);
+  await expect(answer(saga, 'confirmPlaced', { vmObjectIds: [1, 2], note: 'seen' })).rejects.toThrow(/2 servers/);
+  await answer(saga, 'confirmPlaced', { vmObjectIds, note: 'seen in the panel' });
+  expect(await saga.result()).toMatchObject({
+    ...{ skipped: [], order: null, leftovers: [] },
+    servers: [{ vmObjectId: vmObjectIds[0], firewalls: [9] }],
   });
 });
 
 describe('after the order', () => {
-  it('asks for the object ids that nothing tells, as many as were ordered', async () => {
-    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [5] });
-    orderFault(request.reference, { kind: 'empty' });
-    const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({
-      kind: 'servers',
-      question: 'The order is placed. What are the object ids of its 2 servers?',
-      choices: ['provideServers', 'markCancelled'],
-    });
-    expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'stuck' });
-    const vmObjectIds = serversOf(rig.sandbox.ledger, request.account).map((server) => server.vmObjectId);
-    await expect(answer(saga, 'provideServers', { vmObjectIds: vmObjectIds.slice(1) })).rejects.toThrow(
-      /1 servers, but 2/,
-    );
-    await expect(answer(saga, 'provideServers', { vmObjectIds: ['a'] })).rejects.toThrow(/vmObjectIds\[0\]/);
-    await answer(saga, 'provideServers', { vmObjectIds });
-    expect((await saga.result()).servers.map(({ vmObjectId }) => vmObjectId)).toEqual(vmObjectIds);
-  });
-
   it('asks a person where the order’s answer names other servers than the request, and touches neither before', async () => {
     rig.sandbox.addServer({ vmObjectId: 77_301, firewalls: [] });
     const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_301] });
@@ -254,41 +165,5 @@ describe('after the order', () => {
     } finally {
       rig.sandbox.configure({ knownFirewalls: null });
     }
-  });
-
-  it('leaves refused firewalls out when told to, and says so', async () => {
-    const request = provisionRequest({ firewalls: [404] });
-    rig.sandbox.configure({ knownFirewalls: [143] });
-    try {
-      const saga = await rig.sagas.provision(request);
-      await untilWaiting(saga);
-      await answer(saga, 'skip', { note: 'no such firewall' });
-      const result = await saga.result();
-      expect(result.servers).toMatchObject([{ firewalls: [], verified: false }]);
-      expect(result.skipped).toEqual([expect.stringMatching(/^assign-firewalls-/)]);
-      const [server] = result.servers;
-      const verifying = await stepOf(saga, `verify-firewalls-${server?.vmObjectId}`);
-      expect(verifying).toMatchObject({ status: 'skipped' });
-    } finally {
-      rig.sandbox.configure({ knownFirewalls: null });
-    }
-  });
-
-  it('undoes nothing that somebody pays for when it is cancelled', async () => {
-    const request = provisionRequest({ firewalls: [143] });
-    const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before' });
-    const saga = await rig.sagas.provision(request);
-    await rig.sandbox.whenStruck(gate);
-    await saga.cancel();
-    rig.sandbox.faults.release(gate);
-    const { cancelled } = await outcomeOf(saga);
-
-    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-    expect(cancelled).toMatchObject({
-      outcome: 'partly',
-      known: { order: { order_id: order?.orderId }, vmObjectIds: order?.vmObjectIds },
-      leftovers: [],
-    });
-    expect(firewallsOf(rig.sandbox.ledger, order?.vmObjectIds[0] ?? 0)).toEqual([143]);
   });
 });

@@ -1,14 +1,22 @@
-/** Coming to terms before servers are bought: guard and approval. */
+/** Coming to terms before servers are bought: guard, approval, prices, and the operator’s rule on firewalls. */
+import { parsePriceList } from '../../../src/config/price-list';
+import { bought } from '../../../src/journal/bought';
 import { SagaHandle } from '../../../src/client/handle';
 import { restored } from '../../../src/journal/confirm-restore';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { said } from '../../support/operator';
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
+import { Rig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-const rig = rigForFile();
+const plans = [
+  { plan_id: 17, billing_cycle: 1, price: 10 },
+  { plan_id: 18, billing_cycle: 1, price: 100 },
+];
+const priceList = parsePriceList(JSON.stringify({ currency: 'USD', plans }));
+const listed = (planId: number, changes: object) => provisionRequest({ items: [{ plan_id: planId }], ...changes });
+const rig = rigForFile({ activities: { priceList } });
 
 const ordersOf = ({ reference }: { reference: string }) => ordersWithLabel(rig.sandbox.ledger, reference);
 const callsOf = ({ reference }: { reference: string }) =>
@@ -59,6 +67,78 @@ describe('the approval', () => {
     expect(callsOf(request)).toEqual([]);
   });
 });
+
+describe('with a price list of the operator’s', () => {
+  it.each([
+    ['costs more', 18, 'the total is about 100 usd and the guard allows 20'],
+    [
+      'costs nobody knows what',
+      19,
+      'the guard allows a total of 20, and the price list has no price for item 1: plan 19, cycle 1',
+    ],
+  ])('a guard refuses what %s, before anything is in the cart', async (_what, planId, why) => {
+    const calls = rig.sandbox.ledger.calls.length;
+    const { failure } = await outcomeOf(await rig.sagas.provision(listed(planId, { guard: { maxTotal: 20 } })));
+    expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed' } });
+    expect(failure?.report.why).toContain(why);
+    expect(rig.sandbox.ledger.calls).toHaveLength(calls);
+  });
+
+  it('an approval above an amount asks with the estimate, and only above it', async () => {
+    const approval = { aboveTotal: 50 };
+    await (await rig.sagas.provision(listed(17, { approval }))).result();
+    const saga = await rig.sagas.provision(listed(18, { approval }));
+    const { question } = await untilWaiting(saga, 'approval');
+    expect(question).toContain('By the price list it costs about 100 usd');
+    await answer(saga, 'approve');
+    await saga.result();
+    const [row] = await rig.withJournal(async (journal) => {
+      const rows = [];
+      for await (const one of bought(journal, {})) if (one.reference === saga.reference) rows.push(one);
+      return rows;
+    });
+    expect(row).toMatchObject({ total: 100, currency: 'usd', isEstimate: true, fate: 'placed' });
+  });
+
+  it('a correction is estimated anew', async () => {
+    const request = listed(17, { guard: { maxTotal: 20 }, onRefusal: 'ask' });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry', { correction: { plan_id: 18 } });
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed', leftovers: [] } });
+  });
+});
+
+const withRule = async (requireFirewalls: 'ask' | 'refuse', work: (rig: Rig) => Promise<void>) => {
+  const rig = await Rig.start({ activities: { requireFirewalls } });
+  try {
+    await work(rig);
+  } finally {
+    await rig.close();
+  }
+};
+
+it('servers without firewalls are refused before anything is in the cart, where the operator’s rule says so', () =>
+  withRule('refuse', async (rig) => {
+    const bare = provisionRequest({ firewalls: undefined });
+    const { failure } = await outcomeOf(await rig.sagas.provision(bare));
+    expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed', leftovers: [] } });
+    expect(rig.sandbox.ledger.calls).toEqual([]);
+    const { result } = await outcomeOf(await rig.sagas.provision(provisionRequest({ firewalls: [143] })));
+    expect(result).toMatchObject({ outcome: 'done' });
+  }));
+
+it('servers without firewalls are approved by a person, where the operator’s rule says so', () =>
+  withRule('ask', async (rig) => {
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: undefined }));
+    const waiting = await untilWaiting(saga, 'approval');
+    expect(waiting.question).toContain('It names no firewalls');
+    expect(rig.sandbox.ledger.calls).toEqual([]);
+    await answer(saga, 'approve');
+    expect(await saga.result()).toMatchObject({ outcome: 'done' });
+  }));
 
 describe('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
   const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });

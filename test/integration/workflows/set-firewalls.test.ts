@@ -5,14 +5,11 @@ import { Journal } from '../../../src/journal/journal';
 import { itInWays } from '../../support/left-out';
 import { recordOf } from '../../../src/journal/record';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { resetTo, taskBefore } from '../../support/reset';
+import { Rig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ clears: true });
 
 /** A request about a server that has firewalls already. */
 function requestFor(firewalls: number[], changes: Record<string, unknown>) {
@@ -28,38 +25,19 @@ const changesTo = (id: number) =>
     .map(({ endpoint, body }) => [endpoint, body]);
 const firewallsNow = (id: number) => firewallsOf(rig.sandbox.ledger, id);
 
-it('assigns first, then unassigns, then looks', async () => {
-  const request = requestFor([150], { assign: [143], unassign: [150] });
+it.each([
+  [[1, 2, 3], { exactly: [2, 3, 4] }, [4], [1]],
+  [[1, 2], { assign: [1, 4], unassign: [2, 99] }, [4], [2]],
+  [[5], { exactly: [5] }, [], []],
+])('of %j to %j: sends only what must change', async (before, changes, assigned, unassigned) => {
+  const request = requestFor(before, changes);
   const result = await (await rig.sagas.firewalls(request)).result();
-  expect(result).toEqual({
-    reference: request.reference,
-    outcome: 'done',
-    vmObjectId: request.vmObjectId,
-    assigned: [143],
-    unassigned: [150],
-    firewalls: [143],
-    verified: true,
-  });
-  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
-});
-
-it('changes only what must change for an exact set', async () => {
-  const request = requestFor([1, 2, 3], { exactly: [2, 3, 4] });
-  const result = await (await rig.sagas.firewalls(request)).result();
-  expect(result).toMatchObject({ assigned: [4], unassigned: [1], verified: true });
+  expect(result).toMatchObject({ assigned, unassigned, verified: true });
+  const sent = (endpoint: string, ids: number[]) =>
+    ids.length === 0 ? [] : [[endpoint, { firewalls: ids.map((id) => ({ id })) }]];
   expect(changesTo(request.vmObjectId)).toEqual([
-    ['assign-firewalls', { firewalls: [{ id: 4 }] }],
-    ['unassign-firewalls', { firewalls: [{ id: 1 }] }],
-  ]);
-});
-
-itInWays('assigns only what is missing, and unassigns only what is there', async () => {
-  const request = requestFor([1, 2], { assign: [1, 4], unassign: [2, 99] });
-  const result = await (await rig.sagas.firewalls(request)).result();
-  expect(result).toMatchObject({ assigned: [4], unassigned: [2], firewalls: [1, 4] });
-  expect(changesTo(request.vmObjectId)).toEqual([
-    ['assign-firewalls', { firewalls: [{ id: 4 }] }],
-    ['unassign-firewalls', { firewalls: [{ id: 2 }] }],
+    ...sent('assign-firewalls', assigned),
+    ...sent('unassign-firewalls', unassigned),
   ]);
 });
 
@@ -76,29 +54,20 @@ itInWays('unassigns again all that it assigned where it cannot be seen any more 
   expect(firewallsNow(request.vmObjectId)).toEqual([1]);
 });
 
-itInWays('changes nothing that is as it should be', async () => {
-  const request = requestFor([5], { exactly: [5] });
-  expect(await (await rig.sagas.firewalls(request)).result()).toMatchObject({ assigned: [], unassigned: [] });
-  expect(changesTo(request.vmObjectId)).toEqual([]);
-});
+describe('where the list cannot be read', () => {
+  beforeAll(() => rig.sandbox.configure({ firewallListResponse: 'opaque' }));
+  afterAll(() => rig.sandbox.configure({ firewallListResponse: 'objects' }));
 
-it('refuses an exact set where the list cannot be read, and changes nothing', async () => {
-  rig.sandbox.configure({ firewallListResponse: 'opaque' });
-  try {
+  it('refuses an exact set, and changes nothing', async () => {
     const request = requestFor([5], { exactly: [6] });
     expect((await outcomeOf(await rig.sagas.firewalls(request))).failure).toMatchObject({
       type: 'FirewallListUnreadable',
       report: { why: expect.stringMatching(/^the format of .* is not known, .*; use assign and unassign$/) },
     });
     expect(firewallsNow(request.vmObjectId)).toEqual([5]);
-  } finally {
-    rig.sandbox.configure({ firewallListResponse: 'objects' });
-  }
-});
+  });
 
-it('sends what was asked where the list cannot be read, and does not call it verified', async () => {
-  rig.sandbox.configure({ firewallListResponse: 'opaque' });
-  try {
+  it('sends what was asked, and does not call it verified', async () => {
     const request = requestFor([5], { assign: [5, 6] });
     const saga = await rig.sagas.firewalls(request);
     expect(await saga.result()).toMatchObject({
@@ -109,9 +78,17 @@ it('sends what was asked where the list cannot be read, and does not call it ver
     });
     expect((await saga.progress()).steps.at(-1)?.detail).toBe('unverified: the list’s format is not known');
     expect(firewallsNow(request.vmObjectId)).toEqual([5, 6]);
-  } finally {
-    rig.sandbox.configure({ firewallListResponse: 'objects' });
-  }
+  });
+
+  it('leaves what it assigned, and says so: nobody can know what was there before', async () => {
+    const request = requestFor([1], { assign: [1, 2], unassign: [9] });
+    fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
+    const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+    expect(failure?.report.leftovers).toMatchObject([
+      { kind: 'firewalls', firewalls: [1, 2], why: 'assigned: it cannot be undone safely' },
+    ]);
+    expect(firewallsNow(request.vmObjectId)).toEqual(expect.arrayContaining([1, 2]));
+  });
 });
 
 it('unassigns again what it assigned when unassigning is refused, but nothing that was there before', async () => {
@@ -134,21 +111,6 @@ it('undoes what it unassigned when it is cancelled before the end', async () => 
   expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
   expect(firewallsNow(request.vmObjectId)).toEqual([150]);
   expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
-});
-
-it('leaves what it assigned, and says so, where nobody can know what was there before', async () => {
-  rig.sandbox.configure({ firewallListResponse: 'opaque' });
-  try {
-    const request = requestFor([1], { assign: [1, 2], unassign: [9] });
-    fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
-    const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
-    expect(failure?.report.leftovers).toMatchObject([
-      { kind: 'firewalls', firewalls: [1, 2], why: 'assigned: it cannot be undone safely' },
-    ]);
-    expect(firewallsNow(request.vmObjectId)).toEqual(expect.arrayContaining([1, 2]));
-  } finally {
-    rig.sandbox.configure({ firewallListResponse: 'objects' });
-  }
 });
 
 itInWays.each([
@@ -186,20 +148,6 @@ itInWays.each([
   },
 );
 
-itInWays('asks a person when the list does not show what was assigned', async () => {
-  const request = requestFor([], { assign: [143] });
-  fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', body: [], from: 2, times: 4 });
-  const saga = await rig.sagas.firewalls(request);
-  const waiting = await untilWaiting(saga);
-  expect(waiting).toMatchObject({
-    kind: 'stuck',
-    choices: ['retry', 'markDone', 'skip'],
-    lastFailure: { failure: 'NotVisibleYet' },
-  });
-  await answer(saga, 'retry');
-  expect(await saga.result()).toMatchObject({ verified: true });
-});
-
 itInWays('tells what should be assigned where a person leaves the last look out', async () => {
   const request = requestFor([1, 150], { assign: [143], unassign: [150] });
   fault(request.vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
@@ -212,18 +160,6 @@ itInWays('tells what should be assigned where a person leaves the last look out'
     firewalls: [1, 143],
     verified: false,
   });
-});
-
-itInWays.each([
-  ['list-firewalls', []],
-  ['assign-firewalls', ['assign-firewalls']],
-])('ends as refused where %s is, leaves nothing behind, and has nothing to unassign again', async (endpoint, sent) => {
-  const request = requestFor([1], { assign: [143] });
-  fault(request.vmObjectId, endpoint, { kind: 'refuse-before' });
-  const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
-  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
-  expect(changesTo(request.vmObjectId).map(([changing]) => changing)).toEqual(sent);
-  expect(firewallsNow(request.vmObjectId)).toEqual([1]);
 });
 
 it('tells what could not be assigned again', async () => {
@@ -261,13 +197,9 @@ describe('a call that may have taken effect', () => {
     const saga = await rig.sagas.firewalls(request);
     expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: after, verified: true });
     expect(changesTo(vmObjectId)).toHaveLength(1);
-    expect(
-      (
-        await rig.withJournal((journal) =>
-          recordOf(journal, { workflow: 'setFirewalls', reference: request.reference }),
-        )
-      )?.effects.at(-1)?.outcome,
-    ).toBe('done');
+    const key = { workflow: 'setFirewalls', reference: request.reference } as const;
+    const record = await rig.withJournal((journal) => recordOf(journal, key));
+    expect(record?.effects.at(-1)?.outcome).toBe('done');
   });
 
   it('and “already assigned” in answer to the next one, which the list does not show yet, undo nothing', async () => {
@@ -337,4 +269,67 @@ it('takes a firewall that is pending for none', async () => {
   } finally {
     rig.sandbox.configure({ firewallListResponse: 'objects' });
   }
+});
+
+describe('what another run has done, of which the history of this one knows nothing:', () => {
+  const again = ({ reference }: { reference: string }) =>
+    new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
+  const resetBefore = async (saga: SagaHandle, call: string) =>
+    resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, call));
+
+  /** Terminated at where it waits, and started again. */
+  async function startedAgain(saga: SagaHandle, request: { reference: string }, meanwhile: () => unknown) {
+    const { workflowId } = saga;
+    await untilWaiting(saga, 'stuck');
+    await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+    await meanwhile();
+    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [request] });
+    return again(request);
+  }
+
+  itInWays('is assigned again before anything is unassigned', async () => {
+    const request = requestFor([1, 2], { assign: [143], unassign: [1] });
+    const { vmObjectId } = request;
+    fault(vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
+    const saga = await rig.sagas.firewalls(request);
+    expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
+    expect(firewallsNow(vmObjectId).sort()).toEqual([1, 2]);
+
+    // Its history says that 143 is assigned. It was; the first run has taken it back.
+    await resetBefore(saga, 'unassignFirewalls');
+    expect(await again(request).result()).toMatchObject({ assigned: [143], unassigned: [1], verified: true });
+    expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
+    expect(firewallsNow(vmObjectId).sort()).toEqual([143, 2]);
+  });
+
+  it('what it has unassigned is assigned first by one that is cancelled before it came to unassign', async () => {
+    const request = requestFor([1, 2], { assign: [143], unassign: [1] });
+    const { vmObjectId } = request;
+    // Its last look keeps it open, and so its turn: the run after it goes on, and does not begin again.
+    const unseen = fault(vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga, 'stuck');
+    rig.sandbox.faults.lift(unseen);
+    const gate = fault(vmObjectId, 'assign-firewalls', { kind: 'gate' });
+    await resetBefore(saga, 'assignFirewalls');
+    await rig.sandbox.whenStruck(gate);
+    await again(request).cancel();
+    rig.sandbox.faults.lift(gate);
+    expect((await outcomeOf(again(request))).cancelled?.leftovers).toEqual([]);
+    expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
+    expect(firewallsNow(vmObjectId).sort()).toEqual([1, 2]);
+  });
+
+  itInWays('is told by one that was started again, and is refused', async () => {
+    const request = requestFor([1], { assign: [143], unassign: [1] });
+    const { vmObjectId } = request;
+    fault(vmObjectId, 'unassign-firewalls', { kind: 'unauthorized', nth: 1 });
+    const refuse = () => fault(vmObjectId, 'unassign-firewalls', { kind: 'refuse-before', times: 'all' });
+    const later = await startedAgain(await rig.sagas.firewalls(request), request, refuse);
+    const { failure } = await outcomeOf(later);
+    expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed-with-leftovers' } });
+    const why = expect.stringMatching(/^assigned by another run/) as string;
+    expect(failure?.report.leftovers).toEqual([{ kind: 'firewalls', vmObjectId, firewalls: [143], why }]);
+    expect(firewallsNow(vmObjectId)).toEqual([1, 143]);
+  });
 });

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
-import { freePorts } from '../../../scripts/reachable';
+import { lowPorts } from '../../../scripts/reachable';
 import { startCodecServer, type CodecServer } from '../../../src/security/codec-server/server';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { provisionRequest } from '../../support/requests';
@@ -30,7 +30,7 @@ here('the Web UI of encrypted sagas', () => {
 
   beforeAll(async () => {
     if (whyNot !== undefined || cli === undefined) throw new Error(whyNot ?? 'there is no Temporal CLI');
-    const [uiPort = 0] = await freePorts(1);
+    const [uiPort = 0] = await lowPorts(1);
     codec = await startCodecServer({
       host: '127.0.0.1',
       port: 0,

@@ -1,0 +1,192 @@
+/** What is quoted before it is placed: change orders and switches of plans. */
+import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
+import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { rigForFile } from '../../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+
+const unavailablePlan = 404;
+
+const rig = rigForFile({
+  sandbox: {
+    unavailableResources: ['china_route'],
+    inapplicableResources: ['vm_antiddos'],
+    unavailablePlans: [unavailablePlan],
+  },
+});
+
+type Request = ReturnType<typeof changeRequest> | ReturnType<typeof switchRequest>;
+
+const resources = (resource_name: string, delta_value: string | number = '1') => [{ resource_name, delta_value }];
+const change = (changes: object = {}) => changeRequest({ onRefusal: 'fail', ...changes });
+const changesOf = ({ subscription_id }: Request) => changeOrdersOf(rig.sandbox.ledger, subscription_id);
+const switchesBy = ({ subscription_id }: Request) => switchesOf(rig.sandbox.ledger, subscription_id);
+const endpointsOf = ({ subscription_id }: Request) =>
+  rig.sandbox.ledger.calls
+    .filter(({ names }) => names.subscriptionId?.includes(subscription_id))
+    .map(({ endpoint }) => endpoint);
+
+it('a change is quoted, and placed where it is available', async () => {
+  const request = change({ resources: resources('vm_backup', 2) });
+  expect(await (await rig.sagas.change(request)).result()).toMatchObject({
+    reference: request.reference,
+    quote: { available: true, total: 10, currency: 'usd' },
+    placed: true,
+    order: { status: 'accepted' },
+    decisions: [],
+  });
+  // A number is sent as the numeric string that it is.
+  expect(changesOf(request)).toMatchObject([{ resources: resources('vm_backup', '2') }]);
+});
+
+it('a switch is quoted, and then made', async () => {
+  const request = switchRequest();
+  const result = await (await rig.sagas.switch(request)).result();
+  expect(result).toMatchObject({ placed: true, quote: { total: 31 }, finalQuote: { total: 31 }, decisions: [] });
+  expect(switchesBy(request)).toMatchObject([{ planId: 21 }]);
+});
+
+it('tells when a switch was made at other terms than quoted', async () => {
+  const request = switchRequest();
+  const body = { available: true, total: 32, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
+  const match = { subscriptionId: request.subscription_id };
+  rig.sandbox.faults.add({ endpoint: 'switch-plan', kind: 'other-body', body, match });
+  const saga = await rig.sagas.switch(request);
+  expect(await saga.result()).toMatchObject({ quote: { total: 31 }, finalQuote: { total: 32 } });
+  expect((await saga.progress()).steps.at(-1)?.detail).toBe(
+    'switched on other terms: 32 usd, 2026-01-01 to 2026-02-01',
+  );
+});
+
+it.each([
+  ['not available', 'ChangeNotAvailable', /./, { resources: resources('china_route') }],
+  ['dearer than the guard allows', 'GuardViolated', /total is 5.*allows 4.99/, { guard: { maxTotal: 4.99 } }],
+  ['in another currency than the guard’s', 'GuardViolated', /usd.*eur/, { guard: { currency: 'EUR' } }],
+  ['in part not applicable, guard or no guard', 'GuardViolated', /./, { resources: resources('vm_antiddos') }],
+])('a change that is %s is not placed', async (_what, type, why, changes) => {
+  const request = change(changes);
+  const { failure } = await outcomeOf(await rig.sagas.change(request));
+  expect(failure).toMatchObject({ type, report: { why: expect.stringMatching(why) as string } });
+  expect(endpointsOf(request)).toEqual(['quote-change-order']);
+});
+
+it('a switch to what is not available is not made', async () => {
+  const request = switchRequest({ plan_id: unavailablePlan });
+  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('SwitchNotAvailable');
+  expect(endpointsOf(request)).toEqual(['quote-plan-switch']);
+});
+
+it('asks for the terms again before it places after a wait', async () => {
+  const request = change({ guard: { maxTotal: 5 } });
+  const match = { subscriptionId: request.subscription_id };
+  rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'unauthorized', match });
+  const saga = await rig.sagas.change(request);
+  await untilWaiting(saga, 'stuck');
+  rig.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
+  try {
+    await answer(saga, 'retry');
+    expect((await outcomeOf(saga)).failure?.type).toBe('GuardViolated');
+    expect(changesOf(request)).toEqual([]);
+  } finally {
+    rig.sandbox.configure({ resourcePrices: { vm_backup: 5 } });
+  }
+});
+
+it('has a total above the limit approved, and asks for the approved quote again before placing', async () => {
+  const request = change({ approval: { above: 4 } });
+  const saga = await rig.sagas.change(request);
+  expect(await untilWaiting(saga)).toMatchObject({ kind: 'approval', choices: ['approve', 'reject'] });
+  expect(changesOf(request)).toEqual([]);
+  await answer(saga, 'approve', { by: 'boss' });
+  expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'boss' }] });
+  expect(endpointsOf(request)).toEqual(['quote-change-order', 'quote-change-order', 'place-change-order']);
+});
+
+describe('what is not available is asked about where the request says so, and corrected:', () => {
+  it('a change order', async () => {
+    const request = change({ onRefusal: 'ask', resources: resources('china_route') });
+    const saga = await rig.sagas.change(request);
+    const waiting = await untilWaiting(saga);
+    expect(waiting).toMatchObject({ kind: 'refused', step: 'quote', choices: ['retry'] });
+    expect(waiting.question).toBe(
+      'Refused: “Quote the change order” was not done. The provider says that it is not available. ' +
+        'Retry with a correction, or as it is; or request cancellation.',
+    );
+    await answer(saga, 'retry', { correction: { resources: resources('vm_backup', 2) } });
+    expect(await saga.result()).toMatchObject({ outcome: 'done', quote: { total: 10 } });
+    expect(changesOf(request)).toMatchObject([{ resources: resources('vm_backup', '2') }]);
+  });
+
+  it('a switch, to another plan', async () => {
+    const request = switchRequest({ onRefusal: 'ask', plan_id: unavailablePlan });
+    const saga = await rig.sagas.switch(request);
+    await untilWaiting(saga, 'refused');
+    await expect(answer(saga, 'retry', { correction: { plan_id: 0 } })).rejects.toThrow(
+      'plan_id: must be a whole number above 0',
+    );
+    await answer(saga, 'retry', { correction: { plan_id: 22 } });
+    expect((await saga.result()).outcome).toBe('done');
+    expect(switchesBy(request)).toMatchObject([{ planId: 22 }]);
+  });
+});
+
+describe('an approval that expires', () => {
+  it.each([
+    ['a change', { expiresAfterSeconds: 1 }],
+    ['a change above a total', { above: 1, expiresAfterSeconds: 1 }],
+  ])('is rejected: %s', async (_, approval) => {
+    const request = changeRequest({ approval });
+    const { failure } = await outcomeOf(await rig.sagas.change(request));
+    expect(failure).toMatchObject({
+      type: 'NotApproved',
+      report: { decisions: [{ decision: 'reject', kind: 'approval', question: expect.any(String) as string }] },
+    });
+    expect(failure?.report.why).toMatch(/^rejected: nobody answered until .* UTC$/);
+    expect(changesOf(request)).toEqual([]);
+  });
+
+  it('is rejected: a purchase, and nothing was sent', async () => {
+    const request = provisionRequest({ approval: { expiresAfterSeconds: 1 } });
+    const { failure } = await outcomeOf(await rig.sagas.provision(request));
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
+    const planId = planIdOf(request.reference);
+    expect(rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planId))).toEqual([]);
+  });
+
+  it('says until when it can be given', async () => {
+    const saga = await rig.sagas.switch(switchRequest({ approval: { expiresAfterSeconds: 86_400 } }));
+    const { question, since, expiresAt } = await untilWaiting(saga, 'approval');
+    expect(Date.parse(expiresAt!) - Date.parse(since)).toBe(86_400_000);
+    expect(question).toMatch(/ Without an answer it is rejected on .* UTC\.$/);
+    await answer(saga, 'approve');
+    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
+  });
+
+  it('is not asked for where the limit is kept', async () => {
+    const request = changeRequest({ approval: { above: 5, expiresAfterSeconds: 1 } });
+    await (await rig.sagas.change(request)).result();
+    expect(changesOf(request)).toHaveLength(1);
+  });
+});
+
+describe('a quote that is too old', () => {
+  /** Longer than a quote and a pivot take on a busy machine, and shorter than the provider asks to wait. */
+  const quoteMaxAgeMs = 4_000;
+  const retryAfter = 5;
+  const aged = rigForFile({ activities: { quoteMaxAgeMs } });
+
+  it('is asked about when the pivot is tried again, where it is another one than was approved', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const match = { subscriptionId: request.subscription_id };
+    const slowed = aged.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit', retryAfter, match });
+    const saga = await aged.sagas.change(request);
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await aged.sandbox.whenStruck(slowed);
+    aged.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
+    expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* The approved quote, 5 usd/s);
+    await answer(saga, 'approve');
+    expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
+    expect(changeOrdersOf(aged.sandbox.ledger, request.subscription_id)).toMatchObject([{ total: 6 }]);
+    aged.sandbox.configure({ resourcePrices: { vm_backup: 5 } });
+  });
+});
