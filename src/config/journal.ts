@@ -2,14 +2,13 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JournalAddress } from '../journal/dialects';
-import type { PayloadKeys } from '../security/keys';
 import { isLoopback } from './checks';
 import { oneOf } from './kinds';
 import { readPayloadKeys } from './payload-keys';
 import { from, readSettings, readText, SettingsError, textOrFile, type Environment } from './settings';
 
 /** Where the journal is. */
-export type JournalConfig = z.output<typeof journalSettings> & Place;
+export type JournalConfig = NonNullable<ReturnType<typeof readJournal>>;
 
 interface Place {
   address: JournalAddress;
@@ -27,9 +26,7 @@ export const journalSettings = z.object({
 const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
 
 /** For programs that use the journal only: by default this machine's own file. @throws SettingsError */
-export function readJournalConfig(
-  env: Environment = process.env,
-): Readonly<JournalConfig & { payloadKeys: PayloadKeys | undefined }> {
+export function readJournalConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const payloadKeys = readPayloadKeys(env, problems);
   const journal = readJournal(env, 'localhost', problems);
@@ -37,16 +34,8 @@ export function readJournalConfig(
   return Object.freeze({ ...journal, payloadKeys });
 }
 
-/**
- * @param temporalHost where Temporal is, if that is known: a journal in a file serves only a Temporal server on the
- * same machine
- * @returns undefined, and adds to `problems`, where no suitable journal is set
- */
-export function readJournal(
-  env: Environment,
-  temporalHost: string | undefined,
-  problems: string[],
-): JournalConfig | undefined {
+/** @param temporalHost if it is known: a journal in a file serves only a Temporal server on the same machine */
+export function readJournal(env: Environment, temporalHost: string | undefined, problems: string[]) {
   const settings = readSettings(journalSettings, env, problems);
   const place = placeOf(env, temporalHost, problems);
   return settings && place && { ...settings, ...place };

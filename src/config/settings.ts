@@ -13,23 +13,20 @@ export class SettingsError extends Error {
 /** The settings of a program, some of them in objects of their own. */
 type Settings = z.ZodObject<Record<string, z.ZodType>>;
 
-const isGroup = (schema: z.ZodType | undefined): schema is Settings => schema instanceof z.ZodObject;
+const isGroup = (schema: z.ZodType): schema is Settings => schema instanceof z.ZodObject;
 
 /** A field of a program's settings, and the variable of the environment from which it is read. */
 export function from<S extends z.ZodType>(variable: string, schema: S): S {
   return schema.meta({ variable });
 }
 
-/** The variable of a field; without {@link from}, the field's own name. */
-function variableOf(field: string, schema: z.ZodType | undefined): string {
-  return (schema?.meta()?.['variable'] as string | undefined) ?? field;
-}
+const variableOf = (schema: z.ZodType) => String(schema.meta()?.['variable']);
 
 /** Each variable from which a program's settings are read, with what it must be. */
 export function variablesOf(settings: Settings): Record<string, z.ZodType> {
   return Object.fromEntries(
-    Object.entries(settings.shape).flatMap(([field, schema]) =>
-      isGroup(schema) ? Object.entries(variablesOf(schema)) : [[variableOf(field, schema), schema]],
+    Object.values(settings.shape).flatMap((schema) =>
+      isGroup(schema) ? Object.entries(variablesOf(schema)) : [[variableOf(schema), schema]],
     ),
   );
 }
@@ -40,30 +37,18 @@ export function readSettings<S extends Settings>(
   env: Environment,
   problems: string[],
 ): z.output<S> | undefined {
-  const parsed = settings.safeParse(textsOf(settings, env));
-  if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues) {
-    const name = variableAt(settings, path);
+  const known = problems.length;
+  const read = Object.entries(settings.shape).map(([field, schema]) => {
+    if (isGroup(schema)) return [field, readSettings(schema, env, problems)];
+    const name = variableOf(schema);
+    // Many tools set a variable to the empty string to unset it.
+    const parsed = schema.safeParse(env[name] || undefined);
     // `docker run --env-file` keeps the quotes that a shell takes off.
-    const isQuoted = /^(["']).*\1$/s.test(env[name] ?? '');
-    problems.push(`${name}: ${isQuoted ? 'has quotation marks, which are part of it; ' : ''}${message}`);
-  }
-  return undefined;
-}
-
-function textsOf(settings: Settings, env: Environment): object {
-  return Object.fromEntries(
-    Object.entries(settings.shape).map(([field, schema]) => [
-      field,
-      // Many tools set a variable to the empty string to unset it.
-      isGroup(schema) ? textsOf(schema, env) : env[variableOf(field, schema)] || undefined,
-    ]),
-  );
-}
-
-function variableAt({ shape }: Settings, [field, ...rest]: readonly PropertyKey[]): string {
-  const schema = shape[String(field)];
-  return isGroup(schema) ? variableAt(schema, rest) : variableOf(String(field), schema);
+    const quoted = /^(["']).*\1$/s.test(env[name] ?? '') ? 'has quotation marks, which are part of it; ' : '';
+    for (const { message } of parsed.error?.issues ?? []) problems.push(`${name}: ${quoted}${message}`);
+    return [field, parsed.data];
+  });
+  return problems.length > known ? undefined : (Object.fromEntries(read) as z.output<S>);
 }
 
 /**

@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { lazy } from './lazy';
 
 export const firewallsOfSchema = lazy(() =>
-  z.strictObject({
-    vmObjectId: z.int('must be a whole number').positive('must be a whole number above 0'),
-  }),
+  z.strictObject({ vmObjectId: z.int('must be a whole number').positive('must be a whole number above 0') }),
 );
 
 export const serverFirewallsSchema = lazy(() =>

@@ -16,24 +16,15 @@ export const documentedPlanTypes = [
  * types; the document says both, so both lists stand. `os_template_id` is required "for cloud servers": the same six.
  */
 export const cloudServerPlanTypes: readonly string[] = [
-  'cloud_servers_standard',
-  'cloud_servers_highmemory',
-  'cloud_servers_highstorage',
-  'cloud_servers_highfrequency',
-  'cloud_servers_dedicatedcpu',
-  'cloud_servers_highstorage_sas',
+  ...documentedPlanTypes,
+  ...['cloud_servers_highstorage', 'cloud_servers_highfrequency'],
 ];
 
 /** Undefined: it may be a server. */
 type Kind = 'server' | 'other' | undefined;
 
-interface PlanTypeMore {
-  name: string;
-  kind: Kind;
-}
-
 /** @param entry of `PLAN_TYPES_MORE`: `name`, `name:server` or `name:other`. @returns undefined for any other text */
-export function readPlanType(entry: string): PlanTypeMore | undefined {
+export function readPlanType(entry: string): { name: string; kind: Kind } | undefined {
   const [, name, kind] = /^([^:\s]+)(?::(server|other))?$/.exec(entry) ?? [];
   return name === undefined ? undefined : { name, kind: kind as Kind };
 }

@@ -61,12 +61,7 @@ export const findingSchema = lazy(() =>
     /** Begun, and will not end by itself. */
     z.strictObject({ kind: z.literal('lost'), saga: z.string(), how: z.enum(waysLost) }),
     /** Added, not deleted, and in no order; the saga goes on nowhere. */
-    z.strictObject({
-      kind: z.literal('cart-items'),
-      saga: z.string(),
-      cartItemIds: ids,
-      cleanUp: z.enum(cleanUps),
-    }),
+    z.strictObject({ kind: z.literal('cart-items'), saga: z.string(), cartItemIds: ids, cleanUp: z.enum(cleanUps) }),
     /** It was sent, nobody knows whether it was placed, and the saga that would ask has ended. */
     z.strictObject({ kind: z.literal('placement-unknown'), saga: z.string(), cleanUp: z.enum(cleanUps) }),
     /** A server that was bought lacks firewalls that were asked for. Without `vmObjectId` its id is not known. */

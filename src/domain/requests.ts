@@ -63,11 +63,15 @@ const base64 = lazy(() =>
 /** zod skips rules across fields where a field is wrong: with this, all is told at once. Parts may be of any type. */
 const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
+function wrong(context: z.core.$RefinementCtx, path: PropertyKey[], message: string): void {
+  context.addIssue({ code: 'custom', path, message });
+}
+
 const uniqueIds = lazy(() =>
   z.array(positiveInt, 'must be a list of ids').superRefine((ids, context) => {
     const seen = new Set<unknown>();
     ids.forEach((id, index) => {
-      if (seen.has(id)) context.addIssue({ code: 'custom', path: [index], message: 'is in the list twice' });
+      if (seen.has(id)) wrong(context, [index], 'is in the list twice');
       seen.add(id);
     });
   }),
@@ -123,7 +127,7 @@ function cartItemSchema(planTypesMore: readonly string[]) {
     if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
     for (const field of ['password', 'os_template_id'] as const) {
       if (item[field] !== undefined) continue;
-      context.addIssue({ code: 'custom', path: [field], message: `is required for plan_type ${item.plan_type}` });
+      wrong(context, [field], `is required for plan_type ${item.plan_type}`);
     }
   }, alsoBesideOthers);
 }
@@ -167,14 +171,14 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
     .superRefine((request, context) => {
       const ordered = serversOrdered(request.items, planTypesMore);
       if (ordered.most === 0 && request.firewalls?.length) {
-        context.addIssue({ code: 'custom', path: ['firewalls'], message: 'protect servers, but no item is a server' });
+        wrong(context, ['firewalls'], 'protect servers, but no item is a server');
       }
       if (request.vmObjectIds === undefined || fits(request.vmObjectIds.length, ordered)) return;
-      context.addIssue({
-        code: 'custom',
-        path: ['vmObjectIds'],
-        message: `names ${request.vmObjectIds.length} servers, but ${countOf(ordered)} are ordered`,
-      });
+      wrong(
+        context,
+        ['vmObjectIds'],
+        `names ${request.vmObjectIds.length} servers, but ${countOf(ordered)} are ordered`,
+      );
     });
 }
 
@@ -219,11 +223,7 @@ const count = () => z.int('must be a whole number').nonnegative('must not be neg
 
 /** Limits for a purchase. The provider does not quote it: `maxTotal` is compared with the operator's price list. */
 export const purchaseGuardSchema = lazy(() =>
-  z.strictObject({
-    maxTotal: amount().optional(),
-    maxServers: count().optional(),
-    maxItems: count().optional(),
-  }),
+  z.strictObject({ maxTotal: amount().optional(), maxServers: count().optional(), maxItems: count().optional() }),
 );
 export type PurchaseGuard = z.infer<ReturnType<typeof purchaseGuardSchema>>;
 
@@ -292,19 +292,15 @@ export const setFirewallsSchema = lazy(() =>
     })
     .superRefine(({ assign, unassign, exactly }, context) => {
       if (exactly && (assign || unassign)) {
-        context.addIssue({ code: 'custom', path: ['exactly'], message: 'cannot be combined with assign or unassign' });
+        wrong(context, ['exactly'], 'cannot be combined with assign or unassign');
       }
       if (!exactly && !assign?.length && !unassign?.length) {
-        context.addIssue({
-          code: 'custom',
-          path: [],
-          message: 'one of assign, unassign (not empty) or exactly is required',
-        });
+        wrong(context, [], 'one of assign, unassign (not empty) or exactly is required');
       }
       const assigned = new Set(assign);
       unassign?.forEach((id, index) => {
         if (!assigned.has(id)) return;
-        context.addIssue({ code: 'custom', path: ['unassign', index], message: 'is in assign, too' });
+        wrong(context, ['unassign', index], 'is in assign, too');
       });
     }),
 );

@@ -168,12 +168,8 @@ function createProvider(
   { readToken, ca, proxy, ...options }: ProviderConfig,
   onCall: (event: CallEvent) => void,
 ): ProviderClient {
-  return new ProviderClient({
-    ...options,
-    ...definedOnly({ ca, proxy }),
-    onCall,
-    ...(readToken ? { credentials: credentialsOf(readToken) } : {}),
-  });
+  const credentials = readToken && credentialsOf(readToken);
+  return new ProviderClient({ ...options, ...definedOnly({ ca, proxy, credentials }), onCall });
 }
 
 /** There are two bundles, because failures are converted in another way where there are keys. */

@@ -1,18 +1,6 @@
 /** Authenticates a caller: by an agreed token, or by one that an identity provider has signed for a person. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-
-/** Why a call gets no payloads: a status, and a sentence that the caller may read. */
-export class Refusal extends Error {
-  /** @param reason for the log only; never content */
-  constructor(
-    readonly status: ContentfulStatusCode,
-    sentence: string,
-    readonly reason: string = sentence,
-  ) {
-    super(sentence);
-  }
-}
+import { HTTPException } from 'hono/http-exception';
 
 export interface AuthenticationOptions {
   tokens: readonly Token[];
@@ -26,7 +14,7 @@ export interface JwtRules {
   audience: string;
 }
 
-/** @returns who the caller is, for the log; rejects with a {@link Refusal} */
+/** @returns who the caller is, for the log; rejects with an HTTPException, whose cause is for the log only */
 export type Authenticate = (authorization: string | undefined) => Promise<string>;
 
 /** @returns undefined when neither tokens nor an identity provider are configured */
@@ -44,8 +32,8 @@ export async function createAuthentication({ tokens, jwt }: AuthenticationOption
 }
 
 /** Only the log says what is wrong with a token: an attacker must not learn it. */
-function unauthorized(reason: string): Refusal {
-  return new Refusal(401, 'unauthorized', reason);
+function unauthorized(cause: string): HTTPException {
+  return new HTTPException(401, { message: 'unauthorized', cause });
 }
 
 /** All asymmetric: with a shared secret, each program that can verify a token can also make one. */
@@ -60,7 +48,7 @@ const keysTimeoutMs = 5_000;
 
 const keysAreMissing = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JWK_INVALID', 'ERR_JOSE_GENERIC'];
 
-/** @returns the subject of a token; rejects with a {@link Refusal} */
+/** @returns the subject of a token */
 async function createJwtVerifier({ jwksUrl, issuer, audience }: JwtRules): Promise<(token: string) => Promise<string>> {
   // This is an ES module only; a CommonJS module can load it in no other way.
   const { createRemoteJWKSet, errors, jwtVerify } = await import('jose');
@@ -70,7 +58,8 @@ async function createJwtVerifier({ jwksUrl, issuer, audience }: JwtRules): Promi
     const { payload } = await jwtVerify(token, keys, rules).catch((error: unknown) => {
       if (error instanceof errors.JOSEError && !keysAreMissing.includes(error.code)) throw unauthorized(error.code);
       const why = error instanceof Error ? error.message : String(error);
-      throw new Refusal(503, 'the identity provider’s keys cannot be read', `CODEC_JWKS_URL cannot be read: ${why}`);
+      const message = 'the identity provider’s keys cannot be read';
+      throw new HTTPException(503, { message, cause: `CODEC_JWKS_URL cannot be read: ${why}` });
     });
     // The library checks that it is there, but not that it is a text with content.
     if (typeof payload.sub !== 'string' || payload.sub === '') throw unauthorized('no subject');

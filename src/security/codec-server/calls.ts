@@ -11,10 +11,11 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
+import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
 import { DecryptionError } from '../payload-codec';
 import { payloadFromJson, payloadToJson } from '../payload-json';
-import { Refusal, type Authenticate } from './authentication';
+import type { Authenticate } from './authentication';
 import { withoutSecrets } from './clear-text';
 
 export interface CallLog {
@@ -62,7 +63,7 @@ export function createCalls(options: CallOptions): Hono<Call> {
   const limit = bodyLimit({
     maxSize: bodyBytesMax,
     onError: () => {
-      throw new Refusal(413, `the body must be at most ${bodyBytesMax} bytes long`);
+      throw new HTTPException(413, { message: `the body must be at most ${bodyBytesMax} bytes long` });
     },
   });
   for (const [name, work] of operations) {
@@ -77,7 +78,7 @@ export function createCalls(options: CallOptions): Hono<Call> {
     });
     calls.all(`/${name}`, (call) => {
       call.header('Allow', 'POST, OPTIONS');
-      throw new Refusal(405, 'the method must be POST');
+      throw new HTTPException(405, { message: 'the method must be POST' });
     });
   }
   calls.notFound((call) => call.text('this path does not exist', 404));
@@ -101,7 +102,7 @@ function admission({ authenticate, origins }: CallOptions): MiddlewareHandler<Ca
     async (call, next) => {
       const host = call.req.header('host') ?? '';
       if (authenticate === undefined && !/^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host)) {
-        throw new Refusal(403, 'this host name is not allowed', `host ${host}`);
+        throw new HTTPException(403, { message: 'this host name is not allowed', cause: `host ${host}` });
       }
       await next();
     },
@@ -109,7 +110,7 @@ function admission({ authenticate, origins }: CallOptions): MiddlewareHandler<Ca
     cors({
       origin: (origin) => {
         if (origin === '' || origins.includes(origin)) return origin;
-        throw new Refusal(403, 'this origin is not allowed', `origin ${origin}`);
+        throw new HTTPException(403, { message: 'this origin is not allowed', cause: `origin ${origin}` });
       },
       allowMethods: ['POST', 'OPTIONS'],
       allowHeaders: ['content-type', 'x-namespace', 'authorization'],
@@ -125,10 +126,10 @@ function admission({ authenticate, origins }: CallOptions): MiddlewareHandler<Ca
 
 function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
   const logged = call.get('logged');
-  const refusal = error instanceof DecryptionError ? new Refusal(400, cut(error.message)) : error;
-  if (refusal instanceof Refusal) {
-    const { status, message, reason } = refusal;
-    log.warn({ ...logged, status, reason: cut(reason) }, 'call refused');
+  const refusal = error instanceof DecryptionError ? wrong(cut(error.message)) : error;
+  if (refusal instanceof HTTPException) {
+    const { status, message, cause = message } = refusal;
+    log.warn({ ...logged, status, reason: cut(String(cause)) }, 'call refused');
     if (status === 401) call.header('WWW-Authenticate', 'Bearer');
     return call.text(message, status);
   }
@@ -138,27 +139,31 @@ function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
   return call.text('internal error: see the log of the codec server', 500);
 }
 
-/** `{ "payloads": [...] }` in protobuf's JSON. @throws Refusal, which quotes nothing of the body */
+/** `{ "payloads": [...] }` in protobuf's JSON. @throws HTTPException, which quotes nothing of the body */
 function payloadsIn(text: string): Payload[] {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    throw new Refusal(400, 'the body must be JSON');
+    throw wrong('the body must be JSON');
   }
   if (body === null || typeof body !== 'object' || Array.isArray(body)) {
-    throw new Refusal(400, 'the body must be a JSON object');
+    throw wrong('the body must be a JSON object');
   }
   // Temporal's command line sends `{}` where there is nothing to encode.
   const payloads: unknown = (body as { payloads?: unknown }).payloads ?? [];
-  if (!Array.isArray(payloads)) throw new Refusal(400, 'payloads must be a list');
+  if (!Array.isArray(payloads)) throw wrong('payloads must be a list');
   return payloads.map((payload, index) => {
     try {
       return payloadFromJson(payload);
     } catch {
-      throw new Refusal(400, `payloads[${index}] must be a payload: metadata and data in base64`);
+      throw wrong(`payloads[${index}] must be a payload: metadata and data in base64`);
     }
   });
+}
+
+function wrong(message: string): HTTPException {
+  return new HTTPException(400, { message });
 }
 
 /** Names come from outside, and may be very long. */

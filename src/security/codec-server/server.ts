@@ -42,13 +42,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
   const { host, port, tls, keys, origins, log } = options;
   const authenticate = await createAuthentication(options);
   const stopping = () => !server.listening;
-  const { fetch } = createCalls({
-    codec: new EncryptionCodec(keys),
-    authenticate,
-    origins,
-    stopping,
-    log,
-  });
+  const { fetch } = createCalls({ codec: new EncryptionCodec(keys), authenticate, origins, stopping, log });
   const server = createAdaptorServer({
     fetch,
     overrideGlobalObjects: false,

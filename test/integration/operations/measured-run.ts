@@ -106,10 +106,7 @@ export class MeasuredRun {
     const broken = await temporal.workflow.start('noSuchSaga', { workflowId: 'broken', taskQueue: 'order-saga' });
     await this.untilScraped(({ name }) => name === 'temporal_workflow_task_execution_failed_total');
     await temporal.workflow.getHandle(broken.workflowId).terminate('it was seen');
-    await temporal.workflowService.deleteWorkflowExecution({
-      namespace,
-      workflowExecution: { workflowId: 'broken' },
-    });
+    await temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId: 'broken' } });
     // The rig replays what is left, when it closes.
     await until(async () => (await temporal.workflow.count(`WorkflowType = 'noSuchSaga'`)).count === 0);
     this.line.cut();

@@ -95,10 +95,7 @@ describe('with client certificates', () => {
     ],
     [
       'a server of an authority that is not trusted',
-      () => ({
-        ...shown(authority.forClient('a')),
-        TEMPORAL_TLS_SERVER_CA_CERT_PATH: stranger.certificate.certFile,
-      }),
+      () => ({ ...shown(authority.forClient('a')), TEMPORAL_TLS_SERVER_CA_CERT_PATH: stranger.certificate.certFile }),
     ],
   ])('with %s, neither worker nor command line get in, and say so in a sentence', async (_what, connection) => {
     const { worker, ended, command } = await complaints(rig, connection());

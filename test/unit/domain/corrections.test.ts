@@ -28,10 +28,7 @@ describe('a corrected purchase', () => {
 
 it('what is an item’s is told from what is the order’s', () => {
   expect(itemFieldsOf({ items: [1], label: 'l', currency: 'c', vmObjectIds: [1], quantity: 1, password: 'p' })).toEqual(
-    {
-      quantity: 1,
-      password: 'p',
-    },
+    { quantity: 1, password: 'p' },
   );
 });
 

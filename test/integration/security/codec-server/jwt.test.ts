@@ -88,17 +88,9 @@ it.each([
 ])('opens nothing, and says nothing: %s', async (_what, make) => {
   const token = make();
   const { answered, line } = await presentAndRead(token);
-  expect(answered).toMatchObject({
-    status: 401,
-    text: 'unauthorized',
-    headers: { 'www-authenticate': 'Bearer' },
-  });
+  expect(answered).toMatchObject({ status: 401, text: 'unauthorized', headers: { 'www-authenticate': 'Bearer' } });
   // The operator is told why.
-  expect(line).toMatchObject({
-    operation: 'decode',
-    status: 401,
-    reason: expect.stringMatching(/^(ERR_|no subject)/),
-  });
+  expect(line).toMatchObject({ operation: 'decode', status: 401, reason: expect.stringMatching(/^(ERR_|no subject)/) });
   expect(line).not.toHaveProperty('subject');
   expect(server.errors()).not.toContain(token.slice(0, 20));
 });
