@@ -75,7 +75,10 @@ export interface ListFirewalls extends CallContext {
 export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) & {
   /** Only with `undoing`: what other references have assigned meanwhile. */
   others?: number[];
-  /** What was changed lately by a call of unknown outcome: the list may not show it yet, whichever it is. */
+  /**
+   * What the list shows, but not as active; and what was changed lately by a call of unknown outcome: the list may not
+   * show it yet, whichever it is.
+   */
   doubtful?: number[];
 };
 
@@ -119,7 +122,7 @@ export function createFirewallActivities(
     const surplus = firewalls.filter(
       (id) => without.includes(id) || stale.includes(id) || (exactly && !expect.includes(id)),
     );
-    const doubtful = [...lately].flatMap(([id, assigned]) => (assigned === undefined ? [id] : []));
+    const doubtful = [...pending, ...[...lately].flatMap(([id, assigned]) => (assigned === undefined ? [id] : []))];
     if (missing.length + surplus.length === 0)
       return { firewalls, ...others, ...(doubtful.length > 0 ? { doubtful } : {}) };
     const said = [
@@ -156,8 +159,8 @@ export function createFirewallActivities(
 
   const isNew = (vmObjectId: number) => isNewServer(journal, vmObjectId, newServerWithinMs);
   /**
-   * What was sent before, and may have taken effect, is looked for first. Then “it is assigned already” is no refusal,
-   * whether the list shows it by now or not.
+   * Where it was sent before, and may have taken effect, “it is assigned already” is no refusal, whether the list shows
+   * it by now or not. It is sent again all the same: a list may lag, and a repeat does no harm.
    */
   const change = async (
     how: 'assignFirewalls' | 'unassignFirewalls',
@@ -176,7 +179,6 @@ export function createFirewallActivities(
       }
     };
     const serverIsNew = await isNew(vmObjectId);
-    if (repeats && (await isAsWanted())) return null;
     try {
       await provider[how](vmObjectId, firewalls, { ...options, serverIsNew });
     } catch (error) {

@@ -24,7 +24,7 @@ export interface QuoteAnswer {
   asks?: true;
 }
 
-interface PlanSwitch {
+export interface PlanSwitch {
   subscription_id: number;
   plan_id: number;
 }

@@ -136,7 +136,7 @@ export function readProviderConfig(env: Environment = process.env) {
   const settings = readSettings(z.object({ provider: workerSettings.shape.provider }), env, problems);
   const provider = { ...reached(env, problems) };
   if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { provider: { ...settings.provider, ...definedOnly(provider) }, given: env };
+  return { provider: { ...settings.provider, ...definedOnly(provider) }, given: settingsGiven(env) };
 }
 
 function reached(env: Environment, problems: string[]) {
@@ -259,7 +259,8 @@ export function settingsGiven(env: Environment = process.env): Record<string, st
   const plain = Object.keys(variablesOf(workerSettings)).filter((name) => !name.startsWith('NOTIFICATION'));
   const temporal = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
   const ofSecrets = Object.keys(env).filter((name) => /^(JOURNAL|PAYLOAD|PROVIDER|TEMPORAL|NOTIFICATION)_/.test(name));
-  const shown = [...temporal, ...plain].map((name) => [name, env[name]] as const);
+  // A URL may have a password in it, which is why it is refused.
+  const shown = [...temporal, ...plain].map((name) => [name, env[name]?.replace(/\/\/[^/]*@/g, '//…@')] as const);
   const blanked = ofSecrets.map((name) => [name, '(set)'] as const);
   const given = [...blanked, ...shown].flatMap(([name, value]) => (value ? [[name, value] as const] : []));
   return Object.fromEntries(given);

@@ -84,27 +84,41 @@ export class Gauges {
     }
   }
 
+  /** One question that is not answered keeps no other from being asked. */
   private async look(): Promise<void> {
-    const { temporal, journal } = this.saga;
-    const { reachable, answerSeconds, restored } = await healthOf(journal);
+    const questions = ['health', 'waits', 'holds', 'backlog', 'runs', 'sweeps', 'openServers', 'lostSagas'] as const;
+    const unanswered: unknown[] = [];
+    for (const question of questions) await this[question]().catch((error: unknown) => unanswered.push(error));
+    if (unanswered.length > 0) throw unanswered[0];
+  }
+
+  private async health(): Promise<void> {
+    const { reachable, answerSeconds, restored } = await healthOf(this.saga.journal);
     this.set(metrics.journalReachable, reachable ? 1 : 0);
     this.set(metrics.journalAnswer, answerSeconds);
     if (reachable) this.set(metrics.journalRestored, restored ? 1 : 0);
-    const nowMs = Date.now();
-    const ageOf = (oldest: number | undefined) => (oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000);
+  }
+
+  private async waits(): Promise<void> {
     for (const kind of waitKinds) {
-      const { count, oldest } = await this.inState(kind, waitingSince, nowMs);
+      const { count, oldest } = await this.inState(kind, waitingSince);
       this.set(metrics.waiting, count, { kind });
       this.set(metrics.oldestWait, ageOf(oldest), { kind });
     }
-    const hold = await readHold(temporal);
+  }
+
+  private async holds(): Promise<void> {
+    const hold = await readHold(this.saga.temporal);
     this.set(metrics.hold, hold ? 1 : 0);
     this.set(metrics.outageHold, ageOf(hold?.until === undefined ? undefined : Date.parse(hold.since)));
     // They wait since their start, and for no person: no search attribute says since when.
-    this.set(metrics.oldestHeld, ageOf((await this.inState('held', 'StartTime', nowMs)).oldest));
-    const queued = await this.inState('queued', 'StartTime', nowMs);
+    this.set(metrics.oldestHeld, ageOf((await this.inState('held', 'StartTime')).oldest));
+    const queued = await this.inState('queued', 'StartTime');
     this.set(metrics.queued, queued.count);
     this.set(metrics.oldestQueued, ageOf(queued.oldest));
+  }
+
+  private async backlog(): Promise<void> {
     for (const [taskType, type] of Object.entries(taskTypes)) {
       const { stats } = await this.connection.workflowService.describeTaskQueue({
         namespace: this.config.namespace,
@@ -115,31 +129,31 @@ export class Gauges {
       this.set(metrics.backlog, Number(stats?.approximateBacklogCount ?? 0), { taskType });
       this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
     }
-    const lateSince = new Date(nowMs - lateMs).toISOString();
+  }
+
+  private async runs(): Promise<void> {
+    const lateSince = new Date(Date.now() - lateMs).toISOString();
     for (const route of this.config.routes) {
       const query = `ExecutionStatus = 'Running' AND WorkflowType = '${notifyWorkflow}' AND WorkflowId STARTS_WITH '${notifyWorkflow}/${route}/'`;
       this.set(metrics.notificationsLate, await this.count(`${query} AND StartTime < '${lateSince}'`), { route });
     }
     this.set(metrics.unserved, await countUnserved(this.connection, this.config));
     this.set(metrics.paused, await this.count(pausedQuery));
-    try {
-      const { everySeconds, wellSinceMs, endedSinceMs } = await this.sweeps();
-      this.set(metrics.sweepEvery, everySeconds);
-      this.set(metrics.sweepAge, ageOf(wellSinceMs));
-      this.set(metrics.sweepEndedAge, ageOf(endedSinceMs));
-    } finally {
-      // These come last, because they also ask the journal: if the journal does not answer, the other gauges are
-      // already set.
-      const open = await openServers(journal, this.config.namespace);
-      for (const saga of ['open', 'ended'] as const) {
-        this.set(metrics.openServers, open.filter((server) => server.saga === saga).length, { saga });
-      }
-      for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
+  }
+
+  private async openServers(): Promise<void> {
+    const open = await openServers(this.saga.journal, this.config.namespace);
+    for (const saga of ['open', 'ended'] as const) {
+      this.set(metrics.openServers, open.filter((server) => server.saga === saga).length, { saga });
     }
   }
 
+  private async lostSagas(): Promise<void> {
+    for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
+  }
+
   /** Since when no sweep has looked at everything, or none has ended: since the last one, or the schedule's begin. */
-  private async sweeps() {
+  private async sweeps(): Promise<void> {
     const { namespace } = this.config;
     const scheduleId = reconcileWorkflow;
     const found = await this.connection.workflowService
@@ -148,25 +162,24 @@ export class Gauges {
         if (grpcCodeOf(error) === grpcCodes.notFound) return undefined;
         throw error;
       });
-    if (found === undefined) return { everySeconds: 0, wellSinceMs: undefined, endedSinceMs: undefined };
     const sinceMs = async (which: string) => {
+      if (found === undefined) return undefined;
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'${which}`;
       // The newest first.
       const [last] = await this.list(query, 1);
       const since = last?.closeTime ?? found.info?.createTime;
       return since ? secondsOf(since) * 1000 : undefined;
     };
-    const every = found.schedule?.spec?.interval?.[0]?.interval;
-    return {
-      // A schedule with other times than ours says nothing: then a day counts.
-      everySeconds: secondsOf(every) || dayMs / 1000,
-      // Only a sweep that has not looked at all servers has a state.
-      wellSinceMs: await sinceMs(` AND ${state} IS NULL`),
-      endedSinceMs: await sinceMs(''),
-    };
+    const every = found?.schedule?.spec?.interval?.[0]?.interval;
+    // A schedule with other times than ours says nothing: then a day counts.
+    this.set(metrics.sweepEvery, found === undefined ? 0 : secondsOf(every) || dayMs / 1000);
+    // Only a sweep that has not looked at all servers has a state.
+    this.set(metrics.sweepAge, ageOf(await sinceMs(` AND ${state} IS NULL`)));
+    this.set(metrics.sweepEndedAge, ageOf(await sinceMs('')));
   }
 
-  private async inState(name: string, since: Since, nowMs: number): Promise<{ count: number; oldest?: number }> {
+  private async inState(name: string, since: Since): Promise<{ count: number; oldest?: number }> {
+    const nowMs = Date.now();
     const query = `ExecutionStatus = 'Running' AND ${state} = '${name}'`;
     const count = await this.count(query);
     if (count === 0) return { count };
@@ -212,6 +225,11 @@ export class Gauges {
   private set({ name, help }: Metric, value: number, labels: Record<string, string> = {}): void {
     this.meter.createGauge(name, 'float', '', help).set(value, labels);
   }
+}
+
+/** In seconds. */
+function ageOf(oldestMs: number | undefined): number {
+  return oldestMs === undefined ? 0 : Math.max(0, Date.now() - oldestMs) / 1000;
 }
 
 /** @returns the seconds of a duration, or of a time since 1970 */

@@ -1,8 +1,14 @@
 /** Sends one decision to one saga, and says what came of it. */
-import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, type Client } from '@temporalio/client';
+import {
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import type { Decided, OneDecision } from '../domain/decide-many';
 import { cancelledBySignal, decisionRefused } from '../domain/decisions';
+import type { ProgressView } from '../domain/progress';
 
 /** A worker answers within milliseconds, and one that was killed is replaced within seconds. */
 const answerWithinMs = 30_000;
@@ -15,22 +21,31 @@ const answerWithinMs = 30_000;
 export async function sendDecision(client: Client, decision: OneDecision, updateId: string): Promise<Decided> {
   const handle = client.workflow.getHandle(decision.saga);
   try {
-    await client.withDeadline(Date.now() + answerWithinMs, async () => {
-      if (decision.decision !== 'cancel') {
-        await handle.executeUpdate(decision.decision, { args: [decision.body], updateId });
-        return;
-      }
-      const { by, note } = decision.body;
-      await handle.signal(cancelledBySignal, { by, note });
-      await handle.cancel();
+    return await client.withDeadline(Date.now() + answerWithinMs, async () => {
+      if (decision.decision === 'cancel') return cancel(handle, decision.body);
+      await handle.executeUpdate(decision.decision, { args: [decision.body], updateId });
+      return { outcome: 'taken' };
     });
-    return { outcome: 'taken' };
   } catch (error) {
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { outcome: 'unanswered' };
     if (error instanceof WorkflowNotFoundError) return { outcome: 'gone' };
     if (!(error instanceof WorkflowUpdateFailedError)) throw error;
     return whyNotTaken(error);
   }
+}
+
+/** A cancellation names no question: so the saga is asked first whether it is still at the one that somebody has read. */
+async function cancel(handle: WorkflowHandle, { by, note, question }: OneDecision['body']): Promise<Decided> {
+  if (question !== undefined) {
+    const { waiting } = await handle.query<ProgressView>('progress');
+    if (waiting?.id !== question) {
+      const { closeTime } = await handle.describe();
+      return { outcome: closeTime === undefined ? 'movedOn' : 'gone' };
+    }
+  }
+  await handle.signal(cancelledBySignal, { by, note });
+  await handle.cancel();
+  return { outcome: 'taken' };
 }
 
 function whyNotTaken({ cause, message }: WorkflowUpdateFailedError): Decided {

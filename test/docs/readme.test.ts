@@ -73,6 +73,15 @@ it.each(documents)('%s names no file of the sources that is not there', (path) =
   expect(missing).toEqual([]);
 });
 
+it.each(documents)('%s has whole tables, and names tests that are there', (path) => {
+  const document = readDocument(path);
+  expect(document.match(/\n\n\|[^\n]*\|\n(?!\| ?:?-)/g)).toBeNull();
+  const tests = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' });
+  const asked = [...document.matchAll(/npx jest ([^`\n#]*)/g)].flatMap(([, words = '']) => words.split(/ -|\s+/));
+  const paths = asked.filter((word) => /^[\w./-]*\/[\w./-]*$/.test(word));
+  expect(paths.filter((word) => !tests.includes(word))).toEqual([]);
+});
+
 it.each(documents)('%s names only commands that package.json has', (path) => {
   const { scripts } = JSON.parse(readDocument('package.json')) as { scripts: Record<string, string> };
   const named = [...readDocument(path).matchAll(/npm run (?:-s )?([\w-]+)/g)].map(([, name]) => name!);

@@ -74,7 +74,7 @@ const odd = (oddities: readonly Oddity[]): Way[] =>
 
 function nameOf({ kind, status, codeAt, retryAfter, body }: Spoiling): string {
   const said = body === undefined ? undefined : JSON.stringify(body);
-  return [kind, status, codeAt, retryAfter || undefined, said].filter((part) => part !== undefined).join(' ');
+  return [kind, status, codeAt, retryAfter ?? undefined, said].filter((part) => part !== undefined).join(' ');
 }
 
 const lasting = (faults: readonly Spoiling[]): Way[] =>
