@@ -192,7 +192,7 @@ export class Progress {
    *
    * @param asked what is said of a question: where it waits for no person, it has no time since when it waits for one
    */
-  private standStill(
+  standStill(
     state: Waiting['kind'] | 'held' | 'queued' | 'settling',
     step: string,
     asked: SearchAttributePair[] = [],
@@ -201,11 +201,6 @@ export class Progress {
     this.state = state;
     this.everShown = true;
     upsertSearchAttributes([{ key: stateKey, value: state }, { key: stepKey, value: step }, ...asked]);
-  }
-
-  /** The saga has not begun, and waits until new sagas are released. */
-  hold(step: string): void {
-    this.standStill('held', step);
   }
 
   /** The saga waits for its turn. One event, however often it looks. */
