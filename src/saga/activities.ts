@@ -70,33 +70,21 @@ export function isReset(): boolean {
   return runId !== firstExecutionRunId;
 }
 
-type TellActivity = Pick<Activities, 'tell'>;
-type Teller = ActivityInterfaceFor<TellActivity>;
-
-const telling = {
-  startToCloseTimeout: '15 seconds',
-  retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
-} as const;
-
 /**
- * What receivers are told, handed over beside the saga's work, which does not wait for it. Temporal makes it again: that
- * takes no event of the history, and nobody asks how often.
+ * Hands over what receivers are told, beside the saga's work, which does not wait for it; at its end the saga waits, but
+ * not for long. Temporal makes the call again: that takes no event of the history, and nobody asks how often.
  */
-export function inBackground(summary: string): Teller {
-  return proxyActivities<TellActivity>({
-    ...telling,
-    scheduleToCloseTimeout: '1 day',
-    // Where the queue has a rate, calls of the provider go first.
-    priority: { priorityKey: 5 },
-    // An attempt under way is awaited; it hears nothing of the cancellation.
-    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-    summary,
+export function telling(when: 'in background' | 'at the end') {
+  const isLast = when === 'at the end';
+  return proxyActivities<Pick<Activities, 'tell'>>({
+    startToCloseTimeout: '15 seconds',
+    retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
+    scheduleToCloseTimeout: isLast ? '30 seconds' : '1 day',
+    summary: isLast ? 'tell receivers of the end' : 'tell receivers',
+    // Where the queue has a rate, calls of the provider go first. An attempt under way is awaited; it hears nothing of
+    // the cancellation.
+    ...(isLast ? {} : { priority: { priorityKey: 5 }, cancellationType: 'WAIT_CANCELLATION_COMPLETED' }),
   });
-}
-
-/** The same at the end of a saga, which is not kept waiting for it for long. */
-export function atTheEnd(summary: string): Teller {
-  return proxyActivities<TellActivity>({ ...telling, scheduleToCloseTimeout: '30 seconds', summary });
 }
 
 /**

@@ -5,23 +5,23 @@
  *   begin ──another request has it──▶ Failed ReferenceTaken
  *     │  ├──it has ended────────────▶ the recorded ending
  *     │  └──new sagas are held──────▶ wait until they are released, and again
- *     └── wait for the turn, where another saga works on the same server or subscription ──▶ the story
+ *     └──queued, behind another saga──▶ wait for the signal or some time, ask again ──its turn──▶ the story
  * ```
  */
-import { log, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import { condition, defineSignal, log, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
 import type { PlacementFound, ReferenceTaken } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
 import { inWords } from '../domain/times';
-import { inPlace, isReset } from './activities';
+import { turnSignal, type TurnAnswer } from '../domain/turns';
+import { activities, inPlace, isReset } from './activities';
 import { EndedBefore } from './ends';
-import { describeHeld } from './current-details';
-import type { Step } from './progress';
+import { describeHeld, describeQueue } from './current-details';
+import { now, type Step } from './progress';
 import type { Saga } from './saga';
 import type { StoryContext } from './story';
-import { waitForTurn } from './turn';
 
 export interface Begun extends Omit<StoryContext, 'planTypesMore'> {
   placement: PlacementFound;
@@ -40,7 +40,7 @@ const { awaitRelease } = proxyActivities<Pick<Activities, 'awaitRelease'>>({
 
 async function untilReleased({ progress }: Saga, step: Step, who: string): Promise<void> {
   log.info('held', { who });
-  progress.hold(step.id);
+  progress.standStill('held', step.id);
   setCurrentDetails(describeHeld(who));
   step.goOn(`new sagas are ${who}; nothing was sent`);
   try {
@@ -103,4 +103,58 @@ export async function begin(
   const { corrections = [], placement = { how: 'none' } } = taken.how === 'known' ? taken : {};
   const { unprotected, estimate } = taken;
   return { corrections, placement, unprotected, estimate };
+}
+
+/**
+ * Only one saga at a time works on a server or a subscription. The journal has the queue; a saga that ends wakes the
+ * next one by a signal, and the timer is for one that ended without a signal.
+ *
+ * @param first what the journal said already; without it the journal is asked
+ */
+async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Promise<void> {
+  const { journal, progress } = saga;
+  let woken = false;
+  setHandler(
+    defineSignal(turnSignal),
+    () => {
+      woken = true;
+    },
+    { description: 'Look at once whether it is its turn; for a saga that is queued' },
+  );
+  const step = saga.unlistedStep('take-turn', `Wait for the turn at ${resource}`);
+  let queuedSince: string | undefined;
+  let answer = first ?? (await askForTurn(saga, step, resource));
+  try {
+    while (answer.how === 'queued') {
+      const { since, before, holder, lookInMs } = answer;
+      const queued = { resource, since, before, holder, lookedAt: now() };
+      if (queuedSince === undefined) log.info('queued', { resource, before, holder });
+      queuedSince = since;
+      progress.queue(step.id, queued);
+      setCurrentDetails(describeQueue(queued));
+      step.goOn(`queued since ${inWords(since)}, ${before} before it; ${holder} works`);
+      await condition(() => woken, lookInMs);
+      woken = false;
+      answer = await askForTurn(saga, step, resource);
+    }
+    if (queuedSince !== undefined) {
+      progress.enter('running');
+      step.end('done', `was queued from ${inWords(queuedSince)} to ${inWords(now())}`);
+      log.info('its turn has come', { resource });
+    }
+    if (answer.how === 'begun') journal.turn = answer.turn;
+  } catch (error) {
+    step.end('failed', 'it was stopped before its turn');
+    throw error;
+  } finally {
+    progress.stopQueueing();
+    setCurrentDetails('');
+  }
+}
+
+function askForTurn(saga: Saga, step: Step, resource: string): Promise<TurnAnswer> {
+  return saga.must({
+    step,
+    act: ({ retry }) => activities(`ask for the turn at ${resource}`).takeTurn({ resource, retry }),
+  });
 }

@@ -2,10 +2,11 @@
  * Whether what a run was started with is a request, for this workflow and this workflow id. It may come from the Web UI
  * or another language.
  */
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, workflowInfo } from '@temporalio/workflow';
+import type { z } from 'zod';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { documentedPlanTypes } from '../domain/plan-types';
-import type { Problem } from '../domain/problems';
+import { describeProblems, type Problem } from '../domain/problems';
 import { requestSchemas, type RequestOf } from '../domain/requests';
 import { check } from '../domain/validation';
 import { activities } from './activities';
@@ -29,6 +30,14 @@ export async function checkRequest<W extends WorkflowName>(workflow: W, input: u
   return checked.ok && problems.length === 0
     ? { ok: true, request: checked.value, planTypesMore }
     : { ok: false, problems };
+}
+
+/** For what is no saga, and calls nothing before it. @throws ApplicationFailure `InvalidRequest` */
+export function readRequest<T>(schema: z.ZodType<T>, input: unknown): T {
+  const checked = check(schema, input);
+  if (checked.ok) return checked.value;
+  const message = `the request is wrong: ${describeProblems(checked.problems)}`;
+  throw ApplicationFailure.nonRetryable(message, 'InvalidRequest');
 }
 
 /**

@@ -32,7 +32,7 @@ export interface CorrectionRules<R, C> {
 
 export class CorrectedRequest<R, C extends object> {
   request: R;
-  private readonly corrections: C[];
+  readonly corrections: C[];
 
   /** @param known what the journal has; what comes is added, for a story that begins again */
   constructor(
@@ -54,10 +54,6 @@ export class CorrectedRequest<R, C extends object> {
         await this.correct(correction as C, said);
       },
     };
-  }
-
-  get timesCorrected(): number {
-    return this.corrections.length;
   }
 
   /** A sentence where the request as corrected would not be taken. */
@@ -92,10 +88,5 @@ export class CorrectedRequest<R, C extends object> {
     this.corrections.push(correction);
     this.request = this.rules.apply(this.request, correction);
     return written.estimate;
-  }
-
-  /** How many of the corrections are of this kind. */
-  count(isOne: (correction: C) => boolean): number {
-    return this.corrections.filter(isOne).length;
   }
 }

@@ -14,7 +14,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { NotificationEvent, SagaEvent } from '../domain/notifications';
 import type { SagaOutcome } from '../domain/outcomes';
 import type { Milestone } from '../domain/progress';
-import { inBackground, atTheEnd } from './activities';
+import { telling } from './activities';
 import { countLostNotifications } from './metrics';
 import { now, type Progress } from './progress';
 
@@ -81,7 +81,7 @@ export class Notices {
     if (this.untold.length === 0) return;
     const told = this.all();
     try {
-      const { tell } = atTheEnd('tell receivers of the end');
+      const { tell } = telling('at the end');
       await CancellationScope.nonCancellable(() => tell(told));
       this.told(told);
     } catch (error) {
@@ -129,7 +129,7 @@ export class Notices {
     try {
       while (this.untold.length > 0) {
         const told = this.all();
-        await inBackground('tell receivers').tell(told);
+        await telling('in background').tell(told);
         this.told(told);
       }
     } catch (error) {

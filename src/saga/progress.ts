@@ -90,13 +90,8 @@ export class Step {
   }
 
   view(): StepView {
-    return {
-      id: this.id,
-      title: this.title,
-      status: this.status,
-      attempts: this.attempts,
-      ...definedOnly({ startedAt: this.startedAt, endedAt: this.endedAt, detail: this.detail }),
-    };
+    const { id, title, status, attempts, startedAt, endedAt, detail } = this;
+    return { id, title, status, attempts, ...definedOnly({ startedAt, endedAt, detail }) };
   }
 }
 
@@ -104,12 +99,13 @@ export class Progress {
   state: SagaState = 'running';
   readonly steps: Step[] = [];
   private readonly reached: Reached[] = [];
-  private readonly left: Leftover[] = [];
+  readonly leftovers: Leftover[] = [];
   /** Ids of the steps that a person left out. */
   readonly skipped: string[] = [];
   readonly decisions: DecisionRecord[] = [];
   readonly ignored: IgnoredDecision[] = [];
-  private readonly facts: Record<string, unknown> = {};
+  /** What belongs into a report: the ids of what was made, the order, quotes. */
+  readonly known: Record<string, unknown> = {};
   private waiting?: Waiting;
   private queued?: Queued;
   /** By step: until when a call of it may be in flight. */
@@ -133,34 +129,19 @@ export class Progress {
 
   /** What stays behind at the provider: the outcome names it. */
   leave(...leftovers: readonly Leftover[]): void {
-    this.left.push(...leftovers);
+    this.leftovers.push(...leftovers);
   }
 
   /** What was told counts, and not what this run has found; who has decided what in this run stays beside it. */
-  tellAsBefore({
-    leftovers,
-    decisions,
-  }: {
-    leftovers: readonly Leftover[];
-    decisions: readonly DecisionRecord[];
-  }): void {
-    this.left.splice(0, this.left.length, ...leftovers);
+  tellAsBefore({ leftovers, decisions }: Pick<ProgressView, 'leftovers' | 'decisions'>): void {
+    this.leftovers.splice(0, this.leftovers.length, ...leftovers);
     const isOf = (one: DecisionRecord) => (other: DecisionRecord) =>
       other.at === one.at && other.question === one.question;
     for (const decision of decisions) if (!this.decisions.some(isOf(decision))) this.decide(decision);
   }
 
-  get leftovers(): Leftover[] {
-    return this.left;
-  }
-
-  /** What belongs into a report: the ids of what was made, the order, quotes. */
   learn(facts: Readonly<Record<string, unknown>>): void {
-    Object.assign(this.facts, facts);
-  }
-
-  get known(): Readonly<Record<string, unknown>> {
-    return this.facts;
+    Object.assign(this.known, facts);
   }
 
   /** The servers that an order brought: the saga is found by each of them. One event, whatever becomes of the saga. */
@@ -211,7 +192,7 @@ export class Progress {
    *
    * @param asked what is said of a question: where it waits for no person, it has no time since when it waits for one
    */
-  private standStill(
+  standStill(
     state: Waiting['kind'] | 'held' | 'queued' | 'settling',
     step: string,
     asked: SearchAttributePair[] = [],
@@ -220,11 +201,6 @@ export class Progress {
     this.state = state;
     this.everShown = true;
     upsertSearchAttributes([{ key: stateKey, value: state }, { key: stepKey, value: step }, ...asked]);
-  }
-
-  /** The saga has not begun, and waits until new sagas are released. */
-  hold(step: string): void {
-    this.standStill('held', step);
   }
 
   /** The saga waits for its turn. One event, however often it looks. */
@@ -280,22 +256,12 @@ export class Progress {
     if (this.ignored.length > ignoredMax) this.ignored.shift();
   }
 
-  private longest(): Settling | undefined {
-    return [...this.settling.values()].sort((one, other) => other.until.localeCompare(one.until))[0];
-  }
-
   view(): ProgressView {
-    return {
-      reference: this.reference,
-      workflow: this.workflow,
-      state: this.state,
-      steps: this.steps.filter(({ isShown }) => isShown).map((step) => step.view()),
-      reached: this.reached,
-      ...definedOnly({ waiting: this.waiting, queued: this.queued, settling: this.longest() }),
-      leftovers: this.leftovers,
-      ignored: this.ignored,
-      decisions: this.decisions,
-    };
+    const { reference, workflow, state, reached, waiting, queued, leftovers, ignored, decisions } = this;
+    const steps = this.steps.filter(({ isShown }) => isShown).map((step) => step.view());
+    const [settling] = [...this.settling.values()].sort((one, other) => other.until.localeCompare(one.until));
+    const waits = definedOnly({ waiting, queued, settling });
+    return { reference, workflow, state, steps, reached, ...waits, leftovers, ignored, decisions };
   }
 }
 

@@ -198,6 +198,8 @@ export class Saga {
   }
 }
 
+type Tried<T> = PromiseSettledResult<Failed<T> | undefined>;
+
 /** One loop: attempts side by side, until each step is done or left out. */
 class StepRunner<T> {
   private readonly outcomes = new Map<StepSpec<T>, StepOutcome<T>>();
@@ -216,7 +218,7 @@ class StepRunner<T> {
       const settled = await this.attemptAll(open);
       const untried = open.slice(settled.length);
       const failed = settled.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
-      const stuck = failed.filter((one) => !this.isLeftAlone(one));
+      const stuck = failed.filter((one) => !this.leavesAlone(one));
       const broken = settled.find((one) => one.status === 'rejected');
       if (broken) {
         for (const { spec } of stuck) spec.step.end('failed');
@@ -227,13 +229,14 @@ class StepRunner<T> {
     return specs.map((spec) => this.outcomes.get(spec) ?? { skipped: true });
   }
 
-  /**
-   * Side by side; where the history has no room for all of them to fail, one after the other, up to the first that
-   * does.
-   */
-  private async attemptAll(specs: readonly StepSpec<T>[]): Promise<PromiseSettledResult<Failed<T> | undefined>[]> {
-    if (hasRoomForMany(this.undoing)) return Promise.allSettled(specs.map((spec) => this.attemptOne(spec)));
-    const settled: PromiseSettledResult<Failed<T> | undefined>[] = [];
+  private attemptAll(specs: readonly StepSpec<T>[]): Promise<Tried<T>[]> {
+    if (!hasRoomForMany(this.undoing)) return this.oneAfterTheOther(specs);
+    return Promise.allSettled(specs.map((spec) => this.attemptOne(spec)));
+  }
+
+  /** Up to the first that fails: the history has no room for all of them to fail. */
+  private async oneAfterTheOther(specs: readonly StepSpec<T>[]): Promise<Tried<T>[]> {
+    const settled: Tried<T>[] = [];
     for (const spec of specs) {
       const [result] = await Promise.allSettled([this.attemptOne(spec)]);
       settled.push(result);
@@ -271,8 +274,8 @@ class StepRunner<T> {
     } else step.end('skipped', this.policy.skippable ? undefined : note);
   }
 
-  /** It belongs to an order by now, to another saga, or to another run. */
-  private isLeftAlone({ spec, failure: { failure, message } }: Failed<T>): boolean {
+  /** @returns false where it is no taking back of what belongs to an order by now, to another saga, or to another run */
+  private leavesAlone({ spec, failure: { failure, message } }: Failed<T>): boolean {
     const { step, leftover } = spec;
     if (leftover === undefined || (failure !== 'Ordered' && failure !== 'StateChanged')) return false;
     step.end('skipped', `left alone: ${message}`);

@@ -23,7 +23,6 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Left } from '../../activities/reconcile';
 import { workflowIdOf } from '../../domain/identity';
-import { describeProblems } from '../../domain/problems';
 import {
   couldNotLook,
   describeCounts,
@@ -32,9 +31,9 @@ import {
   type ReconcileRequest,
   type SweepReport,
 } from '../../domain/reconcile';
-import { check } from '../../domain/validation';
 import { activities } from '../../saga/activities';
 import type { Act } from '../../saga/attempts';
+import { readRequest } from '../../saga/check-request';
 import { compareServers, noteUnprotected, toCompare, toCompareInTurn } from './compare-servers';
 import { beginSweep, ended, found, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
 
@@ -43,7 +42,7 @@ const eventsMax = 500;
 
 /** @param goingOn only where a sweep goes on in another run */
 export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<SweepReport> {
-  const request = readRequest(given);
+  const request = readRequest(reconcileSchema(), given ?? {});
   const sweep = goingOn ?? beginSweep();
   if (sweep.at.phase === 'open') await lookAtOpen(request, sweep);
   if (sweep.at.phase === 'ended') await lookAtEnded(request, sweep);
@@ -54,16 +53,6 @@ export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<Sweep
   const whats = report.unseen.map(({ what, failure, why }) => `${what} (${failure}: ${why})`);
   const message = `could not look at ${whats.join('; ')}. Found so far: ${describeCounts(report.counts)}`;
   throw ApplicationFailure.nonRetryable(message, couldNotLook, report);
-}
-
-/** @throws ApplicationFailure `InvalidRequest` */
-function readRequest(given: unknown): ReconcileRequest {
-  const checked = check(reconcileSchema(), given ?? {});
-  if (checked.ok) return checked.value;
-  throw ApplicationFailure.nonRetryable(
-    `the request is wrong: ${describeProblems(checked.problems)}`,
-    'InvalidRequest',
-  );
 }
 
 async function lookAtOpen(request: ReconcileRequest, sweep: Sweep): Promise<void> {

@@ -1,6 +1,5 @@
 /** Cart items, as the journal has them: deleted, each in a step of its own, or reported. */
 import type { OpenItem } from '../../domain/effects';
-import type { Leftover } from '../../domain/leftovers';
 import type { SentSecrets } from '../../domain/secrets';
 import { activities } from '../../saga/activities';
 import type { Step } from '../../saga/progress';
@@ -63,9 +62,9 @@ function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Ste
   };
 }
 
-/** The items that none of these leftovers names. */
-export function untold(items: readonly OpenItem[], leftovers: readonly Leftover[]): OpenItem[] {
-  const reported = new Set(leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
+/** The items that no leftover names yet. */
+export function untold({ progress }: Saga, items: readonly OpenItem[]): OpenItem[] {
+  const reported = new Set(progress.leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
   return items.filter(({ cartItemId }) => !reported.has(cartItemId));
 }
 

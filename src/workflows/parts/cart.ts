@@ -66,7 +66,7 @@ export class Cart {
     const { saga } = this;
     if (standing === undefined) {
       const why = 'the journal could not be read, and a person went on without it';
-      for (const { cartItemId } of untold(saga.cart.items, saga.progress.leftovers)) {
+      for (const { cartItemId } of untold(saga, saga.cart.items)) {
         saga.progress.leave({ kind: 'cart-item', cartItemId, why });
       }
       reportDoubtfulAdds(saga, this.perhapsAdded);
@@ -74,10 +74,10 @@ export class Cart {
     }
     const { items, perhapsOrdered, doubtfulAdds, placement } = standing;
     // A person may have left one behind already.
-    const left = untold(items, saga.progress.leftovers);
+    const left = untold(saga, items);
     if (left.length > 0) saga.progress.enter('undoing');
     await undoItems(saga, left, this.secrets, { own: placement.how === 'none' });
-    reportPerhapsOrdered(saga, untold(perhapsOrdered, saga.progress.leftovers));
+    reportPerhapsOrdered(saga, untold(saga, perhapsOrdered));
     this.reportDoubts(doubtfulAdds);
   }
 

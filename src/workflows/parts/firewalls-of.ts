@@ -10,18 +10,12 @@
  */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { firewallsOfSchema, type ServerFirewalls } from '../../domain/firewalls-of';
-import { describeProblems } from '../../domain/problems';
-import { check } from '../../domain/validation';
 import { activities } from '../../saga/activities';
 import { failureOf, lostCall } from '../../saga/attempts';
+import { readRequest } from '../../saga/check-request';
 
 export async function firewallsOf(input: unknown): Promise<ServerFirewalls> {
-  const checked = check(firewallsOfSchema(), input);
-  if (!checked.ok) {
-    const message = `the request is wrong: ${describeProblems(checked.problems)}`;
-    throw ApplicationFailure.nonRetryable(message, 'InvalidRequest');
-  }
-  const { vmObjectId } = checked.value;
+  const { vmObjectId } = readRequest(firewallsOfSchema(), input);
   try {
     const list = await activities(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId });
     return { vmObjectId, ...list };

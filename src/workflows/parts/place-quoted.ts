@@ -89,7 +89,7 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
         act: (context) => spec.place(corrected.request, context),
         refusal: 'OrderRejected',
         corrections: approved.corrections,
-        timesCorrected: () => corrected.timesCorrected,
+        timesCorrected: () => corrected.corrections.length,
         approval,
         beforeSending: () => approved.refresh(),
         quoteUntil: () => approved.quoteUntil,

@@ -62,12 +62,12 @@ export class Purchase {
   }
 
   get timesCorrected(): number {
-    return this.wanted.timesCorrected;
+    return this.wanted.corrections.length;
   }
 
   /** An item that was added before a correction and one that is added after it are two items. */
   timesItemCorrected(number: number): number {
-    return this.wanted.count(({ items }) => items?.includes(number) ?? false);
+    return this.wanted.corrections.filter(({ items }) => items?.includes(number)).length;
   }
 
   /**

@@ -46,7 +46,7 @@ const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
     // A provisioning that began again reports by itself what it does and what it leaves.
     if (now.running) reportUnseen(saga, standing);
     else {
-      const isSeenTo = now.placement.how === 'none' && untold(now.items, saga.progress.leftovers).length === 0;
+      const isSeenTo = now.placement.how === 'none' && untold(saga, now.items).length === 0;
       if (isSeenTo) lastLook.inOrderMs = now.checkedAtMs;
       reportOpen(saga, await withDenied(saga, now));
     }
@@ -83,9 +83,9 @@ function reportOpen(saga: Saga, standing: Standing): void {
     const why = 'the clean-up ended before a person said whether it was placed';
     saga.progress.leave({ kind: 'placement-unknown', step: 'place-order', why });
   }
-  reportPerhapsOrdered(saga, untold(perhapsOrdered, saga.progress.leftovers));
+  reportPerhapsOrdered(saga, untold(saga, perhapsOrdered));
   reportUnseen(saga, standing);
-  for (const { cartItemId } of untold(items, saga.progress.leftovers)) {
+  for (const { cartItemId } of untold(saga, items)) {
     const step = saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
     if (step.status === 'done') continue;
     const why = 'the clean-up ended before it was deleted';
