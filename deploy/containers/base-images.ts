@@ -10,8 +10,7 @@ import { join } from 'node:path';
 import { onPath } from '../../scripts/program-cache';
 import { attempt, run } from './command';
 import { NoContainersError, type Engine } from './engine';
-import type { Pin } from './pins';
-import { recipeFor, type Recipe } from './recipes';
+import { recipeFor, type Pin, type Recipe } from './recipes';
 
 /** A registry answers within seconds, or is not there; the image itself may take minutes. */
 const pullMaxMs = 15 * 60_000;

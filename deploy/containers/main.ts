@@ -24,8 +24,8 @@ import { metrics } from './looks/metrics';
 import { settings } from './looks/settings';
 import { web } from './looks/web';
 import { wrong } from './looks/wrong';
-import { readPins, type Pin } from './pins';
 import { Project } from './project';
+import { readPins, type Pin } from './recipes';
 
 /** In this order: each finds everything up, and leaves it so. */
 const looks: Record<string, (context: Context) => Promise<void>> = {

@@ -1,11 +1,32 @@
-/** What each stand-in is made of, beside its Dockerfile. */
+/** The images of others that docker-compose.yml and the Dockerfile name, and what a stand-in of each is made of. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolvePrograms, resolveUi, serverVersion, uiVersion } from '../stack/programs';
 import { resolveTemporal } from '../../scripts/temporal-cli';
 import { run } from './command';
-import type { Pin } from './pins';
+import { readCompose } from '../compose';
 
+export interface Pin {
+  /** As it is written, with a digest where there is one. */
+  image: string;
+  /** Such as `temporalio/server`. */
+  repository: string;
+  tag: string;
+}
+
+export function readPins(): Pin[] {
+  const dockerfile = readFileSync(join(__dirname, '..', '..', 'Dockerfile'), 'utf8');
+  const bases = [...dockerfile.matchAll(/^FROM (\S+:\S+)/gm)].map(([, image]) => image ?? '');
+  const services = Object.values(readCompose().services).map(({ image }) => image);
+  return [...new Set([...bases, ...services])].filter((image) => !image.startsWith('order-saga')).map(toPin);
+}
+
+function toPin(image: string): Pin {
+  const [, repository = '', tag = ''] = /^(.+?):([^:@]+)(?:@.*)?$/.exec(image) ?? [];
+  return { image, repository, tag };
+}
+
+/** Beside its Dockerfile. */
 export interface Recipe {
   /** Under `images/`. */
   folder: string;

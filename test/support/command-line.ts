@@ -20,8 +20,12 @@ export interface Running {
   child: ChildProcessWithoutNullStreams;
 }
 
-export function startCommand(args: readonly string[], environment: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, [programOf('starter'), ...args], {
+export function startCommand(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  program: 'starter' | 'worker' = 'starter',
+): Running {
+  const child = spawn(process.execPath, [programOf(program), ...args], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
   });
   const said = { out: '', err: '' };

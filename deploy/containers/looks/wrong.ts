@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Migrator, type Migration } from 'kysely';
 import { untilReady } from '../../../scripts/reachable';
+import { openDatabase } from '../../../src/journal/dialects';
 import { schemaNumber } from '../../../src/journal/migrate';
 import { succeeded, type Said } from '../command';
-import { olderJournal } from '../older-journal';
 import type { Project } from '../project';
 import type { Context } from '../checks';
+
+const folder = join(__dirname, '..', '..', '..', 'src', 'journal', 'migrations');
 
 export async function wrong({ checks, project }: Context): Promise<void> {
   await checks.check('a port in use: compose names it', async () => {
@@ -100,6 +105,38 @@ export async function wrong({ checks, project }: Context): Promise<void> {
       await project.up();
     },
   );
+}
+
+/**
+ * A journal as the release before left it: made by the migrations that it had.
+ *
+ * @returns its address, as the containers see it
+ */
+async function olderJournal(project: Project): Promise<string> {
+  const database = 'older_journal';
+  await sql(project, `create database ${database} owner journal`);
+  const url = new URL(`postgres://journal:${project.readEnv()['JOURNAL_PASSWORD']}@postgres:5432/${database}`);
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => name.slice(0, -3))
+    .sort();
+  const before = names.slice(0, -1);
+  const migrations = Object.fromEntries(
+    await Promise.all(before.map(async (name) => [name, (await import(join(folder, name))) as Migration] as const)),
+  );
+  const reached = new URL(url);
+  reached.host = `${await project.addressOf('postgres')}:5432`;
+  const db = openDatabase({ postgres: reached.href });
+  try {
+    const { error } = await new Migrator({
+      db,
+      provider: { getMigrations: () => Promise.resolve(migrations) },
+    }).migrateToLatest();
+    if (error !== undefined) throw error as Error;
+  } finally {
+    await db.destroy();
+  }
+  return url.href;
 }
 
 /** A container of its own, which ends. */

@@ -17,13 +17,12 @@ import { callFailureNames, sagaFailureNames, type CallFailureName } from '../../
 import { workflowNames } from '../../../src/domain/identity';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { programOf } from '../../support/programs';
+import { startCommand } from '../../support/command-line';
 import { WebhookReceiver } from '../../support/receiver';
 import { describeInWays, takesAll, unlessLacking } from '../../support/left-out';
 import { shortFlights } from '../../support/rig';
 import { Journey, ledgerOf, bytesOf, type Seen } from './journey';
 import { Witness } from './witness';
-import { recordProcess } from './recorded-process';
 import { Search, type Canary } from './search';
 import { canariesOf, makeConfided, makeSecrets } from './secrets';
 
@@ -100,16 +99,20 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     ...shortFlights,
     RETRY_BUDGET: '3,10,50,60000',
   };
-  const workers = await Promise.all([
-    recordProcess(programOf('worker'), workerEnvironment, 'worker ready'),
-    recordProcess(
-      programOf('worker'),
-      // Nothing listens on port 1.
-      { ...workerEnvironment, TASK_QUEUE: 'unreachable', PROVIDER_BASE_URL: 'http://127.0.0.1:1' },
-      'worker ready',
-    ),
-  ]);
-  running.push(...workers.map((worker) => () => worker.stop()));
+  // Nothing listens on port 1.
+  const nowhere = { TASK_QUEUE: 'unreachable', PROVIDER_BASE_URL: 'http://127.0.0.1:1' };
+  const workers = [{}, nowhere].map((more) => startCommand([], { ...workerEnvironment, ...more }, 'worker'));
+  const stopped = () =>
+    Promise.all(
+      workers.map(({ child, ended }) => {
+        child.kill('SIGTERM');
+        return ended;
+      }),
+    );
+  running.push(async () => {
+    await stopped();
+  });
+  await Promise.all(workers.map(({ shows }) => shows('worker ready')));
   const connection = await Connection.connect({ address: server.address });
   const dataConverter = createDataConverter(keys === undefined ? undefined : parsePayloadKeys(keys));
   const temporal = new Client({ connection, dataConverter });
@@ -128,14 +131,14 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     await journey.travel();
   } finally {
     await connection.close();
-    await Promise.all(workers.map((worker) => worker.stop()));
+    await stopped();
     // In good order, so that everything is in the file.
     await server.stop();
     await sandbox.close();
     await receiver.close();
   }
   for (const { headers, body } of receiver.deliveries) witness.add(toldOthers, JSON.stringify([headers, body]));
-  for (const worker of workers) witness.add('what the workers write', worker.written());
+  for (const { out, err } of await stopped()) witness.add('what the workers write', `${out}\n${err}`);
   witness.add('the server’s log', bytesOf(join(folder, 'server.log')));
   for (const name of readdirSync(data)) witness.add('the server’s files', bytesOf(join(data, name)));
   for (const name of readdirSync(journal)) witness.add('the journal’s files', bytesOf(join(journal, name)));

@@ -11,7 +11,6 @@ export interface ProviderCall {
 
 type Fields = Record<string, unknown>;
 
-const anything = () => true;
 const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1;
 /** Also as a numeric string. */
 const isNumber = (value: unknown) =>
@@ -49,37 +48,26 @@ const change = { subscription_id: 5512, resources: [{ resource_name: 'vm_backup'
 const planSwitch = { subscription_id: 5512, plan_id: 21 };
 const directory = { path: '/servers?account={account}', account: 'AB-1' };
 
+type Promised = Partial<Pick<ProviderCall, 'pivot' | 'documented'>>;
+
+const call = (name: string, make: ProviderCall['make'], promised: Promised = {}): ProviderCall => ({
+  ...{ name, make, pivot: false, documented: () => true },
+  ...promised,
+});
+
 /** The document's ten rows, and the directory that it does not have. */
 export const calls: ProviderCall[] = [
-  {
-    name: '1 order',
-    pivot: true,
-    make: (client) => client.placeOrder({ account: 'AB-1', cartItems: [1] }),
-    documented: anything,
-  },
-  {
-    name: '2 add to cart',
-    pivot: false,
-    make: (client) => client.addCartItem({ billing_cycle: 1 }),
-    documented: isAdded,
-  },
-  {
-    name: '3 delete item',
-    pivot: false,
-    make: (client) => client.deleteCartItem(17),
-    documented: anything,
-  },
-  { name: '4 change order', pivot: true, make: (client) => client.placeChangeOrder(change), documented: anything },
-  {
-    name: '5 change total',
-    pivot: false,
-    make: (client) => client.quoteChangeOrder(change),
+  call('1 order', (client) => client.placeOrder({ account: 'AB-1', cartItems: [1] }), { pivot: true }),
+  call('2 add to cart', (client) => client.addCartItem({ billing_cycle: 1 }), { documented: isAdded }),
+  call('3 delete item', (client) => client.deleteCartItem(17)),
+  call('4 change order', (client) => client.placeChangeOrder(change), { pivot: true }),
+  call('5 change total', (client) => client.quoteChangeOrder(change), {
     documented: (body) => isQuote(body) && Array.isArray(own(body as object)['inapplicable_resources']),
-  },
-  { name: '6 switch', pivot: true, make: (client) => client.switchPlan(5512, 21), documented: isQuote },
-  { name: '7 switch total', pivot: false, make: (client) => client.quotePlanSwitch(planSwitch), documented: isQuote },
-  { name: '8 assign', pivot: false, make: (client) => client.assignFirewalls(9001, [143]), documented: anything },
-  { name: '9 unassign', pivot: false, make: (client) => client.unassignFirewalls(9001, [143]), documented: anything },
-  { name: '10 list', pivot: false, make: (client) => client.listFirewalls(9001), documented: anything },
-  { name: 'directory', pivot: false, make: (client) => client.findServers(directory), documented: anything },
+  }),
+  call('6 switch', (client) => client.switchPlan(5512, 21), { pivot: true, documented: isQuote }),
+  call('7 switch total', (client) => client.quotePlanSwitch(planSwitch), { documented: isQuote }),
+  call('8 assign', (client) => client.assignFirewalls(9001, [143])),
+  call('9 unassign', (client) => client.unassignFirewalls(9001, [143])),
+  call('10 list', (client) => client.listFirewalls(9001)),
+  call('directory', (client) => client.findServers(directory)),
 ];

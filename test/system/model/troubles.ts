@@ -30,39 +30,22 @@ export function meaningOf({ meaning, leavesDoubt }: Trouble, isPivot: boolean): 
   return isPivot && leavesDoubt && (meaning === 'barred' || meaning === 'refused') ? 'lost' : meaning;
 }
 
+const trouble = (kind: FaultKind, said: string, meaning: Meaning, more: Partial<Trouble> = {}): Trouble => ({
+  ...{ kind, said, meaning, effect: false },
+  ...more,
+});
+const doubtful = { leavesDoubt: true } as const;
+const unseen = { effect: true, leavesDoubt: true } as const;
+
 export const troubles: readonly Trouble[] = [
-  { kind: 'refuse-before', said: 'is refused', meaning: 'refused', effect: false },
-  {
-    kind: 'error-code',
-    said: 'is refused in the body of a success',
-    meaning: 'refused',
-    effect: false,
-    leavesDoubt: true,
-  },
-  { kind: 'unauthorized', said: 'is answered 401', meaning: 'barred', effect: false },
-  { kind: 'redirect', said: 'is redirected', meaning: 'barred', effect: false, leavesDoubt: true },
-  {
-    kind: 'redirect-after',
-    said: 'takes effect and is redirected',
-    meaning: 'barred',
-    effect: true,
-    leavesDoubt: true,
-  },
-  { kind: 'rate-limit', said: 'is answered 429', meaning: 'slowed', effect: false },
-  { kind: 'error-before', said: 'fails and does nothing', meaning: 'lost', effect: false, leavesDoubt: true },
-  {
-    kind: 'reset-after',
-    said: 'takes effect, and its answer is lost',
-    meaning: 'lost',
-    effect: true,
-    leavesDoubt: true,
-  },
-  {
-    kind: 'garbage',
-    said: 'takes effect and is answered with garbage',
-    meaning: 'lost',
-    effect: true,
-    leavesDoubt: true,
-  },
-  { kind: 'other-body', said: 'takes effect and its answer names nothing', meaning: 'nameless', effect: true },
+  trouble('refuse-before', 'is refused', 'refused'),
+  trouble('error-code', 'is refused in the body of a success', 'refused', doubtful),
+  trouble('unauthorized', 'is answered 401', 'barred'),
+  trouble('redirect', 'is redirected', 'barred', doubtful),
+  trouble('redirect-after', 'takes effect and is redirected', 'barred', unseen),
+  trouble('rate-limit', 'is answered 429', 'slowed'),
+  trouble('error-before', 'fails and does nothing', 'lost', doubtful),
+  trouble('reset-after', 'takes effect, and its answer is lost', 'lost', unseen),
+  trouble('garbage', 'takes effect and is answered with garbage', 'lost', unseen),
+  trouble('other-body', 'takes effect and its answer names nothing', 'nameless', { effect: true }),
 ];
