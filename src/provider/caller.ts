@@ -19,6 +19,7 @@ import {
 import { excerptOf, secretsIn, withoutSecrets, type Secrets } from './excerpt';
 import { exchange, type Exchanged, type ExchangeLimits, type WireRequest } from './exchange';
 import type { CallEvent, ResolvedOptions } from './options';
+import { fillPath, type PathValues } from './paths';
 import { RecentSecrets } from './recent-secrets';
 import { readJson } from './read-json';
 import { retryAfterOf } from './retry-after';
@@ -26,16 +27,14 @@ import { valuesAt } from './json-pointer';
 import { cartItemIdIn } from './schemas';
 import { meaningOf, signIn, type Meaning, type ProviderCall } from './verdicts';
 
-export interface Call<T> {
+export interface Call<T> extends PathValues {
   /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
   kind: ProviderCall;
   method: WireRequest['method'];
   /** The document's path with its parameters unfilled, for failures and events. */
   endpoint: string;
-  /**
-   * The path to send, below the base URL. Default: the endpoint's. Throws RangeError where the path cannot be built.
-   */
-  path?: () => string;
+  /** The path to send, below the base URL, its parameters unfilled. @default the endpoint's */
+  path?: string;
   body?: unknown;
   /** What the document shows of a success; a success that does not fit is of unknown outcome. */
   response: z.ZodType<T>;
@@ -95,13 +94,8 @@ export class Caller {
     } finally {
       deadline.end();
       const durationMs = performance.now() - startedMs;
-      this.report({
-        endpoint,
-        method: call.method,
-        durationMs,
-        ...note,
-        ...(failure ? { failure: failure.name } : {}),
-      });
+      const { method } = call;
+      this.report({ endpoint, method, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
     }
   }
 
@@ -142,7 +136,7 @@ export class Caller {
       return {
         origin,
         method: call.method,
-        path: pathPrefix + (call.path?.() ?? call.endpoint),
+        path: pathPrefix + fillPath(call.path ?? call.endpoint, call),
         headers: {
           accept: 'application/json',
           // A compressed answer is read all the same.
@@ -217,23 +211,20 @@ export class Caller {
       retryAfterMs: retryAfterOf(status, headers, this.options.now()),
     };
     const answered = `was answered ${status}`;
+    const unknown = (why: string) => new UnknownOutcome(`${answered}, ${why}`, facts);
+    const unexpected = (why: string) => new UnexpectedResponse(`${answered}, ${why}; is the base URL right?`, facts);
     const meaning = this.meaningOf(call, status, serverIsNew);
     // Nothing is there by the interface's own word only: a web server's page for people says it of a route.
     if (meaning === 'Gone' || (meaning === 'NotYet' && call.kind === 'directory')) {
-      if (fault !== undefined) throw new UnknownOutcome(`${answered}, but ${fault}`, facts);
-      if (text.trim() !== '' && json === undefined)
-        throw new UnexpectedResponse(
-          `${answered}, with a page that is not the interface’s; is the base URL right?`,
-          facts,
-        );
+      if (fault !== undefined) throw unknown(`but ${fault}`);
+      if (text.trim() !== '' && json === undefined) throw unexpected('with a page that is not the interface’s');
     }
     if (meaning === 'Gone' && call.gone) return call.gone.value;
     if (meaning === 'UnexpectedResponse') {
-      throw new UnexpectedResponse(`${answered}, a redirect; is the base URL right?`, facts);
+      throw unexpected('a redirect');
     }
     if (meaning !== 'success') throw failureOf(meaning, answered, facts);
 
-    const unknown = (why: string) => new UnknownOutcome(`${answered}, ${why}`, facts);
     if (fault !== undefined) throw unknown(`but ${fault}`);
     if ('unreadable' in read) throw unknown(`but ${read.unreadable}`);
     const sign = signIn(json, call.kind);
@@ -294,19 +285,11 @@ function withItsPlace(list: unknown, headers: Answered['headers']): unknown {
   return Array.isArray(list) ? { data: list as unknown[], pagination } : { ...(list as object), pagination };
 }
 
+const failures = { RateLimited, Unauthorized, NotYet, Rejected };
+
 function failureOf(meaning: Meaning, message: string, facts: FailureFacts): ProviderFailure {
-  switch (meaning) {
-    case 'RateLimited':
-      return new RateLimited(message, facts);
-    case 'Unauthorized':
-      return new Unauthorized(message, facts);
-    case 'NotYet':
-      return new NotYet(message, facts);
-    case 'Rejected':
-      return new Rejected(message, facts);
-    default:
-      return new UnknownOutcome(message, facts);
-  }
+  const Failure = meaning in failures ? failures[meaning as keyof typeof failures] : UnknownOutcome;
+  return new Failure(message, facts);
 }
 
 function noting(mayLeave: NonNullable<CallOptions['mayLeave']>, note: CallState): () => string | undefined {

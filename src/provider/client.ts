@@ -2,10 +2,9 @@
  * The provider's interface, one method per row of its document. Every method makes one call (and repeats it once after
  * a 401, with a renewed token), and throws only the classes of `errors.ts`.
  */
-import { Caller, type Call, type CallOptions } from './caller';
+import { Caller, type CallOptions } from './caller';
 import { Connections } from './connections';
 import type { Secrets } from './excerpt';
-import { fillPath, idIn } from './paths';
 import { resolveOptions, type ProviderClientOptions, type ResolvedOptions } from './options';
 import {
   cartItemAddedSchema,
@@ -49,7 +48,10 @@ export class ProviderClient {
    * body.
    */
   placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
-    return this.call({ kind: 'pivot', method: 'POST', endpoint: '/order', body, response: notShownSchema }, options);
+    return this.caller.call(
+      { kind: 'pivot', method: 'POST', endpoint: '/order', body, response: notShownSchema },
+      options,
+    );
   }
 
   /**
@@ -57,7 +59,7 @@ export class ProviderClient {
    * may be in the cart under an id that nobody knows.
    */
   addCartItem(body: CartItemBody, options?: CallOptions): Promise<{ cartItemId: number }> {
-    return this.call(
+    return this.caller.call(
       { kind: 'add', method: 'POST', endpoint: '/order/add-to-cart', body, response: cartItemAddedSchema },
       options,
     );
@@ -65,12 +67,12 @@ export class ProviderClient {
 
   /** Row 3. An item that does not exist counts as deleted, so a second call succeeds like the first. */
   async deleteCartItem(cartItemId: number, options?: CallOptions): Promise<void> {
-    await this.call(
+    await this.caller.call(
       {
         kind: 'delete',
         method: 'DELETE',
         endpoint: '/order/cartItems/delete/{cart_item_id}',
-        path: () => `/order/cartItems/delete/${idIn('cart_item_id', cartItemId)}`,
+        ids: { cart_item_id: cartItemId },
         response: notShownSchema,
         gone: { value: null },
       },
@@ -80,7 +82,7 @@ export class ProviderClient {
 
   /** Row 4, a pivot: a second call adds the resources a second time. The answer is not documented. */
   placeChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<unknown> {
-    return this.call(
+    return this.caller.call(
       { kind: 'pivot', method: 'POST', endpoint: '/order/changeorder', body, response: notShownSchema },
       options,
     );
@@ -89,7 +91,7 @@ export class ProviderClient {
   /** Row 5: places nothing. PUT or GET, see {@link ProviderClientOptions.quoteMethod}. */
   quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<ChangeQuote> {
     const method = this.options.quoteMethod;
-    return this.call(
+    return this.caller.call(
       { kind: 'quote', method, endpoint: '/order/changeorder/total', body, response: changeQuoteSchema },
       options,
     );
@@ -100,12 +102,12 @@ export class ProviderClient {
    * that cannot be read is `UnknownOutcome`.
    */
   switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
-    return this.call(
+    return this.caller.call(
       {
         kind: 'pivot',
         method: 'PUT',
         endpoint: '/order/switch/{subscription_id}',
-        path: () => `/order/switch/${idIn('subscription_id', subscriptionId)}`,
+        ids: { subscription_id: subscriptionId },
         body: { plan_id: planId },
         response: quoteSchema,
       },
@@ -115,7 +117,7 @@ export class ProviderClient {
 
   /** Row 7: switches nothing. */
   quotePlanSwitch(body: PlanSwitchBody, options?: CallOptions): Promise<Quote> {
-    return this.call(
+    return this.caller.call(
       { kind: 'quote', method: 'PUT', endpoint: '/order/switch/total', body, response: quoteSchema },
       options,
     );
@@ -133,12 +135,12 @@ export class ProviderClient {
 
   /** Row 10. The answer is not documented; `readFirewallIds` reads it as far as possible. */
   listFirewalls(vmObjectId: number, options?: CallOptions): Promise<unknown> {
-    return this.call(
+    return this.caller.call(
       {
         kind: 'list',
         method: 'GET',
         endpoint: '/firewalls/object/{vm_object_id}',
-        path: () => `/firewalls/object/${idIn('vm_object_id', vmObjectId)}`,
+        ids: { vm_object_id: vmObjectId },
         response: notShownSchema,
       },
       options,
@@ -147,13 +149,14 @@ export class ProviderClient {
 
   /** A GET that the operator configures, for the ids of the servers of an order. It is not in the document. */
   findServers({ path, account, label }: ServerLookup, options?: CallOptions): Promise<unknown> {
-    return this.call(
+    return this.caller.call(
       {
         kind: 'directory',
         method: 'GET',
         // Without the query: it may contain a key.
         endpoint: path.replace(/[?#].*$/s, ''),
-        path: () => fillPath(path, { account, label }),
+        path,
+        texts: { account, label },
         response: notShownSchema,
       },
       options,
@@ -176,20 +179,16 @@ export class ProviderClient {
     firewallIds: readonly number[],
     options: CallOptions | undefined,
   ): Promise<unknown> {
-    return this.call(
+    return this.caller.call(
       {
         kind: 'assign',
         method: 'POST',
         endpoint: `/firewalls/${verb}/object/{vm_object_id}`,
-        path: () => `/firewalls/${verb}/object/${idIn('vm_object_id', vmObjectId)}`,
+        ids: { vm_object_id: vmObjectId },
         body: { firewalls: firewallIds.map((id) => ({ id })) },
         response: notShownSchema,
       },
       options,
     );
-  }
-
-  private call<T>(call: Call<T>, options: CallOptions | undefined): Promise<T> {
-    return this.caller.call(call, options);
   }
 }

@@ -36,15 +36,11 @@ export interface FailureFacts {
 
 export abstract class ProviderFailure extends Error {
   abstract override readonly name: ProviderFailureName;
-  /** {@link FailureFacts.endpoint} */
+  /** {@link FailureFacts}, one by one. */
   readonly endpoint: string;
-  /** {@link FailureFacts.status} */
   readonly status?: number;
-  /** {@link FailureFacts.body} */
   readonly body?: string;
-  /** {@link FailureFacts.cartItemId} */
   readonly cartItemId?: number;
-  /** {@link FailureFacts.retryAfterMs} */
   readonly retryAfterMs?: number;
 
   constructor(message: string, { endpoint, status, body, cartItemId, retryAfterMs }: FailureFacts) {
@@ -104,7 +100,8 @@ export class Rejected extends ProviderFailure {
 
 /**
  * The request was sent, and its outcome is not known: no answer in time, a lost connection, 408, 5xx, a success that
- * cannot be read, or an answer to a pivot that is neither a plain success nor a plain refusal. It does *not* mean that nothing happened: an order may be placed, an item may be in the cart.
+ * cannot be read, or an answer to a pivot that is neither a plain success nor a plain refusal. It does *not* mean that
+ * nothing happened: an order may be placed, an item may be in the cart.
  */
 export class UnknownOutcome extends ProviderFailure {
   override readonly name = 'UnknownOutcome';

@@ -49,19 +49,13 @@ export interface ProviderClientOptions {
    * Credentials, a query or a fragment are refused.
    */
   baseUrl: string;
-  /**
-   * Send tokens and passwords unencrypted to a host that is not this machine.
-   * @default false
-   */
+  /** Send tokens and passwords unencrypted to a host that is not this machine. @default false */
   allowHttp?: boolean;
   /** Undefined: no credentials are sent, and a 401 is final. */
   credentials?: Credentials;
   /** @default 'authorization' */
   authHeader?: string;
-  /**
-   * The word before the token; '' sends the token alone.
-   * @default 'Bearer'
-   */
+  /** The word before the token; '' sends the token alone. @default 'Bearer' */
   authScheme?: string;
   /**
    * Name lookup, TCP and TLS, in milliseconds; after it the request is not sent. Measured in steps of about half a
@@ -75,10 +69,7 @@ export interface ProviderClientOptions {
    * @default 20_000
    */
   totalTimeoutMs?: number;
-  /**
-   * Bytes. A longer success is not read, so its outcome is unknown.
-   * @default 1_048_576
-   */
+  /** Bytes. A longer success is not read, so its outcome is unknown. @default 1_048_576 */
   responseBytesMax?: number;
   /**
    * Connections kept for repeatable calls, and as many more at once for those that cannot be undone. Further calls
@@ -103,10 +94,7 @@ export interface ProviderClientOptions {
    * CONNECT of its own.
    */
   proxy?: string;
-  /**
-   * The document has row 5 as PUT, and in its summary as GET. GET sends the same payload.
-   * @default 'PUT'
-   */
+  /** The document has row 5 as PUT, and in its summary as GET. GET sends the same payload. @default 'PUT' */
   quoteMethod?: 'PUT' | 'GET';
   /**
    * PEM certificates, trusted in addition to Node's own. With it, certificates that the process trusts for other
@@ -115,10 +103,7 @@ export interface ProviderClientOptions {
   ca?: string;
   /** Called for every finished call. What it throws is ignored: a broken counter must not change a call's outcome. */
   onCall?: (event: CallEvent) => void;
-  /**
-   * Milliseconds since 1970, for a Retry-After that is a date.
-   * @default Date.now
-   */
+  /** Milliseconds since 1970, for a Retry-After that is a date. @default Date.now */
   now?: () => number;
 }
 

@@ -1,15 +1,16 @@
 /** Fills values into paths. A value that does not belong there is a bug in the program: RangeError. */
 import { isId } from './ids';
 
-export function idIn(parameter: string, id: number): string {
-  if (!isId(id)) throw new RangeError(`${parameter} must be a positive integer`);
-  return String(id);
+export interface PathValues {
+  ids?: Readonly<Record<string, number>>;
+  texts?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Fills a path's `{name}`s; values are encoded, so that none can add a segment or a parameter of its own. */
-export function fillPath(template: string, values: Readonly<Record<string, string | undefined>>): string {
+/** Fills a path's `{name}`s; texts are encoded, so that none can add a segment or a parameter of its own. */
+export function fillPath(template: string, { ids = {}, texts = {} }: PathValues): string {
   const path = template.replace(/\{([^{}]*)\}/g, (_, name: string) => {
-    const value = values[name];
+    if (name in ids && !isId(ids[name])) throw new RangeError(`${name} must be a positive integer`);
+    const value = ids[name] ?? texts[name];
     if (value === undefined) throw new RangeError(`nothing to fill in for {${name}}`);
     // Encoding leaves these two segments as they are, and a server may follow them upwards.
     if (value === '.' || value === '..') throw new RangeError(`{${name}} must not be dots only`);

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { isId, readId, readIds } from './ids';
+import { bare, isRecord, setOf } from './words';
 
 /** Row 1. */
 export interface OrderBody {
@@ -141,41 +142,24 @@ function findList(response: unknown): unknown[] | undefined {
 const bareName = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
 
 /** What stands beside a list that is one page: where the next one is, or how many there are in all. */
-const nextNames = new Set(
-  'next nextpage nextpageurl nextlink odatanextlink nexturl nextcursor nexttoken nextpagetoken continuation hasmore hasnext hasnextpage more truncated istruncated'.split(
-    ' ',
-  ),
+const nextNames = setOf(
+  'next nextpage nextpageurl nextlink odatanextlink nexturl nextcursor nexttoken nextpagetoken continuation hasmore ' +
+    'hasnext hasnextpage more truncated istruncated',
 );
-const totalNames = new Set(
-  'total totalcount totalentries totalitems totalresults totalrecords totalelements recordstotal recordsfiltered count itemscount size'.split(
-    ' ',
-  ),
+const totalNames = setOf(
+  'total totalcount totalentries totalitems totalresults totalrecords totalelements recordstotal recordsfiltered count ' +
+    'itemscount size',
 );
-const pagesNames = new Set('lastpage totalpages pages pagecount pagestotal numpages'.split(' '));
+const pagesNames = setOf('lastpage totalpages pages pagecount pagestotal numpages');
 
 /** Where interfaces say that a list is a page. */
-const pagePlaces = [
-  '',
-  'data',
-  'meta',
-  'pagination',
-  'paging',
-  'page',
-  'links',
-  '_links',
-  'page_info',
-  'pageInfo',
-  'pages',
-  'cursor',
-  'cursors',
-];
+const pagePlaces = setOf('data meta pagination paging page links pageinfo pages cursor cursors');
 
 function isPage(response: unknown, length: number, depth = 0): boolean {
   if (!isRecord(response) || depth > 3) return false;
   return Object.entries(response).some(([name, value]) => {
     const field = bareName(name);
-    if (isRecord(value) && (pagePlaces.includes(name) || pagePlaces.includes(field)))
-      return isPage(value, length, depth + 1);
+    if (isRecord(value) && pagePlaces.has(field)) return isPage(value, length, depth + 1);
     if (nextNames.has(field)) return !isNone(value);
     const number = readCount(value);
     if (number === undefined) return false;
@@ -204,51 +188,25 @@ function readCount(value: unknown): number | undefined {
   return typeof value === 'number' ? value : isNumeric(value) ? Number(value) : undefined;
 }
 
-const activeWords = new Set(
-  'active enabled assigned attached applied ok on ready success succeeded complete completed done true 1 yes running up'.split(
-    ' ',
-  ),
+const activeWords = setOf(
+  'active enabled assigned attached applied ok on ready success succeeded complete completed done true 1 yes running up',
 );
-
-const leaving = new Set('pending ispending deleting detaching deletedat removedat detachedat unassignedat'.split(' '));
+const stateNames = setOf(
+  'status state assignmentstatus assignmentstate active enabled isactive isenabled applied assigned attached isapplied ' +
+    'isassigned isattached',
+);
+const leaving = setOf('pending ispending deleting detaching deletedat removedat detachedat unassignedat');
 
 /** A firewall without a word about its state counts as active: the document shows none. */
 function isActive(firewall: Record<string, unknown>): boolean {
   return Object.entries(firewall).every(([name, value]) => {
     const field = bareName(name);
     if (value === null || value === undefined || value === '') return true;
-    if (
-      [
-        'status',
-        'state',
-        'assignmentstatus',
-        'assignmentstate',
-        'active',
-        'enabled',
-        'isactive',
-        'isenabled',
-        'applied',
-        'assigned',
-        'attached',
-        'isapplied',
-        'isassigned',
-        'isattached',
-      ].includes(field)
-    ) {
-      if (typeof value === 'object')
-        return !isRecord(value) || isActive({ status: value['name'] ?? value['code'] ?? value['status'] });
-      return activeWords.has(bareWord(value));
+    if (stateNames.has(field)) {
+      if (isRecord(value)) return isActive({ status: value['name'] ?? value['code'] ?? value['status'] });
+      return Array.isArray(value) || activeWords.has(bare(value));
     }
     if (leaving.has(field)) return isNone(value);
     return true;
   });
-}
-
-const bareWord = (value: unknown) =>
-  String(value)
-    .toLowerCase()
-    .replace(/[\s_-]/g, '');
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

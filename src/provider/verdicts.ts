@@ -3,7 +3,7 @@
  * call and not by the status alone. All other code, in this room and outside it, decides by these names;
  * docs/failures.md is printed from these rows.
  */
-import { isRecord } from './schemas';
+import { bare, isRecord, setOf } from './words';
 
 /** `assign` stands for unassigning, too. `directory` is the server directory, which is not in the document. */
 export const providerCalls = ['pivot', 'add', 'delete', 'quote', 'assign', 'list', 'directory'] as const;
@@ -29,25 +29,15 @@ export interface Row {
 
 const steps = providerCalls.filter((call) => call !== 'pivot');
 const onServer = ['assign', 'list'] as const;
-const refusedPivot = (status: number, because: string): Row => ({
+const refusedPivot = (because: string, ...statuses: number[]): Row[] =>
+  statuses.map((status) => ({ status, calls: ['pivot'], means: 'Rejected', because }));
+const notYet = (status: number, calls: readonly ProviderCall[], because: string): Row => ({
   status,
-  calls: ['pivot'],
-  means: 'Rejected',
-  because,
-});
-const notYet = (status: number, calls: Row['calls'], because: string): Row => ({
-  status,
-  ...(calls ? { calls } : {}),
+  calls,
   means: 'NotYet',
   because,
 });
-const newServer = (status: number, because: string): Row => ({
-  status,
-  calls: onServer,
-  newServer: true,
-  means: 'NotYet',
-  because,
-});
+const newServer = (status: number, because: string): Row => ({ ...notYet(status, onServer, because), newServer: true });
 
 /** The first row that fits counts. */
 export const rows: readonly Row[] = [
@@ -65,20 +55,13 @@ export const rows: readonly Row[] = [
   { status: 404, calls: ['delete'], means: 'Gone', because: 'there is no such item' },
   { status: 410, calls: ['delete'], means: 'Gone', because: 'the item has expired with its cart' },
 
-  refusedPivot(400, 'the request is malformed; validators answer so before anything is done'),
-  refusedPivot(402, 'no payment, no order'),
-  refusedPivot(404, 'there is no such route, account or subscription'),
-  refusedPivot(405, 'the route does not take this method'),
-  refusedPivot(406, 'decided from the request’s headers alone'),
-  refusedPivot(411, 'decided from the request’s headers alone'),
-  refusedPivot(412, 'decided from the request’s headers alone'),
-  refusedPivot(413, 'the request was not read to its end'),
-  refusedPivot(414, 'the request was not read to its end'),
-  refusedPivot(415, 'decided from the request’s headers alone'),
-  refusedPivot(417, 'decided from the request’s headers alone'),
-  refusedPivot(422, 'validators of web frameworks answer so before anything is done'),
-  refusedPivot(428, 'decided from the request’s headers alone'),
-  refusedPivot(431, 'the request was not read to its end'),
+  ...refusedPivot('the request is malformed; validators answer so before anything is done', 400),
+  ...refusedPivot('no payment, no order', 402),
+  ...refusedPivot('there is no such route, account or subscription', 404),
+  ...refusedPivot('the route does not take this method', 405),
+  ...refusedPivot('decided from the request’s headers alone', 406, 411, 412, 415, 417, 428),
+  ...refusedPivot('the request was not read to its end', 413, 414, 431),
+  ...refusedPivot('validators of web frameworks answer so before anything is done', 422),
 
   notYet(409, ['add', 'delete'], 'the cart is locked, by our own calls side by side'),
   notYet(423, steps, 'locked: the cart by our own calls, the server in its maintenance'),
@@ -173,23 +156,12 @@ export function signIn(body: unknown, call: ProviderCall): Sign | undefined {
 /** The document shows what a success of these looks like: what it says beside that is no sign. */
 const isShown = (call: ProviderCall) => call === 'add' || call === 'quote' || call === 'list' || call === 'directory';
 
-const texts = new Set([
-  'message',
-  'messages',
-  'msg',
-  'detail',
-  'details',
-  'description',
-  'reason',
-  'info',
-  'note',
-  'statusmessage',
-]);
+const texts = setOf('message messages msg detail details description reason info note statusmessage');
 const textCharsMax = 500;
 const noInWords =
   /\b(?:insufficient|not enough|denied|declined|refused|rejected|(?<!no |without )(?:failed|failures?|fails|errors?)(?!-free)|invalid|unable|cannot|can't|could not|couldn't|not (?:allowed|permitted|found|available|possible|supported|placed|processed|completed)|forbidden|unauthori[sz]ed|suspended|exceeded|overdue)\b/i;
 
-const acknowledgements = new Set(['ack', 'acknowledged', 'processed', 'executed']);
+const acknowledgements = setOf('ack acknowledged processed executed');
 /** In the answer to another call, the same field may be a property of what is shown, and no sign. */
 const ownYes: Partial<Record<ProviderCall, readonly string[]>> = {
   pivot: ['available'],
@@ -225,45 +197,20 @@ function ofValue(what: string, value: unknown): Sign | undefined {
 }
 
 /** Names are compared without case, `_` and `-`. */
-const yes = new Set([
-  'success',
-  'ok',
-  'succeeded',
-  'successful',
-  'issuccess',
-  'issuccessful',
-  'valid',
-  'accepted',
-  'placed',
-]);
-const no = new Set(['failed', 'failure', 'haserror', 'haserrors', 'iserror', 'rejected', 'refused', 'declined']);
-const words = new Set(['status', 'result', 'state', 'outcome', 'type', 'return', 'response']);
-const codes = new Set(['code', 'statuscode', 'httpcode', 'httpstatus', 'responsecode', 'resultcode', 'returncode']);
-const errors = new Set([
-  'fault',
-  'error',
-  'errors',
-  'errorcode',
-  'errorno',
-  'errno',
-  'errormessage',
-  'errordescription',
-  'errordetail',
-  'errordetails',
-  'exception',
-  'faultstring',
-  'faultcode',
-]);
-
-const refusalWords = new Set(
-  (
-    'error errors err fail failed fails failure ko nok no false refused rejected reject declined denied deny invalid ' +
-    'unauthorized forbidden exception cancelled canceled notfound unsuccessful unavailable insufficient aborted fatal ' +
-    'fraud fraudulent void voided expired blocked suspended'
-  ).split(' '),
+const yes = setOf('success ok succeeded successful issuccess issuccessful valid accepted placed');
+const no = setOf('failed failure haserror haserrors iserror rejected refused declined');
+const words = setOf('status result state outcome type return response');
+const codes = setOf('code statuscode httpcode httpstatus responsecode resultcode returncode');
+const errors = setOf(
+  'fault error errors errorcode errorno errno errormessage errordescription errordetail errordetails exception faultstring faultcode',
 );
 
-const bare = (text: string) => text.toLowerCase().replace(/[\s_-]/g, '');
+const refusalWords = setOf(
+  'error errors err fail failed fails failure ko nok no false refused rejected reject declined denied deny invalid ' +
+    'unauthorized forbidden exception cancelled canceled notfound unsuccessful unavailable insufficient aborted fatal ' +
+    'fraud fraudulent void voided expired blocked suspended',
+);
+
 const isRefusalWord = (text: string) => text.length <= 40 && refusalWords.has(bare(text));
 
 function ofField(name: string, value: unknown): Sign | undefined {
@@ -281,17 +228,14 @@ function ofField(name: string, value: unknown): Sign | undefined {
 }
 
 /** In a code of words, such as INSUFFICIENT_FUNDS. */
-const codeWords = new Set([
-  ...refusalWords,
-  ...'not limit exceeded suspended expired blocked missing quota conflict duplicate unsupported locked'.split(' '),
-]);
+const codeWords = setOf('not limit exceeded missing quota conflict duplicate unsupported locked');
 const isRefusalCode = (value: unknown) =>
   typeof value === 'string' &&
   value.length <= 60 &&
   value
     .toLowerCase()
     .split(/[^a-z]/)
-    .some((word) => codeWords.has(word));
+    .some((word) => codeWords.has(word) || refusalWords.has(word));
 
 /** A `code` of the body means what it means as a status (200 is success, row 2). Another number may mean anything. */
 function ofCode(plain: Sign, value: unknown): Sign | undefined {

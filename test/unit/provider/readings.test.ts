@@ -155,7 +155,7 @@ describe('Retry-After', () => {
     ['Sun Nov 16 08:49:37 1994', undefined],
     ['Sun, 00 Nov 1994 08:49:37 GMT', undefined],
     ['Sun, 01 Dec 1994 00:00:00 GMT', undefined],
-    ['Sun, 06 Nov 1994 23:59:60 GMT', 54_660_000],
+    ['Sun, 06 Nov 1994 23:59:60 GMT', 54_659_000],
     ['Sun, 06 Nov 1994 23:59:61 GMT', undefined],
     ['Sun, 06 Nov 1994 23:60:00 GMT', undefined],
     ['1 2', undefined],
