@@ -1,14 +1,11 @@
 /** A saga from outside: how it ends, what is decided, what can go wrong on the way to it. */
-import { ServiceError } from '@temporalio/client';
 import {
-  NoConnectionError,
   DecisionRefusedError,
   NoWorkerError,
   SagaEndedError,
   SagaFailedError,
   SagaLostError,
 } from '../../../src/client/errors';
-import { SagaHandle } from '../../../src/client/handle';
 import { changeRequest, switchRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
@@ -105,21 +102,4 @@ it('says that no worker answers, and loses nothing', async () => {
   const saga = await bare.sagas.start('switchPlan', switchRequest());
   expect(await errorOf(saga.progress({ withinMs: 200 }))).toBeInstanceOf(NoWorkerError);
   expect((await saga.describe()).status.name).toBe('RUNNING');
-});
-
-it.each([
-  [0, NoWorkerError],
-  [60_000, NoConnectionError],
-])('a query that is called off with %i ms left has the right name', async (withinMs, kind) => {
-  // As the gRPC library tells of a call whose deadline passed at the same moment on both sides.
-  const cause = Object.assign(new Error('1 CANCELLED'), { code: 1, details: 'Call cancelled', metadata: {} });
-  const query = () => Promise.reject(new ServiceError('Failed to query Workflow', { cause }));
-  const temporal = {
-    options: { namespace: 'any' },
-    connection: {},
-    workflow: { getHandle: () => ({ query }) },
-    withDeadline: (_: number, call: () => unknown) => call(),
-  };
-  const saga = new SagaHandle(temporal as never, 'switchPlan', 'R', '', true);
-  expect(await errorOf(saga.progress({ withinMs }))).toBeInstanceOf(kind);
 });
