@@ -81,15 +81,13 @@ export class Printer {
 
   table(table: readonly (readonly string[])[]): void {
     const widths = table[0]?.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0))) ?? [];
-    for (const cells of table) {
-      this.line(
-        cells
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd(),
-      );
-    }
+    this.lines(table.map((cells) => inColumns(cells, widths)));
   }
+}
+
+export function inColumns(cells: readonly string[], widths: readonly number[]): string {
+  const padded = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  return padded.join('  ').trimEnd();
 }
 
 /** A provider's words and a person's notes must not steer the terminal. */
