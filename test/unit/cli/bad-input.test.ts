@@ -41,6 +41,7 @@ it.each([
   [['list', '--colour'], /unknown option '--colour'[^]*Usage/],
   [['list', '--state', 'odd'], /Allowed choices are waiting, running, held, queued, settling, stuck/],
   [['list', '--limit', '-1'], /whole number/],
+  [['purchases', '--since', 'yesterday'], /It must be like 2026-11-01/],
   [['status', 'not a reference'], /reference: must be 1 to 128/],
   [['decide', 'R', 'agree'], /there is no decision agree; there are retry, skip/],
   [['decide', 'R', 'skip'], /skip: question: is required.*note: is required/],
