@@ -2,7 +2,7 @@
  * Asks a provider, by reads only, what it answers where its document shows nothing, and which settings follow. It
  * orders nothing and changes nothing.
  */
-import { readProviderConfig } from '../config';
+import { readProviderConfig, settingsGiven } from '../config';
 import { pointersTo, readPointers } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
@@ -51,8 +51,9 @@ class Probe {
   private readonly provider = this.client();
 
   constructor(private readonly asked: Asked) {
-    for (const [name, value] of Object.entries(this.config.given))
-      if (value && name.startsWith('PROVIDER_')) this.settings[name] = name === 'PROVIDER_TOKEN' ? '…' : value;
+    const { given } = this.config;
+    for (const [name, value] of Object.entries(settingsGiven(given)))
+      if (given[name] && name.startsWith('PROVIDER_')) this.settings[name] = value === '(set)' ? '…' : value;
   }
 
   async all(): Promise<void> {
