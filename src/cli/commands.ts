@@ -6,12 +6,12 @@ import { objectionTo, type SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { decisionHints, decisionNames } from '../domain/decisions';
-import { readWorkflowId, type WorkflowName } from '../domain/identity';
+import type { WorkflowName } from '../domain/identity';
 import { isWait, type ProgressView } from '../domain/progress';
 import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import type { Came, CommandContext, OfWorkflow, Said } from './define';
+import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
 import { endOf, outcomeOf, statusOf, statusOfCancelled, type Ending } from './ending';
 import type { Printer } from './print';
 import { readJson, readRequest } from './read-request';
@@ -83,7 +83,7 @@ export async function watch(
   references: readonly string[],
   { follow: throughWaits = false, ...options }: OfWorkflow & { follow?: boolean },
 ): Promise<Came> {
-  const named = references.map((reference) => idOf(reference, options));
+  const named = references.map((reference) => referenceIn(reference, options));
   return withSagas(async (sagas) => {
     const found = await Promise.all(named.map(({ reference, workflow }) => sagas.get(reference, workflow)));
     const watching = watchingOn(printer, found.length > 1);
@@ -159,13 +159,8 @@ async function withSaga(
   options: OfWorkflow,
   work: (saga: SagaHandle) => Promise<Came>,
 ): Promise<Came> {
-  const named = idOf(reference, options);
+  const named = referenceIn(reference, options);
   return withSagas(async (sagas) => work(await sagas.get(named.reference, named.workflow)));
-}
-
-/** A reference, or a workflow id. */
-function idOf(reference: string, { workflow }: OfWorkflow) {
-  return readWorkflowId(reference) ?? { reference: checkReference(reference), workflow };
 }
 
 export async function followToEnd(printer: Printer, saga: SagaHandle): Promise<Came> {

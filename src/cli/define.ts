@@ -1,7 +1,9 @@
 /** One way to define a command: `command(program, 'verb <ARGUMENT>', 'what it does').option(…).action(run(work))`. */
 import type { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { WorkflowName } from '../domain/identity';
+import { checkReference } from '../client/checked';
+import { definedOnly } from '../domain/defined-only';
+import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 
@@ -28,6 +30,11 @@ export interface Said {
 /** Needed where several workflows use one reference. */
 export interface OfWorkflow {
   workflow?: WorkflowName;
+}
+
+/** A reference, or a workflow id. @throws InvalidRequestError */
+export function referenceIn(target: string, { workflow }: OfWorkflow): { reference: string } & OfWorkflow {
+  return readWorkflowId(target) ?? { reference: checkReference(target), ...definedOnly({ workflow }) };
 }
 
 /** Commander passes the arguments and, last, the options. */

@@ -10,7 +10,7 @@ import { schemaNumber } from '../journal/migrate';
 import { countsOf } from '../journal/health';
 import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
-import { messageOf, printFindings, type Found } from './findings';
+import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
 import { withJournal } from './journal-commands';
 
 export async function doctor({ printer }: CommandContext): Promise<Came> {
@@ -22,19 +22,18 @@ export async function doctor({ printer }: CommandContext): Promise<Came> {
 const release = '0.1.0';
 
 function ofThisProgram(): Found {
-  const found = `order-saga ${release}, Node ${process.versions.node}, journal of schema ${schemaNumber}`;
-  return { what: 'versions', is: 'ok', found };
+  return ok('versions', `order-saga ${release}, Node ${process.versions.node}, journal of schema ${schemaNumber}`);
 }
 
 function ofSettings(): Found {
   const what = 'settings of a worker';
   try {
     readWorkerConfig();
-    return { what, is: 'ok', found: 'a worker would start with them' };
+    return ok(what, 'a worker would start with them');
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const then = `set them as docs/settings.md says: ${error.problems.join('; ')}`;
-    return { what, is: 'wrong', found: `${error.problems.length} are missing or wrong`, then };
+    return wrong(what, `${error.problems.length} are missing or wrong`, then);
   }
 }
 
@@ -52,7 +51,7 @@ async function ofTemporal(): Promise<Found[]> {
     );
   } catch (error) {
     const then = 'is a server running there, and are TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and its credentials right?';
-    return [{ what: 'Temporal', is: 'wrong', found: messageOf(error), then }];
+    return [wrong('Temporal', messageOf(error), then)];
   }
 }
 
@@ -61,9 +60,9 @@ async function ofServer({ temporal }: OrderSagaClient, address: string): Promise
   const { serverVersion } = await temporal.workflowService.getSystemInfo({});
   await temporal.workflowService.describeNamespace({ namespace });
   const [tooOld, unsafe] = [whyTooOld(serverVersion), whyUnsafe(serverVersion)];
-  const known = { what: 'Temporal', found: `${address}, namespace ${namespace}, server ${serverVersion}` };
-  if (tooOld !== undefined) return { ...known, is: 'wrong', then: tooOld };
-  return unsafe === undefined ? { ...known, is: 'ok' } : { ...known, is: 'look', then: `${unsafe}; upgrade it` };
+  const found = `${address}, namespace ${namespace}, server ${serverVersion}`;
+  if (tooOld !== undefined) return wrong('Temporal', found, tooOld);
+  return unsafe === undefined ? ok('Temporal', found) : look('Temporal', found, `${unsafe}; upgrade it`);
 }
 
 async function ofSearchAttributes({ temporal }: OrderSagaClient): Promise<Found> {
@@ -71,24 +70,23 @@ async function ofSearchAttributes({ temporal }: OrderSagaClient): Promise<Found>
   const { namespace } = temporal.options;
   const { customAttributes } = await temporal.connection.operatorService.listSearchAttributes({ namespace });
   const missing = Object.values(searchAttributeNames).filter((name) => customAttributes[name] === undefined);
-  if (missing.length === 0) return { what, is: 'ok', found: 'all are there' };
-  return { what, is: 'wrong', found: `lacks ${missing.join(', ')}`, then: 'start a worker: it adds them, or says how' };
+  if (missing.length === 0) return ok(what, 'all are there');
+  return wrong(what, `lacks ${missing.join(', ')}`, 'start a worker: it adds them, or says how');
 }
 
 async function ofWorkers({ temporal }: OrderSagaClient, taskQueue: string): Promise<Found[]> {
   const then = 'start a worker (docs/deploying.md)';
   return Object.entries(await countPollers(temporal, taskQueue)).map(([of, count]) => {
     const what = `workers, for ${of}`;
-    if (count > 0) return { what, is: 'ok', found: `${count} poll ${taskQueue}` };
-    return { what, is: 'wrong', found: `none polls ${taskQueue}`, then };
+    return count > 0 ? ok(what, `${count} poll ${taskQueue}`) : wrong(what, `none polls ${taskQueue}`, then);
   });
 }
 
 async function ofHold(sagas: OrderSagaClient): Promise<Found> {
   const what = 'new sagas';
   const hold = await sagas.holding();
-  if (hold === undefined) return { what, is: 'ok', found: 'begin' };
-  return { what, is: 'look', found: `are ${describeHolder(hold)}`, then: 'order-saga hold off lets them begin' };
+  if (hold === undefined) return ok(what, 'begin');
+  return look(what, `are ${describeHolder(hold)}`, 'order-saga hold off lets them begin');
 }
 
 async function ofJournal(): Promise<Found[]> {
@@ -97,15 +95,12 @@ async function ofJournal(): Promise<Found[]> {
       const { restored, references, pivots } = await countsOf(journal);
       const found = `${name}: ${references} references, ${pivots.unknown} orders of unknown outcome`;
       const then = 'nothing is sent: follow docs/journal.md, then run order-saga journal restored';
-      const state: Found =
-        restored === undefined
-          ? { what: 'journal', is: 'ok', found }
-          : { what: 'journal', is: 'wrong', found: `${name}: ${restored}`, then };
+      const state = restored === undefined ? ok('journal', found) : wrong('journal', `${name}: ${restored}`, then);
       return [state, await ofKeys(journal)];
     });
   } catch (error) {
     const then = 'is JOURNAL_URL right, and was order-saga journal migrate run?';
-    return [{ what: 'journal', is: 'wrong', found: messageOf(error), then }];
+    return [wrong('journal', messageOf(error), then)];
   }
 }
 
@@ -113,12 +108,11 @@ async function ofJournal(): Promise<Found[]> {
 async function ofKeys(journal: Journal): Promise<Found> {
   const what = 'keys';
   const [newest] = await journal.newestRequests(1);
-  if (newest === undefined) return { what, is: 'ok', found: 'nothing was encrypted yet' };
+  if (newest === undefined) return ok(what, 'nothing was encrypted yet');
   try {
     await journal.sealing.unseal(newest);
-    return { what, is: 'ok', found: 'the newest request can be read' };
+    return ok(what, 'the newest request can be read');
   } catch (error) {
-    const then = 'set PAYLOAD_KEYS to the keys of the workers';
-    return { what, is: 'wrong', found: `the newest request is ${messageOf(error)}`, then };
+    return wrong(what, `the newest request is ${messageOf(error)}`, 'set PAYLOAD_KEYS to the keys of the workers');
   }
 }

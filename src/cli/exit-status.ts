@@ -9,7 +9,6 @@ import {
   OrderSagaError,
 } from '../client/errors';
 import { SettingsError } from '../config';
-import type { Problem } from '../domain/problems';
 import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../journal/errors';
 
 export const exitStatus = {
@@ -26,9 +25,7 @@ export const exitStatus = {
   refused: 2,
   /** Temporal or the journal cannot be reached or cannot answer, or no worker does where one must. */
   noConnection: 3,
-  /**
-   * The saga waits for a decision; or the journal for `journal restored`.
-   */
+  /** The saga waits for a decision; or the journal for `journal restored`. */
   waits: 4,
   /** It is done or was placed, but something was skipped, is left over, or was not reached any more. */
   partly: 5,
@@ -43,36 +40,26 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export interface ErrorOutput {
-  status: number;
-  /** Lines for a person. */
-  lines: string[];
-  /** For `--json`. */
-  document: { error: { name: string; message: string; problems?: readonly Problem[] } };
-}
-
 /** The first that fits counts. */
-const outputs: [
-  of: abstract new (...args: never[]) => Error,
-  status: number,
-  sentence?: (message: string) => string,
-][] = [
+const outputs: [of: abstract new (...args: never[]) => Error, status: number, advice?: string][] = [
   [
     NoConnectionError,
     exitStatus.noConnection,
-    (message) =>
-      `${message}. Set TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or start a server (\`temporal server start-dev\`)`,
+    '. Set TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or start a server (`temporal server start-dev`)',
   ],
-  [AmbiguousReferenceError, exitStatus.refused, (message) => `${message} (--workflow)`],
+  [AmbiguousReferenceError, exitStatus.refused, ' (--workflow)'],
   [FirewallsUnknownError, exitStatus.notDone],
   [NoWorkerError, exitStatus.noConnection],
-  [JournalUnavailable, exitStatus.noConnection, (message) => `${message}. JOURNAL_URL says where it is`],
-  ...[OrderSagaError, UsageError, SettingsError, JournalSchemaError, JournalUnreadable].map(
-    (of) => [of, exitStatus.refused] as [typeof of, number],
-  ),
+  [JournalUnavailable, exitStatus.noConnection, '. JOURNAL_URL says where it is'],
+  [OrderSagaError, exitStatus.refused],
+  [UsageError, exitStatus.refused],
+  [SettingsError, exitStatus.refused],
+  [JournalSchemaError, exitStatus.refused],
+  [JournalUnreadable, exitStatus.refused],
 ];
 
-export function errorOutputOf(error: unknown): ErrorOutput {
+/** @returns lines for a person, and a document for `--json` */
+export function errorOutputOf(error: unknown): { status: number; lines: string[]; document: object } {
   const { name, message, stack = message } = error instanceof Error ? error : new Error(String(error));
   if (error instanceof InvalidRequestError) {
     const { problems } = error;
@@ -85,7 +72,7 @@ export function errorOutputOf(error: unknown): ErrorOutput {
     const said = error.cause === undefined ? message : `${message}: ${error.cause.message}`;
     return { status: exitStatus.noConnection, lines: [`Temporal cannot answer: ${said}`], document };
   }
-  const [, status, sentence = String] = outputs.find(([of]) => error instanceof of) ?? [];
+  const [, status, advice = ''] = outputs.find(([of]) => error instanceof of) ?? [];
   if (status === undefined) return { status: exitStatus.broken, lines: [stack], document };
-  return { status, lines: [sentence(message)], document };
+  return { status, lines: [message + advice], document };
 }

@@ -8,8 +8,12 @@ export interface Found {
   is: 'ok' | 'look' | 'wrong';
   found: string;
   /** What to do. */
-  then?: string;
+  then?: string | undefined;
 }
+
+export const ok = (what: string, found: string): Found => ({ what, is: 'ok', found });
+export const look = (what: string, found: string, then?: string): Found => ({ what, is: 'look', found, then });
+export const wrong = (what: string, found: string, then?: string): Found => ({ what, is: 'wrong', found, then });
 
 /** @returns the exit status */
 export function printFindings(printer: Printer, found: readonly Found[]): number {

@@ -1,9 +1,8 @@
 /** The commands that use the journal only: they work without Temporal, and show what Temporal has forgotten. */
-import { checkReference } from '../client/checked';
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
-import { readWorkflowId, type WorkflowName } from '../domain/identity';
+import type { WorkflowName } from '../domain/identity';
 import {
   confirmationsOf,
   nothingLost,
@@ -22,7 +21,7 @@ import { lookAtSchema, openToAsk } from '../journal/open';
 import { countsOf } from '../journal/health';
 import { recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
-import type { Came, CommandContext, OfWorkflow, Said } from './define';
+import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, timelineOf } from './print-record';
 
@@ -35,11 +34,9 @@ export async function record(
   target: string,
   { timeline, ...options }: OfWorkflow & { timeline?: boolean },
 ): Promise<Came> {
-  const { reference, workflow } = referenceOf(target, options);
-  return withJournal({ writes: false }, async (journal, name) => {
-    const key = await keyOf(journal, name, reference, workflow);
+  return withSaga(target, options, { writes: false }, async (journal, name, key) => {
     const found = await recordOf(journal, key);
-    if (found === undefined) throw nothingKnown(reference, name);
+    if (found === undefined) throw nothingKnown(key.reference, name);
     printer.lines(describeRecord(found));
     if (timeline) printer.table(timelineOf(found));
     const { unreadable = [] } = found;
@@ -50,19 +47,14 @@ export async function record(
   });
 }
 
-function referenceOf(target: string, { workflow }: OfWorkflow): { reference: string } & OfWorkflow {
-  return readWorkflowId(target) ?? { reference: checkReference(target), ...definedOnly({ workflow }) };
-}
-
 /** Records that the provider has cancelled an order whose saga has ended: that saga takes no decision any more. */
 export function orderCancelled(
   { printer }: CommandContext,
   target: string,
   { by, note, ...options }: OfWorkflow & Said,
 ): Promise<Came> {
-  const { reference, workflow } = referenceOf(target, options);
-  return withJournal({ writes: true }, async (journal, name) => {
-    const key = await keyOf(journal, name, reference, workflow);
+  return withSaga(target, options, { writes: true }, async (journal, name, key) => {
+    const { reference } = key;
     const written = await journal.cancelled(key, { by, note }, { isOver: true });
     if (written === 'none') throw new UsageError(`nothing was placed under ${reference}, by the journal ${name}`);
     if (written === 'open') {
@@ -78,6 +70,19 @@ export function orderCancelled(
     );
     return { document: { ...key, cancelled: true, changed: written === 'cancelled' } };
   });
+}
+
+/** @throws InvalidRequestError before the journal is opened */
+async function withSaga(
+  target: string,
+  options: OfWorkflow,
+  how: { writes: boolean },
+  work: (journal: Journal, name: string, key: SagaKey) => Promise<Came>,
+): Promise<Came> {
+  const { reference, workflow } = referenceIn(target, options);
+  return withJournal(how, async (journal, name) =>
+    work(journal, name, await keyOf(journal, name, reference, workflow)),
+  );
 }
 
 /** @throws UsageError, AmbiguousReferenceError */

@@ -23,8 +23,8 @@ export interface Screen {
 
 const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const frameMs = 120;
-const marks: Record<StepStatus, string> = {
-  ...{ pending: '·', running: '', done: '✓', stuck: '!', skipped: '-', undoing: '', undone: '↩', failed: '✗' },
+const marks: Partial<Record<StepStatus, string>> = {
+  ...{ pending: '·', done: '✓', stuck: '!', skipped: '-', undone: '↩', failed: '✗' },
 };
 
 const clearLine = '\u001b[2K';
@@ -82,15 +82,11 @@ export class Live {
   private lines(): string[] {
     const { columns = 80, rows = 24 } = this.screen;
     const most = Math.max(1, rows - 1);
-    const all = [...this.sagas].flatMap(([id, progress]) => this.linesOf(id, progress, progress.steps));
-    const open = [...this.sagas].flatMap(([id, progress]) =>
-      this.linesOf(
-        id,
-        progress,
-        progress.steps.filter(({ status }) => !['pending', 'done', 'skipped', 'undone'].includes(status)),
-      ),
-    );
-    const lines = all.length <= most ? all : open;
+    const linesOf = (isShown: (step: StepView) => boolean) =>
+      [...this.sagas].flatMap(([id, progress]) => this.linesOf(id, progress, progress.steps.filter(isShown)));
+    const all = linesOf(() => true);
+    const isSettled = ({ status }: StepView) => ['pending', 'done', 'skipped', 'undone'].includes(status);
+    const lines = all.length <= most ? all : linesOf((step) => !isSettled(step));
     const shown =
       lines.length <= most ? lines : [...lines.slice(0, most - 1), { text: `… ${lines.length - most + 1} more lines` }];
     return shown.map(({ text, style }) => {
@@ -109,7 +105,7 @@ export class Live {
 
   private lineOf(step: StepView): Line {
     const { status } = step;
-    const mark = marks[status] || frames[this.frame % frames.length];
+    const mark = marks[status] ?? frames[this.frame % frames.length];
     const line = { text: `  ${mark} ${describeStep(step)}` };
     return status === 'stuck' || status === 'failed' ? { ...line, style: 'red' } : line;
   }

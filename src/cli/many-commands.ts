@@ -1,5 +1,5 @@
 /** The commands about many sagas at once: whom a decision reaches, the job, and its end. */
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { countedBy, inboxGroupings } from '../client/inbox';
 import { checkJob, type JobHandle, type ManyPreview } from '../client/jobs';
@@ -198,12 +198,10 @@ async function isConfirmed(
     return false;
   }
   printer.toStderr(`${asked}: ${inThousands(count)} sagas. Start? Type yes:`);
-  const answers = createInterface({ input: stdin });
-  try {
-    const said = await answers.question('');
+  // Whoever ends the input (Ctrl-D) has not said yes.
+  for await (const said of createInterface({ input: stdin })) {
     if (said.trim().toLowerCase() === 'yes') return true;
-  } finally {
-    answers.close();
+    break;
   }
   printer.toStderr('nothing was started');
   return false;

@@ -9,6 +9,8 @@ import { describeLeftovers } from './ending';
 
 const valueMax = 300;
 
+const unexpected = 'a call took effect unexpectedly: look whether it is there twice';
+
 /** The pivot of each workflow. */
 const nouns: Partial<Record<SagaRecord['workflow'], string>> = {
   provisionServers: 'the order',
@@ -18,17 +20,17 @@ const nouns: Partial<Record<SagaRecord['workflow'], string>> = {
 
 export function describeRecord(record: SagaRecord): string[] {
   const { workflow, reference, account, firstSeen, state, total, currency, servers, unreadable } = record;
+  const times = record.corrections.length;
   const last = record.endings.findLast((ending) => ending.workflow !== 'cleanCart');
   return [
     `${workflowIdOf(workflow, reference)}: ${state}`,
     ...(state === 'open'
       ? ['  no run has recorded its end: the saga runs, waits, or was ended from outside; what would be left by now:']
-      : []),
-    ...(state === 'open' || last === undefined
-      ? []
-      : [`  ended on ${last.at} as ${last.ended ?? last.outcome}${whyOf(last)}`]),
+      : last
+        ? [`  ended on ${last.at} as ${last.ended ?? last.outcome}${whyOf(last)}`]
+        : []),
     `  first seen on ${firstSeen.at}, by run ${firstSeen.run || 'unknown'}${account === undefined ? '' : `, account ${account}`}`,
-    ...correctionsOf(record),
+    ...(times === 0 ? [] : [`  the request was corrected ${times === 1 ? 'once' : `${times} times`} (--timeline)`]),
     ...placementOf(record),
     ...(total === undefined ? [] : [`  quoted ${total} ${currency ?? ''}`]),
     ...(servers ?? []).map(
@@ -45,25 +47,17 @@ export function describeRecord(record: SagaRecord): string[] {
   ];
 }
 
-function correctionsOf({ corrections }: SagaRecord): string[] {
-  const times = corrections.length;
-  return times === 0 ? [] : [`  the request was corrected ${times === 1 ? 'once' : `${times} times`} (--timeline)`];
-}
-
 function placementOf({ workflow, placement, effects }: SagaRecord): string[] {
   const noun = nouns[workflow];
   if (noun === undefined) return [];
-  const late = effects.some((effect) => effect.late !== undefined);
-  switch (placement) {
-    case 'none':
-      return ['  nothing was placed'];
-    case 'unknown':
-      return [`  nobody knows whether ${noun} was placed`];
-    case 'cancelled':
-      return [`  ${noun} was placed, and the provider has cancelled it`];
-    case 'placed':
-      return [`  ${noun} was placed${late ? '; a call took effect unexpectedly: look whether it is there twice' : ''}`];
-  }
+  const isLate = effects.some((effect) => effect.late !== undefined);
+  const sentences = {
+    none: 'nothing was placed',
+    unknown: `nobody knows whether ${noun} was placed`,
+    cancelled: `${noun} was placed, and the provider has cancelled it`,
+    placed: `${noun} was placed${isLate ? `; ${unexpected}` : ''}`,
+  };
+  return [`  ${sentences[placement]}`];
 }
 
 interface Happening {
@@ -92,8 +86,7 @@ export function timelineOf({ firstSeen, corrections, effects, endings }: SagaRec
   });
   // When it came is not known.
   const late = effects.filter((effect) => effect.late !== undefined);
-  const sentence = 'a call took effect unexpectedly: look whether it is there twice';
-  return [...rows, ...late.map(({ step, id }) => ['', 'LATE', `${step}, row ${id}: ${sentence}`])];
+  return [...rows, ...late.map(({ step, id }) => ['', 'LATE', `${step}, row ${id}: ${unexpected}`])];
 }
 
 function correctionOf({ at, run, step, correction, ...said }: RecordedCorrection): Happening {

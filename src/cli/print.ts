@@ -71,29 +71,36 @@ export class Printer {
   }
 
   document(value: unknown): void {
-    if (this.json) this.streams.out.write(`${JSON.stringify(redact(value), null, 2)}\n`);
+    if (this.json) this.streams.out.write(`${asJson(value, 2)}\n`);
   }
 
   /** One of several documents: a line of its own. */
   documentLine(value: unknown): void {
-    if (this.json) this.streams.out.write(`${JSON.stringify(redact(value))}\n`);
+    if (this.json) this.streams.out.write(`${asJson(value)}\n`);
   }
 
   table(table: readonly (readonly string[])[]): void {
     const widths = table[0]?.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0))) ?? [];
-    for (const cells of table) {
-      this.line(
-        cells
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd(),
-      );
-    }
+    this.lines(table.map((cells) => inColumns(cells, widths)));
   }
 }
 
+export function inColumns(cells: readonly string[], widths: readonly number[]): string {
+  const padded = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  return padded.join('  ').trimEnd();
+}
+
+/** Controls, and what turns the direction of writing. */
+// eslint-disable-next-line no-control-regex
+const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 /** A provider's words and a person's notes must not steer the terminal. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ');
+  return text.replace(steering, ' ');
+}
+
+/** The same value, without a secret field; JSON itself escapes only some of what steers a terminal. */
+function asJson(value: unknown, indent = 0): string {
+  const escaped = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(redact(value), null, indent).replace(steering, escaped);
 }

@@ -2,7 +2,7 @@
  * Asks a provider, by reads only, what it answers where its document shows nothing, and which settings follow. It
  * orders nothing and changes nothing.
  */
-import { readProviderConfig } from '../config';
+import { readProviderConfig, settingsGiven } from '../config';
 import { pointersTo, readPointers } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
@@ -10,7 +10,7 @@ import { credentialsOf } from '../provider/options';
 import { readFirewallIds } from '../provider/schemas';
 import type { Came, CommandContext } from './define';
 import { exitStatus } from './exit-status';
-import { messageOf, printFindings, type Found } from './findings';
+import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
 
 interface Asked {
   /** A server that exists. */
@@ -51,8 +51,9 @@ class Probe {
   private readonly provider = this.client();
 
   constructor(private readonly asked: Asked) {
-    for (const [name, value] of Object.entries(this.config.given))
-      if (value && name.startsWith('PROVIDER_')) this.settings[name] = name === 'PROVIDER_TOKEN' ? '…' : value;
+    const { given } = this.config;
+    for (const [name, value] of Object.entries(settingsGiven(given)))
+      if (given[name] && name.startsWith('PROVIDER_')) this.settings[name] = value === '(set)' ? '…' : value;
   }
 
   async all(): Promise<void> {
@@ -75,24 +76,22 @@ class Probe {
     if (answer.failure?.name === 'NotSent') {
       this.isReached = false;
       const then = 'is PROVIDER_BASE_URL right, and may this machine reach it?';
-      this.found.push({ what: 'provider', is: 'wrong', found: answer.says, then });
+      this.found.push(wrong('provider', answer.says, then));
       return false;
     }
     if (answer.failure && ['Unauthorized', 'TokenUnreadable'].includes(answer.failure.name)) {
       const then = 'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent';
-      this.found.push({ what, is: 'wrong', found: answer.says, then });
+      this.found.push(wrong(what, answer.says, then));
       return false;
     }
     if (this.config.provider.readToken === undefined) {
-      this.found.push({ what, is: 'look', found: 'none is set, and none was asked for' });
+      this.found.push(look(what, 'none is set, and none was asked for'));
       return true;
     }
     const without = await answerOf(() => this.client({ withToken: false }).listFirewalls(server));
-    this.found.push(
-      without.failure?.name === 'Unauthorized'
-        ? { what, is: 'ok', found: `taken; without it: ${without.says}` }
-        : { what, is: 'look', found: `taken; without it: ${without.says}`, then: 'ask the provider what it protects' },
-    );
+    const found = `taken; without it: ${without.says}`;
+    const isAsked = without.failure?.name === 'Unauthorized';
+    this.found.push(isAsked ? ok(what, found) : look(what, found, 'ask the provider what it protects'));
     return true;
   }
 
@@ -101,22 +100,17 @@ class Probe {
     const what = `firewalls of server ${server}`;
     const answer = await answerOf(() => this.provider.listFirewalls(server));
     if (answer.failure) {
-      const then = 'is it the object id of a server that exists?';
-      this.found.push({ what, is: 'wrong', found: answer.says, then });
+      this.found.push(wrong(what, answer.says, 'is it the object id of a server that exists?'));
     } else {
       const read = readFirewallIds(answer.value);
       const shape = excerpt(this.provider.blank(answer.value));
+      const then = 'sagas cannot see whether servers are protected: they report server-unverified';
       this.found.push(
-        read
-          ? { what, is: 'ok', found: `can be read: ${read.ids.join(', ') || 'none'}` }
-          : {
-              ...{ what, is: 'look', found: `cannot be read: ${shape}` },
-              then: 'sagas cannot see whether servers are protected: they report server-unverified',
-            },
+        read ? ok(what, `can be read: ${read.ids.join(', ') || 'none'}`) : look(what, `cannot be read: ${shape}`, then),
       );
     }
     const unknown = await answerOf(() => this.provider.listFirewalls(noServer));
-    this.found.push({ what: 'a server that is not there', is: unknown.failure ? 'ok' : 'look', found: unknown.says });
+    this.found.push((unknown.failure ? ok : look)('a server that is not there', unknown.says));
   }
 
   /** Row 5, in both forms that the document has. */
@@ -128,14 +122,14 @@ class Probe {
       const answer = await answerOf(() => this.client({ method }).quoteChangeOrder(body));
       if (!answer.failure) {
         const { total, currency } = answer.value;
-        this.found.push({ what, is: 'ok', found: `${method}: ${total} ${currency}` });
+        this.found.push(ok(what, `${method}: ${total} ${currency}`));
         if (method !== 'PUT') this.settings['PROVIDER_QUOTE_METHOD'] = method;
         return;
       }
       answers.push(`${method}: ${answer.says}`);
     }
     const then = 'is it a subscription that vm_backup fits? Changes need a quote';
-    this.found.push({ what, is: 'wrong', found: answers.join('; '), then });
+    this.found.push(wrong(what, answers.join('; '), then));
   }
 
   /** Row 7. */
@@ -145,10 +139,10 @@ class Probe {
       this.provider.quotePlanSwitch({ subscription_id: subscription, plan_id: plan }),
     );
     if (answer.failure) {
-      this.found.push({ what, is: 'wrong', found: answer.says, then: 'is it a plan of the same type?' });
+      this.found.push(wrong(what, answer.says, 'is it a plan of the same type?'));
     } else {
       const { available, total, currency } = answer.value;
-      this.found.push({ what, is: 'ok', found: `${total} ${currency}${available ? '' : ', not available'}` });
+      this.found.push(ok(what, `${total} ${currency}${available ? '' : ', not available'}`));
     }
   }
 
@@ -158,20 +152,20 @@ class Probe {
     const { account, label } = this.asked;
     const answer = await answerOf(() => this.provider.findServers({ path, account, label }));
     if (answer.failure) {
-      this.found.push({ what, is: 'wrong', found: answer.says });
+      this.found.push(wrong(what, answer.says));
       return;
     }
     const pointers = pointersTo(server, answer.value);
     const shape = excerpt(this.provider.blank(answer.value));
     if (pointers.length === 0) {
       const then = 'is it a server of that account and label? Without it no pointer can be found';
-      this.found.push({ what, is: 'look', found: `names no server ${server}: ${shape}`, then });
+      this.found.push(look(what, `names no server ${server}: ${shape}`, then));
       return;
     }
     const [pointer = ''] = pointers;
     const found = `names ${readPointers([pointer], answer.value).length} servers at ${pointers.join(', ')}`;
-    const others = { is: 'look', then: `choose the pointer that is the object id: ${shape}` } as const;
-    this.found.push({ what, found, ...(pointers.length === 1 ? { is: 'ok' } : others) });
+    const then = `choose the pointer that is the object id: ${shape}`;
+    this.found.push(pointers.length === 1 ? ok(what, found) : look(what, found, then));
     this.settings['SERVER_DIRECTORY_PATH'] = path;
     this.settings['SERVER_DIRECTORY_POINTERS'] = pointer;
   }

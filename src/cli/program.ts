@@ -79,23 +79,19 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .argument('<SERVER>', 'its object id', objectId)
     .action(run(firewallsOf));
   command(program, 'status <REFERENCE>', 'show the state of a saga').addOption(ofWorkflow()).action(run(status));
-  command(
-    program,
-    'watch <REFERENCE...>',
-    'show each change until the sagas end or wait for a decision (--json: lines)',
-  )
+  const watches = 'show each change until the sagas end or wait for a decision (--json: lines)';
+  command(program, 'watch <REFERENCE...>', watches)
     .addOption(ofWorkflow())
     .option('--follow', 'do not stop at a wait, but at the end')
     .action(run(watch));
+  const atStep = 'only at this step; with * at its end, at each that begins so: add-cart-item-*';
   const states = ['waiting', ...listedStates, 'failed', 'cancelled'];
   command(program, 'list', 'list sagas')
-    .addOption(
-      new Option('--state <STATE>', 'only sagas in this state; waiting is any wait for a decision').choices(states),
-    )
+    .addOption(new Option('--state <STATE>', 'only in this state; waiting is any wait for a decision').choices(states))
     .addOption(ofWorkflow())
     .option('--server <ID>', 'only sagas that bought the server of this object id, or change its firewalls', objectId)
     .option('--account <ACCOUNT>', 'only of this account')
-    .option('--step <STEP>', 'only at this step; with * at its end, at each that begins so: add-cart-item-*')
+    .option('--step <STEP>', atStep)
     .option('--metadata <NAME=VALUE>', 'only those whose request says this in its metadata')
     .option('--where <FILTER>', 'a list filter of Temporal, for all else')
     .option('--limit <NUMBER>', 'how many rows at most', whole(1), 100)
@@ -103,7 +99,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   command(program, 'inbox', 'show what waits for a decision, and what has waited longest (status 4: something waits)')
     .addOption(new Option('--by <WHAT>', 'what to count by').choices(inboxGroupings).default('kind'))
     .addOption(new Option('--kind <KIND>', 'only this kind of wait').choices(waitKinds))
-    .option('--step <STEP>', 'only at this step; with * at its end, at each that begins so: add-cart-item-*')
+    .option('--step <STEP>', atStep)
     .option('--account <ACCOUNT>', 'only of this account')
     .option('--older-than <TIME>', 'only what has waited longer, like 15m, 4h or 2d', period)
     .addOption(ofWorkflow())
@@ -112,11 +108,8 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}; JSON or its FILE`)
     .addOption(ofWorkflow())
     .action(run(decide));
-  saying(
-    program,
-    'cancel <REFERENCE>',
-    'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)',
-  )
+  const stops = 'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)';
+  saying(program, 'cancel <REFERENCE>', stops)
     .addOption(ofWorkflow())
     .option('--no-wait', 'return when the cancellation is requested')
     .action(run(cancel));
@@ -151,11 +144,8 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .option('--server <OBJECT_ID>', 'only what has brought this server', objectId)
     .addOption(new Option('--format <NAME>', 'how it is printed').choices(['table', 'json', 'csv']).default('table'))
     .action(run(later(() => import('./purchases.js'), 'purchases')));
-  saying(
-    program,
-    'cancelled <REFERENCE>',
-    'say that the provider has cancelled what an ended saga placed; it works without Temporal',
-  )
+  const isCancelled = 'say that the provider has cancelled what an ended saga placed; it works without Temporal';
+  saying(program, 'cancelled <REFERENCE>', isCancelled)
     .addOption(ofWorkflow())
     .action(run(later(ofTheJournal, 'orderCancelled')));
 

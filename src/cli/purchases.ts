@@ -3,7 +3,7 @@ import type { Fate } from '../domain/spending';
 import { bought, type Bought } from '../journal/bought';
 import type { Came, CommandContext } from './define';
 import { withJournal } from './journal-commands';
-import { printable } from './print';
+import { inColumns, printable } from './print';
 
 interface Asked {
   account?: string;
@@ -40,19 +40,18 @@ const columns: readonly [name: string, of: (row: Bought) => string | number | un
   ],
 ];
 
-interface Format {
-  head: string;
-  /** Begins with what separates it from what came before. @param index from 0 */
-  row: (row: Bought, index: number) => string;
-  tail: string;
-}
-
 const names = columns.map(([name]) => name);
+const widths = columns.map(([, , width]) => width);
 
-const formats: Record<Asked['format'], Format> = {
+/** A row begins with what separates it from what came before; the first one has the index 0. */
+const formats: Record<Asked['format'], { head: string; row: (row: Bought, index: number) => string; tail: string }> = {
   table: {
-    head: inColumns(names),
-    row: (row) => `\n${inColumns(columns.map(([, of]) => printable(String(of(row) ?? ''))))}`,
+    head: inColumns(names, widths),
+    row: (row) =>
+      `\n${inColumns(
+        columns.map(([, of]) => printable(String(of(row) ?? ''))),
+        widths,
+      )}`,
     tail: '\n',
   },
   json: { head: '[', row: (row, index) => `${index > 0 ? ',' : ''}\n${JSON.stringify(row)}`, tail: '\n]\n' },
@@ -76,13 +75,6 @@ export function purchases({ printer }: CommandContext, asked: Asked): Promise<Ca
     await printer.flow(tail);
     return {};
   });
-}
-
-function inColumns(cells: readonly string[]): string {
-  return cells
-    .map((cell, index) => cell.padEnd(columns[index]?.[2] ?? 0))
-    .join('  ')
-    .trimEnd();
 }
 
 /** As RFC 4180 has it. A text that a spreadsheet would take for a formula begins with an apostrophe. */

@@ -1,6 +1,4 @@
 /** The commands that schedule sweeps, start them, and show what they have found. */
-import { setTimeout as pause } from 'node:timers/promises';
-import type { OrderSagaClient } from '../client/client';
 import type { SweepRun, SweepSchedule } from '../client/reconcile';
 import { definedOnly } from '../domain/defined-only';
 import { describeCounts, describeFinding, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
@@ -56,40 +54,18 @@ export function sweepNow(
   { printer }: CommandContext,
   { detach, ...options }: Options & { detach?: boolean },
 ): Promise<Came> {
-  return withSagas(async (sagas) => {
-    const { sweeps } = sagas;
+  return withSagas(async ({ sweeps }) => {
     const { runId, existing } = await sweeps.start(requestOf(options));
     printer.line(existing ? 'a sweep is under way already, and is followed' : 'the sweep is started');
     if (detach) return { document: { runId, existing } };
-    const over = new AbortController();
-    void sayWhereNobodyWorks(sagas, runId, over.signal, (line) => {
-      printer.toStderr(line);
-    });
-    const ended = await sweeps.ended(runId).finally(() => {
-      over.abort();
+    const ended = await sweeps.ended(runId, {
+      onUntaken: () => {
+        printer.toStderr('no worker has taken it yet; it begins when one runs');
+      },
     });
     printer.lines(describeSweep(ended));
     return { document: ended, status: statusOf(ended) };
   });
-}
-
-/** As long as for a query: a running worker takes it within milliseconds. */
-const takenWithinMs = 10_000;
-
-async function sayWhereNobodyWorks(
-  { temporal }: OrderSagaClient,
-  runId: string,
-  signal: AbortSignal,
-  say: (line: string) => void,
-): Promise<void> {
-  try {
-    await pause(takenWithinMs, undefined, { signal });
-    // Started, and its first task scheduled.
-    const { historyLength } = await temporal.workflow.getHandle('reconcile', runId).describe();
-    if (historyLength <= 2) say('no worker has taken it yet; it begins when one runs');
-  } catch {
-    // It is over, or the command fails by itself.
-  }
 }
 
 function statusOf({ closeTime, report }: SweepRun): number {

@@ -106,7 +106,8 @@ export function watchingOn(printer: Printer, manySagas = false): Watching {
 function describeWait({ id, kind, step, steps, question, choices, since }: Waiting, workflowId: string): string[] {
   return [
     `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
-    `  ${question}`,
+    // It may quote a provider, none of whose lines may look like one of ours.
+    `  ${question.replace(/\s+/g, ' ')}`,
     ...choices.map(
       (name) =>
         `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id, steps)}'   # ${decisionHints[name].does}`,

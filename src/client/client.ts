@@ -348,26 +348,18 @@ export class OrderSagaClient {
  * Where fairness is on at the server (`matching.enableFairness`), accounts take turns: a thousand orders of one do not
  * come before the first of another. Elsewhere the key has no effect. Its length is Temporal's limit.
  */
-function fairnessOf({
-  account,
-}: {
-  reference: string;
-  account?: string | undefined;
-}): Pick<WorkflowStartOptions, 'priority'> {
+function fairnessOf({ account }: { reference: string; account?: string | undefined }) {
   return account === undefined ? {} : { priority: { fairnessKey: accountName(account).slice(0, 64) } };
 }
 
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
 
-/** A reference is used once, whatever the outcome of its run. Temporal may forget the run; the journal does not. */
-/** Somebody deletes its runs as fast as they are started: no number of tries helps. */
+/** Where somebody deletes its runs as fast as they are started, no number of tries helps. */
 const startsMax = 10;
 const startPauseMs = 100;
 
-const startOnce: Policies = {
-  workflowIdReusePolicy: 'REJECT_DUPLICATE',
-  workflowIdConflictPolicy: 'FAIL',
-};
+/** A reference is used once, whatever the outcome of its run. Temporal may forget the run; the journal does not. */
+const startOnce: Policies = { workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'FAIL' };
 
 /**
  * After a run that took no reference: otherwise one invalid start would block it for ever. The new run asks the
@@ -376,7 +368,4 @@ const startOnce: Policies = {
 const overNothing: Policies = { ...startOnce, workflowIdReusePolicy: 'ALLOW_DUPLICATE' };
 
 /** For a workflow that does no harm twice. */
-const againAfterItsEnd: Policies = {
-  workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-  workflowIdConflictPolicy: 'USE_EXISTING',
-};
+const againAfterItsEnd: Policies = { ...overNothing, workflowIdConflictPolicy: 'USE_EXISTING' };

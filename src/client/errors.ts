@@ -23,9 +23,6 @@ export class InvalidRequestError extends OrderSagaError {
   }
 }
 
-/** More differing fields than these are counted, not named, so that the message stays readable. */
-const namedMax = 20;
-
 /**
  * The reference belongs to another request, whose run is left as it is. Nothing was started, and nothing will be under
  * this reference: choose a new one, or send the request that it belongs to.
@@ -46,11 +43,13 @@ export class ReferenceTakenError extends OrderSagaError {
   }
 }
 
-const listed = (fields: readonly string[]) =>
-  namesOfFirst(
-    fields.map((field) => field || 'the request as a whole'),
-    namedMax,
-  );
+/** More of them are counted, not named, so that the message stays readable. */
+const namedMax = 20;
+
+function listed(fields: readonly string[]): string {
+  const names = fields.map((field) => field || 'the request as a whole');
+  return namesOfFirst(names, namedMax);
+}
 
 /** Temporal knows nothing under this reference: it was never used, or its run is past the namespace's retention. */
 export class UnknownReferenceError extends OrderSagaError {

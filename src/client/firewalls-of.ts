@@ -1,6 +1,5 @@
 /** A look at a server's firewalls: a worker makes it, because the client cannot call the provider. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import { firewallsOfSchema, lookIdOf, type ServerFirewalls } from '../domain/firewalls-of';
@@ -8,12 +7,10 @@ import { check } from '../domain/validation';
 import { valueOf } from './checked';
 import { FirewallsUnknownError, NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
+import { unlessUntaken } from './untaken';
 
 /** Longer than the longest call. A look that no worker takes ends by itself: it is not a saga. */
 const lookWithinMs = 60_000;
-
-/** As long as for a query: a running worker takes it within milliseconds. */
-const takenWithinMs = 10_000;
 
 /** @throws InvalidRequestError, FirewallsUnknownError, NoWorkerError, NoConnectionError */
 export async function lookAtFirewalls(
@@ -33,17 +30,12 @@ export async function lookAtFirewalls(
   );
   const found = withTemporalErrors(temporal, () => run.result() as Promise<ServerFirewalls>);
   const look = { untaken: false };
-  const silence = new AbortController();
   try {
-    void pause(takenWithinMs, undefined, { signal: silence.signal })
-      .then(async () => {
-        // Started, and its first task scheduled: no worker has begun it, and none should begin it later.
-        if ((await run.describe()).historyLength > 2) return;
-        look.untaken = true;
-        await run.terminate('no worker took it');
-      })
-      .catch(() => undefined);
-    return await found;
+    return await unlessUntaken(run, found, () => {
+      // None should begin it later.
+      look.untaken = true;
+      return run.terminate('no worker took it');
+    });
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
     const { cause } = error;
@@ -54,7 +46,5 @@ export async function lookAtFirewalls(
       (cause instanceof ApplicationFailure ? cause.type : undefined) ?? 'WorkerLost',
       cause?.message ?? error.message,
     );
-  } finally {
-    silence.abort();
   }
 }

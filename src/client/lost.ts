@@ -4,6 +4,7 @@ import type { WorkflowName } from '../domain/identity';
 import { waysLost, type Standing } from '../domain/lost';
 import { isOutcome } from '../domain/outcomes';
 import { requestSchemas, type RequestOf } from '../domain/requests';
+import { quoted } from '../temporal/list-filter';
 import { ReferenceTakenError, UnknownReferenceError } from './errors';
 import { requireSameRequest } from './first-request';
 import { withTemporalErrors } from './temporal-errors';
@@ -18,8 +19,7 @@ import { latestOf, toRow } from './saga-list';
 export async function standingOf(temporal: Client, workflowIds: readonly string[]): Promise<Map<string, Standing>> {
   const standing = new Map<string, Standing>();
   if (workflowIds.length === 0) return standing;
-  const named = workflowIds.map((id) => `'${id}'`).join(', ');
-  const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${named})`;
+  const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${quoted(workflowIds)})`;
   await withTemporalErrors(temporal, async () => {
     for await (const run of temporal.workflow.list({ query })) if (toRow(run)) standing.set(run.workflowId, 'open');
   });
@@ -55,14 +55,9 @@ export async function untouchedBySame<W extends WorkflowName>(
 }
 
 async function describe(temporal: Client, workflowId: string): Promise<Standing> {
-  try {
-    const run = await latestOf(temporal, workflowId);
-    if (run === undefined) return 'gone';
-    if (run.state !== 'lost') return isOutcome(run.state) ? 'ended' : 'open';
-    const status = run.status.toLowerCase().replace('_', '-');
-    return waysLost.find((way) => way === status) ?? 'failed';
-  } catch (error) {
-    if (error instanceof UnknownReferenceError) return 'gone';
-    throw error;
-  }
+  const run = await latestOf(temporal, workflowId);
+  if (run === undefined) return 'gone';
+  if (run.state !== 'lost') return isOutcome(run.state) ? 'ended' : 'open';
+  const status = run.status.toLowerCase().replace('_', '-');
+  return waysLost.find((way) => way === status) ?? 'failed';
 }

@@ -22,6 +22,7 @@ import { check } from '../domain/validation';
 import { valueOf } from './checked';
 import { InvalidRequestError } from './errors';
 import { startUnlessThere, withTemporalErrors } from './temporal-errors';
+import { unlessUntaken } from './untaken';
 
 /** A sweep of many servers takes minutes; after a month, what it looks at has become too old. */
 const everyMinMs = 5 * 60_000;
@@ -134,11 +135,17 @@ export class Sweeps {
     return { workflowId: reconcileWorkflow, taskQueue: this.taskQueue, args: [request], staticSummary };
   }
 
-  /** Waits for the end of the sweep that was started at once. @throws NoConnectionError */
-  ended(runId: string): Promise<SweepRun> {
+  /**
+   * Waits for the end of the sweep that was started at once.
+   *
+   * @param onUntaken is called once where no worker takes it
+   * @throws NoConnectionError
+   */
+  ended(runId: string, { onUntaken = () => undefined }: { onUntaken?: () => unknown } = {}): Promise<SweepRun> {
+    const run = this.temporal.workflow.getHandle(reconcileWorkflow, runId);
     return this.asked(async () => {
       // It may have gone on in another run, which has the report.
-      const report = await this.reportOf(reconcileWorkflow, runId);
+      const report = await unlessUntaken(run, this.reportOf(reconcileWorkflow, runId), onUntaken);
       return described(await this.temporal.workflow.getHandle(reconcileWorkflow).describe(), report);
     });
   }

@@ -158,28 +158,30 @@ export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGene
 
 /** A reset leaves a terminated run behind; the saga goes on in another one. */
 async function goesOnInAnother(temporal: Client, { workflowId, runId }: SagaRow): Promise<boolean> {
-  const latest = await latestOf(temporal, workflowId).catch((error: unknown) => {
-    if (error instanceof UnknownReferenceError) return undefined;
-    throw error;
-  });
-  return latest !== undefined && latest.runId !== runId;
+  return ((await latestOf(temporal, workflowId)) ?? { runId }).runId !== runId;
 }
 
 /**
  * The last run of a saga. A run that was refused before it did anything, or is of another type, says nothing about the
  * saga: then it is the last run before that one, if visibility still has it.
  *
- * @throws UnknownReferenceError, NoConnectionError
+ * @returns undefined where Temporal knows of none
+ * @throws NoConnectionError
  */
 export async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow | undefined> {
-  const latest = toRow(await withTemporalErrors(temporal, () => temporal.workflow.getHandle(workflowId).describe()));
-  if (latest !== undefined && latest.state !== 'untouched') return latest;
-  const query = `WorkflowId = '${workflowId}' AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
-  return withTemporalErrors(temporal, async () => {
-    for await (const run of temporal.workflow.list({ query, pageSize: 10 })) {
-      const row = toRow(run);
-      if (row !== undefined) return row;
-    }
-    return undefined;
-  });
+  try {
+    return await withTemporalErrors(temporal, async () => {
+      const latest = toRow(await temporal.workflow.getHandle(workflowId).describe());
+      if (latest !== undefined && latest.state !== 'untouched') return latest;
+      const query = `WorkflowId = '${workflowId}' AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
+      for await (const run of temporal.workflow.list({ query, pageSize: 10 })) {
+        const row = toRow(run);
+        if (row !== undefined) return row;
+      }
+      return undefined;
+    });
+  } catch (error) {
+    if (error instanceof UnknownReferenceError) return undefined;
+    throw error;
+  }
 }

@@ -47,6 +47,12 @@ const environmentOf = (url: string) => ({ JOURNAL_URL: url, TEMPORAL_ADDRESS: '1
 const run = (url: string, args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> =>
   runHere(args, '', { ...environmentOf(url), ...environment });
 
+async function made(kind: keyof typeof places): Promise<string> {
+  const url = await places[kind]();
+  await run(url, ['journal', 'migrate']);
+  return url;
+}
+
 const documentIn = ({ out }: Ended) => JSON.parse(out) as Record<string, unknown>;
 
 async function withJournal<T>(
@@ -99,12 +105,12 @@ function aJournal(kind: keyof typeof places): void {
     expect(status).toBe(0);
     const schema = String(schemaNumber);
     expect(out).toContain(`journal         ${name}\nschema          ${schema}; this release needs ${schema}\n`);
+    if (kind === 'file') expect(out).toMatch(/database {8}a file: /);
     expect(out).toMatch(/restored {8}not noticed\nnew references {2}are trusted to be new\nreferences {6}0\n/);
   });
 
   it('tells how many references it has, and of how many orders nobody knows', async () => {
-    const url = await places[kind]();
-    await run(url, ['journal', 'migrate']);
+    const url = await made(kind);
     await withJournal(url, undefined, async (journal) => {
       for (const reference of ['R-1', 'R-2', 'R-3', 'R-4']) await take(journal, reference);
       await meanOrder(journal, 'R-1');
@@ -126,31 +132,8 @@ function aJournal(kind: keyof typeof places): void {
     expect(out).toContain('orders, change orders and switches: 1 meant, 1 of unknown outcome\n');
   });
 
-  it('waits for a person where its database was restored or failed over, and says so', async () => {
-    const url = await places[kind]();
-    await run(url, ['journal', 'migrate']);
-    if (kind === 'file') {
-      const { status, out } = await run(url, ['journal', 'status']);
-      expect(status).toBe(0);
-      expect(out).toMatch(/database {8}a file: /);
-      return;
-    }
-    await withJournal(url, undefined, (journal) =>
-      journal.db.updateTable('journal').set({ identity: '1/0000000A' }).execute(),
-    );
-    const { status, out } = await run(url, ['journal', 'status']);
-    expect(status).toBe(4);
-    expect(out).toMatch(
-      /restored {8}the journal’s database was restored .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
-    );
-    const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
-    expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
-    expect((await run(url, ['journal', 'status'])).status).toBe(0);
-  });
-
   it('waits for a person where it was found to be an older copy, and is told what new references are', async () => {
-    const url = await places[kind]();
-    await run(url, ['journal', 'migrate']);
+    const url = await made(kind);
     const noticedMs = Date.parse('2026-01-02T03:04:05.000Z');
     await withJournal(url, undefined, (journal) =>
       journal.db.updateTable('journal').set({ restored_ms: noticedMs, epoch: noticedMs }).execute(),
@@ -198,8 +181,7 @@ function aJournal(kind: keyof typeof places): void {
   });
 
   it('keeps who has said so, and why: no word of that kind is taken without, and the rows stay', async () => {
-    const url = await places[kind]();
-    await run(url, ['journal', 'migrate']);
+    const url = await made(kind);
     const all = [
       ['journal', 'restored', '--new-references', 'ask'],
       ['journal', 'restored', '--nothing-lost'],
@@ -210,14 +192,9 @@ function aJournal(kind: keyof typeof places): void {
     ];
     const { epoch } = documentIn(await run(url, ['journal', 'status', '--json']));
     for (const args of all) {
-      for (const less of [
-        [],
-        ['--by', 'ann'],
-        ['--note', 'why'],
-        ['--by', '', '--note', 'why'],
-        ['--by', 'ann', '--note', ' '],
-      ]) {
-        expect(await run(url, [...args, ...less])).toMatchObject({ status: 2, out: '' });
+      for (const less of ['', '--by=ann', '--note=why', '--by= --note=why', '--by=ann --note= ']) {
+        const said = less === '' ? [] : less.split(/ (?=--)/);
+        expect(await run(url, [...args, ...said])).toMatchObject({ status: 2, out: '' });
       }
     }
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ epoch, confirmations: [] });
@@ -235,46 +212,31 @@ function aJournal(kind: keyof typeof places): void {
     });
   });
 
-  it('restored with trust asks about no new reference', async () => {
-    const url = await places[kind]();
-    await run(url, ['journal', 'migrate']);
-    const { status, out } = await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'trust']);
-    expect(status).toBe(0);
-    expect(out).toMatch(/no worker had noticed[^]*references that are new here are trusted to be new\n/);
-    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ newReferences: 'trust' });
-  });
-
-  describe('that is encrypted', () => {
-    let url: string;
-    beforeAll(async () => {
-      url = await places[kind]();
-      await run(url, ['journal', 'migrate']);
-      await withJournal(url, keyOne, async (journal) => {
-        await take(journal, 'R-1');
-        const meant = await meanOrder(journal, 'R-1');
-        await journal.answered(keyOf('R-1'), meant, { outcome: 'unknown', failure: 'UnknownOutcome', answer: null });
-        await journal.deny(keyOf('R-1'), meant.knows.row, { by: 'ada', note: 'not in the panel' });
-      });
+  it('that is encrypted is read with the key that it was written with, also where that is not the first one any more', async () => {
+    const url = await made(kind);
+    await withJournal(url, keyOne, async (journal) => {
+      await take(journal, 'R-1');
+      const meant = await meanOrder(journal, 'R-1');
+      await journal.answered(keyOf('R-1'), meant, { outcome: 'unknown', failure: 'UnknownOutcome', answer: null });
+      await journal.deny(keyOf('R-1'), meant.knows.row, { by: 'ada', note: 'not in the panel' });
     });
-
-    it('is read with the key that it was written with, also where that is not the first one any more', async () => {
-      const { status, out, err } = await run(url, ['record', 'R-1', '--json'], { PAYLOAD_KEYS: `${keyTwo},${keyOne}` });
-      expect({ status, err }).toEqual({ status: 0, err: '' });
-      const record = recordSchema.parse(JSON.parse(out));
-      expect(record).toMatchObject({
-        request: { reference: 'R-1', items: [{ password: '[redacted]' }] },
-        effects: [{ outcome: 'denied', decided: { by: 'ada', note: 'not in the panel' } }],
-      });
-      expect(record).not.toHaveProperty('unreadable');
-      expect(out).not.toContain(secret);
+    const { status, out, err } = await run(url, ['record', 'R-1', '--json'], { PAYLOAD_KEYS: `${keyTwo},${keyOne}` });
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    const record = recordSchema.parse(JSON.parse(out));
+    expect(record).toMatchObject({
+      request: { reference: 'R-1', items: [{ password: '[redacted]' }] },
+      effects: [{ outcome: 'denied', decided: { by: 'ada', note: 'not in the panel' } }],
     });
+    expect(record).not.toHaveProperty('unreadable');
+    expect(out).not.toContain(secret);
   });
 
   it('tells of what may have been lost, of who settled it, and of a run that went on after an end', async () => {
-    const url = await places[kind]();
-    await run(url, ['journal', 'migrate']);
+    const url = await made(kind);
     await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
-    await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'trust']);
+    const { out: restored } = await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'trust']);
+    expect(restored).toMatch(/no worker had noticed[^]*references that are new here are trusted to be new\n/);
+    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ newReferences: 'trust' });
     const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inFlightMs: 0 };
     const row = await withJournal(url, undefined, async (journal) => {
       await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'reversed', report: {} });
@@ -297,8 +259,7 @@ function aJournal(kind: keyof typeof places): void {
   });
 
   it('tells loudly of an order that took effect after a person had said that it did not', async () => {
-    const url = await places[kind]();
-    await run(url, ['journal', 'migrate']);
+    const url = await made(kind);
     await withJournal(url, undefined, async (journal) => {
       await take(journal, 'R-1');
       const meant = await meanOrder(journal, 'R-1');
@@ -321,9 +282,23 @@ function aJournal(kind: keyof typeof places): void {
 }
 
 describeWithPostgres('a database server that', () => {
+  it('was restored or failed over waits for a person, and says so', async () => {
+    const url = await made('PostgreSQL');
+    await withJournal(url, undefined, (journal) =>
+      journal.db.updateTable('journal').set({ identity: '1/0000000A' }).execute(),
+    );
+    const { status, out } = await run(url, ['journal', 'status']);
+    expect(status).toBe(4);
+    expect(out).toMatch(
+      /restored {8}the journal’s database was restored .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
+    );
+    const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
+    expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
+    expect((await run(url, ['journal', 'status'])).status).toBe(0);
+  });
+
   it('lets an auditor read and nothing else', async () => {
-    const url = await places.PostgreSQL();
-    await run(url, ['journal', 'migrate']);
+    const url = await made('PostgreSQL');
     await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
     const database = new URL(url).pathname.slice(1);
     await server!.ask("create role auditor login password 'only-to-read'");
@@ -336,8 +311,7 @@ describeWithPostgres('a database server that', () => {
   });
 
   it('lets a worker write and delete nothing, as docs/deploying.md grants it', async () => {
-    const url = await places.PostgreSQL();
-    await run(url, ['journal', 'migrate']);
+    const url = await made('PostgreSQL');
     const database = new URL(url).pathname.slice(1);
     const [, grants = ''] = /```sql\n(create role worker[^]*?)```/.exec(readDocument('docs/deploying.md')) ?? [];
     await server!.ask(`revoke connect on database ${database} from public`);

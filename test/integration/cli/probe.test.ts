@@ -84,7 +84,10 @@ it('says where a list cannot be read, and where nothing is asked of whoever come
 });
 
 it('ends with the status of no connection where nobody is there', async () => {
-  const { status, out } = await runCommand(['probe', '--server', '1'], { PROVIDER_BASE_URL: 'http://127.0.0.1:1' });
+  const given = { PROVIDER_BASE_URL: 'http://127.0.0.1:1', PROVIDER_PASSWORD: 'of no setting' };
+  const { status, out } = await runCommand(['probe', '--server', '1'], given);
+  expect(out).toContain('PROVIDER_BASE_URL=http://127.0.0.1:1\n');
+  expect(out).not.toContain('of no setting');
   expect(status).toBe(3);
   expect(out).toMatch(/wrong +provider +NotSent: .*\n.*PROVIDER_BASE_URL/);
 });

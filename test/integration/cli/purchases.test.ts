@@ -57,9 +57,3 @@ it('tells what was bought, what is unknown, what was refused, and who approved i
   expect(table).toMatch(/^sent .*outcome/);
   expect(table.trimEnd().split('\n')).toHaveLength(5);
 });
-
-it('refuses what is no time', async () => {
-  const { status, err } = await purchases('--since', 'yesterday');
-  expect(status).toBe(2);
-  expect(err).toContain('It must be like 2026-11-01');
-});

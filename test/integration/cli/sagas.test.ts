@@ -2,7 +2,7 @@
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { saidThere } from '../../support/operator';
-import { answer, untilWaiting } from '../../support/sagas';
+import { untilWaiting } from '../../support/sagas';
 import { runCommand, startCommand, type Ended } from '../../support/command-line';
 
 let rig: Rig;
@@ -64,76 +64,57 @@ describe('starting', () => {
   });
 });
 
-describe('watching', () => {
-  it('follows through waits to the end', async () => {
-    const saga = await startWaiting();
-    const watching = startCommand(['watch', saga.reference, '--follow'], rig.environment);
-    await watching.shows('waits for a decision (approval)');
-    await answer(saga, 'approve');
-    const { status, out } = await watching.ended;
-    expect(status).toBe(0);
-    expect(out).toMatch(/done +Switch the plan[^]*is done/);
-  });
-
-  it('says once that no worker answers, and goes on to the end when one comes', async () => {
-    const later = await Rig.start({ worker: false });
-    try {
-      const saga = await later.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
-      const watching = startCommand(['watch', saga.reference], later.environment);
-      await watching.shows('no worker answers; is one running?', 'err');
-      await later.startWorker();
-      const { status, err } = await watching.ended;
-      expect({ status, err }).toEqual({ status: 0, err: 'no worker answers; is one running?\n' });
-    } finally {
-      await later.close();
-    }
-  });
+it('watch says once that no worker answers, and goes on to the end when one comes', async () => {
+  const later = await Rig.start({ worker: false });
+  try {
+    const saga = await later.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
+    const watching = startCommand(['watch', saga.reference], later.environment);
+    await watching.shows('no worker answers; is one running?', 'err');
+    await later.startWorker();
+    const { status, err } = await watching.ended;
+    expect({ status, err }).toEqual({ status: 0, err: 'no worker answers; is one running?\n' });
+  } finally {
+    await later.close();
+  }
 });
 
-describe('deciding', () => {
-  it('takes a decision, and the saga goes on', async () => {
-    const saga = await startWaiting();
-    const { waiting } = documentIn(await order(['status', saga.reference, '--json']));
-    const approval = JSON.stringify({ question: waiting!.id, by: 'ada' });
-    const { status, out } = await order(['decide', saga.reference, 'approve', approval]);
-    expect({ status, out }).toEqual({ status: 0, out: `${saga.workflowId}: approve is taken at quote\n` });
-    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'ada' }] });
-  });
+it('decide takes a decision, and the saga goes on', async () => {
+  const saga = await startWaiting();
+  const { waiting } = documentIn(await order(['status', saga.reference, '--json']));
+  const approval = JSON.stringify({ question: waiting!.id, by: 'ada' });
+  const { status, out } = await order(['decide', saga.reference, 'approve', approval]);
+  expect({ status, out }).toEqual({ status: 0, out: `${saga.workflowId}: approve is taken at quote\n` });
+  expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'ada' }] });
 });
 
-describe('cancelling', () => {
-  it('waits until it is undone, and exits 0 also when asked again', async () => {
-    const saga = await startWaiting();
-    const first = await order(['cancel', ...saidThere, saga.reference]);
-    expect(first.status).toBe(0);
-    expect(first.out).toMatch(/cancellation is requested\n[^]*was cancelled, says op: a test/);
-    const again = await order(['cancel', ...saidThere, saga.reference]);
-    expect(again).toMatchObject({
-      status: 0,
-      out: expect.stringMatching(/was cancelled, says op: a test\n[^]*reversed: nothing of it is there/) as string,
-    });
-    expect(again.out.match(/was cancelled/g)).toHaveLength(1);
+it('cancel waits until it is undone, and exits 0 also when asked again', async () => {
+  const saga = await startWaiting();
+  const first = await order(['cancel', ...saidThere, saga.reference]);
+  expect(first.status).toBe(0);
+  expect(first.out).toMatch(/cancellation is requested\n[^]*was cancelled, says op: a test/);
+  const again = await order(['cancel', ...saidThere, saga.reference]);
+  expect(again).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/was cancelled, says op: a test\n[^]*reversed: nothing of it is there/) as string,
   });
+  expect(again.out.match(/was cancelled/g)).toHaveLength(1);
 });
 
-describe('listing', () => {
-  it('prints a table, or one document', async () => {
-    const saga = await startWaiting();
-    await until(async () => {
-      for await (const row of rig.sagas.list({ state: 'approval' }))
-        if (row.workflowId === saga.workflowId) return true;
-      return false;
-    });
-    const [table, json, first] = await Promise.all([
-      order(['list', '--state', 'approval']),
-      order(['list', '--state', 'approval', '--json']),
-      order(['list', '--limit', '1']),
-    ]);
-    expect(table.out).toMatch(/^saga +state +step +waiting since +started +account\n/);
-    expect(table.out).toMatch(new RegExp(`${saga.workflowId} +approval +quote +20`));
-    const rows = JSON.parse(json.out) as Document[];
-    expect(rows.find(({ workflowId }) => workflowId === saga.workflowId)).toMatchObject({ state: 'approval' });
-    expect(first.out.trim().split('\n')).toHaveLength(2);
-    expect(first.err).toContain('--limit');
+it('list prints a table, or one document', async () => {
+  const saga = await startWaiting();
+  await until(async () => {
+    for await (const row of rig.sagas.list({ state: 'approval' })) if (row.workflowId === saga.workflowId) return true;
+    return false;
   });
+  const [table, json, first] = await Promise.all([
+    order(['list', '--state', 'approval']),
+    order(['list', '--state', 'approval', '--json']),
+    order(['list', '--limit', '1']),
+  ]);
+  expect(table.out).toMatch(/^saga +state +step +waiting since +started +account\n/);
+  expect(table.out).toMatch(new RegExp(`${saga.workflowId} +approval +quote +20`));
+  const rows = JSON.parse(json.out) as Document[];
+  expect(rows.find(({ workflowId }) => workflowId === saga.workflowId)).toMatchObject({ state: 'approval' });
+  expect(first.out.trim().split('\n')).toHaveLength(2);
+  expect(first.err).toContain('--limit');
 });

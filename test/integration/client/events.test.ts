@@ -1,8 +1,11 @@
-/** The progress of a saga as it changes, and its milestones, from outside. */
+/** A saga from outside: its progress as it changes, its milestones, its end, and what is decided. */
 import {
+  DecisionRefusedError,
   MilestoneMissedError,
   SagaCancelledError,
+  SagaEndedError,
   SagaFailedError,
+  SagaLostError,
   SagaWaitsError,
   UnknownReferenceError,
 } from '../../../src/client/errors';
@@ -19,6 +22,18 @@ beforeAll(async () => {
 });
 afterEach(() => rig.sandbox.faults.clear());
 afterAll(() => rig.close());
+
+async function startWaiting() {
+  const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));
+  await untilWaiting(saga, 'approval');
+  return saga;
+}
+
+const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 async function all(saga: SagaHandle): Promise<ProgressView[]> {
   const seen: ProgressView[] = [];
@@ -58,8 +73,7 @@ describe('events', () => {
   });
 
   it('whoever reads no more leaves no call behind, also while one waits', async () => {
-    const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));
-    await untilWaiting(saga, 'approval');
+    const saga = await startWaiting();
     const polls = jest.spyOn(rig.temporal.connection.workflowService, 'getWorkflowExecutionHistory');
     const events = saga.events();
     expect((await events.next()).value).toMatchObject({ state: 'approval' });
@@ -75,8 +89,7 @@ describe('events', () => {
   });
 
   it('wait while no worker answers, and say so once', async () => {
-    const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));
-    await untilWaiting(saga, 'approval');
+    const saga = await startWaiting();
     const silences: string[] = [];
     const events = saga.events({ onSilence: (why) => silences.push(why) });
     let first: ReturnType<typeof events.next> | undefined;
@@ -104,9 +117,9 @@ describe('a milestone', () => {
     expect(await saga.reached('placed')).toMatchObject({ milestone: 'placed' });
     const { vmObjectIds } = await saga.reached('servers');
     expect(vmObjectIds).toHaveLength(1);
-    const error = await saga.reached('protected').catch((thrown: unknown) => thrown);
+    const error = await errorOf(saga.reached('protected'));
     expect(error).toBeInstanceOf(SagaWaitsError);
-    expect((error as SagaWaitsError).waiting).toMatchObject({ kind: 'stuck' });
+    expect(error).toMatchObject({ waiting: { kind: 'stuck' } });
     rig.sandbox.faults.clear();
     const later = saga.reached('protected', { throughWaits: true });
     await answer(saga, 'retry');
@@ -115,7 +128,7 @@ describe('a milestone', () => {
 
   it('is missed where the saga ends well without it', async () => {
     const saga = await rig.sagas.provision(provisionRequest({ firewalls: undefined }));
-    const error = await saga.reached('protected').catch((thrown: unknown) => thrown);
+    const error = await errorOf(saga.reached('protected'));
     expect(error).toBeInstanceOf(MilestoneMissedError);
     expect(error).toMatchObject({ milestone: 'protected', progress: { state: 'done' } });
   });
@@ -129,5 +142,59 @@ describe('a milestone', () => {
     await untilWaiting(cancelled, 'approval');
     await cancelled.cancel();
     await expect(placed).rejects.toBeInstanceOf(SagaCancelledError);
+  });
+});
+
+describe('the end', () => {
+  it('of a failed saga carries its name and its report', async () => {
+    const saga = await rig.sagas.start('changeOrder', changeRequest({ guard: { maxTotal: 0 } }));
+    const error = await errorOf(saga.result());
+    expect(error).toBeInstanceOf(SagaFailedError);
+    const { workflowId } = saga;
+    const message = expect.stringContaining('guard') as string;
+    const report = { outcome: 'reversed', leftovers: [] };
+    expect(error).toMatchObject({ type: 'GuardViolated', workflowId, report, message });
+  });
+
+  it('of a terminated one is none of the saga’s own', async () => {
+    const saga = await startWaiting();
+    const lost = errorOf(saga.result());
+    await rig.temporal.workflow.getHandle(saga.workflowId).terminate('by hand');
+    expect(await lost).toBeInstanceOf(SagaLostError);
+    expect(await lost).toMatchObject({ status: 'terminated', message: expect.stringContaining('by hand') as string });
+  });
+});
+
+describe('a decision', () => {
+  it('that does not fit is refused with the ones that do, and changes nothing', async () => {
+    const saga = await startWaiting();
+    const error = await errorOf(answer(saga, 'retry'));
+    expect(error).toBeInstanceOf(DecisionRefusedError);
+    expect((error as Error).message).toMatch(/approve, reject/);
+    expect((await saga.progress()).waiting).toBeDefined();
+    await answer(saga, 'reject');
+    expect(await errorOf(saga.result())).toMatchObject({ type: 'NotApproved' });
+  });
+
+  it('for another question is refused, and changes nothing', async () => {
+    const saga = await startWaiting();
+    const { id } = await untilWaiting(saga);
+    const error = await errorOf(saga.decide('approve', { question: 'an-older-one' }));
+    expect(error).toBeInstanceOf(DecisionRefusedError);
+    expect((error as Error).message).toContain(`question an-older-one is not the one that waits now, which is ${id}`);
+    expect((await saga.progress()).waiting).toMatchObject({ id, kind: 'approval' });
+    await saga.decide('approve', { question: id });
+    expect(await saga.result()).toMatchObject({ placed: true, decisions: [{ decision: 'approve', question: id }] });
+  });
+});
+
+describe('after the end', () => {
+  it('nothing is decided and nothing cancelled; progress goes on answering', async () => {
+    const saga = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
+    await saga.result();
+    expect(await errorOf(answer(saga, 'retry'))).toBeInstanceOf(SagaEndedError);
+    expect(await errorOf(saga.cancel())).toBeInstanceOf(SagaEndedError);
+    expect((await saga.progress()).state).toBe('done');
+    expect((await saga.describe()).status.name).toBe('COMPLETED');
   });
 });

@@ -1,0 +1,38 @@
+/** A question that Temporal calls off: because its worker stopped, because its time was over, or for another reason. */
+import { ServiceError } from '@temporalio/client';
+import { NoConnectionError, NoWorkerError } from '../../../src/client/errors';
+import { SagaHandle } from '../../../src/client/handle';
+
+const view = { state: 'running' };
+
+/** A Temporal that calls off so many queries, in these words, before it answers one. */
+function sagaBehind(calledOff: number, details: string): SagaHandle {
+  let asked = 0;
+  const query = () => {
+    asked += 1;
+    const cause = Object.assign(new Error('1 CANCELLED'), { code: 1, details, metadata: {} });
+    return asked > calledOff ? Promise.resolve(view) : Promise.reject(new ServiceError('Failed to query', { cause }));
+  };
+  const temporal = {
+    options: { namespace: 'any' },
+    connection: {},
+    workflow: { getHandle: () => ({ query }) },
+    withDeadline: (_: number, call: () => unknown) => call(),
+  };
+  return new SagaHandle(temporal as never, 'switchPlan', 'R', '', true);
+}
+
+/** The server's words where the worker that had the query stopped; and the gRPC library's, whose deadline passed. */
+const [stopped, passed] = ['context canceled', 'Call cancelled'];
+
+it('is answered by the next worker', async () => {
+  expect(await sagaBehind(2, stopped).progress()).toBe(view);
+});
+
+it.each([
+  [stopped, 0, NoWorkerError],
+  [passed, 0, NoWorkerError],
+  [passed, 60_000, NoConnectionError],
+])('in the words “%s” with %i ms left has the right name', async (words, withinMs, kind) => {
+  await expect(sagaBehind(Infinity, words).progress({ withinMs })).rejects.toBeInstanceOf(kind);
+});
