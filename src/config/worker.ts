@@ -136,7 +136,7 @@ export function readProviderConfig(env: Environment = process.env) {
   const settings = readSettings(z.object({ provider: workerSettings.shape.provider }), env, problems);
   const provider = { ...reached(env, problems) };
   if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { provider: { ...settings.provider, ...definedOnly(provider) }, given: settingsGiven(env) };
+  return { provider: { ...settings.provider, ...definedOnly(provider) }, given: env };
 }
 
 function reached(env: Environment, problems: string[]) {
