@@ -123,18 +123,19 @@ export function createEffect(
       const { kind, about, recall, countsByHand } = spec;
       const { knows, turn, corrections, approved } = asked;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
+      const rules = kind === 'pivot' ? { ...settings, approved } : undefined;
       const meant = await mean(journal, {
         ...{ ...saga, call: effect, run, knows, note, turn, corrections, inFlightMs, recall, countsByHand },
         namespace: workflow === saga.workflow ? caller.namespace : undefined,
         sent: await digestsOf(journal, await spec.sent?.()),
-        rules: kind === 'pivot' ? { ...settings, approved } : undefined,
+        rules,
       });
       if (meant.how === 'recorded') {
         const { answer, at, run: by, doubts } = meant;
         return { value: answer as T, knows: meant.knows, recorded: { at, run: by }, ...among(doubts) };
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
-      const written = { journal, saga, meant: { call: effect, run, knows: meant.knows, inFlightMs } };
+      const written = { journal, saga, meant: { call: effect, run, knows: meant.knows, inFlightMs, rules } };
       let late: Lateness | undefined;
       const mayLeave = () => (late = tooLate(kind, asked, clock, settings))?.message;
       try {
@@ -198,7 +199,7 @@ async function mean(journal: Journal, meaning: Meaning): Promise<Meant> {
 interface Written {
   journal: Journal;
   saga: SagaKey;
-  meant: MeantCall;
+  meant: MeantCall & Pick<Meaning, 'rules'>;
 }
 
 /** @returns what has yet to be written, where the journal was down for too long */

@@ -333,7 +333,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { call: effect, knows, inFlightMs, outcome, failure } = input.unwritten;
         const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
         const answer = { outcome, failure, answer: input.answer, cartItemId };
-        const written = await journal.answered(saga, { call: effect, run, knows, inFlightMs }, answer);
+        const written = await journal.answered(saga, { call: effect, run, knows, inFlightMs, rules: settings }, answer);
         if (written === 'late') reportLate(effect.step, knows.row);
       });
     },

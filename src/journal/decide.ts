@@ -128,7 +128,7 @@ export async function meanAtOnce(
 ): Promise<Extract<Decided, { how: 'send' }> | undefined> {
   const { step, kind, activity, about } = call;
   const { vmObjectId = null } = about;
-  const seen = failover.witness?.seqOf(knows.journal) ?? 0;
+  const seen = failover.witness?.row;
   const protects = workflow === 'provisionServers' && vmObjectId !== null;
   const { rows } = await sql<{ seq: number }>`
     insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_flight_ms, is_first)
@@ -140,7 +140,7 @@ export async function meanAtOnce(
       and ${isPostgres(db) ? sql`j.identity is not distinct from ${identityHere(db)}` : sql`j.identity is null`}
       and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference and e.step = ${step})
       ${knows.row === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${knows.row})`}
-      ${seen === 0 ? sql`` : sql`and exists (select 1 from effect e where e.seq >= cast(${seen} as bigint))`}
+      ${seen === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${seen})`}
       ${
         vmObjectId === null
           ? sql``
@@ -181,9 +181,10 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
 
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   const isOfLostTime = taken?.epoch !== journal.epoch;
+  const buys = () => meaning.boughtBy?.(taken, corrections);
   const known =
     call.kind === 'pivot'
-      ? await decidePivot(tx, key, journal, { rows, isOfLostTime, corrections: corrections.length }, meaning)
+      ? await decidePivot(tx, key, journal, { rows, isOfLostTime, corrections: corrections.length, buys }, meaning)
       : (recall(rows, meaning) ?? (await byHand(tx, key, rows, meaning)));
   if (known !== undefined) {
     if ('how' in known) return known;
@@ -203,7 +204,7 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
   const { rules } = meaning;
-  const bought = await meaning.boughtBy?.(taken, corrections);
+  const bought = await buys();
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
   if (concern) return { how: 'asks', concern };
   const top = await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
@@ -337,7 +338,17 @@ async function decidePivot(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
-  { rows, isOfLostTime, corrections }: { rows: readonly Effect[]; isOfLostTime: boolean; corrections: number },
+  {
+    rows,
+    isOfLostTime,
+    corrections,
+    buys,
+  }: {
+    rows: readonly Effect[];
+    isOfLostTime: boolean;
+    corrections: number;
+    buys: () => Promise<Bought | undefined> | undefined;
+  },
   meaning: Noted,
 ): Promise<Known | undefined> {
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
@@ -354,6 +365,8 @@ async function decidePivot(
   if (!isOfLostTime) return undefined;
   // The doubt names no items: those that the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
+  const bought = doubt && (await buys());
+  if (bought) await insertPurchase(tx, doubt.id, bought);
   return doubt && unknown(doubt, await leftInFlight(tx, doubt, journal));
 }
 

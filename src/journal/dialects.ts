@@ -62,9 +62,9 @@ export function openDatabase(
   return new Kysely({ dialect: new PostgresDialect({ pool }) });
 }
 
-/** A commit must be on disk before the call is sent. */
+/** A commit must be on disk before the call is sent; and a server that warns of one must be heard. */
 const durableCommits =
-  "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')";
+  "set client_min_messages to 'warning'; select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')";
 
 type Oid = Parameters<typeof types.getTypeParser>[0];
 

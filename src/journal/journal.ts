@@ -34,7 +34,7 @@ import {
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable } from './errors';
 import { epochOfNew, insertLost, insertSeen, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
-import type { Bought } from './purchases';
+import { type Bought, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   closeAsSeen,
@@ -65,7 +65,7 @@ import {
   updateEffect,
 } from './rows';
 import type { WantedFirewalls } from './schema';
-import { idsIn, isProtecting, noteAssigned, noteEnding, notePlaced, noteWord } from './servers';
+import { idsIn, isProtecting, noteAssigned, noteCancelled, noteEnding, notePlaced, noteWord } from './servers';
 import { markUndone } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
@@ -266,7 +266,8 @@ export class Journal extends Store {
       if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
       if (decided.how === 'send') {
         const { top, ...send } = decided;
-        this.failover.witness?.see({ id: send.knows.journal, epoch: send.knows.epoch, top });
+        const { journal: id, epoch, row: youngest } = send.knows;
+        this.failover.witness?.see({ id, epoch, top, youngest });
         return send;
       }
       if (decided.how !== 'recorded') return decided;
@@ -295,7 +296,7 @@ export class Journal extends Store {
    * @returns undefined where the call buys nothing, and where the request is no longer known
    */
   private async boughtBy(
-    { workflow, rules, note }: Meaning,
+    { workflow, rules, note }: Pick<Meaning, 'workflow' | 'rules' | 'note'>,
     taken: Reference | undefined,
     rows: readonly CorrectionRow[],
   ): Promise<Bought | undefined> {
@@ -323,6 +324,13 @@ export class Journal extends Store {
       estimated_in: estimate?.currency ?? null,
       unpriced: estimate?.unpriced,
     };
+  }
+
+  /** Of a pivot of which the journal was told after a restore: it counts as any other does. */
+  private async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
+    const asked = { workflow: key.workflow, ...definedOnly({ rules }) };
+    const bought = await this.boughtBy(asked, await referenceOf(tx, key), await correctionsOf(tx, key));
+    if (bought) await insertPurchase(tx, row, bought);
   }
 
   private async meanAtOnce(meaning: Noted, row: string) {
@@ -363,13 +371,14 @@ export class Journal extends Store {
   /**
    * Completes a row. Writing the same outcome again does nothing.
    *
+   * @param meant with the rules: where a pivot's row is gone, by them it is written what it has bought
    * @returns `late` where it took effect although the journal says that it did not, or where another call has taken its
    * place: the answer is then kept as `late`
    * @throws JournalUnavailable
    */
   async answered(
     key: SagaKey,
-    meant: MeantCall,
+    meant: MeantCall & Pick<Meaning, 'rules'>,
     { outcome, failure, answer, cartItemId }: Answer,
   ): Promise<'written' | 'late'> {
     const sealed = await this.sealing.seal(answer);
@@ -393,6 +402,7 @@ export class Journal extends Store {
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
       const row = found ?? (await insertLost(tx, key, meant));
+      if (found === undefined && call.kind === 'pivot' && row.id === knows.row) await this.notePurchase(tx, key, row.id, meant.rules);
       const says = whatAnswerSays(row, knows.row, outcome);
       if (says === 'nothing') return 'written';
       // A pivot that was denied but did happen counts, unless it was sent again meanwhile.
@@ -474,6 +484,7 @@ export class Journal extends Store {
       const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
       const said = { cancelled: sealed, cancelled_ms: now };
       await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
+      await noteCancelled(tx, key);
       return 'cancelled';
     });
   }

@@ -62,7 +62,8 @@ export async function whatIsLacking(
         : 'the journal lacks what this saga wrote into it: it was restored from an older copy';
     }
   }
-  const missing = await failover.witness?.epochOfMissing(journal, () => theJournal(tx));
+  const isThere = async (row: string) => (await effectOf(tx, row)) !== undefined;
+  const missing = await failover.witness?.epochOfMissing(journal, isThere);
   if (missing !== undefined) {
     await markRestored(tx, missing);
     return 'the journal lacks rows that this worker has seen: it was restored from an older copy';

@@ -18,8 +18,9 @@ export type Reference = Selectable<JournalTables['reference']>;
 export interface JournalRow extends Selectable<JournalTables['journal']> {
   /** As `identity`, but of the database that answers now; null where it does not say. */
   here: string | null;
-  /** The youngest row of a call. */
+  /** The youngest row of a call: its place, and its id. */
   top: number | null;
+  youngest: string | null;
 }
 
 /** What is written into columns of a row. */
@@ -116,10 +117,12 @@ export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
+/** Now; but each time is another one, so that who has looked at it sees that it was used since. */
+const touched = (tx: Tx) => sql<number>`case when touched_ms < ${nowMs(tx)} then ${nowMs(tx)} else touched_ms + 1 end`;
+
 /** @returns undefined where the reference is not known */
 export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
-  const touched_ms = nowMs(tx);
-  return tx.updateTable('reference').set({ touched_ms }).where(ofSaga(key)).returningAll().executeTakeFirst();
+  return tx.updateTable('reference').set({ touched_ms: touched(tx) }).where(ofSaga(key)).returningAll().executeTakeFirst();
 }
 
 /** A begin of a run, by its number: as it stands in `owner`. */
@@ -164,7 +167,7 @@ export async function own(
   const owned = await tx
     .updateTable('reference')
     .set({
-      ...{ touched_ms: nowMs(tx), open_in: namespace, namespace, runs: runsThen(run) },
+      ...{ touched_ms: touched(tx), open_in: namespace, namespace, runs: runsThen(run) },
       ...{ begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
     })
     .where(ofSaga(key))
@@ -253,7 +256,7 @@ export async function closeByRun(
   const unlessLater = (column: 'open_in' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
   const closed = await tx
     .updateTable('reference')
-    .set({ touched_ms: nowMs(tx), open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
+    .set({ touched_ms: touched(tx), open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
     .where(ofSaga(key))
     .where((where) => where.not(hasEndedFor(by)))
     .returning('runs')
@@ -279,7 +282,9 @@ export function theJournal(tx: Db): Promise<JournalRow> {
   return tx
     .selectFrom('journal')
     .selectAll()
-    .select([identityHere(tx).as('here'), sql<number | null>`(select max(seq) from effect)`.as('top')])
+    .select(identityHere(tx).as('here'))
+    .select(sql<number | null>`(select max(seq) from effect)`.as('top'))
+    .select(sql<string | null>`(select id from effect order by seq desc limit 1)`.as('youngest'))
     .executeTakeFirstOrThrow();
 }
 

@@ -87,6 +87,12 @@ export async function noteAssigned(tx: Tx, key: SagaKey, call: Pick<EffectCall, 
     .execute();
 }
 
+/** The provider has cancelled the order: nothing of it lacks anything. */
+export async function noteCancelled(tx: Tx, key: SagaKey): Promise<void> {
+  const closed = tx.updateTable('server').set({ closed_ms: nowMs(tx) });
+  await closed.where(ofSaga(key)).where('closed_ms', 'is', null).execute();
+}
+
 function update(tx: Tx, key: SagaKey, vmObjectId: number, columns: Columns<'server'>) {
   return tx.updateTable('server').set(columns).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId);
 }
@@ -105,7 +111,7 @@ export async function noteEnding(tx: Tx, key: SagaKey, outcome: string, leftover
   const lacking = leftovers.flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
   for (const { vmObjectId = unnamed, firewalls } of lacking) {
     await insert(tx, key, [vmObjectId], firewalls);
-    const open_since_ms = sql<number>`case when closed_ms is null then open_since_ms else ${nowMs(tx)} end`;
+    const open_since_ms = sql<number>`case when closed_ms is null then coalesce(open_since_ms, ${nowMs(tx)}) else ${nowMs(tx)} end`;
     const columns = { firewalls: JSON.stringify(firewalls), open_since_ms, closed_ms: null };
     await update(tx, key, vmObjectId, columns).where('closed', 'is', null).execute();
   }

@@ -7,13 +7,14 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { JournalRow } from './rows';
 
-type Looked = Pick<JournalRow, 'id' | 'epoch' | 'top'>;
+type Looked = Pick<JournalRow, 'id' | 'epoch' | 'top' | 'youngest'>;
 
 interface Seen {
   journal: string;
   epoch: number;
-  /** The youngest row. Rows are never deleted. */
+  /** The youngest row, by its place and its id. Rows are never deleted; a place may be taken again after a restore. */
   seq: number;
+  row: string;
 }
 
 /** A row that only this file knows is one that this worker could not lose: it is written before the next call is sent. */
@@ -34,27 +35,30 @@ export class Witness {
   }
 
   /**
-   * Another transaction may have written, and been seen, since a look began: so what seems to be missing is looked for
-   * once more, and held against what was seen before that.
+   * Another journal in its place lacks all that was seen, too.
    *
    * @returns the epoch of what is missing; undefined where nothing is, or where a person has said since what was lost
    */
-  async epochOfMissing(looked: Looked, lookAgain: () => Promise<Looked>): Promise<number | undefined> {
+  async epochOfMissing(
+    { id, epoch, raised_ms }: Pick<JournalRow, 'id' | 'epoch' | 'raised_ms'>,
+    isThere: (row: string) => Promise<boolean>,
+  ): Promise<number | undefined> {
     const { seen } = this;
-    if (seen === undefined || !lacks(looked, seen)) return undefined;
-    return lacks(await lookAgain(), seen) ? seen.epoch : undefined;
+    if (seen === undefined || (raised_ms > 0 && epoch > seen.epoch)) return undefined;
+    const isMissing = id !== seen.journal || epoch < seen.epoch || !(await isThere(seen.row));
+    return isMissing ? seen.epoch : undefined;
   }
 
-  /** The youngest row that was seen of this journal; 0 where none was. */
-  seqOf(journal: string): number {
-    return this.seen?.journal === journal ? this.seen.seq : 0;
+  /** The youngest row that was seen. */
+  get row(): string | undefined {
+    return this.seen?.row;
   }
 
-  see({ id, epoch, top }: Looked): void {
-    const seq = top ?? 0;
+  see({ id, epoch, top, youngest }: Looked): void {
     const { seen } = this;
-    if (seen?.journal === id && seen.epoch === epoch && seen.seq >= seq) return;
-    this.seen = { journal: id, epoch, seq };
+    if (top === null || youngest === null) return;
+    if (seen?.journal === id && seen.epoch === epoch && seen.seq >= top) return;
+    this.seen = { journal: id, epoch, seq: top, row: youngest };
     try {
       const beside = `${this.file}.${process.pid}`;
       writeFileSync(beside, JSON.stringify(this.seen));
@@ -69,9 +73,4 @@ export class Witness {
     if (!this.told) this.warn(`the witness of the journal cannot be kept in ${this.file}: ${String(error)}`);
     this.told = true;
   }
-}
-
-function lacks({ id, epoch, top }: Looked, seen: Seen): boolean {
-  if (seen.journal !== id || epoch > seen.epoch) return false;
-  return epoch < seen.epoch || (top ?? 0) < seen.seq;
 }

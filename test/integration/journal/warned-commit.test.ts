@@ -1,4 +1,7 @@
-/** A commit that PostgreSQL answers with a warning only: it did not wait for its synchronous standby. */
+/**
+ * A commit that PostgreSQL answers with a warning only: it did not wait for its synchronous standby. The server's own
+ * settings keep warnings to itself.
+ */
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { migrate } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
@@ -13,6 +16,7 @@ it.each([
   const server = await PostgresServer.start();
   const address = { postgres: server.url({ database: await server.createDatabase() }) };
   await migrate(address);
+  await server.ask(`alter database ${address.postgres.split('/').at(-1)} set client_min_messages = 'error'`);
   const journal = await openJournal(address, createSealing(undefined), { how: 'lossless', warn: () => undefined });
   try {
     const key = { workflow: 'changeOrder', reference: 'PO-1' } as const;

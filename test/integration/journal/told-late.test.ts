@@ -1,0 +1,149 @@
+/** What a restored journal is told counts as anything else does; what the provider has cancelled lacks nothing. */
+import { randomUUID } from 'node:crypto';
+import { parseSpendLimits } from '../../../src/domain/spending';
+import { restored } from '../../../src/journal/confirm-restore';
+import type { Journal } from '../../../src/journal/journal';
+import { openReferences } from '../../../src/journal/open-references';
+import { openJournal } from '../../../src/journal/open';
+import { openServers } from '../../../src/journal/servers';
+import { standingOf } from '../../../src/journal/standing';
+import { createSealing } from '../../../src/security/sealing';
+import { provisionRequest } from '../../support/requests';
+import { describeEachDatabase } from './databases';
+import { letPass, openedJournals, place, Run } from './runs';
+
+const account = 'AB-4711';
+const rules = {
+  planTypesMore: [],
+  duplicateWithinMs: 30 * 60_000,
+  spendLimits: parseSpendLimits('AB-4711=1 servers/1d'),
+};
+const open = (address: Parameters<typeof openJournal>[0]) => openJournal(address, createSealing(undefined));
+
+async function taken(journal: Journal): Promise<Run> {
+  const run = new Run(journal, { workflow: 'provisionServers', reference: randomUUID() });
+  await run.take(
+    { ...provisionRequest({ items: [{ plan_id: 17 }] }), account, label: 'x', reference: run.key.reference },
+    account,
+  );
+  return run;
+}
+
+describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
+  const opened = openedJournals();
+
+  it.each(['a person confirms it', 'its answer comes'])('an order of the lost time counts once %s', async (how) => {
+    const address = await fresh();
+    const before = await open(address);
+    const first = await taken(before);
+    await before.close();
+    const backup = await copy(address);
+    const lost = await open(address);
+    first.on(lost);
+    const sent = await first.send(place(1), { rules });
+    await lost.close();
+
+    const journal = await open(backup);
+    await restored(journal, 'trust', { note: 'a test' });
+    await letPass(journal);
+    first.on(journal);
+    if (how === 'its answer comes')
+      await journal.answered(
+        first.key,
+        { call: place(1), run: first.run, knows: sent.knows, inFlightMs: 1_000, rules },
+        { outcome: 'done', answer: { how: 'answered', value: {} } },
+      );
+    else {
+      const meant = await first.again().mean(place(1), { rules });
+      if (meant.how !== 'unknown') throw new Error(meant.how);
+      await first.confirm(meant.row);
+    }
+    // It is known as placed.
+    expect(await first.again().mean(place(1), { rules })).toMatchObject({ how: 'recorded' });
+    const next = await (await taken(journal)).mean(place(2), { rules });
+    await journal.close();
+    expect(next.how).toBe('asks');
+  });
+
+  it.each([true, false])(
+    'a server that the ending says is bare is listed as open (the journal was restored: %s)',
+    async (isRestored) => {
+      const journal = await open(await fresh());
+      const run = new Run(journal);
+      await run.take({ ...provisionRequest({ firewalls: [143] }), reference: run.key.reference });
+      let row: string;
+      if (isRestored) {
+        await restored(journal, 'trust', { note: 'a test' });
+        await letPass(journal);
+        const meant = await run.again().mean({ ...place(1), about: { cartItems: [1], firewalls: [143] } });
+        if (meant.how !== 'unknown') throw new Error(meant.how);
+        ({ row } = meant);
+      } else {
+        const sent = await run.do({ ...place(1), about: { cartItems: [1], firewalls: [143] } }, 'unknown');
+        ({ row } = sent.knows);
+      }
+      await run.confirm(row, { how: 'confirmed', vmObjectIds: [9001] });
+      const leftovers = [
+        {
+          kind: 'server-unprotected',
+          vmObjectId: 9001,
+          firewalls: [143],
+          why: 'the saga ended: they were not assigned',
+        },
+      ];
+      await journal.ended(run.key, {
+        run: run.run,
+        by: 'provisionServers',
+        outcome: 'partly',
+        report: { ended: 'cancelled', report: { leftovers } },
+      });
+      const listed = await openServers(journal);
+      await journal.close();
+      expect(listed).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
+    },
+  );
+
+  it.each(['while its saga waits for its servers', 'after its saga has ended'])(
+    'an order that the provider has cancelled leaves no open server: %s',
+    async (when) => {
+      const journal = await open(await fresh());
+      const run = new Run(journal);
+      await run.take({ ...provisionRequest({ firewalls: [143] }), reference: run.key.reference });
+      await run.do({ ...place(1), about: { cartItems: [1], firewalls: [143] } }, 'done', {
+        answer: { how: 'answered', value: {} },
+      });
+      const isFirst = when.startsWith('while');
+      const said = { by: 'ops', note: 'the panel says: cancelled' };
+      if (isFirst) await journal.cancelled(run.key, said);
+      const leftovers = isFirst ? [] : [{ kind: 'server-unprotected', firewalls: [143], why: 'the saga ended' }];
+      await journal.ended(run.key, {
+        run: run.run,
+        by: 'provisionServers',
+        outcome: isFirst ? 'reversed' : 'partly',
+        report: { ended: isFirst ? 'OrderCancelled' : 'cancelled', report: { leftovers } },
+      });
+      if (!isFirst) await journal.cancelled(run.key, said, { isOver: true });
+      const listed = await openServers(journal);
+      await journal.close();
+      expect(listed).toEqual([]);
+    },
+  );
+
+  it('a saga that begins again in the millisecond of a look stays open', async () => {
+    const journal = await opened(await fresh());
+    let closed = 0;
+    const tries = 200;
+    for (let n = 0; n < tries; n += 1) {
+      const lost = await Run.begin(journal);
+      await lost.own('shop', undefined, false);
+      const { checkedAtMs } = await standingOf(journal, lost.key, { inFlightMs: 1_000 });
+      // The second start: the saga goes on from here.
+      const again = lost.again();
+      if ((await again.own('shop', undefined, false)) === undefined) throw new Error('it has not begun');
+      await journal.ended(lost.key, { run: randomUUID(), by: 'cleanCart', outcome: 'done', report: {}, checkedAtMs });
+      const open = await openReferences(journal, 'shop', undefined, 10_000);
+      if (!open.some(({ reference }) => reference === lost.key.reference)) closed += 1;
+    }
+    expect(closed).toBe(0);
+  });
+});

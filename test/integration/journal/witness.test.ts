@@ -1,0 +1,77 @@
+/**
+ * JOURNAL_WITNESS_FILE of two workers. The journal loses one order, and is put back without a new timeline. The worker
+ * that placed it must notice, whichever of the two works first after the restore.
+ */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JournalAddress } from '../../../src/journal/dialects';
+import { openJournal } from '../../../src/journal/open';
+import { Witness } from '../../../src/journal/witness';
+import { createSealing } from '../../../src/security/sealing';
+import { inFiles } from './databases';
+import { place, Run } from './runs';
+
+const { fresh, copy } = inFiles();
+
+async function worker(address: JournalAddress, witness: string) {
+  return openJournal(address, createSealing(undefined), {
+    how: 'ask',
+    warn: () => undefined,
+    witness: new Witness(witness, (message) => {
+      throw new Error(message);
+    }),
+  });
+}
+
+it.each([
+  ['the worker that placed it', 0],
+  ['the other worker, which writes one row', 1],
+])('an order that the journal lost is not placed again, where %s works first', async (_who, othersWrite) => {
+  const folder = mkdtempSync(join(tmpdir(), 'witness-'));
+  const [ofA, ofB] = [join(folder, 'a'), join(folder, 'b')];
+  const address = await fresh();
+  for (const file of [ofA, ofB]) {
+    const journal = await worker(address, file);
+    const run = await Run.begin(journal);
+    await run.adds(1);
+    await run.do(place(1));
+    await journal.close();
+  }
+  const backup = await copy(address);
+
+  // In the lost time: one order, by worker A.
+  const a = await worker(address, ofA);
+  const first = new Run(a);
+  await first.take();
+  await first.do(place(2));
+  await a.close();
+
+  const b = await worker(backup, ofB);
+  for (let n = 0; n < othersWrite; n += 1) await (await Run.begin(b)).adds(9);
+  const again = await worker(backup, ofA);
+  // The backend sends its request again, or Temporal's retention has forgotten the run: a second start.
+  const second = first.again(again);
+  await second.take();
+  const meant = await second.mean(place(2));
+  await b.close();
+  await again.close();
+  expect(meant.how).toBe('restored');
+});
+
+it('an order is not placed again where another, empty journal stands at its place: a new volume, a database made anew', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'witness-'));
+  const file = join(folder, 'a');
+  const a = await worker(await fresh(), file);
+  const first = new Run(a);
+  await first.take();
+  await first.do(place(2));
+  await a.close();
+
+  const again = await worker(await fresh(), file);
+  const second = first.again(again);
+  await second.take();
+  const meant = await second.mean(place(2));
+  await again.close();
+  expect(meant.how).toBe('restored');
+});
