@@ -80,11 +80,6 @@ class ProvisionServersRequest(TypedDict, closed=True):
     onRefusal: NotRequired[Literal['fail', 'ask']]
 
 
-class Resource(TypedDict, closed=True):
-    resource_name: Literal['vm_backup', 'china_route', 'vm_antiddos']
-    delta_value: str | float
-
-
 class Guard1(TypedDict, closed=True):
     maxTotal: NotRequired[float]
     currency: NotRequired[str]
@@ -100,17 +95,22 @@ class Approval4(Approval2):
     pass
 
 
+class Resource(TypedDict, closed=True):
+    resource_name: Literal['vm_backup', 'china_route', 'vm_antiddos']
+    delta_value: str | float
+
+
 class ChangeOrderRequest(TypedDict, closed=True):
     reference: str
     account: NotRequired[str]
     subscription_id: int
-    resources: list[Resource]
     guard: NotRequired[Guard1]
     approval: NotRequired[Literal['never'] | Literal['always'] | Approval3 | Approval4]
     metadata: NotRequired[dict[str, str]]
     quoteOnly: NotRequired[bool]
     notAfter: NotRequired[str]
     onRefusal: NotRequired[Literal['fail', 'ask']]
+    resources: list[Resource]
 
 
 class Approval5(Approval3):
@@ -125,13 +125,13 @@ class SwitchPlanRequest(TypedDict, closed=True):
     reference: str
     account: NotRequired[str]
     subscription_id: int
-    plan_id: int
     guard: NotRequired[Guard1]
     approval: NotRequired[Literal['never'] | Literal['always'] | Approval5 | Approval6]
     metadata: NotRequired[dict[str, str]]
+    quoteOnly: NotRequired[bool]
     notAfter: NotRequired[str]
     onRefusal: NotRequired[Literal['fail', 'ask']]
-    quoteOnly: NotRequired[bool]
+    plan_id: int
 
 
 class SetFirewallsRequest(TypedDict, closed=True):
@@ -296,8 +296,8 @@ class ChangeOrderResult(TypedDict):
     outcome: Literal['done', 'partly']
     quote: NotRequired[Quote]
     placed: bool
-    order: Any
     decisions: list[Decision]
+    order: Any
 
 
 class FinalQuote(Quote):
@@ -309,8 +309,8 @@ class SwitchPlanResult(TypedDict):
     outcome: Literal['done', 'partly']
     quote: NotRequired[Quote]
     placed: bool
-    finalQuote: NotRequired[FinalQuote]
     decisions: list[Decision]
+    finalQuote: NotRequired[FinalQuote]
 
 
 class Leftovers7(Leftovers):

@@ -284,7 +284,7 @@ export function theJournal(tx: Db): Promise<JournalRow> {
     .selectAll()
     .select(identityHere(tx).as('here'))
     .select(sql<number | null>`(select max(seq) from effect)`.as('top'))
-    .select(sql<string | null>`(select id from effect order by seq desc limit 1)`.as('youngest'))
+    .select(sql<string | null>`(select id from effect where seq = (select max(seq) from effect))`.as('youngest'))
     .executeTakeFirstOrThrow();
 }
 
