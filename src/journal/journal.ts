@@ -266,8 +266,8 @@ export class Journal extends Store {
       if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
       if (decided.how === 'send') {
         const { top, ...send } = decided;
-        const { journal: id, epoch, row: youngest } = send.knows;
-        this.failover.witness?.see({ id, epoch, top, youngest });
+        const { journal, epoch, row } = send.knows;
+        this.failover.witness?.see({ journal, epoch, seq: top, row });
         return send;
       }
       if (decided.how !== 'recorded') return decided;
@@ -402,7 +402,8 @@ export class Journal extends Store {
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
       const row = found ?? (await insertLost(tx, key, meant));
-      if (found === undefined && call.kind === 'pivot' && row.id === knows.row) await this.notePurchase(tx, key, row.id, meant.rules);
+      if (found === undefined && call.kind === 'pivot' && row.id === knows.row)
+        await this.notePurchase(tx, key, row.id, meant.rules);
       const says = whatAnswerSays(row, knows.row, outcome);
       if (says === 'nothing') return 'written';
       // A pivot that was denied but did happen counts, unless it was sent again meanwhile.

@@ -70,7 +70,8 @@ export async function whatIsLacking(
   }
   const why = whyRestored(journal, failover.how);
   if (why === undefined) await follow(tx, journal, failover);
-  failover.witness?.see(journal);
+  const rowAt = async (seq: number) => (await effects(tx).where('seq', '=', seq).executeTakeFirst())?.id;
+  await failover.witness?.look(journal, rowAt);
   return why;
 }
 

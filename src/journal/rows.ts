@@ -18,9 +18,8 @@ export type Reference = Selectable<JournalTables['reference']>;
 export interface JournalRow extends Selectable<JournalTables['journal']> {
   /** As `identity`, but of the database that answers now; null where it does not say. */
   here: string | null;
-  /** The youngest row of a call: its place, and its id. */
+  /** The place of the youngest row of a call. */
   top: number | null;
-  youngest: string | null;
 }
 
 /** What is written into columns of a row. */
@@ -122,7 +121,12 @@ const touched = (tx: Tx) => sql<number>`case when touched_ms < ${nowMs(tx)} then
 
 /** @returns undefined where the reference is not known */
 export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
-  return tx.updateTable('reference').set({ touched_ms: touched(tx) }).where(ofSaga(key)).returningAll().executeTakeFirst();
+  return tx
+    .updateTable('reference')
+    .set({ touched_ms: touched(tx) })
+    .where(ofSaga(key))
+    .returningAll()
+    .executeTakeFirst();
 }
 
 /** A begin of a run, by its number: as it stands in `owner`. */
@@ -282,9 +286,7 @@ export function theJournal(tx: Db): Promise<JournalRow> {
   return tx
     .selectFrom('journal')
     .selectAll()
-    .select(identityHere(tx).as('here'))
-    .select(sql<number | null>`(select max(seq) from effect)`.as('top'))
-    .select(sql<string | null>`(select id from effect where seq = (select max(seq) from effect))`.as('youngest'))
+    .select([identityHere(tx).as('here'), sql<number | null>`(select max(seq) from effect)`.as('top')])
     .executeTakeFirstOrThrow();
 }
 

@@ -7,9 +7,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { JournalRow } from './rows';
 
-type Looked = Pick<JournalRow, 'id' | 'epoch' | 'top' | 'youngest'>;
-
-interface Seen {
+export interface Seen {
   journal: string;
   epoch: number;
   /** The youngest row, by its place and its id. Rows are never deleted; a place may be taken again after a restore. */
@@ -54,11 +52,20 @@ export class Witness {
     return this.seen?.row;
   }
 
-  see({ id, epoch, top, youngest }: Looked): void {
+  /** @param rowAt the id of the row at that place */
+  async look(
+    { id, epoch, top }: Pick<JournalRow, 'id' | 'epoch' | 'top'>,
+    rowAt: (seq: number) => Promise<string | undefined>,
+  ): Promise<void> {
+    if (top === null || (this.seen?.journal === id && this.seen.epoch === epoch && this.seen.seq >= top)) return;
+    const row = await rowAt(top);
+    if (row !== undefined) this.see({ journal: id, epoch, seq: top, row });
+  }
+
+  see(young: Seen): void {
     const { seen } = this;
-    if (top === null || youngest === null) return;
-    if (seen?.journal === id && seen.epoch === epoch && seen.seq >= top) return;
-    this.seen = { journal: id, epoch, seq: top, row: youngest };
+    if (seen?.journal === young.journal && seen.epoch === young.epoch && seen.seq >= young.seq) return;
+    this.seen = young;
     try {
       const beside = `${this.file}.${process.pid}`;
       writeFileSync(beside, JSON.stringify(this.seen));
