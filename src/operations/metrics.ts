@@ -2,7 +2,8 @@
 import type { MetricMeter } from '@temporalio/common';
 import { Runtime, type MetricsExporterConfig } from '@temporalio/worker';
 import { CannotListen, inUrl, type ListenAddress, type WorkerConfig } from '../config';
-import { sagaFailureNames } from '../domain/failures';
+import type { Activities } from '../activities';
+import { ownerOf, sagaFailureNames } from '../domain/failures';
 import { workflowNames } from '../domain/identity';
 import { leftoverKinds } from '../domain/leftovers';
 import { resultOutcomes } from '../domain/outcomes';
@@ -90,7 +91,19 @@ export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void
     metrics.outages,
     outageFates.map((fate) => ({ fate })),
   );
-  zero(metrics.lateAnswers, [{}]);
+  // The SDK adds this label to what an activity counts.
+  const answered = ['placeOrder', 'placeChangeOrder', 'switchPlan', 'writeOutcome'] satisfies (keyof Activities)[];
+  zero(
+    metrics.lateAnswers,
+    answered.map((activityType) => ({ activityType })),
+  );
+  for (const status of [401, 403]) {
+    const failure = 'Unauthorized';
+    zero(
+      metrics.failedCalls,
+      ofSagas('whose', [ownerOf({ failure, status })]).map((saga) => ({ ...saga, failure })),
+    );
+  }
   zero(metrics.sweeps, ofSweeps('outcome', sweepOutcomes));
   zero(metrics.findings, ofSweeps('kind', findingKinds));
 }
