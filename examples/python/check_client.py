@@ -3,7 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any, cast
+from types import SimpleNamespace
 from unittest import IsolatedAsyncioTestCase, main
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.exceptions import ApplicationError, TerminatedError
 
 import order_saga
 from models import Progress
@@ -30,7 +34,42 @@ class Away(order_saga.Saga):
         return cast(Progress, {"reached": [], "waiting": {"kind": "approval", "question": "?"}})
 
 
+class Reset(order_saga.Saga):
+    """A run that a Reset has ended, while another one went on and was refused."""
+
+    def __init__(self) -> None:
+        self.workflow_id = "provision/PO-1"
+        self.described = 0
+        self.client = cast(Any, self)
+
+    @property
+    def latest(self) -> Any:
+        return self
+
+    def get_workflow_handle(self, _: str, run_id: str) -> Any:
+        return Run(run_id)
+
+    async def describe(self) -> Any:
+        self.described += 1
+        status = WorkflowExecutionStatus.FAILED
+        return SimpleNamespace(run_id="first" if self.described == 1 else "second", status=status)
+
+
+class Run:
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+
+    async def result(self, follow_runs: bool) -> None:
+        refused = ApplicationError("no", {"outcome": "reversed"}, type="OrderRejected")
+        cause = TerminatedError("reset") if self.run_id == "first" else refused
+        raise WorkflowFailureError(cause=cause)
+
+
 class Rules(IsolatedAsyncioTestCase):
+    async def test_5_follows_the_workflow_behind_a_reset(self) -> None:
+        with self.assertRaises(order_saga.SagaFailedError):
+            await Reset().result()
+
     async def test_10_asks_again_until_a_worker_answers(self) -> None:
         with self.assertRaises(order_saga.SagaWaitsError):
             await asyncio.wait_for(Away().reached("servers"), 30)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import dataclasses
+import json
 import os
 from datetime import timedelta
 from typing import Any, Literal, cast
@@ -203,12 +204,14 @@ class Saga:
     async def result(self) -> dict[str, Any]:
         """6: waits for the end, however long it takes, and reads each way to end."""
         while True:
+            run_id = (await self.latest.describe()).run_id
+            run = self.client.get_workflow_handle(self.workflow_id, run_id=run_id)
             try:
-                return cast(dict[str, Any], await self.latest.result())
+                return cast(dict[str, Any], await run.result(follow_runs=False))
             except WorkflowFailureError as error:
                 cause, ended = error.cause, await self.latest.describe()
             # 5: a Reset ended that run, and started another one.
-            if ended.status in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED):
+            if ended.run_id != run_id:
                 continue
             if isinstance(cause, ApplicationError) and cause.type and cause.details:
                 # 12: a newer release may have a failure that this client does not know; its report says what was done.
@@ -242,7 +245,8 @@ async def start(client: Client, workflow: Workflow, request: Any, task_queue: st
     try:
         return await once(WorkflowIDReusePolicy.REJECT_DUPLICATE)
     except WorkflowAlreadyStartedError:
-        differing = differences(await first_request(client, workflow_id), request)
+        # As it is sent: a tuple is a list there.
+        differing = differences(await first_request(client, workflow_id), json.loads(json.dumps(request)))
     if not differing:
         return Saga(client, workflow_id, existing=True)
     # 4: a run that was refused as a whole has not taken its reference. The new run asks the journal.

@@ -77,7 +77,9 @@ export function createOrderActivities(
           if (error instanceof JournalUnreadable) return undefined;
           throw error;
         });
-        return request === undefined || (request as ProvisionServersRequest).label === label;
+        // Nobody knows how a provider compares: perhaps it searches for a part, in any case.
+        const { label: other = '' } = (request ?? {}) as Partial<ProvisionServersRequest>;
+        return request === undefined || other.toLowerCase().includes((label ?? '').toLowerCase());
       }),
     );
     return rivals.filter((_, index) => alike[index]);

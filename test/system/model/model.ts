@@ -614,7 +614,9 @@ function call(
   const looks = endpoint === 'unassign-firewalls' && state.undoing !== undefined;
   const answer = answerTo(trouble, { struck, count, lasting, isPivot, looks });
   const meaning = trouble && meaningOf(trouble, isPivot);
-  const doubts = endpoint === 'add-cart-item' && trouble?.leavesDoubt === true ? struck : 0;
+  // Only a pivot does not believe a refusal.
+  const leaves = trouble?.leavesDoubt === true && trouble.meaning !== 'refused';
+  const doubts = endpoint === 'add-cart-item' && leaves ? struck : 0;
   const hasEffect = answer.failed === 0 || trouble?.effect === true;
   const then: Effects = {
     placed: state.placed || (isPivot && hasEffect),
