@@ -189,14 +189,14 @@ describe('a call that may have taken effect', () => {
   it.each([
     ['assign-firewalls', { assign: [143] }, [150, 143]],
     ['unassign-firewalls', { unassign: [150] }, []],
-  ])('%s: the list is looked at before it is sent again', async (endpoint, change, after) => {
+  ])('%s: it is sent again, and a refusal of what the list shows is none', async (endpoint, change, after) => {
     const request = requestFor([150], change);
     const { vmObjectId } = request;
     fault(vmObjectId, endpoint, { kind: 'reset-after', nth: 1 });
     fault(vmObjectId, endpoint, { kind: 'refuse-before', status: 409, from: 2, times: 'all' });
     const saga = await rig.sagas.firewalls(request);
     expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: after, verified: true });
-    expect(changesTo(vmObjectId)).toHaveLength(1);
+    expect(changesTo(vmObjectId)).toHaveLength(2);
     const key = { workflow: 'setFirewalls', reference: request.reference } as const;
     const record = await rig.withJournal((journal) => recordOf(journal, key));
     expect(record?.effects.at(-1)?.outcome).toBe('done');
