@@ -33,12 +33,6 @@ export interface OrderPlaced {
   /** One per unit of quantity of each item that is a server. */
   vmObjectIds: number[];
 }
-/** By the provider, of its own accord. */
-export interface OrderCancelled {
-  type: 'orderCancelled';
-  seq: number;
-  orderId: number;
-}
 export interface ChangeOrderPlaced {
   type: 'changeOrderPlaced';
   seq: number;
@@ -67,7 +61,7 @@ export interface FirewallsChanged {
 }
 
 export type Placed = OrderPlaced | ChangeOrderPlaced | PlanSwitched;
-export type LedgerEntry = CartItemAdded | CartItemDeleted | Placed | OrderCancelled | FirewallsChanged;
+export type LedgerEntry = CartItemAdded | CartItemDeleted | Placed | FirewallsChanged;
 
 export interface Call {
   seq: number;

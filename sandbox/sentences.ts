@@ -80,12 +80,6 @@ export function ordersWithLabel(ledger: LedgerSnapshot, label: string): OrderPla
   return orders(ledger).filter((order) => order.label === label);
 }
 
-/** Orders that the provider has cancelled since. */
-export function cancelledOrders(ledger: LedgerSnapshot): OrderPlaced[] {
-  const cancelled = entriesOf(ledger, 'orderCancelled').map(({ orderId }) => orderId);
-  return orders(ledger).filter(({ orderId }) => cancelled.includes(orderId));
-}
-
 export function changeOrdersOf(ledger: LedgerSnapshot, subscriptionId: number): ChangeOrderPlaced[] {
   return entriesOf(ledger, 'changeOrderPlaced').filter((change) => change.subscriptionId === subscriptionId);
 }

@@ -2,7 +2,7 @@
  * The person in front of the Web UI, who looks into the provider's control panel before saying what is there. The
  * ledger is that panel: what is told here is true.
  */
-import { cancelledOrders, firewallsOf, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
+import { firewallsOf, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
@@ -23,16 +23,16 @@ export function fittingDecisions(waiting: Waiting, ledger: LedgerSnapshot, asked
   const { choices } = waiting;
   const seen = { by: 'op', note: 'as the control panel shows' };
   const placed = placementsOf(ledger, asked).length > 0;
-  const isCancelled = cancelledOrders(ledger).some(({ label }) => label === asked.request.reference);
   const vmObjectIds = ordersWithLabel(ledger, asked.request.reference)[0]?.vmObjectIds;
   const steps = stepsDone(waiting, ledger, asked);
   const bodies: Record<DecisionName, Record<string, unknown>[]> = {
     retry: [{ by: 'op' }],
     approve: [{ by: 'op' }],
-    markCancelled: isCancelled ? [seen] : [],
+    // The sandbox cancels no order.
+    markCancelled: [],
     confirmPlaced: placed ? [seen, ...(asked.workflow === 'provisionServers' ? [{ ...seen, vmObjectIds }] : [])] : [],
     confirmNotPlaced: placed ? [] : [seen],
-    provideServers: isCancelled ? [] : [{ by: 'op', vmObjectIds }],
+    provideServers: [{ by: 'op', vmObjectIds }],
     skip: [seen],
     markDone: steps.length > 0 ? [{ ...seen, steps }] : [],
     reject: [{ by: 'op', reason: 'too dear' }],

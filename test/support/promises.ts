@@ -6,7 +6,6 @@
  * (`operator.ts`): a person who says that an order is not there when it is will have a second one.
  */
 import {
-  cancelledOrders,
   changeOrdersOf,
   firewallMoments,
   firewallsOf,
@@ -138,11 +137,9 @@ function provisioned(ledger: LedgerSnapshot, request: RequestOf['provisionServer
     if (!holds && !skipped.includes(`assign-firewalls-${vmObjectId}`))
       broken.push(`server ${vmObjectId} lacks a firewall, and nobody left it out`);
   }
-  const cancelled = cancelledOrders(ledger);
-  const standing = placed.filter((order) => !cancelled.includes(order));
-  if (told.failure?.type === 'OrderCancelled' && standing.length > 0)
+  if (told.failure?.type === 'OrderCancelled' && placed.length > 0)
     broken.push('the outcome says that the provider has cancelled the order, and it stands');
-  broken.push(...silentlyUnprotected(ledger, standing, wanted, told));
+  broken.push(...silentlyUnprotected(ledger, placed, wanted, told));
   const unprotected =
     told.result !== undefined && wanted.length > 0 && servers.length !== placed[0]?.vmObjectIds.length;
   if (unprotected) broken.push('it is done, and not all its servers are named');

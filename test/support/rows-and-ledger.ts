@@ -3,7 +3,7 @@
  * and every row that is done has its effect. Each difference is a sentence; none is good.
  */
 import type { Kysely } from 'kysely';
-import type { Call, LedgerEntry, LedgerSnapshot, OrderCancelled } from '../../sandbox/ledger';
+import type { Call, LedgerEntry, LedgerSnapshot } from '../../sandbox/ledger';
 import type { JournalTables } from '../../src/journal/schema';
 import { planIdOf } from './requests';
 
@@ -45,10 +45,7 @@ export async function rowsIn(db: Kysely<JournalTables>): Promise<Row[]> {
 /** Clocks of one machine, read by two programs. */
 const clockSlackMs = 50;
 
-/** What a call of ours brings about. */
-type Effect = Exclude<LedgerEntry, OrderCancelled>;
-
-const activities: Record<Effect['type'], string> = {
+const activities: Record<LedgerEntry['type'], string> = {
   cartItemAdded: 'addCartItem',
   cartItemDeleted: 'deleteCartItem',
   orderPlaced: 'placeOrder',
@@ -70,7 +67,7 @@ export function differences(rows: readonly Row[], ledger: LedgerSnapshot): strin
   // Those that name what they made first, so that nothing vaguer takes their rows.
   const effects = ledger.entries
     // What a person did in the panel no call has brought about.
-    .filter((entry): entry is Effect => called.has(entry.seq))
+    .filter((entry) => called.has(entry.seq))
     .sort((one, other) => Number(exactly(rows, other)) - Number(exactly(rows, one)));
   for (const effect of effects) {
     const receivedMs = called.get(effect.seq)?.receivedMs ?? Infinity;
@@ -118,10 +115,10 @@ function isFound(row: Row, rows: readonly Row[]): boolean {
 }
 
 /** Whether a row names the very item. */
-const exactly = (rows: readonly Row[], effect: Effect) =>
+const exactly = (rows: readonly Row[], effect: LedgerEntry) =>
   'cartItemId' in effect && rows.some(({ cartItemId }) => cartItemId === effect.cartItemId);
 
-function mayBe(row: Row, effect: Effect): boolean {
+function mayBe(row: Row, effect: LedgerEntry): boolean {
   if (row.activity !== activities[effect.type]) return false;
   const { about } = row;
   switch (effect.type) {
@@ -149,7 +146,7 @@ function surestFirst(one: Row, other: Row): number {
   return saysNo(one) - saysNo(other) || other.meantMs - one.meantMs;
 }
 
-function describe({ seq, ...effect }: Effect): string {
+function describe({ seq, ...effect }: LedgerEntry): string {
   return `${JSON.stringify(effect)} (${seq})`;
 }
 
