@@ -71,8 +71,14 @@ export function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] 
     const buys = asked.workflow !== 'setFirewalls' && asked.workflow !== 'cleanCart';
     if (buys && placementsOf(ledger, asked).length === 0) return [`${name} was never placed`];
     const { outcome, skipped = [] } = (ended.result ?? {}) as { outcome?: string; skipped?: string[] };
-    // What a call without an answer may have added is told, and changes nothing of what was bought.
-    const isOnlyDoubt = skipped.length === 0 && leftoversOf(ended).every(({ kind }) => kind === 'cart-item-unknown');
+    // What a call without an answer may have added, and what a restored journal cannot know to be in the order, is
+    // told, and changes nothing of what was bought.
+    const isOrdered = (id: number) => !openCartItems(ledger).some(({ cartItemId }) => cartItemId === id);
+    const isOnlyDoubt =
+      skipped.length === 0 &&
+      leftoversOf(ended).every(
+        (one) => one.kind === 'cart-item-unknown' || (one.kind === 'cart-item' && isOrdered(one.cartItemId)),
+      );
     if (outcome === 'done' || (outcome === 'partly' && isOnlyDoubt)) return [];
     return [`${name} is not done: ${JSON.stringify(ended)}`];
   });
