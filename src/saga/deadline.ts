@@ -100,10 +100,14 @@ export class Deadline {
   }
 }
 
-/** One past it: at the time itself a call may still leave. */
+/**
+ * One past it: at the time itself a call may still leave. There is a timer also where the time has passed: a task of a
+ * worker that stood still is handed out again, and its clock may be another one at a replay.
+ */
 async function until(timeMs: number): Promise<void> {
   const leftMs = () => timeMs + 1 - Date.now();
-  while (leftMs() > 0) await sleep(Math.min(leftMs(), sleepMaxMs));
+  do await sleep(Math.max(1, Math.min(leftMs(), sleepMaxMs)));
+  while (leftMs() > 0);
 }
 
 function whyPassed(notAfter: string): string {

@@ -1,4 +1,7 @@
-/** Old runs replay: the recorded histories of every released version, on the code as it is now. */
+/**
+ * Old runs replay: the recorded histories of every released version, and those in `met`, on which the code once broke, on
+ * the code as it is now.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
