@@ -18,7 +18,7 @@ const yesOrNo = {
   reject: { does: 'places nothing and undoes; the run fails as NotApproved' },
 };
 
-export const answers = {
+export const answers: Record<WaitKind, Partial<Record<DecisionName, Answer>>> = {
   stuck: {
     retry: { does: 'tries the waiting steps again, with a fresh budget of automatic retries' },
     markDone: {
@@ -54,10 +54,10 @@ export const answers = {
     provideServers: { does: 'assigns the firewalls to these' },
     markCancelled: { does: cancelled },
   },
-} as const satisfies Record<WaitKind, Partial<Record<DecisionName, Answer>>>;
+};
 
 export function answerTo(kind: WaitKind, name: DecisionName): Answer {
-  const answer = (answers[kind] as Partial<Record<DecisionName, Answer>>)[name];
+  const answer = answers[kind][name];
   if (answer === undefined) throw new Error(`${name} is no answer at ${kind}`);
   return answer;
 }

@@ -328,8 +328,8 @@ export class Journal extends Store {
 
   /** Of a pivot of which the journal was told after a restore: it counts as any other does. */
   private async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
-    const asked = { workflow: key.workflow, ...definedOnly({ rules }) };
-    const bought = await this.boughtBy(asked, await referenceOf(tx, key), await correctionsOf(tx, key));
+    const { workflow } = key;
+    const bought = await this.boughtBy({ workflow, rules }, await referenceOf(tx, key), await correctionsOf(tx, key));
     if (bought) await insertPurchase(tx, row, bought);
   }
 

@@ -1,6 +1,6 @@
 /**
- * A worker keeps in a small file of its own, outside of the journal, what it has seen of it. A journal with less than
- * that was restored from an older copy. This notices a restore that begins no timeline: a copied file or disk, a former
+ * A worker keeps in a small file of its own, outside of the journal, the youngest row that it has seen. A journal that
+ * lacks it was restored from an older copy, or is another one. This notices a restore that begins no timeline: a copied file or disk, a former
  * primary that is started again, a dump that is read into the same cluster.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -57,14 +57,13 @@ export class Witness {
     { id, epoch, top }: Pick<JournalRow, 'id' | 'epoch' | 'top'>,
     rowAt: (seq: number) => Promise<string | undefined>,
   ): Promise<void> {
-    if (top === null || (this.seen?.journal === id && this.seen.epoch === epoch && this.seen.seq >= top)) return;
+    if (top === null || this.hasSeen({ journal: id, epoch, seq: top })) return;
     const row = await rowAt(top);
     if (row !== undefined) this.see({ journal: id, epoch, seq: top, row });
   }
 
   see(young: Seen): void {
-    const { seen } = this;
-    if (seen?.journal === young.journal && seen.epoch === young.epoch && seen.seq >= young.seq) return;
+    if (this.hasSeen(young)) return;
     this.seen = young;
     try {
       const beside = `${this.file}.${process.pid}`;
@@ -73,6 +72,10 @@ export class Witness {
     } catch (error) {
       this.tell(error);
     }
+  }
+
+  private hasSeen({ journal, epoch, seq }: Omit<Seen, 'row'>): boolean {
+    return this.seen?.journal === journal && this.seen.epoch === epoch && this.seen.seq >= seq;
   }
 
   private told = false;
