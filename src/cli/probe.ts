@@ -51,9 +51,8 @@ class Probe {
   private readonly provider = this.client();
 
   constructor(private readonly asked: Asked) {
-    const { given } = this.config;
-    for (const [name, value] of Object.entries(settingsGiven(given)))
-      if (given[name] && name.startsWith('PROVIDER_')) this.settings[name] = value === '(set)' ? '…' : value;
+    for (const [name, value] of Object.entries(settingsGiven(this.config.given)))
+      if (name.startsWith('PROVIDER_')) this.settings[name] = value === '(set)' ? '…' : value;
   }
 
   async all(): Promise<void> {

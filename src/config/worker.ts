@@ -258,7 +258,9 @@ function requireHttps({ PROVIDER_BASE_URL = '', PROVIDER_ALLOW_HTTP }: Environme
 export function settingsGiven(env: Environment = process.env): Record<string, string> {
   const plain = Object.keys(variablesOf(workerSettings)).filter((name) => !name.startsWith('NOTIFICATION'));
   const temporal = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
-  const ofSecrets = Object.keys(env).filter((name) => /^(JOURNAL|PAYLOAD|PROVIDER|TEMPORAL|NOTIFICATION)_/.test(name));
+  // An empty one counts as none, as everywhere.
+  const isOurs = (name: string) => /^(JOURNAL|PAYLOAD|PROVIDER|TEMPORAL|NOTIFICATION)_/.test(name) && env[name] !== '';
+  const ofSecrets = Object.keys(env).filter(isOurs);
   // A URL may have a password in it, which is why it is refused.
   const shown = [...temporal, ...plain].map((name) => [name, env[name]?.replace(/\/\/[^/]*@/g, '//…@')] as const);
   const blanked = ofSecrets.map((name) => [name, '(set)'] as const);

@@ -9,6 +9,7 @@ import {
   readJournalConfig,
   readWorkerConfig,
   SettingsError,
+  settingsGiven,
   type Environment,
 } from '../../../src/config';
 import { Authority } from '../../support/certificates';
@@ -337,5 +338,16 @@ describe('the journal', () => {
       expect.stringMatching(/^PAYLOAD_KEYS: /),
       expect.stringMatching(/^JOURNAL_URL: /),
     ]);
+  });
+});
+
+it('shows which settings are given, and of what may be secret only that it is', () => {
+  const plain = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_NAMESPACE: 'orders' };
+  const secret = { PROVIDER_TOKEN: 'tok-1', PAYLOAD_KEYS: keys };
+  const unset = { TEMPORAL_ADDRESS: '', PROVIDER_CA_FILE: '', PROVIDER_PASSWORD: '' };
+  expect(settingsGiven({ ...plain, ...secret, ...unset, HOME: '/root' })).toEqual({
+    ...plain,
+    PROVIDER_TOKEN: '(set)',
+    PAYLOAD_KEYS: '(set)',
   });
 });
