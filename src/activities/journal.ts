@@ -109,8 +109,6 @@ export interface Standing extends Done {
   running: boolean;
   /** That other namespace. */
   runningIn?: string;
-  /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
-  checkedAtMs?: number | undefined;
   placement: PlacementFound;
   /** What the request of an order that was placed asked for, with all corrections. Absent where that is not known. */
   bought?: Bought;
@@ -261,10 +259,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
         const { knows, added } = input;
         const read = await standing(saga, { knows, added, ...(input.orRunning ? {} : { run }) });
-        const { checkedAtMs, from, placement: _, ...rest } = read;
+        const { from, placement: _, ...rest } = read;
         const placement = placementOf(read);
         const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
-        const looked = { ...rest, ...running, placement, ...(input.orRunning ? { checkedAtMs } : {}), ...owned };
+        const looked = { ...rest, ...running, placement, ...owned };
         if (placement.how !== 'placed') return looked;
         const unprotected = input.orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
         const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.planTypesMore);
@@ -345,14 +343,12 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * @returns `later` where another run has begun since: receivers are told nothing
      */
     writeEnding(
-      input: CallContext &
-        Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen' | 'checkedAtMs'> &
-        Partial<Told>,
+      input: CallContext & Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen'> & Partial<Told>,
     ): Promise<PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean }> {
       return atHand('mutate', input, async ({ saga, run, workflow }) => {
-        const { isReset, outcome, report, resource, keepOpen, checkedAtMs, events = [], account, metadata } = input;
+        const { isReset, outcome, report, resource, keepOpen, events = [], account, metadata } = input;
         const word = await wordOf(journal, saga, outcome);
-        const ending = { run, by: workflow, isReset, outcome, report, resource, word, keepOpen, checkedAtMs };
+        const ending = { run, by: workflow, isReset, outcome, report, resource, word, keepOpen };
         const written = await journal.ended(saga, ending);
         if (written.how === 'ended') return written as PastEnding;
         if (resource !== undefined) await wakeNextInQueue(journal, written.next, resource);

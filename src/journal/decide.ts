@@ -207,7 +207,8 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const bought = await buys();
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
   if (concern) return { how: 'asks', concern };
-  const top = await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
+  const first = call.kind === 'mutate' && rows.length === 0 ? { is_first: 1 } : {};
+  const top = await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch, ...first });
   if (bought) await insertPurchase(tx, row, bought);
   await noteMeant(tx, key, call);
   const doubts = doubtsBeside(row, rows, meaning.recall);

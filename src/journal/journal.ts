@@ -37,8 +37,8 @@ import { epochOfNew, insertLost, insertSeen, noteLoss, restoredFailure, whatIsLa
 import { type Bought, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
-  closeAsSeen,
   closeByRun,
+  closeUnowned,
   type CorrectionRow,
   correctionsOf,
   type Db,
@@ -336,7 +336,7 @@ export class Journal extends Store {
   private async meanAtOnce(meaning: Noted, row: string) {
     if (!isPlain(meaning)) return undefined;
     return this.inOneStatement((db) => meanAtOnce(db, meaning, row)).catch((error: unknown) => {
-      // Another call of the step was meant at the same moment.
+      // Another call of the step was meant at the same moment, here or by `decide`.
       if (isUniqueViolation(error)) return undefined;
       throw error;
     });
@@ -524,17 +524,19 @@ export class Journal extends Store {
    */
   async ended(
     key: SagaKey,
-    { run, by, isReset, outcome, report, resource, word, keepOpen, checkedAtMs }: Ending,
+    { run, by, isReset, outcome, report, resource, word, keepOpen }: Ending,
   ): Promise<EndingWritten> {
     const sealed = await this.sealing.seal(report);
     const isOwn = by === key.workflow;
     const written = await this.inTransaction(async (tx) => {
-      if (!isOwn) await closeAsSeen(tx, key, { keepOpen, checkedAtMs });
+      // First: whether it has ended is read once an ending that is being written stands.
+      const taken = await lock(tx, key);
+      if (!isOwn && !keepOpen) await closeUnowned(tx, key);
       const closed = isOwn ? await closeByRun(tx, key, { run, isReset }) : undefined;
       const past = isOwn && closed === undefined ? await endingOf(tx, key, { run, isReset }) : undefined;
       if (past !== undefined) return { past };
       const how = closed?.isLast === false ? ('later' as const) : ('written' as const);
-      const isTaken = closed !== undefined || (!isOwn && (await lock(tx, key)) !== undefined);
+      const isTaken = closed !== undefined || (!isOwn && taken !== undefined);
       const isInFlight = resource !== undefined && (await inFlightOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInFlight });
       if (!isTaken) return { how, next };
@@ -587,10 +589,8 @@ export interface Ending {
   resource?: string | undefined;
   /** What it wants of the firewalls of its server, where that is done. */
   word?: WantedFirewalls | undefined;
-  /** A clean-up did not settle everything: the saga stays lost. */
+  /** A clean-up did not settle everything: the saga stays lost. It does so too where a run has begun since. */
   keepOpen?: boolean | undefined;
-  /** For a clean-up: everything was settled at this time. If the reference was used since, the saga stays open. */
-  checkedAtMs?: number | undefined;
 }
 
 type Sealed = Omit<Answer, 'answer'> & { answer: string };

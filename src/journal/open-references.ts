@@ -8,7 +8,7 @@
  */
 import { sql } from 'kysely';
 import { whatIsLacking } from './lost-time';
-import { type Begin, closeAsSeen, disown, endingOf, iso, livePivot, own, type SagaKey, theJournal } from './rows';
+import { type Begin, disown, endingOf, iso, livePivot, ofSaga, own, type SagaKey, theJournal } from './rows';
 import type { Ended, Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
@@ -97,5 +97,8 @@ export function closeToRuns(journal: Journal, key: SagaKey, namespace: string): 
  * @throws JournalUnavailable
  */
 export function close(journal: Journal, { workflow, reference, touchedMs }: OpenReference): Promise<void> {
-  return journal.inTransaction((tx) => closeAsSeen(tx, { workflow, reference }, { checkedAtMs: touchedMs }));
+  return journal.inTransaction(async (tx) => {
+    const seen = tx.updateTable('reference').where(ofSaga({ workflow, reference })).where('touched_ms', '=', touchedMs);
+    await seen.set({ open_in: null }).execute();
+  });
 }

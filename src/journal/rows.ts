@@ -268,18 +268,9 @@ export async function closeByRun(
   return closed && { isLast: closed.runs?.endsWith(` ${run} `) === true };
 }
 
-/** Closes the reference of another saga, unless it was used since `checkedAtMs`. */
-export async function closeAsSeen(
-  tx: Tx,
-  key: SagaKey,
-  { keepOpen, checkedAtMs }: { keepOpen?: boolean | undefined; checkedAtMs?: number | undefined },
-): Promise<void> {
-  if (keepOpen) return;
-  await tx
-    .updateTable('reference')
-    .set({ open_in: null })
-    .where((where) => where.and({ ...key, ...(checkedAtMs === undefined ? {} : { touched_ms: checkedAtMs }) }))
-    .execute();
+/** Closes the reference of a saga that does not run: no run owns it, since it was disowned. */
+export async function closeUnowned(tx: Tx, key: SagaKey): Promise<void> {
+  await tx.updateTable('reference').set({ open_in: null }).where(ofSaga(key)).where('owner', 'is', null).execute();
 }
 
 export function theJournal(tx: Db): Promise<JournalRow> {
@@ -297,7 +288,8 @@ export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined
 export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
-  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch };
+  // A sweep looks only at those that have runs.
+  const row = { ...key, ...times, account: null, request: null, first_run: run, runs: ` ${run} `, epoch };
   await tx.insertInto('reference').values(row).execute();
 }
 
@@ -324,7 +316,7 @@ export async function insertEffect(
   tx: Tx,
   key: SagaKey,
   { call: { about, ...call }, run, inFlightMs, note = null, sent }: WrittenCall,
-  row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
+  row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure' | 'is_first'>>,
 ): Promise<number> {
   const { seq } = await tx
     .insertInto('effect')

@@ -47,8 +47,6 @@ export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
 export interface Standing extends Done {
   /** The journal that says so. */
   from: Pick<JournalKnowledge, 'journal' | 'epoch'>;
-  /** The reference's `touched_ms` when this was read; see `Ending.checkedAtMs`. */
-  checkedAtMs?: number | undefined;
   placement:
     | PlacementFound
     /** The call may still be in flight for so long: ask again then. */
@@ -95,7 +93,6 @@ export async function standingOf(
   return {
     known: taken !== undefined,
     from: { journal: from.id, epoch: from.epoch },
-    checkedAtMs: taken?.touched_ms,
     placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'restored', why: lacks },
     items: [...items.map(open), ...added.filter((item) => !rows.some((row) => isOf(row, item)))],
     perhapsOrdered: perhapsOrdered.map(open),

@@ -338,7 +338,7 @@ function referenceTaken(
 async function writeEnding(run: Run, ending: { ended: Ended; report: Report; result?: unknown }): Promise<boolean> {
   const known = whatIsKnown(run);
   if (known === 'nothing') return true;
-  const { saga, story } = run;
+  const { saga } = run;
   const { notices, progress } = saga;
   const { resource, looksAgain } = saga.journal;
   const { outcome } = ending.report;
@@ -355,7 +355,7 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
             report: ending,
             isReset: isReset(),
             ...definedOnly({ resource }),
-            ...(known === 'something' ? { keepOpen: true } : definedOnly({ checkedAtMs: story?.other?.checkedAtMs() })),
+            ...(known === 'something' ? { keepOpen: true } : {}),
             ...told,
             retry,
           }),

@@ -60,7 +60,5 @@ interface Parts {
   other?: {
     /** It knows nothing about one that goes on, or that it has not looked at; it may not have put all in order. */
     known: () => 'nothing' | 'something' | 'all-in-order';
-    /** As of when it knows that, by the journal's clock. */
-    checkedAtMs: () => number | undefined;
   };
 }

@@ -28,8 +28,7 @@ import { activities } from '../../saga/activities';
 interface LastLook {
   /** Undefined: it has not looked yet, or the provisioning goes on. */
   standing?: Standing | undefined;
-  /** When it last looked, if everything was in order then. */
-  inOrderMs?: number | undefined;
+  isInOrder?: boolean;
   storyFinished?: boolean;
 }
 
@@ -46,8 +45,7 @@ const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
     // A provisioning that began again reports by itself what it does and what it leaves.
     if (now.running) reportUnseen(saga, standing);
     else {
-      const isSeenTo = now.placement.how === 'none' && untold(saga, now.items).length === 0;
-      if (isSeenTo) lastLook.inOrderMs = now.checkedAtMs;
+      lastLook.isInOrder = now.placement.how === 'none' && untold(saga, now.items).length === 0;
       reportOpen(saga, await withDenied(saga, now));
     }
     lastLook.storyFinished = true;
@@ -58,11 +56,10 @@ const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
     finish,
     other: {
       known: () => {
-        const { standing, inOrderMs, storyFinished } = lastLook;
+        const { standing, isInOrder, storyFinished } = lastLook;
         if (standing === undefined) return 'nothing';
-        return storyFinished && inOrderMs !== undefined ? 'all-in-order' : 'something';
+        return storyFinished && isInOrder ? 'all-in-order' : 'something';
       },
-      checkedAtMs: () => lastLook.inOrderMs,
     },
     reportLeftovers: () => {
       if (lastLook.standing !== undefined && !lastLook.storyFinished) reportOpen(saga, lastLook.standing);

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
-import type { Meant } from '../../../src/journal/decide';
+import { decide, type Meant } from '../../../src/journal/decide';
 import { effectsOf } from '../../../src/journal/rows';
 import { describeEachDatabase, inFiles } from './databases';
-import { letPass, openedJournals, place, remove, rowOf, Run } from './runs';
+import { add, inFlightMs, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
 import { Tellers } from './tellers';
 
 const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
@@ -57,6 +57,30 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     }
     // Each of the two was first at least once, or the rounds say little.
     expect([...outcomes].sort()).toEqual(['changed,send', 'send,under-way']);
+  });
+
+  it('an ending is written once, and told to whoever writes it again', async () => {
+    for (const { run, key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
+      const ending = { run, by: key.workflow, outcome: 'done', report: {} };
+      const written = await Promise.all(journals.map((journal) => journal.ended(key, ending)));
+      expect(written.map((one) => one.how).sort()).toEqual(['ended', 'ended', 'ended', 'written']);
+    }
+  });
+
+  it('a step is called first by one call, however each was decided', async () => {
+    const [one, other] = [journals[1]!, journals[2]!];
+    for (const { key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
+      const run = new Run(other, key);
+      await run.own('orders');
+      const meaning = { ...key, call: add(), run: run.run, knows: run.knows, inFlightMs, namespace: 'orders' };
+      let meant: Promise<Meant> | undefined;
+      const decided = await one.inTransaction(async (tx) => {
+        const decided = await decide(tx, { ...meaning, note: null, failover: one.failover }, randomUUID());
+        meant = run.mean(add(), meaning);
+        return decided;
+      });
+      expect([decided.how, (await meant!).how]).toEqual(['send', 'under-way']);
+    }
   });
 
   it('a person says “placed”, another one “not placed”: one of them is taken', async () => {

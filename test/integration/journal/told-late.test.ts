@@ -3,14 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { restored } from '../../../src/journal/confirm-restore';
 import type { Journal } from '../../../src/journal/journal';
-import { openReferences } from '../../../src/journal/open-references';
 import { openJournal } from '../../../src/journal/open';
 import { openServers } from '../../../src/journal/servers';
-import { standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { provisionRequest } from '../../support/requests';
 import { describeEachDatabase } from './databases';
-import { letPass, openedJournals, place, Run } from './runs';
+import { letPass, place, Run } from './runs';
 
 const account = 'AB-4711';
 const rules = {
@@ -30,8 +28,6 @@ async function taken(journal: Journal): Promise<Run> {
 }
 
 describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
-  const opened = openedJournals();
-
   it.each(['a person confirms it', 'its answer comes'])('an order of the lost time counts once %s', async (how) => {
     const address = await fresh();
     const before = await open(address);
@@ -128,22 +124,4 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
       expect(listed).toEqual([]);
     },
   );
-
-  it('a saga that begins again in the millisecond of a look stays open', async () => {
-    const journal = await opened(await fresh());
-    let closed = 0;
-    const tries = 200;
-    for (let n = 0; n < tries; n += 1) {
-      const lost = await Run.begin(journal);
-      await lost.own('shop', undefined, false);
-      const { checkedAtMs } = await standingOf(journal, lost.key, { inFlightMs: 1_000 });
-      // The second start: the saga goes on from here.
-      const again = lost.again();
-      if ((await again.own('shop', undefined, false)) === undefined) throw new Error('it has not begun');
-      await journal.ended(lost.key, { run: randomUUID(), by: 'cleanCart', outcome: 'done', report: {}, checkedAtMs });
-      const open = await openReferences(journal, 'shop', undefined, 10_000);
-      if (!open.some(({ reference }) => reference === lost.key.reference)) closed += 1;
-    }
-    expect(closed).toBe(0);
-  });
 });

@@ -1,8 +1,9 @@
 import type { Journal } from '../../../../src/journal/journal';
 import { restored } from '../../../../src/journal/confirm-restore';
+import { endedSagas } from '../../../../src/journal/left-behind';
 import { effectsOf } from '../../../../src/journal/rows';
 import type { TestDatabases } from '../databases';
-import { journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
+import { add, journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
 import { said } from '../../../support/operator';
 
 /** A row that a call or a question is about is gone: the journal was restored to a copy from before it. */
@@ -31,6 +32,17 @@ export function lostRows({ fresh }: TestDatabases): void {
       expect(JSON.parse(row!.about)).toEqual({ cartItems: [1, 2] });
       await expect(journal.unseal(row!.answer!, 'the answer')).resolves.toEqual({ order: 5 });
       expect(await isRestored()).toBe(true);
+    });
+
+    it('stands where a sweep finds it, also where its reference is gone', async () => {
+      const { key, ...other } = new Run(journal, run.key);
+      const lost = await run.send(add());
+      await lose(lost);
+      await journal.db.deleteFrom('reference').where('reference', '=', key.reference).execute();
+      expect(other.knows).toBeUndefined();
+      await run.answer(add(), lost, 'done', { cartItemId: 7 });
+      const { sagas } = await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 10 });
+      expect(sagas).toMatchObject([{ ...key, cartItems: [7] }]);
     });
 
     it('marks what it took back, when it took something back', async () => {

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { WorkflowName } from '../../../../src/domain/identity';
 import type { Journal } from '../../../../src/journal/journal';
-import { begin as beginOf, close, openReferences } from '../../../../src/journal/open-references';
+import { begin as beginOf, close, closeToRuns, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { closeByRun } from '../../../../src/journal/rows';
-import { standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { add, assign, inFlightMs, place, remove, sharedJournal, Run } from '../runs';
+import { add, assign, place, remove, sharedJournal, Run } from '../runs';
 
 export function openOnes(databases: TestDatabases): void {
   let journal: Journal;
@@ -24,8 +22,11 @@ export function openOnes(databases: TestDatabases): void {
     await journal.take(run.key, { account: undefined, request: {}, run: run.run, namespace });
     return run;
   };
-  const end = ({ key, run }: Run, { by = key.workflow }: { by?: WorkflowName } = {}) =>
-    journal.ended(key, { run, by, outcome: 'done', report: {} });
+  const end = ({ key, run }: Run) => journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {} });
+  const clean = async ({ key }: Run) => {
+    await closeToRuns(journal, key, namespace);
+    await journal.ended(key, { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} });
+  };
   const found = async (limit = 10) => {
     const all = [];
     for (let slice = await openReferences(journal, namespace, undefined, limit); slice.length > 0;) {
@@ -168,7 +169,7 @@ export function openOnes(databases: TestDatabases): void {
 
     it('but not where a clean-up has closed them', async () => {
       const run = await begin();
-      await end(run, { by: 'cleanCart' });
+      await clean(run);
       expect(await found()).toEqual([]);
       expect(await isOwned(run.again(), false)).toBe(true);
     });
@@ -177,7 +178,7 @@ export function openOnes(databases: TestDatabases): void {
       const run = await begin();
       await end(run);
       await run.again().own(namespace);
-      await end(run.again(), { by: 'cleanCart' });
+      await clean(run);
       expect(await found()).toEqual([]);
       expect(await isOwned(run.again(), false)).toBe(true);
     });
@@ -254,15 +255,14 @@ export function openOnes(databases: TestDatabases): void {
     });
   });
 
-  it('are closed by a clean-up, but not where anything was done since it looked', async () => {
-    const run = await begin();
-    const look = async () => (await standingOf(journal, run.key, { inFlightMs })).checkedAtMs!;
-    const cleaned = { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} } as const;
-    const checkedAtMs = await look();
-    await journal.ended(run.key, { ...cleaned, checkedAtMs: checkedAtMs - 1 });
-    expect(await found()).toEqual(references([run]));
-    await journal.ended(run.key, { ...cleaned, checkedAtMs: await look() });
-    expect(await found()).toEqual([]);
+  it('are closed by a clean-up, but not where a run has begun since it saw that none runs', async () => {
+    const lost = [await begin(), await begin()];
+    for (const { key } of lost) expect(await closeToRuns(journal, key, namespace)).toBeUndefined();
+    const again = lost[0]!.again();
+    await again.own(namespace);
+    for (const { key } of lost)
+      await journal.ended(key, { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} });
+    expect(await found()).toEqual(references([again]));
   });
 
   it('are closed, but not where anything was done since they were read', async () => {
