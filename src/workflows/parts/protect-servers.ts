@@ -68,7 +68,21 @@ export class Protection {
     private readonly purchase: Purchase,
   ) {}
 
+  /** @param vmObjectIds of the servers, which become known here */
   async protect(vmObjectIds: readonly number[]): Promise<Server[]> {
+    const { progress, notices } = this.saga;
+    progress.learn({ vmObjectIds });
+    progress.nameServers(vmObjectIds);
+    const told = { vmObjectIds: vmObjectIds.slice(0, 100) };
+    if (vmObjectIds.length > 0) notices.tellProgress('servers', told);
+    const servers = await this.protectEach(vmObjectIds);
+    const isProtected =
+      servers.some(({ firewalls }) => firewalls.length > 0) && servers.every(({ verified }) => verified);
+    if (isProtected) notices.tellProgress('protected', told);
+    return servers;
+  }
+
+  private async protectEach(vmObjectIds: readonly number[]): Promise<Server[]> {
     const { saga } = this;
     const { firewalls: requested = [] } = this.purchase.request;
     if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
