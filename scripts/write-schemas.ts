@@ -1,6 +1,7 @@
 /**
  * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and the table of
- * docs/failures.md, made from the one that decides; and docs/answers.md, made from the one by which people are asked.
+ * docs/failures.md, made from the one that decides; docs/answers.md, made from the one by which people are asked; and
+ * the defaults and bounds in docs/settings.md.
  *
  *   npm run schemas            writes them
  *   npm run schemas -- --check fails when they do not fit the source
@@ -20,6 +21,7 @@ import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
 import { withFailuresTables } from './failures-table';
+import { withSettings } from './settings-page';
 
 const root = join(__dirname, '..');
 
@@ -46,10 +48,13 @@ async function makeSchemas(): Promise<Map<string, string>> {
     const json = { title: name, ...z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) };
     files.set(`schemas/${name}.json`, await format(JSON.stringify(json), { parser: 'json', printWidth: 120 }));
   }
-  const failures = 'docs/failures.md';
-  const printed = withFailuresTables(read(failures) ?? '');
-  files.set(failures, await format(printed, { parser: 'markdown', printWidth: 120 }));
-  files.set('docs/answers.md', await format(answersPage(), { parser: 'markdown', printWidth: 120 }));
+  const pages = {
+    'docs/failures.md': withFailuresTables(read('docs/failures.md') ?? ''),
+    'docs/settings.md': withSettings(read('docs/settings.md') ?? ''),
+    'docs/answers.md': answersPage(),
+  };
+  for (const [name, page] of Object.entries(pages))
+    files.set(name, await format(page, { parser: 'markdown', printWidth: 120 }));
   return files;
 }
 

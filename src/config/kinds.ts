@@ -1,6 +1,6 @@
 /**
  * The kinds of settings: how a text of the environment is parsed, and the message when it is invalid. Each number has a
- * minimum and a maximum; `test/docs/bounds.test.ts` finds a setting that has none.
+ * minimum and a maximum, which docs/settings.md prints; `test/docs/settings.test.ts` finds a setting that has none.
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -27,7 +27,8 @@ const numeric = (form: RegExp, what: string) => (min: number, max: number) =>
     .string()
     .regex(form, `must be ${what} from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
+    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`)
+    .meta({ bounds: `${min} to ${max}` });
 export const whole = numeric(/^\d+$/, 'a whole number');
 export const rate = numeric(/^\d+(\.\d+)?$/, 'a number, like 5 or 0.5,');
 const list = z.string().transform((value) =>
@@ -69,11 +70,12 @@ export const budget = z
   )
   .transform(([attemptsMax, backoffMs, backoffMaxMs, totalMs]): RetryBudget => {
     return { attemptsMax, backoffMs, backoffMaxMs, totalMs };
-  });
+  })
+  .meta({ bounds: `1 to 10, 0 to ${hourMs}, 0 to ${hourMs}, 0 to ${24 * hourMs}` });
 
-export const statuses = listOf((status) => /^[45]\d\d$/.test(status), 'must be statuses like 429,503').transform(
-  (all) => all.map(Number),
-);
+export const statuses = listOf((status) => /^[45]\d\d$/.test(status), 'must be statuses like 429,503')
+  .transform((all) => all.map(Number))
+  .meta({ bounds: '400 to 599' });
 
 /** `/pointer=value` or `/pointer`. */
 export const placedIf = listOf(
@@ -113,14 +115,17 @@ export const origins = listOf(
 
 /** An IP address and a port to listen on. A host name may have several addresses, so it is not accepted. */
 export const listenAddress = (portMin: number) =>
-  z.string().transform((value, context): ListenAddress => {
-    const [, name = '', digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(value) ?? [];
-    const host = name.replace(/^\[|\]$/g, '');
-    const port = Number(digits);
-    if (isIP(host) !== 0 && port >= portMin && port <= 65_535) return { host, port };
-    context.addIssue({ code: 'custom', message: 'must be an IP address and a port, like 0.0.0.0:9464' });
-    return z.NEVER;
-  });
+  z
+    .string()
+    .transform((value, context): ListenAddress => {
+      const [, name = '', digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(value) ?? [];
+      const host = name.replace(/^\[|\]$/g, '');
+      const port = Number(digits);
+      if (isIP(host) !== 0 && port >= portMin && port <= 65_535) return { host, port };
+      context.addIssue({ code: 'custom', message: 'must be an IP address and a port, like 0.0.0.0:9464' });
+      return z.NEVER;
+    })
+    .meta({ bounds: `port ${portMin} to 65535` });
 
 /** The base URL of a service: paths are appended to it. */
 export const serviceUrl = (expected: string) =>

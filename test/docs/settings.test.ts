@@ -1,86 +1,51 @@
-/** docs/settings.md against src/config/: the same names, the same defaults. */
+/**
+ * docs/settings.md has the settings that programs ask for; each that is a number, or has one in it, has a least and a
+ * most, which `npm run schemas` prints into the page, and what is beyond them is refused.
+ */
 import { execFileSync } from 'node:child_process';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { z } from 'zod';
 import * as config from '../../src/config';
-import { readClientConfig, readWorkerConfig, SettingsError, type Environment } from '../../src/config';
-import { codesIn, readDocument, sandboxSettings, tableUnder, workerHeadings } from './tables';
+import { codecServerSettings } from '../../src/config/codec-server';
+import { journalSettings } from '../../src/config/journal';
+import { boundsOf, variablesOf } from '../../src/config/settings';
+import { workerSettings } from '../../src/config/worker';
+import { readDocument, sandboxSettings, settingsUnder } from './tables';
 
-const document = readDocument('docs/settings.md');
-const rowsUnder = (heading: string) => tableUnder(document, heading);
-const namesIn = (rows: Record<string, string>[]) => rows.flatMap((row) => codesIn(row['name']!));
+const ofTemporal = settingsUnder('Temporal');
+const ours = settingsUnder().filter((name) => !ofTemporal.includes(name));
 
-const ofTemporal = rowsUnder('Temporal');
-const ofSagas = rowsUnder('Sagas');
-const ofWorker = workerHeadings.flatMap(rowsUnder);
-
-/** Temporal's own are read by its library, all but the one that is looked at first; a proxy's stand in capitals. */
-const isOurs = (name: string) => !namesIn(ofTemporal).includes(name) && !name.endsWith('_proxy');
-
-const base = { PROVIDER_BASE_URL: 'https://provider.example' };
-
-/** The names that are asked for while settings are read. */
-function namesAskedFor(read: (env: Environment) => unknown, given: Environment): string[] {
+/** The names that are asked for while settings are read, but Temporal's own and a proxy's in small letters. */
+function namesAskedFor(read: (env: config.Environment) => unknown): string[] {
   const asked = new Set<string>();
-  const env = new Proxy<Environment>(given, {
-    get: (target, name) => {
-      asked.add(String(name));
-      return target[String(name)];
-    },
-  });
+  const env = new Proxy<config.Environment>({}, { get: (_, name) => void asked.add(String(name)) });
   try {
     read(env);
   } catch (error) {
     // Too little is given on purpose; all is asked for before that is said.
-    if (!(error instanceof SettingsError)) throw error;
+    if (!(error instanceof config.SettingsError)) throw error;
   }
-  return [...asked].sort();
+  return [...asked].filter((name) => !ofTemporal.includes(name) && !name.endsWith('_proxy'));
 }
 
-it('names what the worker asks for, and nothing else', () => {
-  const asked = namesAskedFor(readWorkerConfig, base).filter(isOurs);
-  expect(namesIn(ofWorker).sort()).toEqual(asked);
-});
-
 it('names what every program asks for, and nothing else', () => {
-  const readers = Object.entries(config).flatMap(([name, value]) =>
-    /^read\w+Config$/.test(name) ? [value as (env: Environment) => unknown] : [],
+  const asked = Object.entries(config).flatMap(([name, value]) =>
+    /^read\w+Config$/.test(name) ? namesAskedFor(value as (env: config.Environment) => unknown) : [],
   );
-  const asked = new Set(readers.flatMap((read) => namesAskedFor(read, {})));
-  const named = namesIn([...ofWorker, ...rowsUnder('The codec server')]);
-  expect([...new Set(named)].sort()).toEqual([...asked].filter(isOurs).sort());
+  expect([...ours].sort()).toEqual([...new Set(asked)].sort());
 });
 
 it('names what the command line asks for', () => {
-  const asked = namesAskedFor(readClientConfig, {}).filter(isOurs);
-  expect(namesIn(ofSagas).sort()).toEqual(asked);
+  expect(settingsUnder('Sagas').sort()).toEqual(namesAskedFor(config.readClientConfig).sort());
 });
 
 it('names what Temporal’s environment configuration knows, but for codecs and headers', () => {
   const library = readDocument('node_modules/@temporalio/envconfig/lib/envconfig-toml.js');
   const known = new Set([...library.matchAll(/TEMPORAL_[A-Z_]+/g)].map(([name]) => name));
   const untold = ['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH', 'TEMPORAL_GRPC_META_'];
-  expect(namesIn(ofTemporal).sort()).toEqual([...known].filter((name) => !untold.includes(name)).sort());
+  expect([...ofTemporal].sort()).toEqual([...known].filter((name) => !untold.includes(name)).sort());
   const { namespace } = loadClientConnectConfig({ overrideEnvVars: { TEMPORAL_NAMESPACE: 'n' }, disableFile: true });
   expect(namespace).toBe('n');
-});
-
-/** Functions are compared by what they are, not by which. */
-const comparable = (config: unknown): unknown => JSON.parse(JSON.stringify(config));
-
-const withDefault = ofWorker.filter((row) => !['none', 'required'].includes(row['default']!));
-
-it.each(withDefault.map((row) => [namesIn([row])[0]!, row['default']!]))('the default of %s is %s', (name, value) => {
-  expect(comparable(readWorkerConfig({ ...base, [name]: value }))).toEqual(comparable(readWorkerConfig(base)));
-  // And the name is one that changes something: a value that cannot be is refused, or taken.
-  const other = (): unknown => {
-    try {
-      return comparable(readWorkerConfig({ ...base, [name]: 'other' }));
-    } catch (error) {
-      if (error instanceof SettingsError) return error.problems.join();
-      throw error;
-    }
-  };
-  expect(other()).not.toEqual(comparable(readWorkerConfig(base)));
 });
 
 it('names what the sandbox asks for', () => {
@@ -92,9 +57,7 @@ it('names what the sandbox asks for', () => {
 });
 
 it('is the page of every setting that another page names', () => {
-  const all = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n');
-  // The letters to the operator name settings that are gone.
-  const pages = all.filter((page) => page !== 'CHANGELOG.md');
+  const pages = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n');
   const named = pages.flatMap((page) =>
     [...readDocument(page).matchAll(/`([A-Z]+(?:_[A-Z]+)+)[=`]/g)].map(([, name]) => name!),
   );
@@ -104,6 +67,71 @@ it('is the page of every setting that another page names', () => {
     ...['AUTO_UPGRADE', 'FAILED_PRECONDITION', 'GRAFANA_PASSWORD', 'NODE_EXTRA_CA_CERTS', 'NUM_HISTORY_SHARDS'],
     ...['ORDER_SAGA_FUZZ_RUNS', 'OTEL_EXPORTER_OTLP_HEADERS', 'SECRET_WEB_ROOT_PASSWORD', 'TEMPORAL_CLI_PATH'],
   ];
-  const known = [...namesIn([...ofTemporal, ...ofWorker, ...rowsUnder('The codec server')]), ...others];
+  const known = [...ours, ...ofTemporal, ...others];
   expect([...new Set(named)].filter((name) => !known.includes(name))).toEqual([]);
+});
+
+describe('a number', () => {
+  const programs = [workerSettings, journalSettings, codecServerSettings];
+  const all: Record<string, z.ZodType> = Object.assign({}, ...programs.map(variablesOf));
+
+  /** Texts of which a setting may make numbers, of every form that there is. */
+  const forms = ['1', '5', '0.5', '1000', '100000', '1,1,1,1', '429', '0.0.0.0:80'];
+
+  function hasNumber(value: unknown): boolean {
+    if (typeof value === 'number') return true;
+    return typeof value === 'object' && value !== null && Object.values(value).some(hasNumber);
+  }
+
+  const numeric = Object.entries(all).flatMap(([name, schema]) => {
+    const makesNumber = (form?: string) => {
+      const parsed = schema.safeParse(form);
+      return parsed.success && hasNumber(parsed.data);
+    };
+    const sample = forms.find(makesNumber);
+    return sample === undefined && !makesNumber() ? [] : [[name, schema, sample] as const];
+  });
+
+  /** The sample with another number in one of its places; an address has its number behind the colon. */
+  function withNumber(sample: string, place: number, value: number): string {
+    if (sample.includes(':')) return `${sample.slice(0, sample.lastIndexOf(':'))}:${value}`;
+    return sample
+      .split(',')
+      .map((part, index) => (index === place ? String(value) : part))
+      .join(',');
+  }
+
+  it('is looked for in every setting that is no text, no file, and not what the system says', () => {
+    const beside = [
+      ...['PAYLOAD_KEYS', 'JOURNAL_URL', 'PROVIDER_TOKEN', 'CODEC_TOKEN', 'NOTIFICATION_ROUTES'].flatMap((name) => [
+        name,
+        `${name}_FILE`,
+      ]),
+      ...['PROVIDER_CA_FILE', 'CODEC_TLS_CERT_FILE', 'CODEC_TLS_KEY_FILE'],
+      ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'XDG_STATE_HOME'],
+    ];
+    expect(ours.filter((name) => !(name in all) && !beside.includes(name))).toEqual([]);
+    expect(numeric.length).toBeGreaterThan(12);
+  });
+
+  it.each(numeric)(
+    'of %s has a least and a most, and what is beyond is refused in one sentence',
+    (_, schema, sample) => {
+      expect(sample).toBeDefined();
+      const bounds = [...boundsOf(schema).matchAll(/([\d.]+) to (\d+)/g)].map(
+        ([, min, max]) => [+min!, +max!] as const,
+      );
+      expect(bounds).toHaveLength(sample!.split(',').length);
+      bounds.forEach(([min, max], place) => {
+        const tried = (value: number) => schema.safeParse(withNumber(sample!, place, value));
+        for (const value of [min, max]) expect([value, tried(value).error?.issues]).toEqual([value, undefined]);
+        for (const value of [min === 0 ? -1 : min - (Number.isInteger(min) ? 1 : min / 2), max + 1, max * 1e9]) {
+          expect([value, tried(value).error?.issues.map(({ message }) => message)]).toEqual([
+            value,
+            [expect.stringMatching(/^must be /)],
+          ]);
+        }
+      });
+    },
+  );
 });

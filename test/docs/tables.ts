@@ -39,8 +39,9 @@ export function sandboxSettings(): string[] {
   return [...readDocument('sandbox/main.ts').matchAll(/^ \* {5}(SANDBOX_[A-Z_]+)/gm)].map(([, name = '']) => name);
 }
 
-/** The headings of docs/settings.md under which a worker's own settings stand; the first ones are the command line's, too. */
-export const workerHeadings = [
-  ...['Sagas', 'The journal', 'The provider', 'Secrets', 'Object ids of new servers', 'Sagas in trouble'],
-  ...['Notifications', 'Outages', 'The worker'],
-];
+/** The names in the lists of docs/settings.md, under one heading or under all. */
+export function settingsUnder(heading?: string): string[] {
+  const parts = readDocument('docs/settings.md').split(/^#+ /m);
+  const text = parts.filter((part) => heading === undefined || part.startsWith(`${heading}\n`)).join('');
+  return [...text.matchAll(/^- (`[A-Z_]+`[^:(]*)/gm)].flatMap(([, names = '']) => codesIn(names));
+}

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCodecServerConfig, SettingsError, type Environment } from '../../../src/config';
-import { codesIn, readDocument, tableUnder } from '../../docs/tables';
 import { selfSigned } from '../../support/certificates';
 import { newKey } from '../../support/codec-calls';
 
@@ -114,14 +113,4 @@ it.each<[string, Environment, RegExp[]]>([
   const problems = problemsOf(given);
   expect(problems).toMatchObject(expected.map((pattern): unknown => expect.stringMatching(pattern)));
   expect(problems.join()).not.toMatch(/short|sesam|0123456789/);
-});
-
-it('has the defaults that docs/settings.md says', () => {
-  const rows = tableUnder(readDocument('docs/settings.md'), 'The codec server');
-  for (const row of rows.filter((row) => row['default'] !== 'none')) {
-    expect(readCodecServerConfig({ ...base, [codesIn(row['name']!)[0]!]: row['default'] })).toEqual({
-      ...readCodecServerConfig(base),
-      keys: expect.anything(),
-    });
-  }
 });
