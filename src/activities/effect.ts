@@ -119,14 +119,14 @@ export function createEffect(
       const secrets = await readSecrets(asked.secrets);
       const note = asked.note && { ...asked.note, ...(await lookFirst(spec)) };
       const clock = startClock();
-      const { saga, run, workflow, activity, ...caller } = sagaOf();
+      const { saga, run, workflow, activity } = sagaOf();
       const { kind, about, recall, countsByHand } = spec;
       const { knows, turn, corrections, approved } = asked;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
       const rules = kind === 'pivot' ? { ...settings, approved } : undefined;
       const meant = await mean(journal, {
         ...{ ...saga, call: effect, run, knows, note, turn, corrections, inFlightMs, recall, countsByHand },
-        namespace: workflow === saga.workflow ? caller.namespace : undefined,
+        isOwn: workflow === saga.workflow,
         sent: await digestsOf(journal, await spec.sent?.()),
         rules,
       });

@@ -103,12 +103,9 @@ export interface Standing extends Done {
    */
   isAnothers?: boolean;
   /**
-   * The workflow is still running, or paused; or it is open in another namespace, where nobody here can ask. Looked up
-   * only where `orRunning` is set.
+   * The workflow is still running, or paused. Looked up only where `orRunning` is set.
    */
   running: boolean;
-  /** That other namespace. */
-  runningIn?: string;
   placement: PlacementFound;
   /** What the request of an order that was placed asked for, with all corrections. Absent where that is not known. */
   bought?: Bought;
@@ -172,15 +169,15 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * as {@link readStanding} where it was taken before, and has a pivot. One that has ended is not taken again.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
-      return atHand('read', input, async ({ saga, run, namespace }) => {
+      return atHand('read', input, async ({ saga, run }) => {
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
         const { account, request, resource, knows: before, hasPivot, isReset } = input;
-        const { knows, first, lacks } = await journal.take(saga, { account, request, run, namespace, knows: before });
+        const { knows, first, lacks } = await journal.take(saga, { account, request, run, opens: true, knows: before });
         if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-        const begun = first && (await beginAs(journal, saga, { namespace, run, isReset }));
+        const begun = first && (await beginAs(journal, saga, { run, isReset }));
         if (begun?.how === 'ended') return begun;
         // Once the reference is owned, so that no call of before is meant after it.
         const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
@@ -220,9 +217,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     }: CallContext & { knows: JournalKnowledge; undoes?: true; isReset: boolean }): Promise<
       JournalKnowledge | PastEnding
     > {
-      return atHand('read', { retry }, async ({ saga, run, namespace }) => {
+      return atHand('read', { retry }, async ({ saga, run }) => {
         const renews = { ...knows, ...definedOnly({ undoes }) };
-        const begun = await beginAs(journal, saga, { namespace, run, isReset, renews });
+        const begun = await beginAs(journal, saga, { run, isReset, renews });
         if (begun.how === 'ended') return begun;
         if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
         return { ...knows, begun: begun.number };
@@ -251,18 +248,18 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         Pick<Asking, 'added'> &
         ToCompare & { orRunning?: boolean; owns?: { isReset: boolean } },
     ): Promise<Standing> {
-      return forSaga('read', input, async ({ saga, run, namespace }) => {
+      return forSaga('read', input, async ({ saga, run }) => {
         if (await isAnothers(journal, saga, input)) return standingOfAnother;
-        const running = input.orRunning ? await whetherRunning(journal, saga, namespace) : { running: false };
+        const running = input.orRunning === true && (await whetherRunning(journal, saga));
         // First: what is read then is not changed by a call of before.
-        const begun = input.owns && (await takeOrBegin(journal, saga, { namespace, run, ...input.owns }, input));
+        const begun = input.owns && (await takeOrBegin(journal, saga, { run, ...input.owns }, input));
         if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
         const { knows, added } = input;
         const read = await standing(saga, { knows, added, ...(input.orRunning ? {} : { run }) });
         const { from, placement: _, ...rest } = read;
         const placement = placementOf(read);
         const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
-        const looked = { ...rest, ...running, placement, ...owned };
+        const looked = { ...rest, running, placement, ...owned };
         if (placement.how !== 'placed') return looked;
         const unprotected = input.orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
         const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.planTypesMore);
@@ -375,7 +372,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 async function takeOrBegin(journal: Journal, saga: SagaKey, by: Begin, { request }: ToCompare) {
   if (request === undefined) return beginAs(journal, saga, by);
   const { account } = request as { account?: string };
-  const { knows, first } = await journal.take(saga, { account, request, run: by.run, namespace: by.namespace });
+  const { knows, first } = await journal.take(saga, { account, request, run: by.run, opens: true });
   return first === undefined ? { how: 'begun' as const, number: knows.begun ?? 0 } : beginAs(journal, saga, by);
 }
 
@@ -414,14 +411,10 @@ export async function isAnothers(journal: Journal, saga: SagaKey, { request }: T
 }
 
 /** Where it does not run, nothing is meant under its reference from here on, until a run begins again. */
-async function whetherRunning(
-  journal: Journal,
-  saga: SagaKey,
-  namespace: string,
-): Promise<Pick<Standing, 'running' | 'runningIn'>> {
-  if (await isRunning(workflowIdOf(saga.workflow, saga.reference))) return { running: true };
-  const openIn = await closeToRuns(journal, saga, namespace);
-  return openIn === undefined ? { running: false } : { running: true, runningIn: openIn };
+async function whetherRunning(journal: Journal, saga: SagaKey): Promise<boolean> {
+  if (await isRunning(workflowIdOf(saga.workflow, saga.reference))) return true;
+  await closeToRuns(journal, saga);
+  return false;
 }
 
 /**

@@ -131,12 +131,12 @@ export function createReconcileActivities(
 
   return {
     /**
-     * A slice of the sagas of this namespace that have no ending in the journal: those that are lost, and what they
+     * A slice of the sagas that have no ending in the journal: those that are lost, and what they
      * have left.
      */
     lookAtOpen({ after, retry }: CallContext & { after?: SagaKey | undefined }): Promise<LostSlice> {
       return call('read', { retry }, async () => {
-        const open = await openReferences(journal, Context.current().info.namespace, after, sliceSize);
+        const open = await openReferences(journal, after, sliceSize);
         const standing = await askTemporal('which sagas go on', (client) => lookUp(client, open.map(idOf)));
         const lostOnes = open.filter((key) => isLost(standing.get(idOf(key)))).map(keyOf);
         const { restored, sagas } = await leftByLost(journal, lostOnes);
@@ -154,13 +154,12 @@ export function createReconcileActivities(
       });
     },
 
-    /** A slice of the sagas of this namespace that have ended, the youngest first: what they have left. */
+    /** A slice of the sagas that have ended, the youngest first: what they have left. */
     lookAtEnded({ days, after, retry }: CallContext & { days: number; after?: ByAge | undefined }): Promise<LeftSlice> {
       return call('read', { retry }, async () => {
-        const { namespace } = Context.current().info;
-        const { restored, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
+        const { restored, sagas, hasMore } = await endedSagas(journal, { days, after, limit: sliceSize });
         requireWhole(restored);
-        const known = after === undefined ? { serversKnown: await countServers(journal, namespace) } : {};
+        const known = after === undefined ? { serversKnown: await countServers(journal) } : {};
         const left: Left[] = [];
         const servers = new Set<number>();
         let count = 0;
@@ -181,9 +180,8 @@ export function createReconcileActivities(
     /** Servers that ended sagas have worked on, in the order of their ids, from where the last sweep has stopped. */
     serversInTurn({ most, retry }: CallContext & { most: number }): Promise<InTurn> {
       return call('read', { retry }, async () => {
-        const { namespace } = Context.current().info;
         const after = await lastTurn();
-        return { after, servers: await serversInTurn(journal, { namespace, after, most }) };
+        return { after, servers: await serversInTurn(journal, { after, most }) };
       });
     },
 

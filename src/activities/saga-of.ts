@@ -10,16 +10,15 @@ export interface Caller {
   /** The run's own workflow. */
   workflow: WorkflowName;
   activity: string;
-  namespace: string;
 }
 
 export function sagaOf(): Caller {
-  const { workflowExecution, activityType, namespace } = Context.current().info;
+  const { workflowExecution, activityType } = Context.current().info;
   const named = workflowExecution && readWorkflowId(workflowExecution.workflowId);
   if (workflowExecution === undefined || named === undefined) throw new Error('only a saga can call this activity');
   const { workflow, reference } = named;
   const saga = { workflow: workflow === 'cleanCart' ? ('provisionServers' as const) : workflow, reference };
-  return { saga, run: workflowExecution.runId, workflow, activity: activityType, namespace };
+  return { saga, run: workflowExecution.runId, workflow, activity: activityType };
 }
 
 /** For which saga a call of the provider is made: its workflow id, undefined outside of an activity. */

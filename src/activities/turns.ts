@@ -23,9 +23,7 @@ export function createTurnActivities(journal: Journal, call: Call, settings: Act
 /**
  * A queued saga looks whether the saga right before it still runs: one that was terminated or deleted delays it by no
  * more than a quarter of the time that it has waited, and by a week at most. So the number of looks grows as the
- * logarithm of the wait. Temporal knows nothing here of a saga in another namespace: the queued saga waits until an
- * operator there ends it. Behind a saga that has ended, in any namespace, it waits while a call of that saga may be in
- * the air.
+ * logarithm of the wait. Behind a saga that has ended it waits while a call of that saga may be in the air.
  */
 export async function askForTurn(
   journal: Journal,
@@ -33,15 +31,13 @@ export async function askForTurn(
   resource: string,
   { turnLookMs }: Pick<ActivitySettings, 'turnLookMs'>,
 ): Promise<TurnAnswer> {
-  const { namespace } = Context.current().info;
   for (;;) {
-    const answer = await takeTurn(journal, saga, resource, namespace);
+    const answer = await takeTurn(journal, saga, resource);
     if (answer.how !== 'queued') return answer;
     const { behind, waitedMs, inFlightMs: endedInMs, ...queued } = answer;
     const lookInMs = lookDelayMs(waitedMs, turnLookMs);
     if (endedInMs !== undefined) return { ...queued, lookInMs: Math.min(endedInMs, lookInMs) };
-    const isElsewhere = behind.namespace !== namespace;
-    if (isElsewhere || (await mayGoOn(workflowIdOf(behind.workflow, behind.reference)))) return { ...queued, lookInMs };
+    if (await mayGoOn(workflowIdOf(behind.workflow, behind.reference))) return { ...queued, lookInMs };
     const inFlightMs = await dropTurn(journal, behind);
     if (inFlightMs > 0) return { ...queued, lookInMs: Math.min(inFlightMs, lookInMs) };
     log.warn('a place in a queue was removed: its saga has ended', { ...behind, resource });
@@ -68,12 +64,10 @@ async function mayGoOn(workflowId: string): Promise<boolean> {
  * @throws nothing: the caller's work is done already
  */
 export async function wakeNextInQueue(journal: Journal, first: Place | undefined, resource: string): Promise<void> {
-  const { client, info } = Context.current();
+  const { client } = Context.current();
   try {
     for (let next = first; next !== undefined; next = await whoIsNext(journal, resource)) {
-      const { workflow, reference, namespace } = next;
-      // It cannot be signalled from here, and may be running there.
-      if (namespace !== info.namespace) return;
+      const { workflow, reference } = next;
       try {
         return await client.workflow.getHandle(workflowIdOf(workflow, reference)).signal(turnSignal);
       } catch (error) {

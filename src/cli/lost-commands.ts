@@ -9,6 +9,7 @@ import { isLost, type WayLost } from '../domain/lost';
 import type { RequestOf } from '../domain/requests';
 import { JournalUnreadable } from '../journal/errors';
 import type { Journal } from '../journal/journal';
+import { claim } from '../journal/open';
 import { mayBePlaced, openReferences, type OpenReference } from '../journal/open-references';
 import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
@@ -22,9 +23,10 @@ export function lost({ printer }: CommandContext): Promise<Came> {
   return withSagas(({ temporal }) =>
     withJournal({ writes: false }, async (journal, name) => {
       const found: { workflowId: string; how: WayLost; firstSeenAt: string; next: string }[] = [];
+      await claim(journal, temporal.options.namespace, { writes: false });
       let after: OpenReference | undefined;
       do {
-        const open = await openReferences(journal, temporal.options.namespace, after, sliceSize);
+        const open = await openReferences(journal, after, sliceSize);
         const standing = await standingOf(temporal, open.map(idOf));
         for (const reference of open) {
           const how = standing.get(idOf(reference));

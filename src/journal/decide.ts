@@ -50,8 +50,8 @@ import { noteMeant } from './servers';
 
 /** What a run asks the journal before it sends a call. `inFlightMs`: by the settings of the worker that means it now. */
 export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
-  /** The run's namespace: the reference is open there from now on. Undefined where the reference is another saga's. */
-  namespace?: string | undefined;
+  /** The reference is the run's own: only the begin that owns it means anything. */
+  isOwn?: boolean | undefined;
   /** What the run's history knows of the journal; undefined before the run has used it. */
   knows: JournalKnowledge | undefined;
   /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
@@ -109,8 +109,8 @@ export type Decided =
 type Plain = Noted & { knows: JournalKnowledge };
 
 export function isPlain(meaning: Noted): meaning is Plain {
-  const { call, namespace, knows } = meaning;
-  return call.kind === 'mutate' && namespace !== undefined && knows?.begun !== undefined;
+  const { call, isOwn, knows } = meaning;
+  return call.kind === 'mutate' && isOwn === true && knows?.begun !== undefined;
 }
 
 /**
@@ -162,7 +162,7 @@ export async function meanAtOnce(
 }
 
 export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, namespace, run, call, knows, failover } = meaning;
+  const { workflow, reference, isOwn, run, call, knows, failover } = meaning;
   const key = { workflow, reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
@@ -170,7 +170,7 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const all = call.kind === 'pivot' ? await effectsOf(tx, key) : undefined;
   const lacks = await whatIsLacking(tx, journal, { taken: taken !== undefined, knows, failover, rows: all });
   if (lacks !== undefined) return { how: 'restored', why: lacks };
-  if (namespace !== undefined && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
+  if (isOwn && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
   if (taken === undefined) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
 
   const rows = all?.filter(({ kind }) => kind === 'pivot') ?? (await rowsOfStep(tx, key, call));

@@ -30,7 +30,7 @@ export class JournalUnreadable extends Error {
   }
 }
 
-/** The journal does not fit this release; the message says what to run. */
+/** The journal does not fit this release, or this namespace; the message says what to do. */
 export class JournalSchemaError extends Error {
   override readonly name = 'JournalSchemaError';
 }

@@ -200,7 +200,7 @@ async function someIsOpen(tx: Tx, vmObjectId: number): Promise<boolean> {
       join
         .onRef('reference.workflow', '=', 'effect.workflow')
         .onRef('reference.reference', '=', 'effect.reference')
-        .on('reference.open_in', 'is not', null),
+        .on('reference.is_open', 'is not', null),
     )
     .select('effect.id')
     .where('effect.vm_object_id', '=', vmObjectId)

@@ -84,8 +84,8 @@ export interface Taking {
   account: string | undefined;
   request: unknown;
   run: string;
-  /** The run's: a new reference is open there until an ending is written, and owned by the run's first begin. */
-  namespace?: string;
+  /** A new reference is open until an ending is written, and owned by the run's first begin. */
+  opens?: boolean;
   /** Of a run that takes it again: a journal that lacks that was restored, and nothing is taken then. */
   knows?: JournalKnowledge | undefined;
 }
@@ -119,13 +119,13 @@ export class Journal extends Store {
    */
   async take(
     key: SagaKey,
-    { account, request, run, namespace, knows: before }: Taking,
+    { account, request, run, opens = false, knows: before }: Taking,
   ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined; lacks?: string | undefined }> {
     const sealed = await this.sealing.seal(request);
     const asNew = { ...key, account: account ?? null, request: sealed };
-    const begun = namespace === undefined ? {} : { begun: 1 };
+    const begun = opens ? { begun: 1 } : {};
     const taken =
-      before === undefined ? await this.inOneStatement((db) => takeAtOnce(db, asNew, { run, namespace })) : undefined;
+      before === undefined ? await this.inOneStatement((db) => takeAtOnce(db, asNew, { run, opens })) : undefined;
     if (taken !== undefined) return { knows: { ...taken, ...begun }, first: undefined };
     const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
@@ -135,7 +135,7 @@ export class Journal extends Store {
       if (lacks !== undefined) return { journal, first: undefined, lacks };
       // A run that knows it from before has perhaps ordered in the lost time.
       const epoch = Math.min(epochOfNew(journal), before?.epoch ?? Infinity);
-      if ((await takeAtOnce(tx, asNew, { run, namespace, epoch })) !== undefined) return { journal, first: undefined };
+      if ((await takeAtOnce(tx, asNew, { run, opens, epoch })) !== undefined) return { journal, first: undefined };
       // After the journal was restored, an effect or a doubt may have come before its reference: the request is filled
       // in.
       await tx
@@ -478,7 +478,7 @@ export class Journal extends Store {
       const found = row === undefined ? await livePivot(tx, key) : await effectOf(tx, row);
       const id = row ?? found?.id;
       if (id === undefined) return 'none';
-      if (isOver && (taken?.open_in ?? null) !== null) return 'open';
+      if (isOver && (taken?.is_open ?? null) !== null) return 'open';
       if (found === undefined) await insertSeen(tx, key, id);
       if (typeof found?.cancelled_ms === 'number') return 'before';
       const now = nowMs(tx);

@@ -43,8 +43,7 @@ export interface EndedSlice {
 }
 
 /**
- * A slice of the sagas of a namespace that have ended, the youngest first. A saga of which nobody knows the namespace
- * is of each.
+ * A slice of the sagas that have ended, the youngest first.
  *
  * @param days they were first seen within so many days
  * @param after the last one of the slice before
@@ -52,14 +51,13 @@ export interface EndedSlice {
  */
 export async function endedSagas(
   journal: Store,
-  { namespace, days, after, limit }: { namespace: string; days: number; after: ByAge | undefined; limit: number },
+  { days, after, limit }: { days: number; after: ByAge | undefined; limit: number },
 ): Promise<EndedSlice> {
   // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
   const { rows } = await journal.read((db) =>
     sql<SagaKey & { firstSeenMs: number }>`
       select workflow, reference, first_seen_ms as ${sql.ref('firstSeenMs')} from reference
-        where first_seen_ms >= ${statementBegunMs(db)} - ${days * dayMs} and open_in is null and runs is not null
-        and (namespace = ${namespace} or namespace is null)
+        where first_seen_ms >= ${statementBegunMs(db)} - ${days * dayMs} and is_open is null and runs is not null
         ${after === undefined ? sql`` : sql`and (first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`}
         order by first_seen_ms desc, workflow desc, reference desc limit ${limit}`.execute(db),
   );

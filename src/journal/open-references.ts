@@ -2,7 +2,7 @@
  * Sagas that have begun and not ended: those that run, and those that are lost, because Temporal has no open run of
  * them.
  *
- * A reference is open, in the namespace of its run, from when it is taken until an ending is written; and again when a
+ * A reference is open from when it is taken until an ending is written; and again when a
  * later run takes it, or a run that was reset means anything. The index contains open references only, so a search
  * costs the same among millions of references as among hundreds.
  */
@@ -18,20 +18,14 @@ export interface OpenReference extends SagaKey {
 }
 
 /** A slice, in the order of the keys. @param after the last one of the slice before. @throws JournalUnavailable */
-export function openReferences(
-  journal: Journal,
-  namespace: string,
-  after: SagaKey | undefined,
-  limit: number,
-): Promise<OpenReference[]> {
+export function openReferences(journal: Journal, after: SagaKey | undefined, limit: number): Promise<OpenReference[]> {
   return journal.inTransaction(async (tx) => {
     const { workflow = '', reference = '' } = after ?? {};
     const rows = await tx
       .selectFrom('reference')
       .select(['workflow', 'reference', 'first_seen_ms', 'first_run', 'touched_ms'])
-      .where('open_in', '=', namespace)
-      // With the namespace, so that the database uses the index of the open references.
-      .where(sql<boolean>`(open_in, workflow, reference) > (${namespace}, ${workflow}, ${reference})`)
+      .where('is_open', 'is not', null)
+      .where(sql<boolean>`(workflow, reference) > (${workflow}, ${reference})`)
       .orderBy('workflow')
       .orderBy('reference')
       .limit(limit)
@@ -75,18 +69,10 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
   return begun.how === 'ended' ? journal.endedBy(begun.ended) : begun;
 }
 
-/**
- * For a clean-up of a saga that does not run: no run owns its reference any more.
- *
- * @returns the other namespace in which its run is open; nothing was changed then
- * @throws JournalUnavailable
- */
-export function closeToRuns(journal: Journal, key: SagaKey, namespace: string): Promise<string | undefined> {
+/** For a clean-up of a saga that does not run: no run owns its reference any more. @throws JournalUnavailable */
+export function closeToRuns(journal: Journal, key: SagaKey): Promise<void> {
   return journal.locked(key, async (tx, taken) => {
-    if (taken === undefined) return undefined;
-    if (taken.open_in !== null && taken.open_in !== namespace) return taken.open_in;
-    if (taken.owner !== null) await disown(tx, key);
-    return undefined;
+    if (taken && taken.owner !== null) await disown(tx, key);
   });
 }
 
@@ -99,6 +85,6 @@ export function closeToRuns(journal: Journal, key: SagaKey, namespace: string): 
 export function close(journal: Journal, { workflow, reference, touchedMs }: OpenReference): Promise<void> {
   return journal.inTransaction(async (tx) => {
     const seen = tx.updateTable('reference').where(ofSaga({ workflow, reference })).where('touched_ms', '=', touchedMs);
-    await seen.set({ open_in: null }).execute();
+    await seen.set({ is_open: null }).execute();
   });
 }

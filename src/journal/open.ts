@@ -1,11 +1,12 @@
 /** Opens a journal: for a worker, and for a person who asks. */
 import { existsSync } from 'node:fs';
 import { openDatabase, type JournalAddress } from './dialects';
-import { asUnavailable, JournalUnavailable } from './errors';
+import { asUnavailable, JournalSchemaError, JournalUnavailable } from './errors';
 import { askAboutFailovers, type Failover, type FailoverRule } from './database-identity';
 import { Journal } from './journal';
 import { checkJournal, checkSchema, openCheckedDatabase, schemaOf } from './migrate';
-import type { Sealing } from './store';
+import { theJournal } from './rows';
+import type { Sealing, Store } from './store';
 
 /**
  * A file is created and migrated; a database on a server must have this release's schema.
@@ -18,6 +19,24 @@ export async function openJournal(
   failover: FailoverRule = askAboutFailovers,
 ): Promise<Journal> {
   return new Journal(await openCheckedDatabase(address), sealing, failover);
+}
+
+/**
+ * A journal is of one namespace, the first worker's: what runs in another one would count as lost.
+ *
+ * @param writes false: nothing is written down where no worker has been there yet
+ * @throws JournalSchemaError where it is another namespace's; JournalUnavailable
+ */
+export async function claim(journal: Store, namespace: string, { writes = true } = {}): Promise<void> {
+  if (writes)
+    await journal.inTransaction((tx) =>
+      tx.updateTable('journal').set({ namespace }).where('namespace', 'is', null).execute(),
+    );
+  const { namespace: its } = await journal.read(theJournal);
+  if (its === null || its === namespace) return;
+  throw new JournalSchemaError(
+    `the journal is that of namespace ${its}, not of ${namespace}: set TEMPORAL_NAMESPACE to it, or give this one a journal of its own`,
+  );
 }
 
 /** Counting the rows of a large journal takes longer than a worker's statement may. */

@@ -67,7 +67,7 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
 
   const done = stateOf(rows.effects);
   const placement = placementOf(done, rows);
-  const state = taken.open_in === null ? endedAs(effects, endings) : 'open';
+  const state = taken.is_open === null ? endedAs(effects, endings) : 'open';
   const main = lifted(effects, endings, placement);
   const { workflow } = key;
   const found = state === 'open' ? leftOpen({ workflow, placement, request, corrections, ...main }, done) : [];

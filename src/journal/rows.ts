@@ -133,7 +133,6 @@ export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
 export const beginOf = (run: string, begun: number | undefined) => `${run}/${begun ?? 0}`;
 
 export interface Begin {
-  namespace: string;
   run: string;
   /** The run came from a reset. */
   isReset?: boolean | undefined;
@@ -161,17 +160,13 @@ export interface Renewed {
  * @returns the number of the begin; undefined where there was another one since, the reference has ended, or it is not
  * known
  */
-export async function own(
-  tx: Tx,
-  key: SagaKey,
-  { namespace, run, isReset = false, renews }: Begin,
-): Promise<number | undefined> {
+export async function own(tx: Tx, key: SagaKey, { run, isReset = false, renews }: Begin): Promise<number | undefined> {
   const { epoch, begun = 0, undoes = renews === undefined } = renews ?? {};
   const number = undoes ? sql<number>`begun + 2` : sql<number>`cast(${begun + 1} as integer)`;
   const owned = await tx
     .updateTable('reference')
     .set({
-      ...{ touched_ms: touched(tx), open_in: namespace, namespace, runs: runsThen(run) },
+      ...{ touched_ms: touched(tx), is_open: 1, runs: runsThen(run) },
       ...{ begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
     })
     .where(ofSaga(key))
@@ -202,7 +197,7 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
  * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was restored; one
  * that was told after that counts where a person has said what became of the lost time.
  */
-const hasEnded = () => sql<boolean>`(open_in is null
+const hasEnded = () => sql<boolean>`(is_open is null
   and exists (select 1 from ending, journal
     where ending.workflow = reference.workflow and ending.reference = reference.reference and ended_by = ending.workflow
     and reference.runs like '% ' || ending.run || ' '
@@ -257,10 +252,10 @@ export async function closeByRun(
 ): Promise<{ isLast: boolean } | undefined> {
   const { run } = by;
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
-  const unlessLater = (column: 'open_in' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
+  const unlessLater = (column: 'is_open' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
   const closed = await tx
     .updateTable('reference')
-    .set({ touched_ms: touched(tx), open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
+    .set({ touched_ms: touched(tx), is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
     .where(ofSaga(key))
     .where((where) => where.not(hasEndedFor(by)))
     .returning('runs')
@@ -270,7 +265,7 @@ export async function closeByRun(
 
 /** Closes the reference of a saga that does not run: no run owns it, since it was disowned. */
 export async function closeUnowned(tx: Tx, key: SagaKey): Promise<void> {
-  await tx.updateTable('reference').set({ open_in: null }).where(ofSaga(key)).where('owner', 'is', null).execute();
+  await tx.updateTable('reference').set({ is_open: null }).where(ofSaga(key)).where('owner', 'is', null).execute();
 }
 
 export function theJournal(tx: Db): Promise<JournalRow> {
@@ -360,24 +355,23 @@ export function iso(ms: number): string {
  * Takes a new reference, in one statement. Each run of it stands in `runs` with a space before and after, in the order
  * in which they began last.
  *
- * @param namespace in which it is open, and owned by the run's first begin
+ * @param opens it is open, and owned by the run's first begin
  * @param epoch the journal's, where it is not said otherwise
  * @returns undefined where it was taken before
  */
 export async function takeAtOnce(
   db: Db,
   { workflow, reference, account, request }: SagaKey & Pick<Reference, 'account' | 'request'>,
-  { run, namespace, epoch }: { run: string; namespace?: string | undefined; epoch?: number },
+  { run, opens, epoch }: { run: string; opens: boolean; epoch?: number },
 ): Promise<{ journal: string; epoch: number } | undefined> {
-  const isOpen = namespace !== undefined;
-  const [open, runs, begun, owner] = isOpen ? [namespace, ` ${run} `, 1, beginOf(run, 1)] : [null, null, 0, null];
+  const [open, runs, begun, owner] = opens ? [1, ` ${run} `, 1, beginOf(run, 1)] : [null, null, 0, null];
   const epochOfIt =
     epoch === undefined ? sql`case when doubts_new = 1 then 0 else epoch end` : sql`cast(${epoch} as bigint)`;
   const { rows } = await sql<{ journal: string; epoch: number }>`
     insert into reference
-      (workflow, reference, account, request, first_seen_ms, first_run, epoch, touched_ms, open_in, namespace, runs, begun, owner)
+      (workflow, reference, account, request, first_seen_ms, first_run, epoch, touched_ms, is_open, runs, begun, owner)
     select ${workflow}, ${reference}, ${account}, ${request}, ${nowMs(db)}, ${run},
-      ${epochOfIt}, ${nowMs(db)}, ${open}, ${open}, ${runs},
+      ${epochOfIt}, ${nowMs(db)}, cast(${open} as integer), ${runs},
       cast(${begun} as integer), ${owner}
     from journal where true
     on conflict (workflow, reference) do nothing

@@ -36,6 +36,8 @@ interface JournalTable {
    * known.
    */
   identity: string | null;
+  /** Temporal's, in which its sagas run. Null before the first worker. */
+  namespace: string | null;
 }
 
 interface ReferenceTable {
@@ -50,13 +52,8 @@ interface ReferenceTable {
   epoch: number;
   /** When the reference was last used. Each transaction writes it first, as a lock. */
   touched_ms: number;
-  /** The namespace of its open run; null where the run has ended. */
-  open_in: string | null;
-  /**
-   * The namespace of its last run that opened it or meant anything; null where the journal was restored, and no run has
-   * yet.
-   */
-  namespace: string | null;
+  /** 1 from when it is taken until an ending is written, and again once a later run has begun; null otherwise. */
+  is_open: number | null;
   /**
    * The runs that began or ended, as they began last, with a space around each. Null: none.
    */
@@ -152,8 +149,6 @@ interface TurnTable {
   resource: string;
   workflow: WorkflowName;
   reference: string;
-  /** The run's. Only there can a worker see whether the run is open. */
-  namespace: string;
   since_ms: number;
   /** Null while the saga waits. */
   begun_ms: number | null;

@@ -223,9 +223,9 @@ export function writeServers(journal: Store, key: SagaKey, ids: readonly number[
   });
 }
 
-/** Servers that the sagas of a namespace that have ended have worked on, or were to work on. */
-function serversOfEnded(namespace: string) {
-  const ended = sql`open_in is null and runs is not null and (namespace = ${namespace} or namespace is null)`;
+/** Servers that sagas which have ended have worked on, or were to work on. */
+function serversOfEnded() {
+  const ended = sql`is_open is null and runs is not null`;
   return sql`
     select vm_object_id from effect join reference using (workflow, reference)
       where vm_object_id is not null and ${ended}
@@ -234,9 +234,9 @@ function serversOfEnded(namespace: string) {
 }
 
 /** How many they are. @throws JournalUnavailable */
-export async function countServers(journal: Store, namespace: string): Promise<number> {
+export async function countServers(journal: Store): Promise<number> {
   const { rows } = await journal.read((db) =>
-    sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded(namespace)}) as known`.execute(db),
+    sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded()}) as known`.execute(db),
   );
   return rows[0]?.servers ?? 0;
 }
@@ -244,11 +244,11 @@ export async function countServers(journal: Store, namespace: string): Promise<n
 /** Those behind an id, then those up to it, each in the order of their ids. @throws JournalUnavailable */
 export async function serversInTurn(
   journal: Store,
-  { namespace, after, most }: { namespace: string; after: number; most: number },
+  { after, most }: { after: number; most: number },
 ): Promise<number[]> {
   const { rows } = await journal.read((db) =>
     sql<{ vm_object_id: number }>`
-      select vm_object_id from (${serversOfEnded(namespace)}) as known
+      select vm_object_id from (${serversOfEnded()}) as known
         order by case when vm_object_id > ${after} then 0 else 1 end, vm_object_id limit ${most}`.execute(db),
   );
   return rows.map(({ vm_object_id }) => vm_object_id);
@@ -267,28 +267,27 @@ export interface OpenServer {
   saga: 'open' | 'ended';
 }
 
-/** @param namespace only those of its sagas. @throws JournalUnavailable */
-export async function openServers(journal: Store, namespace?: string): Promise<OpenServer[]> {
-  const rows = await journal.inTransaction((tx) => {
-    const open = tx
+/** @throws JournalUnavailable */
+export async function openServers(journal: Store): Promise<OpenServer[]> {
+  const rows = await journal.inTransaction((tx) =>
+    tx
       .selectFrom('server')
       .innerJoin('reference', (join) =>
         join.onRef('reference.workflow', '=', 'server.workflow').onRef('reference.reference', '=', 'server.reference'),
       )
       .selectAll('server')
-      .select('reference.open_in')
+      .select('reference.is_open')
       .where(isOpen)
-      .orderBy('server.open_since_ms');
-    const isThere = sql<boolean>`(namespace = ${namespace} or namespace is null)`;
-    return (namespace === undefined ? open : open.where(isThere)).execute();
-  });
-  return rows.map(({ vm_object_id, workflow, reference, firewalls, open_since_ms, open_in }) => ({
+      .orderBy('server.open_since_ms')
+      .execute(),
+  );
+  return rows.map(({ vm_object_id, workflow, reference, firewalls, open_since_ms, is_open }) => ({
     ...(vm_object_id === unnamed ? {} : { vmObjectId: vm_object_id }),
     workflow,
     reference,
     firewalls: JSON.parse(firewalls) as number[],
     since: iso(open_since_ms ?? 0),
-    saga: open_in === null ? 'ended' : 'open',
+    saga: is_open === null ? 'ended' : 'open',
   }));
 }
 

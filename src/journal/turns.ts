@@ -23,7 +23,7 @@ import type { Store } from './store';
 type Turn = Selectable<JournalTables['turn']>;
 
 /** A saga's place in a queue. */
-export type Place = Pick<Turn, 'id' | 'workflow' | 'reference' | 'namespace'>;
+export type Place = Pick<Turn, 'id' | 'workflow' | 'reference'>;
 
 export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
   waitedMs: number;
@@ -37,20 +37,17 @@ export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
  * Takes the turn, or a place in the queue. A saga that asks again, in any run, keeps its turn or its place. A saga that
  * has ended, and asks again while its turn is kept, gets a new turn: no other saga has worked since.
  *
- * @param namespace of the run
  * @throws JournalUnavailable
  */
 export function takeTurn(
   journal: Store,
   key: SagaKey,
   resource: string,
-  namespace: string,
 ): Promise<Exclude<TurnAnswer, QueuedTurn> | Queued> {
   return journal.inTransaction(async (tx) => {
     if ((await livePivot(tx, key))?.outcome === 'done') return { how: 'already-placed' };
     await lockName(tx, resource);
-    const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource, namespace));
-    if (mine.namespace !== namespace) await updateTurn(tx, mine.id, { namespace });
+    const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource));
     if (mine.ended_ms !== null) {
       const turn = randomUUID();
       await updateTurn(tx, mine.id, { id: turn, begun_ms: nowMs(tx), ended_ms: null });
@@ -65,16 +62,15 @@ export function takeTurn(
       return { how: 'begun', turn: mine.id };
     }
     const holder = await turnAt(tx, first);
-    const { id, workflow, reference, ...behind } = last === first ? holder : await turnAt(tx, last);
-    const elsewhere = holder.namespace === namespace ? '' : ` in namespace ${holder.namespace}`;
+    const { id, workflow, reference } = last === first ? holder : await turnAt(tx, last);
     return {
       how: 'queued',
       resource,
       before,
       since: iso(mine.since_ms),
-      holder: workflowIdOf(holder.workflow, holder.reference) + elsewhere,
+      holder: workflowIdOf(holder.workflow, holder.reference),
       waitedMs: Math.max(0, now - mine.since_ms),
-      behind: { id, workflow, reference, namespace: behind.namespace },
+      behind: { id, workflow, reference },
       ...(ended?.id === id ? { inFlightMs: ended.inFlightMs } : {}),
     };
   });
@@ -118,8 +114,7 @@ function placesBefore(tx: Tx, { resource, seq }: Turn) {
 }
 
 /**
- * An ended saga that others still wait for, because a call of it may be in flight. Once none is, its row is deleted,
- * in any namespace.
+ * An ended saga that others still wait for, because a call of it may be in flight. Once none is, its row is deleted.
  */
 async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inFlightMs: number } | undefined> {
   const holder = await tx
@@ -136,9 +131,9 @@ async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inFl
   return { id, inFlightMs };
 }
 
-async function insertTurn(tx: Tx, key: SagaKey, resource: string, namespace: string): Promise<Turn> {
+async function insertTurn(tx: Tx, key: SagaKey, resource: string): Promise<Turn> {
   const { workflow, reference } = key;
-  const row = { id: randomUUID(), workflow, reference, namespace, resource, since_ms: nowMs(tx) };
+  const row = { id: randomUUID(), workflow, reference, resource, since_ms: nowMs(tx) };
   return tx.insertInto('turn').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
@@ -184,8 +179,8 @@ export async function nextOf(tx: Tx, resource: string): Promise<Place | undefine
     .execute();
   const next = first?.ended_ms === null ? first : second;
   if (next?.begun_ms !== null) return undefined;
-  const { id, workflow, reference, namespace } = next;
-  return { id, workflow, reference, namespace };
+  const { id, workflow, reference } = next;
+  return { id, workflow, reference };
 }
 
 async function updateTurn(tx: Tx, id: string, columns: Columns<'turn'>): Promise<void> {

@@ -142,7 +142,7 @@ export class Gauges {
   }
 
   private async openServers(): Promise<void> {
-    const open = await openServers(this.saga.journal, this.config.namespace);
+    const open = await openServers(this.saga.journal);
     for (const saga of ['open', 'ended'] as const) {
       this.set(metrics.openServers, open.filter((server) => server.saga === saga).length, { saga });
     }

@@ -43,8 +43,7 @@ export class LostSagas {
 
   /** @returns whether it was the last slice of the pass */
   private async lookAtSlice(): Promise<boolean> {
-    const { namespace } = this.temporal.options;
-    const open = await openReferences(this.journal, namespace, this.after, sliceSize);
+    const open = await openReferences(this.journal, this.after, sliceSize);
     const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
     const standing = await standingOf(this.temporal, open.map(idOf));
     // What can fail comes first, so that a slice that is read again is counted once.

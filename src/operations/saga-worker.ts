@@ -19,7 +19,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { Journal } from '../journal/journal';
 import { isSilent } from '../journal/health';
 import { Witness } from '../journal/witness';
-import { openJournal } from '../journal/open';
+import { claim, openJournal } from '../journal/open';
 import { ProviderClient, type CallEvent } from '../provider/client';
 import { credentialsOf } from '../provider/options';
 import { createDataConverter } from '../security/data-converter';
@@ -96,6 +96,7 @@ export async function createSagaWorker(
   const witness = witnessFile === undefined ? undefined : new Witness(witnessFile, warn);
   const journal = await openJournal(address, createSealing(config.payloadKeys), { how: failover, warn, witness });
   try {
+    await claim(journal, namespace);
     await checkJournalKeys(journal, warn);
     if (await isSilent(journal))
       warn('the journal’s database does not say on which timeline it is: that it was restored is then not noticed');

@@ -36,7 +36,8 @@ async function makeJournal(db: Kysely<unknown>, { integer }: Types): Promise<voi
       raised_ms ${integer} not null,
       restored_ms ${integer},
       doubts_new integer not null,
-      identity text)`.execute(db);
+      identity text,
+      namespace text)`.execute(db);
   if (isPostgres(db)) await makeIdentity(db);
   await sql`
     insert into journal (id, epoch, raised_ms, doubts_new, identity)
@@ -73,16 +74,14 @@ async function makeReference(db: Kysely<unknown>, { integer }: Types): Promise<v
       first_run text not null,
       epoch ${integer} not null,
       touched_ms ${integer} not null,
-      open_in text,
-      namespace text,
+      is_open integer,
       runs text,
       begun integer not null default 0,
       owner text,
       primary key (workflow, reference))`.execute(db);
   // Contains open references only, and no column that changes while they are open: a few hundred entries among millions
   // of rows.
-  await sql`create index open_reference on reference (open_in, workflow, reference)
-    where open_in is not null`.execute(db);
+  await sql`create index open_reference on reference (workflow, reference) where is_open is not null`.execute(db);
   // For a sweep, which goes through the youngest references. The time when one was first seen never changes.
   await sql`create index reference_by_age on reference (first_seen_ms, workflow, reference)`.execute(db);
 }
@@ -194,7 +193,6 @@ async function makeTurn(db: Kysely<unknown>, { integer, sequence }: Types): Prom
       id text not null unique,
       resource text not null,
       workflow text not null, reference text not null,
-      namespace text not null,
       since_ms ${integer} not null,
       begun_ms ${integer},
       ended_ms ${integer},

@@ -36,7 +36,10 @@ export class LostProvisioning {
     for (;;) {
       const standing = await this.look();
       this.standing = standing.running ? undefined : standing;
-      if (standing.running) throw new SagaFailed('InvalidRequest', whyNot(reference, standing.runningIn));
+      if (standing.running) {
+        const why = `the provisioning of ${reference} is still running: request its cancellation instead`;
+        throw new SagaFailed('InvalidRequest', why);
+      }
       const { placement, perhapsOrdered, items } = standing;
       if (placement.how === 'placed') saga.passPivot();
       if (placement.how !== 'unknown') return { items, leftAlone };
@@ -117,11 +120,4 @@ export class LostProvisioning {
     if (!standing.known) throw new SagaFailed('InvalidRequest', `no provisioning of ${reference} is known`);
     return standing;
   }
-}
-
-function whyNot(reference: string, runningIn: string | undefined): string {
-  return runningIn === undefined
-    ? `the provisioning of ${reference} is still running: request its cancellation instead`
-    : `the provisioning of ${reference} is open in namespace ${runningIn}, and may be running: request its cancellation there; ` +
-        'if it was terminated, start the clean-up there';
 }

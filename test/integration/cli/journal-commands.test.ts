@@ -327,11 +327,11 @@ describeWithPostgres('a database server that', () => {
       await take(journal, 'R-1');
       const meant = await meanOrder(journal, 'R-1');
       await journal.answered(keyOf('R-1'), meant, { outcome: 'done', answer: null });
-      await expect(takeTurn(journal, keyOf('R-1'), 'server 1', 'default')).resolves.toMatchObject({
+      await expect(takeTurn(journal, keyOf('R-1'), 'server 1')).resolves.toMatchObject({
         how: 'already-placed',
       });
       await take(journal, 'R-2');
-      await expect(takeTurn(journal, keyOf('R-2'), 'server 1', 'default')).resolves.toMatchObject({ how: 'begun' });
+      await expect(takeTurn(journal, keyOf('R-2'), 'server 1')).resolves.toMatchObject({ how: 'begun' });
       const ending = { run: 'run-1', by: 'provisionServers', outcome: 'done', report: {} } as const;
       await journal.ended(keyOf('R-1'), ending);
       await journal.ended(keyOf('R-2'), { ...ending, resource: 'server 1' });

@@ -71,8 +71,8 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     const [one, other] = [journals[1]!, journals[2]!];
     for (const { key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
       const run = new Run(other, key);
-      await run.own('orders');
-      const meaning = { ...key, call: add(), run: run.run, knows: run.knows, inFlightMs, namespace: 'orders' };
+      await run.own();
+      const meaning = { ...key, call: add(), run: run.run, knows: run.knows, inFlightMs, isOwn: true };
       let meant: Promise<Meant> | undefined;
       const decided = await one.inTransaction(async (tx) => {
         const decided = await decide(tx, { ...meaning, note: null, failover: one.failover }, randomUUID());

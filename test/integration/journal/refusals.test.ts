@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { lowPorts, untilReady } from '../../../scripts/reachable';
 import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
 import { migrate, schemaNumber } from '../../../src/journal/migrate';
-import { openJournal } from '../../../src/journal/open';
+import { claim, openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, inFiles } from './databases';
 import { PostgresServer } from '../../support/postgres';
@@ -49,6 +49,19 @@ describeEachDatabase('a journal of another release', ({ fresh, place: somewhere 
       `the journal is of schema 0, and this release needs ${schemaNumber}: run \`order-saga journal migrate\``,
     );
     expect(await asked(address, `select * from pg_tables where schemaname = 'public'`)).toEqual([]);
+  });
+});
+
+describeEachDatabase('a journal of another namespace', ({ fresh }) => {
+  const opened = openedJournals();
+
+  it('is that of the first worker, of which a person who asks makes it none', async () => {
+    const journal = await opened(await fresh());
+    await claim(journal, 'mine', { writes: false });
+    await claim(journal, 'orders');
+    await claim(journal, 'orders');
+    await expect(claim(journal, 'mine')).rejects.toThrow('the journal is that of namespace orders, not of mine');
+    await expect(claim(journal, 'mine', { writes: false })).rejects.toThrow(/namespace orders/);
   });
 });
 

@@ -71,7 +71,7 @@ export const undoOld: EffectCall = { ...unassignOld, kind: 'compensate', activit
 export type Sent = Extract<Meant, { how: 'send' }>;
 
 interface Ways extends Partial<
-  Pick<Meaning, 'recall' | 'countsByHand' | 'inFlightMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'namespace'>
+  Pick<Meaning, 'recall' | 'countsByHand' | 'inFlightMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'isOwn'>
 > {
   knows?: JournalKnowledge | undefined;
 }
@@ -109,9 +109,9 @@ export class Run {
     return taken;
   }
 
-  /** From here on only this run means anything in this namespace: see `Meaning.namespace`. */
-  async own(namespace: string, renews?: Begin['renews'], isReset = true): Promise<number | undefined> {
-    const begun = await begin(this.journal, this.key, { namespace, run: this.run, isReset, renews });
+  /** From here on only this run means anything: see `Meaning.isOwn`. */
+  async own(renews?: Begin['renews'], isReset = true): Promise<number | undefined> {
+    const begun = await begin(this.journal, this.key, { run: this.run, isReset, renews });
     const { id, epoch } = await journalRow(this.journal);
     if (begun.how !== 'begun') return undefined;
     this.knows = { journal: id, epoch, begun: begun.number };

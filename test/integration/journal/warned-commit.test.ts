@@ -20,7 +20,7 @@ it.each([
   const journal = await openJournal(address, createSealing(undefined), { how: 'lossless', warn: () => undefined });
   try {
     const key = { workflow: 'changeOrder', reference: 'PO-1' } as const;
-    const { knows } = await journal.take(key, { account: undefined, request: {}, run: 'r', namespace: 'n' });
+    const { knows } = await journal.take(key, { account: undefined, request: {}, run: 'r', opens: true });
     // From here on every commit waits for a standby that is down.
     await server.ask(`alter system set synchronous_standby_names = 'standby1'`);
     await server.ask('select pg_reload_conf()');
@@ -31,7 +31,7 @@ it.each([
       return row?.setting === 'standby1';
     });
     const call = { step: 'a-step', kind, activity, about: {} };
-    const meant = journal.mean({ ...key, call, run: 'r', namespace: 'n', inFlightMs: 1_000, knows }).then(
+    const meant = journal.mean({ ...key, call, run: 'r', isOwn: true, inFlightMs: 1_000, knows }).then(
       ({ how }) => how,
       (error: unknown) => error,
     );

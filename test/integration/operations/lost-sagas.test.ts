@@ -50,6 +50,13 @@ it('one that waits is not lost, nor is one that has ended', async () => {
   });
 });
 
+it('those of another namespace are neither counted nor worked on: a journal is of one', async () => {
+  const moved = `the journal is that of namespace elsewhere, not of ${rig.namespace}: set TEMPORAL_NAMESPACE to it`;
+  await rig.withJournal((journal) => journal.db.updateTable('journal').set({ namespace: 'elsewhere' }).execute());
+  await expect(rig.startWorker()).rejects.toThrow(moved);
+  expect(await cli('journal', 'lost')).toMatchObject({ status: 2, err: expect.stringContaining(moved) as string });
+});
+
 it('one that was terminated is, until it is cleaned up', async () => {
   const saga = await waiting();
   await run(saga).terminate('a test');

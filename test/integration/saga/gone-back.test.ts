@@ -23,7 +23,7 @@ const reportOf = (reference: string, outcome: 'done' | 'reversed') => ({
 /** In the lost time. @returns what calls of it know */
 async function otherBegins(request: { reference: string }, run: string) {
   return rig.withJournal(async (journal) => {
-    const begun = await begin(journal, keyOf(request), { namespace: rig.namespace, run, isReset: true });
+    const begun = await begin(journal, keyOf(request), { run, isReset: true });
     if (begun.how !== 'begun') throw new Error(begun.how);
     const { id, epoch } = await journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
     return { journal: id, epoch, begun: begun.number };
@@ -36,7 +36,7 @@ async function otherPlaces(request: { reference: string }, run: string): Promise
   const knows = await otherBegins(request, run);
   const call = { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } } as const;
   await rig.withJournal(async (journal) => {
-    const meant = await journal.mean({ ...key, namespace: rig.namespace, call, run, inFlightMs: 0, knows });
+    const meant = await journal.mean({ ...key, isOwn: true, call, run, inFlightMs: 0, knows });
     if (meant.how !== 'send') throw new Error(meant.how);
     const answered = { how: 'answered', value: { order, vmObjectIds: [9999] } };
     await journal.answered(

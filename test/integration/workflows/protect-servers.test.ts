@@ -78,7 +78,7 @@ it('is told of what the list does not show of what an earlier run has assigned, 
 
 describe('a server is open', () => {
   const open = async ({ reference }: { reference: string }) =>
-    (await rig.withJournal((journal) => openServers(journal, rig.namespace))).flatMap((server) =>
+    (await rig.withJournal((journal) => openServers(journal))).flatMap((server) =>
       server.reference === reference ? [[server.vmObjectId, server.firewalls, server.saga]] : [],
     );
 

@@ -158,7 +158,7 @@ export class LoneSaga {
       const taken = await referenceOf(tx, key);
       if (taken === undefined) await insertReference(tx, key, run, epoch);
       const { owner, begun } = taken ?? {};
-      const number = owner === beginOf(run, begun) ? begun : await own(tx, key, { namespace: 'the-namespace', run });
+      const number = owner === beginOf(run, begun) ? begun : await own(tx, key, { run });
       return { journal: id, epoch, ...knows, begun: number };
     });
     return { ...input, knows: owned };

@@ -83,7 +83,7 @@ export function byHand(databases: TestDatabases): void {
     const one = await Run.begin(journal, 'setFirewalls');
     const resource = `server of ${one.key.reference}`;
     const begin = async () => {
-      const taken = await takeTurn(journal, one.key, resource, 'orders');
+      const taken = await takeTurn(journal, one.key, resource);
       if (taken.how !== 'begun') throw new Error(taken.how);
       return taken.turn;
     };

@@ -181,7 +181,7 @@ export function firewalls(databases: TestDatabases): void {
       await (await other()).do(on(assign, 143));
       await letPass(journal, 2 * inFlightMs);
       await journal.db.updateTable('effect').set({ answered_ms: 1 }).where('vm_object_id', '=', vmObjectId).execute();
-      await takeTurn(journal, saga.key, `server ${vmObjectId}`, 'orders');
+      await takeTurn(journal, saga.key, `server ${vmObjectId}`);
       await (await other()).do(on(assign, 150));
       expect(await look(saga)).toEqual({ how: 'settled', others: [150] });
     });

@@ -21,7 +21,7 @@ export function leftBehind(databases: TestDatabases): void {
 
   const begin = async (workflow: WorkflowName = 'provisionServers', reference: string = randomUUID()) => {
     const run = new Run(journal, { workflow, reference });
-    await journal.take(run.key, { account: undefined, request: {}, run: run.run, namespace: 'orders' });
+    await journal.take(run.key, { account: undefined, request: {}, run: run.run, opens: true });
     return run;
   };
   const end = ({ key, run }: Run, outcome = 'done') =>
@@ -94,11 +94,11 @@ export function leftBehind(databases: TestDatabases): void {
       const update = journal.db.updateTable('reference').where('reference', '=', run.key.reference);
       await update.set({ first_seen_ms: ms }).execute();
     };
-    const found = async (days: number, limit: number, namespace = 'orders') => {
+    const found = async (days: number, limit: number) => {
       const all: string[] = [];
       let after: ByAge | undefined;
       for (;;) {
-        const { sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit });
+        const { sagas, hasMore } = await endedSagas(journal, { days, after, limit });
         all.push(...sagas.map(({ reference }) => reference));
         after = sagas.at(-1);
         if (!hasMore) return all;
@@ -130,33 +130,11 @@ export function leftBehind(databases: TestDatabases): void {
       expect(await found(30, 50)).not.toContain(run.key.reference);
     });
 
-    it('those of its namespace only, where several share the journal, also after a run in another one', async () => {
-      const [here, moved, unknown] = [await begin(), await begin(), await begin()];
-      await moved.again().own('more');
-      for (const run of [here, moved, unknown]) await end(run);
-      const later = journal.db.updateTable('reference').where('reference', '=', unknown.key.reference);
-      await later.set({ namespace: null }).execute();
-      await journal.db
-        .updateTable('reference')
-        .where('reference', '=', moved.key.reference)
-        .set({ open_in: null })
-        .execute();
-      const isFound = async ({ key }: Run, namespace: string) =>
-        (await found(30, 50, namespace)).includes(key.reference);
-      expect([await isFound(here, 'orders'), await isFound(here, 'more')]).toEqual([true, false]);
-      expect([await isFound(moved, 'orders'), await isFound(moved, 'more')]).toEqual([false, true]);
-      expect([await isFound(unknown, 'orders'), await isFound(unknown, 'more')]).toEqual([true, true]);
-    });
-
     it('that the journal is an older copy', async () => {
-      expect(
-        (await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).restored,
-      ).toBeUndefined();
+      expect((await endedSagas(journal, { days: 1, after: undefined, limit: 1 })).restored).toBeUndefined();
       await journal.db.updateTable('journal').set({ restored_ms: 5 }).execute();
       const older = 'the journal was found to be an older copy on 1970-01-01T00:00:00.005Z';
-      expect((await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).restored).toBe(
-        older,
-      );
+      expect((await endedSagas(journal, { days: 1, after: undefined, limit: 1 })).restored).toBe(older);
       expect((await leftByLost(journal, [])).restored).toBe(older);
       await journal.db.updateTable('journal').set({ restored_ms: null }).execute();
     });
@@ -276,7 +254,7 @@ export function leftBehind(databases: TestDatabases): void {
     it('that a saga has its turn there, or is queued', async () => {
       const { key, run } = await begin('setFirewalls');
       const resource = `server ${server}`;
-      await takeTurn(journal, key, resource, 'orders');
+      await takeTurn(journal, key, resource);
       expect(await stated()).toMatchObject({ isBusy: true });
       await journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {}, resource });
       expect(await stated()).toMatchObject({ isBusy: false });

@@ -41,7 +41,7 @@ export function lostRows({ fresh }: TestDatabases): void {
       await journal.db.deleteFrom('reference').where('reference', '=', key.reference).execute();
       expect(other.knows).toBeUndefined();
       await run.answer(add(), lost, 'done', { cartItemId: 7 });
-      const { sagas } = await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 10 });
+      const { sagas } = await endedSagas(journal, { days: 1, after: undefined, limit: 10 });
       expect(sagas).toMatchObject([{ ...key, cartItems: [7] }]);
     });
 

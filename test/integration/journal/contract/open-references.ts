@@ -12,29 +12,32 @@ export function openOnes(databases: TestDatabases): void {
   sharedJournal(databases, (opened) => {
     journal = opened;
   });
-  let namespace: string;
+  /** Those of this test. */
+  let begun: Run[];
   beforeEach(() => {
-    namespace = `orders-${randomUUID()}`;
+    begun = [];
   });
 
   const begin = async () => {
     const run = new Run(journal, { workflow: 'setFirewalls', reference: randomUUID() });
-    await journal.take(run.key, { account: undefined, request: {}, run: run.run, namespace });
+    await journal.take(run.key, { account: undefined, request: {}, run: run.run, opens: true });
+    begun.push(run);
     return run;
   };
   const end = ({ key, run }: Run) => journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {} });
   const clean = async ({ key }: Run) => {
-    await closeToRuns(journal, key, namespace);
+    await closeToRuns(journal, key);
     await journal.ended(key, { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} });
   };
-  const found = async (limit = 10) => {
+  const foundOnes = async (limit = 10) => {
     const all = [];
-    for (let slice = await openReferences(journal, namespace, undefined, limit); slice.length > 0;) {
+    for (let slice = await openReferences(journal, undefined, limit); slice.length > 0;) {
       all.push(...slice);
-      slice = await openReferences(journal, namespace, slice.at(-1), limit);
+      slice = await openReferences(journal, slice.at(-1), limit);
     }
-    return all.map(({ reference }) => reference);
+    return all.filter(({ reference }) => begun.some(({ key }) => key.reference === reference));
   };
+  const found = async (limit?: number) => (await foundOnes(limit)).map(({ reference }) => reference);
   const references = (runs: readonly Run[]) => runs.map(({ key }) => key.reference).sort();
 
   it('are those that were taken and have no ending, slice by slice', async () => {
@@ -58,14 +61,9 @@ export function openOnes(databases: TestDatabases): void {
     expect(endings).toEqual([{ run: 'clean' }]);
   });
 
-  it('are of one namespace each', async () => {
-    await begin();
-    expect(await openReferences(journal, 'another', undefined, 10)).toEqual([]);
-  });
-
   it('say when they were first seen, and by which run', async () => {
     const { run } = await begin();
-    const [one] = await openReferences(journal, namespace, undefined, 10);
+    const [one] = await foundOnes();
     expect(one).toMatchObject({ workflow: 'setFirewalls', firstRun: run });
     expect(Date.parse(one!.firstSeenAt)).toBeGreaterThan(0);
   });
@@ -75,7 +73,7 @@ export function openOnes(databases: TestDatabases): void {
     await end(run);
     expect(await found()).toEqual([]);
     const again = run.again();
-    await again.own(namespace);
+    await again.own();
     expect(await found()).toEqual(references([run]));
     expect(await recordOf(journal, run.key)).toMatchObject({ state: 'open' });
     await end(again);
@@ -86,7 +84,7 @@ export function openOnes(databases: TestDatabases): void {
   it('stay open where a later run begins before the ending', async () => {
     const run = await begin();
     const later = run.again();
-    await later.own(namespace);
+    await later.own();
     // Late, and then once more, as its activity is tried again.
     for (const one of [run, run]) await end(one);
     expect(await found()).toEqual(references([run]));
@@ -100,7 +98,7 @@ export function openOnes(databases: TestDatabases): void {
     const [second, third] = [run.again(), run.again()];
     await end(second);
     expect(await found()).toEqual([]);
-    await third.own(namespace);
+    await third.own();
     for (const one of [run, second]) await end(one);
     expect(await found()).toEqual(references([run]));
     await end(third);
@@ -112,12 +110,12 @@ export function openOnes(databases: TestDatabases): void {
     await end(run);
     await run.mean(assign);
     expect(await found()).toEqual([]);
-    await run.again().own(namespace);
+    await run.again().own();
     expect(await found()).toEqual(references([run]));
   });
 
   describe('that have ended stay ended', () => {
-    const isOwned = async (run: Run, isReset: boolean) => (await run.own(namespace, undefined, isReset)) !== undefined;
+    const isOwned = async (run: Run, isReset: boolean) => (await run.own(undefined, isReset)) !== undefined;
 
     it('for a second start, and for a run that was seen, by a reset or not', async () => {
       const run = await begin();
@@ -131,7 +129,7 @@ export function openOnes(databases: TestDatabases): void {
       const run = await begin();
       await end(run);
       const { key } = run;
-      const told = await beginOf(journal, key, { namespace, run: randomUUID() });
+      const told = await beginOf(journal, key, { run: randomUUID() });
       expect(told).toMatchObject({ how: 'ended', run: run.run, ending: expect.anything() as unknown });
     });
 
@@ -153,7 +151,7 @@ export function openOnes(databases: TestDatabases): void {
         await mayCommit;
       });
       await isClosed;
-      const begun = beginOf(journal, key, { namespace, run: randomUUID() });
+      const begun = beginOf(journal, key, { run: randomUUID() });
       await pause(200);
       commit();
       await ending;
@@ -177,7 +175,7 @@ export function openOnes(databases: TestDatabases): void {
     it('but not where a later run was lost, and a clean-up has closed them', async () => {
       const run = await begin();
       await end(run);
-      await run.again().own(namespace);
+      await run.again().own();
       await clean(run);
       expect(await found()).toEqual([]);
       expect(await isOwned(run.again(), false)).toBe(true);
@@ -200,23 +198,23 @@ export function openOnes(databases: TestDatabases): void {
     let run: Run;
     beforeEach(async () => {
       run = await begin();
-      await run.own(namespace);
+      await run.own();
     });
 
     it('and only its calls are meant, by one statement or by several', async () => {
       const before = run.knows;
-      expect(await run.mean(add(), { namespace })).toMatchObject(meant);
-      expect(await run.mean(place(), { namespace })).toMatchObject(meant);
-      await run.again().own(namespace);
+      expect(await run.mean(add(), { isOwn: true })).toMatchObject(meant);
+      expect(await run.mean(place(), { isOwn: true })).toMatchObject(meant);
+      await run.again().own();
       for (const call of [add(2), place(), remove(5)])
-        expect(await run.mean(call, { namespace, knows: before })).toEqual(refused);
+        expect(await run.mean(call, { isOwn: true, knows: before })).toEqual(refused);
     });
 
     it('and of two calls of a step at the same moment, one is sent', async () => {
       const { knows } = run;
       const steps = Array.from({ length: 20 }, (_, item) => add(item));
       const meant = await Promise.all(
-        steps.map((step) => Promise.all([1, 2].map(() => run.mean(step, { namespace, knows })))),
+        steps.map((step) => Promise.all([1, 2].map(() => run.mean(step, { isOwn: true, knows })))),
       );
       const hows = meant.map((two) => two.map(({ how }) => how).sort());
       expect(hows).toEqual(steps.map(() => ['send', 'under-way']));
@@ -224,32 +222,32 @@ export function openOnes(databases: TestDatabases): void {
 
     it('which may renew itself, also twice, and then the number of before is nobody’s', async () => {
       const before = run.knows;
-      const begun = await run.own(namespace, renewed(run));
+      const begun = await run.own(renewed(run));
       expect(begun).toBe(before!.begun! + 1);
-      expect(await run.own(namespace, { ...before! })).toBe(begun);
-      expect(await run.mean(add(), { namespace, knows: before })).toEqual(refused);
-      expect(await run.mean(add(2), { namespace })).toMatchObject(meant);
+      expect(await run.own({ ...before! })).toBe(begun);
+      expect(await run.mean(add(), { isOwn: true, knows: before })).toEqual(refused);
+      expect(await run.mean(add(2), { isOwn: true })).toMatchObject(meant);
     });
 
     it('in whichever run of those that know it, until another one begins', async () => {
       const { knows } = run;
       const reset = run.again();
-      expect(await reset.own(namespace, { ...knows! })).toBeDefined();
-      expect(await run.own(namespace, { ...knows! })).toBeUndefined();
-      await run.again().own(namespace);
-      expect(await reset.own(namespace, renewed(reset))).toBeUndefined();
+      expect(await reset.own({ ...knows! })).toBeDefined();
+      expect(await run.own({ ...knows! })).toBeUndefined();
+      await run.again().own();
+      expect(await reset.own(renewed(reset))).toBeUndefined();
     });
 
     it('and who undoes is not renewed by what it undoes, also where Temporal is restored to before it', async () => {
       const { knows } = run;
-      expect(await run.own(namespace, renewed(run, { undoes: true }))).toBeDefined();
-      expect(await run.own(namespace, { ...knows! })).toBeUndefined();
+      expect(await run.own(renewed(run, { undoes: true }))).toBeDefined();
+      expect(await run.own({ ...knows! })).toBeUndefined();
     });
 
     it('of one epoch: begins are counted anew after a journal was restored', async () => {
       const { knows } = run;
-      expect(await run.own(namespace, { ...knows!, epoch: knows!.epoch - 1 })).toBeUndefined();
-      expect(await run.mean(add(), { namespace, knows: { ...knows!, epoch: knows!.epoch - 1 } })).not.toMatchObject(
+      expect(await run.own({ ...knows!, epoch: knows!.epoch - 1 })).toBeUndefined();
+      expect(await run.mean(add(), { isOwn: true, knows: { ...knows!, epoch: knows!.epoch - 1 } })).not.toMatchObject(
         meant,
       );
     });
@@ -257,9 +255,9 @@ export function openOnes(databases: TestDatabases): void {
 
   it('are closed by a clean-up, but not where a run has begun since it saw that none runs', async () => {
     const lost = [await begin(), await begin()];
-    for (const { key } of lost) expect(await closeToRuns(journal, key, namespace)).toBeUndefined();
+    for (const { key } of lost) await closeToRuns(journal, key);
     const again = lost[0]!.again();
-    await again.own(namespace);
+    await again.own();
     for (const { key } of lost)
       await journal.ended(key, { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} });
     expect(await found()).toEqual(references([again]));
@@ -267,7 +265,7 @@ export function openOnes(databases: TestDatabases): void {
 
   it('are closed, but not where anything was done since they were read', async () => {
     const run = await begin();
-    const [one] = await openReferences(journal, namespace, undefined, 10);
+    const [one] = await foundOnes();
     await close(journal, { ...one!, touchedMs: one!.touchedMs - 1 });
     expect(await found()).toEqual(references([run]));
     await close(journal, one!);

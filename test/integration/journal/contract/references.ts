@@ -91,10 +91,10 @@ export function references(databases: TestDatabases): void {
     it('keeps the late one of a run that another has begun after, and says so', async () => {
       const run = await Run.begin(journal);
       const end = () => journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
-      await run.own('orders');
-      await run.again().own('orders');
+      await run.own();
+      await run.again().own();
       await expect(end()).resolves.toMatchObject({ how: 'later' });
-      await run.own('orders');
+      await run.own();
       await expect(end()).resolves.toMatchObject({ how: 'written' });
       expect(await endings(run)).toHaveLength(1);
     });

@@ -76,7 +76,7 @@ export function restoredJournal({ fresh, copy }: TestDatabases): void {
     const run = await Run.begin(journal);
     const other = await Run.begin(journal);
     await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
-    const begins = async () => (await run.again().own('orders', undefined, false)) !== undefined;
+    const begins = async () => (await run.again().own(undefined, false)) !== undefined;
     expect(await begins()).toBe(false);
     await other.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
     expect(await begins()).toBe(true);
@@ -89,11 +89,11 @@ export function restoredJournal({ fresh, copy }: TestDatabases): void {
     const first = await Run.begin(journal);
     const end = ({ key, run }: Run) =>
       journal.ended(key, { run, by: 'provisionServers', outcome: 'reversed', report: {} });
-    const begins = async () => (await first.again().own('orders', undefined, false)) !== undefined;
+    const begins = async () => (await first.again().own(undefined, false)) !== undefined;
     await end(first);
     await restored(journal, 'trust', said);
     const second = first.again();
-    await second.own('orders', undefined, false);
+    await second.own(undefined, false);
     const asked = await second.mean(place());
     if (asked.how !== 'unknown') throw new Error(asked.how);
     await end(second);
@@ -101,7 +101,7 @@ export function restoredJournal({ fresh, copy }: TestDatabases): void {
     await letPass(journal);
     await first.deny(asked.row);
     const third = first.again();
-    await third.own('orders', undefined, false);
+    await third.own(undefined, false);
     await end(third);
     expect(await begins()).toBe(false);
     await restored(journal, 'trust', said);
@@ -111,7 +111,7 @@ export function restoredJournal({ fresh, copy }: TestDatabases): void {
   it('tells no ending while its database is another one than it was, until a person has said what became of it', async () => {
     const run = await Run.begin(journal);
     await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
-    const again = () => begin(journal, run.key, { namespace: 'orders', run: run.again().run });
+    const again = () => begin(journal, run.key, { run: run.again().run });
     await expect(again()).resolves.toMatchObject({ how: 'ended' });
     await journal.db.updateTable('journal').set({ identity: 'another/00000001' }).execute();
     await expect(again()).resolves.toMatchObject({ how: 'restored' });

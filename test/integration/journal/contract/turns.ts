@@ -16,7 +16,7 @@ export function turns(databases: TestDatabases): void {
     resource = `server ${randomUUID()}`;
   });
 
-  const arrive = (run: Run, namespace = 'orders') => takeTurn(journal, run.key, resource, namespace);
+  const arrive = (run: Run) => takeTurn(journal, run.key, resource);
   const begin = () => Run.begin(journal, 'setFirewalls');
   /** @returns the one to notify */
   const end = async (run: Run) => {
@@ -82,7 +82,7 @@ export function turns(databases: TestDatabases): void {
     const insert = (begun_ms: number | null) =>
       journal.db
         .insertInto('turn')
-        .values({ ...row(), namespace: 'orders', since_ms: 0, begun_ms })
+        .values({ ...row(), since_ms: 0, begun_ms })
         .execute();
     await insert(1);
     await insert(null);
@@ -145,11 +145,11 @@ export function turns(databases: TestDatabases): void {
       // It is told so that it looks when the time is over.
       expect(told).toEqual(placeOf(second));
       await expect(whoIsNext(journal, resource)).resolves.toEqual(placeOf(second));
-      const queued = await arrive(second, 'other');
+      const queued = await arrive(second);
       expect(queued).toMatchObject({ how: 'queued', before: 1, behind: first.key, inFlightMs: expect.any(Number) });
       expect(await arrive(await begin())).not.toHaveProperty('inFlightMs');
       await letPass(journal);
-      await expect(arrive(second, 'other')).resolves.toEqual(begun);
+      await expect(arrive(second)).resolves.toEqual(begun);
       await expect(whoIsNext(journal, resource)).resolves.toBeUndefined();
     });
 
@@ -181,26 +181,26 @@ export function turns(databases: TestDatabases): void {
 
   it('end with the begin that had them: nothing is meant any more, and it cannot go on', async () => {
     const [first, second] = [await begin(), await begin()];
-    const begun = await first.own('orders');
+    const begun = await first.own();
     await turnOf(first);
-    await first.answer(assign, await first.send(assign, { namespace: 'orders' }), 'done');
+    await first.answer(assign, await first.send(assign, { isOwn: true }), 'done');
     await end(first);
-    await expect(first.mean(assign, { namespace: 'orders' })).resolves.toEqual({ how: 'not-owned' });
-    await expect(first.own('orders', { epoch: first.knows!.epoch, begun })).resolves.toBeUndefined();
+    await expect(first.mean(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
+    await expect(first.own({ epoch: first.knows!.epoch, begun })).resolves.toBeUndefined();
     await arrive(second);
     const again = first.again();
-    await again.own('orders');
-    await expect(again.mean(assign, { namespace: 'orders' })).resolves.toMatchObject({ how: 'send' });
+    await again.own();
+    await expect(again.mean(assign, { isOwn: true })).resolves.toMatchObject({ how: 'send' });
   });
 
   it('that are taken from a saga leave it nothing to go on with', async () => {
     const [gone, next] = [await begin(), await begin()];
-    const begun = await gone.own('orders');
+    const begun = await gone.own();
     await turnOf(gone);
     const queued = await arrive(next);
     if (queued.how !== 'queued') throw new Error('it is not queued');
     await expect(dropTurn(journal, queued.behind)).resolves.toBe(0);
-    await expect(gone.mean(assign, { namespace: 'orders' })).resolves.toEqual({ how: 'not-owned' });
-    await expect(gone.own('orders', { epoch: gone.knows!.epoch, begun })).resolves.toBeUndefined();
+    await expect(gone.mean(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
+    await expect(gone.own({ epoch: gone.knows!.epoch, begun })).resolves.toBeUndefined();
   });
 }
