@@ -42,12 +42,11 @@ function answersTable(): string {
   const lines = new Map<string, string[]>();
   for (const row of [...rows].sort((one, other) => first(one) - first(other))) {
     const reasons = rows.filter((one) => inWords(one) === inWords(row)).map(({ because }) => because);
-    const line = `${meaningsOf(row)} | ${[...new Set(reasons)].join('; ')}`;
+    const line = `${meaningsOf(row)} (${[...new Set(reasons)].join('; ')})`;
     const before = lines.get(line) ?? [];
     lines.set(line, before.includes(inWords(row)) ? before : [...before, inWords(row)]);
   }
-  const cells = [...lines].map(([line, statuses]) => `| ${statuses.join(', ')} | ${line} |`);
-  return ['| status | it means | because |', '| --- | --- | --- |', ...cells].join('\n');
+  return [...lines].map(([line, statuses]) => `- **${statuses.join(', ')}**: ${line}`).join('\n');
 }
 
 const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
