@@ -56,6 +56,7 @@ describe('the run is gone, and the request comes again', () => {
     const request = provisionRequest({ items: [{}, {}] });
     const before = await Rig.start({ journal });
     const first = await (await before.sagas.provision(request)).result();
+    await before.withJournal((moved) => moved.db.updateTable('journal').set({ namespace: null }).execute());
     await before.close();
     const after = await Rig.start({ journal });
     try {
