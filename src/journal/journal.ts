@@ -159,18 +159,20 @@ export class Journal extends Store {
   }
 
   /**
-   * Writes a correction, before anything is sent with it. A second call with the same id changes nothing.
+   * Writes a correction, before anything is sent with it. A second call with the same id and words changes nothing.
    *
    * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was sent without the correction
    * @throws JournalUnavailable
    */
   async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
+    // A restored Temporal gives the id of one that it has forgotten to another.
+    const [own = ''] = this.sealing.digests(JSON.stringify(said.correction));
     return this.locked(key, async (tx) => {
       if ((await livePivot(tx, key)) !== undefined) return 'placed';
       await tx
         .insertInto('correction')
-        .values({ ...key, id, run, step, correction, at_ms: nowMs(tx) })
+        .values({ ...key, id: `${id}/${own}`, run, step, correction, at_ms: nowMs(tx) })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
       return 'written';
