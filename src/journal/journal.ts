@@ -33,7 +33,7 @@ import {
 } from './decide';
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable } from './errors';
-import { epochOfNew, insertLost, insertSeen, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
+import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
 import { type Bought, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
@@ -404,20 +404,21 @@ export class Journal extends Store {
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
       const row = found ?? (await insertLost(tx, key, meant));
-      if (found === undefined && call.kind === 'pivot' && row.id === knows.row)
-        await this.notePurchase(tx, key, row.id, meant.rules);
+      const isPivotAgain = found === undefined && call.kind === 'pivot' && row.id === knows.row;
+      if (isPivotAgain) await this.notePurchase(tx, key, row.id, meant.rules);
       const says = whatAnswerSays(row, knows.row, outcome);
+      const isLate = says === 'late' || (isPivotAgain && isDone && (await isDeniedDoubt(tx, key)));
       if (says === 'nothing') return 'written';
       // A pivot that was denied but did happen counts, unless it was sent again meanwhile.
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
       // A row of doubt keeps its failure.
       const completed = { ...answered, failure: row.id === knows.row ? failure : (row.failure ?? undefined) };
       await updateEffect(tx, row.id, {
-        ...(says === 'late' ? { late: sealed } : {}),
+        ...(isLate ? { late: sealed } : {}),
         ...(counts ? columnsOf(tx, completed) : {}),
       });
       if (isDone) await noteDone(row.id);
-      return says === 'late' ? 'late' : 'written';
+      return isLate ? 'late' : 'written';
     });
   }
 
@@ -611,6 +612,12 @@ async function complete(db: Db, row: string, answered: Sealed): Promise<boolean>
     .where('outcome', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Whether a person has said that nothing was placed in the lost time. */
+async function isDeniedDoubt(tx: Tx, key: SagaKey): Promise<boolean> {
+  const pivots = await rowsOfStep(tx, key, lostPivot);
+  return pivots.some(({ outcome, failure }) => outcome === 'denied' && failure === restoredFailure);
 }
 
 /** What the answer of call `id` means for a row: the call's own, or the one in its place. */
