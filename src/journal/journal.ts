@@ -328,8 +328,8 @@ export class Journal extends Store {
     };
   }
 
-  /** Of a pivot of which the journal was told after a restore: it counts as any other does. */
-  private async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
+  /** Of a pivot of which the journal was told after a restore, or is in doubt: it counts as any other does. */
+  async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
     const { workflow } = key;
     const bought = await this.boughtBy({ workflow, rules }, await referenceOf(tx, key), await correctionsOf(tx, key));
     if (bought) await insertPurchase(tx, row, bought);
@@ -426,20 +426,25 @@ export class Journal extends Store {
    * Writes that a pivot of unknown outcome has happened: a person has seen it, or a search has found it. Also where the
    * row is gone.
    *
-   * @throws JournalUnavailable
+   * @param rules as for {@link answered}
+   * @throws JournalUnavailable, JournalUnreadable
    */
   async confirm(
     key: SagaKey,
     row: string,
     answer: unknown,
     verdict: Verdict | undefined,
+    rules?: PurchaseRules,
   ): Promise<'done' | 'superseded'> {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
     return this.orSuperseded<'done'>(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found?.outcome === 'done') return 'done';
-      if (found === undefined) await insertSeen(tx, key, row);
+      if (found === undefined) {
+        await insertSeen(tx, key, row);
+        await this.notePurchase(tx, key, row, rules);
+      }
       const now = nowMs(tx);
       const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
       await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
