@@ -152,8 +152,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         throw error;
       }
     });
-  const standing = (saga: SagaKey, asking: Omit<Asking, 'inFlightMs'>) =>
-    standingOf(journal, saga, { ...asking, inFlightMs: settings.inFlightMs });
+  const standing = (saga: SagaKey, asking: Omit<Asking, 'inFlightMs' | 'rules'>) =>
+    standingOf(journal, saga, { ...asking, inFlightMs: settings.inFlightMs, rules: settings });
   /** @param first the request, where nobody can have corrected it */
   const estimated = async (saga: SagaKey, first?: unknown): Promise<Pick<Beside, 'estimate'>> => {
     const { priceList } = settings;
@@ -274,7 +274,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     confirmPlacement(
       input: CallContext & { row: string; placed: Placement<unknown>; verdict?: Verdict },
     ): Promise<'done' | 'superseded'> {
-      return forSaga('mutate', input, ({ saga }) => journal.confirm(saga, input.row, input.placed, input.verdict));
+      return forSaga('mutate', input, ({ saga }) =>
+        journal.confirm(saga, input.row, input.placed, input.verdict, settings),
+      );
     },
 
     /** Writes that the provider has cancelled what was placed, as a person says. A second call changes nothing. */

@@ -27,7 +27,7 @@ export type TurnAnswer =
   | { how: 'begun'; turn: string }
   /** Another one works on it, or is before it. */
   | QueuedTurn
-  /** It was placed before: the saga only returns the recorded answer. */
+  /** It was placed before, or has ended: the saga only returns what is recorded. */
   | { how: 'already-placed' };
 
 export interface QueuedTurn {

@@ -33,7 +33,7 @@ import {
 } from './decide';
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable } from './errors';
-import { epochOfNew, insertLost, insertSeen, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
+import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
 import { type Bought, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
@@ -159,18 +159,20 @@ export class Journal extends Store {
   }
 
   /**
-   * Writes a correction, before anything is sent with it. A second call with the same id changes nothing.
+   * Writes a correction, before anything is sent with it. A second call with the same id and words changes nothing.
    *
    * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was sent without the correction
    * @throws JournalUnavailable
    */
   async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
+    // A restored Temporal gives the id of one that it has forgotten to another.
+    const [own = ''] = this.sealing.digests(JSON.stringify(said.correction));
     return this.locked(key, async (tx) => {
       if ((await livePivot(tx, key)) !== undefined) return 'placed';
       await tx
         .insertInto('correction')
-        .values({ ...key, id, run, step, correction, at_ms: nowMs(tx) })
+        .values({ ...key, id: `${id}/${own}`, run, step, correction, at_ms: nowMs(tx) })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
       return 'written';
@@ -326,8 +328,8 @@ export class Journal extends Store {
     };
   }
 
-  /** Of a pivot of which the journal was told after a restore: it counts as any other does. */
-  private async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
+  /** Of a pivot of which the journal was told after a restore, or is in doubt: it counts as any other does. */
+  async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
     const { workflow } = key;
     const bought = await this.boughtBy({ workflow, rules }, await referenceOf(tx, key), await correctionsOf(tx, key));
     if (bought) await insertPurchase(tx, row, bought);
@@ -402,20 +404,21 @@ export class Journal extends Store {
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
       const row = found ?? (await insertLost(tx, key, meant));
-      if (found === undefined && call.kind === 'pivot' && row.id === knows.row)
-        await this.notePurchase(tx, key, row.id, meant.rules);
+      const isPivotAgain = found === undefined && call.kind === 'pivot' && row.id === knows.row;
+      if (isPivotAgain) await this.notePurchase(tx, key, row.id, meant.rules);
       const says = whatAnswerSays(row, knows.row, outcome);
+      const isLate = says === 'late' || (isPivotAgain && isDone && (await isDeniedDoubt(tx, key)));
       if (says === 'nothing') return 'written';
       // A pivot that was denied but did happen counts, unless it was sent again meanwhile.
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
       // A row of doubt keeps its failure.
       const completed = { ...answered, failure: row.id === knows.row ? failure : (row.failure ?? undefined) };
       await updateEffect(tx, row.id, {
-        ...(says === 'late' ? { late: sealed } : {}),
+        ...(isLate ? { late: sealed } : {}),
         ...(counts ? columnsOf(tx, completed) : {}),
       });
       if (isDone) await noteDone(row.id);
-      return says === 'late' ? 'late' : 'written';
+      return isLate ? 'late' : 'written';
     });
   }
 
@@ -423,20 +426,25 @@ export class Journal extends Store {
    * Writes that a pivot of unknown outcome has happened: a person has seen it, or a search has found it. Also where the
    * row is gone.
    *
-   * @throws JournalUnavailable
+   * @param rules as for {@link answered}
+   * @throws JournalUnavailable, JournalUnreadable
    */
   async confirm(
     key: SagaKey,
     row: string,
     answer: unknown,
     verdict: Verdict | undefined,
+    rules?: PurchaseRules,
   ): Promise<'done' | 'superseded'> {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
     return this.orSuperseded<'done'>(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found?.outcome === 'done') return 'done';
-      if (found === undefined) await insertSeen(tx, key, row);
+      if (found === undefined) {
+        await insertSeen(tx, key, row);
+        await this.notePurchase(tx, key, row, rules);
+      }
       const now = nowMs(tx);
       const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
       await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
@@ -609,6 +617,12 @@ async function complete(db: Db, row: string, answered: Sealed): Promise<boolean>
     .where('outcome', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Whether a person has said that nothing was placed in the lost time. */
+async function isDeniedDoubt(tx: Tx, key: SagaKey): Promise<boolean> {
+  const pivots = await rowsOfStep(tx, key, lostPivot);
+  return pivots.some(({ outcome, failure }) => outcome === 'denied' && failure === restoredFailure);
 }
 
 /** What the answer of call `id` means for a row: the call's own, or the one in its place. */

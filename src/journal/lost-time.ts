@@ -71,7 +71,7 @@ export async function whatIsLacking(
   const why = whyRestored(journal, failover.how);
   if (why === undefined) await follow(tx, journal, failover);
   const rowAt = async (seq: number) => (await effects(tx).where('seq', '=', seq).executeTakeFirst())?.id;
-  await failover.witness?.look(journal, rowAt);
+  await failover.witness?.look(tx, journal, rowAt);
   return why;
 }
 

@@ -285,7 +285,9 @@ export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: 
   const times = { first_seen_ms: now, touched_ms: now };
   // A sweep looks only at those that have runs.
   const row = { ...key, ...times, account: null, request: null, first_run: run, runs: ` ${run} `, epoch };
-  await tx.insertInto('reference').values(row).execute();
+  // One that is not there locks out nobody: another call of it may be written at the same moment.
+  const inserted = tx.insertInto('reference').values(row);
+  await inserted.onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing()).execute();
 }
 
 /** A call, as it is written into a row. */

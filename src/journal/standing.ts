@@ -13,6 +13,8 @@ import {
 } from './rows';
 import { epochOfNew, insertDoubt, lostPivot, whatIsLacking } from './lost-time';
 import { openPivot } from './decide';
+import type { Journal } from './journal';
+import type { PurchaseRules } from './purchases';
 import type { Store } from './store';
 import { stateOf, type State } from './state';
 
@@ -63,6 +65,8 @@ export interface Asking {
   run?: string | undefined;
   /** Items that the run has added: the journal may have lost their rows. */
   added?: readonly OpenItem[] | undefined;
+  /** By these it is written what a pivot in doubt would have bought. */
+  rules?: PurchaseRules | undefined;
 }
 
 /**
@@ -72,9 +76,9 @@ export interface Asking {
  * @throws JournalUnavailable, JournalUnreadable
  */
 export async function standingOf(
-  journal: Store,
+  journal: Journal,
   key: SagaKey,
-  { knows, inFlightMs, run, added = [] }: Asking,
+  { knows, inFlightMs, run, added = [], rules }: Asking,
 ): Promise<Standing> {
   const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.locked(key, async (tx, locked) => {
     const from = await theJournal(tx);
@@ -83,7 +87,11 @@ export async function standingOf(
     if (isNewInDoubt && run !== undefined) await insertReference(tx, key, run, epochOfNew(from));
     const taken = isNewInDoubt ? await referenceOf(tx, key) : locked;
     const rows = await effectsOf(tx, key);
-    const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inFlightMs });
+    const doubt = async () => {
+      const row = await insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inFlightMs });
+      if (row) await journal.notePurchase(tx, key, row.id, rules);
+      return row;
+    };
     const state = stateOf(rows);
     const pivot = state.pivot ?? (lacks === undefined ? await doubt() : undefined);
     return { from, taken, rows, state, pivot, leftMs: pivot ? await leftInFlight(tx, pivot, from) : 0, lacks };

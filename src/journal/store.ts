@@ -69,7 +69,9 @@ export class Store {
   /** @throws JournalUnavailable */
   async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     try {
-      return await this.db.transaction().execute(work);
+      const { tx, done } = await this.db.transaction().execute(async (tx) => ({ tx, done: await work(tx) }));
+      this.failover.witness?.committed(tx);
+      return done;
     } catch (error) {
       throw isUniqueViolation(error) ? error : asUnavailable(error);
     }

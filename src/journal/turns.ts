@@ -16,7 +16,7 @@ import type { Selectable } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
-import { type Columns, disown, inFlightOf, iso, livePivot, ofSaga, type SagaKey, type Tx } from './rows';
+import { type Columns, disown, endingOf, inFlightOf, iso, livePivot, ofSaga, type SagaKey, type Tx } from './rows';
 import type { JournalTables } from './schema';
 import type { Store } from './store';
 
@@ -47,6 +47,8 @@ export function takeTurn(
   return journal.inTransaction(async (tx) => {
     if ((await livePivot(tx, key))?.outcome === 'done') return { how: 'already-placed' };
     await lockName(tx, resource);
+    // A call that stood still: nobody would give the turn back.
+    if ((await endingOf(tx, key, { run: '' })) !== undefined) return { how: 'already-placed' };
     const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource));
     if (mine.ended_ms !== null) {
       const turn = randomUUID();

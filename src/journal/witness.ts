@@ -18,6 +18,7 @@ export interface Seen {
 /** A row that only this file knows is one that this worker could not lose: it is written before the next call is sent. */
 export class Witness {
   private seen: Seen | undefined;
+  private readonly read = new WeakMap<object, Seen>();
 
   /** @param warn is told where the file cannot be used */
   constructor(
@@ -52,14 +53,24 @@ export class Witness {
     return this.seen?.row;
   }
 
-  /** @param rowAt the id of the row at that place */
+  /**
+   * What a transaction reads is seen once it is committed: in a file, what it has read may be lost with it.
+   *
+   * @param rowAt the id of the row at that place
+   */
   async look(
+    tx: object,
     { id, epoch, top }: Pick<JournalRow, 'id' | 'epoch' | 'top'>,
     rowAt: (seq: number) => Promise<string | undefined>,
   ): Promise<void> {
     if (top === null || this.hasSeen({ journal: id, epoch, seq: top })) return;
     const row = await rowAt(top);
-    if (row !== undefined) this.see({ journal: id, epoch, seq: top, row });
+    if (row !== undefined) this.read.set(tx, { journal: id, epoch, seq: top, row });
+  }
+
+  committed(tx: object): void {
+    const young = this.read.get(tx);
+    if (young !== undefined) this.see(young);
   }
 
   see(young: Seen): void {

@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
+import { restored } from '../../../src/journal/confirm-restore';
 import { decide, type Meant } from '../../../src/journal/decide';
 import { effectsOf } from '../../../src/journal/rows';
+import { said } from '../../support/operator';
 import { describeEachDatabase, inFiles } from './databases';
 import { add, inFlightMs, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
 import { Tellers } from './tellers';
@@ -80,6 +82,23 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
         return decided;
       });
       expect([decided.how, (await meant!).how]).toEqual(['send', 'under-way']);
+    }
+  });
+
+  it('what came of two calls is kept, where the journal has lost their reference', async () => {
+    const [one, other] = [journals[1]!, journals[2]!];
+    const lost = await Promise.all(rounds.map(() => Run.begin(journals[0]!)));
+    const sent = await Promise.all(lost.map(async (run) => [await run.send(add(1)), await run.send(add(2))]));
+    for (const table of ['effect', 'reference'] as const) await one.db.deleteFrom(table).execute();
+    await restored(one, 'trust', said);
+    for (const [round, run] of lost.entries()) {
+      const answers = [one, other].map((journal, index) => {
+        const done = { answer: null, cartItemId: 7 + index };
+        return run.on(journal).answer(add(index + 1), sent[round]![index]!, 'done', done);
+      });
+      expect(await Promise.all(answers)).toEqual(['written', 'written']);
+      const items = (await effectsOf(one.db, run.key)).map((row) => row.cart_item_id);
+      expect(items.sort()).toEqual([7, 8]);
     }
   });
 

@@ -5,6 +5,7 @@ import { restored } from '../../../src/journal/confirm-restore';
 import type { Journal } from '../../../src/journal/journal';
 import { openJournal } from '../../../src/journal/open';
 import { openServers } from '../../../src/journal/servers';
+import { standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { provisionRequest } from '../../support/requests';
 import { describeEachDatabase } from './databases';
@@ -28,7 +29,12 @@ async function taken(journal: Journal): Promise<Run> {
 }
 
 describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
-  it.each(['a person confirms it', 'its answer comes'])('an order of the lost time counts once %s', async (how) => {
+  it.each([
+    'a person confirms it',
+    'a person confirms it to a run that has looked',
+    'a person confirms the row that was lost',
+    'its answer comes',
+  ])('an order of the lost time counts once %s', async (how) => {
     const address = await fresh();
     const before = await open(address);
     const first = await taken(before);
@@ -49,7 +55,11 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
         { call: place(1), run: first.run, knows: sent.knows, inFlightMs: 1_000, rules },
         { outcome: 'done', answer: { how: 'answered', value: {} } },
       );
+    else if (how.endsWith('lost'))
+      await journal.confirm(first.key, sent.knows.row, { how: 'confirmed' }, { note: 'seen' }, rules);
     else {
+      if (how.endsWith('looked')) await standingOf(journal, first.key, { inFlightMs: 1_000, rules });
+      await letPass(journal);
       const meant = await first.again().mean(place(1), { rules });
       if (meant.how !== 'unknown') throw new Error(meant.how);
       await first.confirm(meant.row);

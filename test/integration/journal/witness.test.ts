@@ -5,6 +5,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import File from 'libsql';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import { openJournal } from '../../../src/journal/open';
 import { Witness } from '../../../src/journal/witness';
@@ -74,4 +75,21 @@ it('an order is not placed again where another, empty journal stands at its plac
   const meant = await second.mean(place(2));
   await again.close();
   expect(meant.how).toBe('restored');
+});
+
+it('a row whose commit failed, which another transaction had read, was never seen', async () => {
+  const journal = await worker(await fresh(), join(mkdtempSync(join(tmpdir(), 'witness-')), 'a'));
+  const runs = await Promise.all([1, 2, 3].map(() => Run.begin(journal)));
+  const { exec } = File.prototype;
+  const spied = jest.spyOn(File.prototype, 'exec').mockImplementation(function (this: File.Database, statement) {
+    if (statement === 'commit') throw Object.assign(new Error('the disk is full'), { code: 'SQLITE_FULL' });
+    return exec.call(this, statement);
+  });
+  // These two are committed together, or not at all.
+  const failed = await Promise.allSettled(runs.slice(1).map((run) => run.mean(place(1))));
+  spied.mockRestore();
+  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const meant = await runs[0]!.mean(place(1));
+  await journal.close();
+  expect(meant.how).toBe('send');
 });

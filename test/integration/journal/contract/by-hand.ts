@@ -91,6 +91,7 @@ export function byHand(databases: TestDatabases): void {
     await say([assign], one);
     expect(await one.again().mean(assign, { ...counting, turn })).toMatchObject({ how: 'recorded' });
     await journal.ended(one.key, { run: one.run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+    await one.again().own();
     const next = await begin();
     await laterBegun(next);
     expect(await one.again().mean(assign, { ...counting, turn: next })).toMatchObject({ how: 'send' });

@@ -40,6 +40,14 @@ export function corrections(databases: TestDatabases): void {
     expect(await known()).toEqual([{ label: 'web-2' }]);
   });
 
+  it('are two where a restored Temporal gives the id of one to another', async () => {
+    const id = randomUUID();
+    await correct(run, { label: 'web-2' }, id);
+    await correct(run, { label: 'web-3' }, id);
+    await correct(run, { label: 'web-3' }, id);
+    expect(await known()).toEqual([{ label: 'web-2' }, { label: 'web-3' }]);
+  });
+
   it('make another item of the same step: the recorded one is not its answer', async () => {
     await run.adds(7);
     await run.do(corrected(1, 1), 'not-done');

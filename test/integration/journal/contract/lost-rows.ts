@@ -89,7 +89,9 @@ export function lostRows({ fresh }: TestDatabases): void {
       const doubt = await doubted(meant);
       await letPass(journal);
       await run.deny(doubt);
-      await run.answer(place(1), meant, 'done', { answer: { order: 5 } });
+      const answered = () => run.answer(place(1), meant, 'done', { answer: { order: 5 } });
+      await expect(answered()).resolves.toBe('late');
+      await expect(answered()).resolves.toBe('late');
       expect(await rowOf(journal, doubt)).toMatchObject({ outcome: 'denied' });
       expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'done' });
       expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });

@@ -112,6 +112,14 @@ export function turns(databases: TestDatabases): void {
     await expect(arrive(open.again())).resolves.toMatchObject({ how: 'queued' });
   });
 
+  it('are not had by a saga that has ended: a call of it that stood still asks in vain', async () => {
+    const first = await begin();
+    await arrive(first);
+    await end(first);
+    await expect(arrive(first)).resolves.toEqual({ how: 'already-placed' });
+    await expect(arrive(await begin())).resolves.toEqual(begun);
+  });
+
   it('are taken from a saga that is gone, once none of its calls can be in flight', async () => {
     const [gone, next] = [await begin(), await begin()];
     const turn = await turnOf(gone);
@@ -170,7 +178,9 @@ export function turns(databases: TestDatabases): void {
 
     it('are over for it: where it begins again it has another one, before all that wait', async () => {
       const { first, second, turn } = await ended();
-      const another = await turnOf(first.again());
+      const again = first.again();
+      await again.own();
+      const another = await turnOf(again);
       expect(another).not.toBe(turn);
       await expect(arrive(second)).resolves.not.toHaveProperty('inFlightMs');
       // It has not ended any more.
