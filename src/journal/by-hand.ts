@@ -52,8 +52,10 @@ export async function writeByHand(
     if (why !== undefined) return { how: 'restored', why };
     if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
     const { id, epoch } = state;
+    // It stood still, and the run has gone on without it: what was said stands already, whatever became of it since.
+    const isOld = knows?.begun !== undefined && knows.epoch === epoch && knows.begun < (locked?.begun ?? 0);
     let row: string | undefined;
-    for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch });
+    for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch }, isOld);
     return { how: 'written', knows: { journal: id, epoch, ...definedOnly({ row }) } };
   });
 }
@@ -63,9 +65,11 @@ async function writeOne(
   tx: Tx,
   key: SagaKey,
   { call, run, decided, answer, epoch }: Pick<Effect, 'run' | 'epoch' | 'decided' | 'answer'> & { call: EffectCall },
+  isOld: boolean,
 ): Promise<string> {
-  const last = (await rowsOfStep(tx, key, call)).at(-1);
-  if (last?.run === run && isDoneByHand(last, call)) return last.id;
+  const rows = await rowsOfStep(tx, key, call);
+  const said = rows.findLast((row) => row.run === run && isByHand(row, call));
+  if (said && (isOld || (said === rows.at(-1) && said.outcome === 'done'))) return said.id;
   const row = randomUUID();
   await insertEffect(tx, key, { call, run, inFlightMs: 0 }, { id: row, epoch, outcome: 'done' });
   await updateEffect(tx, row, { answer, decided, decided_ms: nowMs(tx) });
@@ -88,14 +92,14 @@ export async function stillDoneByHand(
   { call, turn }: { call: EffectCall; turn?: string | undefined },
 ): Promise<Effect | undefined> {
   const last = rows.at(-1);
-  if (last === undefined || !isDoneByHand(last, call)) return undefined;
+  if (last?.outcome !== 'done' || !isByHand(last, call)) return undefined;
   if (turn === undefined) return last;
   const mine = await turnOf(tx, key);
   const begunMs = mine?.id === turn ? mine.begun_ms : null;
   return begunMs !== null && begunMs <= Number(last.decided_ms) ? last : undefined;
 }
 
-/** Whether the row says that a person has done exactly this call. */
-function isDoneByHand({ outcome, decided_ms, kind, about }: Effect, call: EffectCall): boolean {
-  return outcome === 'done' && decided_ms !== null && kind === call.kind && about === JSON.stringify(call.about);
+/** Whether the row says that a person has done exactly this call. It may be undone since. */
+function isByHand({ decided_ms, kind, about }: Effect, call: EffectCall): boolean {
+  return decided_ms !== null && kind === call.kind && about === JSON.stringify(call.about);
 }

@@ -219,7 +219,7 @@ export async function notItsServers(
 export function writeServers(journal: Store, key: SagaKey, ids: readonly number[]): Promise<void> {
   return journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
-    if (pivot !== undefined) await noteServers(tx, key, ids, aboutOf(pivot).firewalls ?? []);
+    if (pivot?.cancelled_ms === null) await noteServers(tx, key, ids, aboutOf(pivot).firewalls ?? []);
   });
 }
 

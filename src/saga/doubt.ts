@@ -3,7 +3,7 @@
  * `settling`), then asks a person about the pivot's row in the journal. The answer is written into that row, for every
  * run that will ever ask.
  */
-import { setCurrentDetails, sleep } from '@temporalio/workflow';
+import { setCurrentDetails, sleep, uuid4 } from '@temporalio/workflow';
 import { choicesOf } from '../domain/answers';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
@@ -125,13 +125,15 @@ function questionAbout(
   doubt: PivotDoubt,
   lastFailure: CallFailure | undefined,
 ): Question {
-  const { at, restored, foundBy = doubtful.foundBy } = doubt;
+  const { row, at, restored, foundBy = doubtful.foundBy } = doubt;
   const what = restored
     ? `The journal was restored from an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
     : `It is not known whether the provider placed ${noun}, which was sent on ${inWords(at)}`;
   const hint = confirming?.hint === undefined ? '' : ` ${confirming.hint}`;
   return {
     kind: 'outcome-unknown',
+    // Nobody knows it before; and it is of this row: a restored Temporal gives the same random ids again.
+    subject: uuid4().slice(0, 4) + row.slice(0, 4),
     step: step.id,
     question:
       `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}` +

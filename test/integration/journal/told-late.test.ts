@@ -4,7 +4,7 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import { restored } from '../../../src/journal/confirm-restore';
 import type { Journal } from '../../../src/journal/journal';
 import { openJournal } from '../../../src/journal/open';
-import { openServers } from '../../../src/journal/servers';
+import { openServers, writeServers } from '../../../src/journal/servers';
 import { standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { provisionRequest } from '../../support/requests';
@@ -129,6 +129,8 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
         report: { ended: isFirst ? 'OrderCancelled' : 'cancelled', report: { leftovers } },
       });
       if (!isFirst) await journal.cancelled(run.key, said, { isOver: true });
+      // A look into the directory stood still meanwhile.
+      await writeServers(journal, run.key, [9001]);
       const listed = await openServers(journal);
       await journal.close();
       expect(listed).toEqual([]);

@@ -127,6 +127,41 @@ describe('Temporal', () => {
     expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
     expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toHaveLength(1);
   });
+
+  it('restored to before a question: what was said of that row says nothing of the next one', async () => {
+    const dbFile = join(folder, 'question.db');
+    const server = await startServer(dbFile);
+    const { address } = server;
+    const rig = await Rig.start({ address, worker: false, replays: () => false });
+    ending.push(() => rig.close());
+    await startWorker(rig, address);
+    const request = changeRequest({ approval: 'always' });
+    rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-before', nth: 1 });
+    rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after', nth: 2 });
+    const saga = await rig.sagas.change(request);
+    await untilWaiting(saga, 'approval');
+    const copy = join(folder, 'question-copy.db');
+    await crashCopy(server.pid, dbFile, copy);
+    await answer(saga, 'approve');
+    // The first one was not placed, and a person says so. The second one was, and nobody knows it yet.
+    const { id } = await untilWaiting(saga, 'outcome-unknown');
+    const said = { question: id, note: 'the panel shows none' };
+    await saga.decide('confirmNotPlaced', said);
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await until(async () => {
+      const { waiting } = await saga.progress();
+      return waiting?.kind === 'outcome-unknown' && waiting.id !== id ? waiting : undefined;
+    });
+
+    const again = await (await goOnFrom(copy, rig)).get(request.reference);
+    await answer(again, 'approve');
+    await untilWaiting(again, 'outcome-unknown');
+    await expect(again.decide('confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
+    await answer(again, 'confirmPlaced', { note: 'the panel shows one' });
+    await again.result();
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  });
 });
 
 describe('the journal', () => {

@@ -50,6 +50,18 @@ export function byHand(databases: TestDatabases): void {
     expect(await effectsOf(journal.db, run.key)).toHaveLength(2);
   });
 
+  it('is written once for a run, also where a call that stood still says it after it was taken back', async () => {
+    const begun = await run.own();
+    const stoodStill = { ...run.knows! };
+    await run.own({ epoch: run.knows!.epoch, begun });
+    await say([assign]);
+    await run.do(takeBackAssign);
+    run.knows = stoodStill;
+    await say([assign]);
+    const rows = await effectsOf(journal.db, run.key);
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['undone', 'done']);
+  });
+
   it('counts as assigned for whoever asks how the saga stands', async () => {
     await say([assign]);
     const { assigned } = await standingOf(journal, run.key, { inFlightMs });
