@@ -42,7 +42,7 @@ export class Printer {
 
   /** A message for a person who waits; it is not part of the result. */
   toStderr(text: string): void {
-    this.streams.err.write(`${this.asPrinted(text)}\n`);
+    for (const line of text.split('\n')) this.streams.err.write(`${this.asPrinted(line)}\n`);
   }
 
   /** A line that the next one is written over: where a person watches a terminal, and nowhere else. */
@@ -86,21 +86,23 @@ export class Printer {
 }
 
 export function inColumns(cells: readonly string[], widths: readonly number[]): string {
-  const padded = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  const padded = cells.map((cell, column) => printable(cell).padEnd(widths[column] ?? 0));
   return padded.join('  ').trimEnd();
 }
 
-/** Controls, and what turns the direction of writing. */
+/** Controls, line breaks among them, and what turns the direction of writing. */
 // eslint-disable-next-line no-control-regex
-const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const steering = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A provider's words and a person's notes must not steer the terminal. */
+/** A provider's words and a person's notes must not steer the terminal, and none of their lines look like one of ours. */
 export function printable(text: string): string {
   return text.replace(steering, ' ');
 }
 
 /** The same value, without a secret field; JSON itself escapes only some of what steers a terminal. */
-function asJson(value: unknown, indent = 0): string {
-  const escaped = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+export function asJson(value: unknown, indent = 0): string {
+  const escaped = (control: string) =>
+    // Within a text it is escaped already.
+    control === '\n' ? control : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(redact(value), null, indent).replace(steering, escaped);
 }

@@ -3,7 +3,7 @@ import type { Fate } from '../domain/spending';
 import { bought, type Bought } from '../journal/bought';
 import type { Came, CommandContext } from './define';
 import { withJournal } from './journal-commands';
-import { inColumns, printable } from './print';
+import { asJson, inColumns, printable } from './print';
 
 interface Asked {
   account?: string;
@@ -49,12 +49,12 @@ const formats: Record<Asked['format'], { head: string; row: (row: Bought, index:
     head: inColumns(names, widths),
     row: (row) =>
       `\n${inColumns(
-        columns.map(([, of]) => printable(String(of(row) ?? ''))),
+        columns.map(([, of]) => String(of(row) ?? '')),
         widths,
       )}`,
     tail: '\n',
   },
-  json: { head: '[', row: (row, index) => `${index > 0 ? ',' : ''}\n${JSON.stringify(row)}`, tail: '\n]\n' },
+  json: { head: '[', row: (row, index) => `${index > 0 ? ',' : ''}\n${asJson(row)}`, tail: '\n]\n' },
   csv: {
     head: inCsv(names),
     row: (row) => `\r\n${inCsv(columns.map(([, of]) => of(row) ?? ''))}`,
@@ -79,6 +79,6 @@ export function purchases({ printer }: CommandContext, asked: Asked): Promise<Ca
 
 /** As RFC 4180 has it. A text that a spreadsheet would take for a formula begins with an apostrophe. */
 function inCsv(cells: readonly (string | number)[]): string {
-  const text = (cell: string | number) => (typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell);
-  return cells.map((cell) => `"${String(text(cell)).replaceAll('"', '""')}"`).join(',');
+  const text = (cell: string | number) => (typeof cell === 'string' && /^[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : cell);
+  return cells.map((cell) => `"${printable(String(text(cell))).replaceAll('"', '""')}"`).join(',');
 }

@@ -3,7 +3,7 @@
  * it name an address inside: a metadata service, a database, this machine. So what is refused is decided by the address
  * that a connection goes to, each time that one is made, whatever the name said before.
  */
-import { lookup as lookUp, type LookupAddress } from 'node:dns';
+import { lookup as lookUp, Resolver, TIMEOUT, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr, { type IPv6 } from 'ipaddr.js';
 import { buildConnector } from 'undici';
@@ -49,13 +49,22 @@ function isWithin(address: string, range: Allowed): boolean {
 
 /** Connects to no inner address but the allowed ones. */
 export function createGuardedConnector(allowed: readonly Allowed[], timeoutMs: number): buildConnector.connector {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const lookup: LookupFunction = (host, options, callback) => {
-    lookUp(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
-      const outer = error === null ? found.filter(({ address }) => isAllowed(host, address, allowed)) : [];
-      const [first] = outer;
-      if (first === undefined) callback(error ?? new InnerAddress(), '', 0);
-      else if (options.all) callback(null, outer);
-      else callback(null, first.address, first.family);
+    // A look-up by the system holds a thread until it ends, and there are two: a host whose name nobody answers for would
+    // keep the provider from being found. This question holds none; what it answers but silence is the system's to say.
+    resolver.resolve4(host, (silence) => {
+      if (silence?.code === TIMEOUT) {
+        callback(silence, '', 0);
+        return;
+      }
+      lookUp(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
+        const outer = error === null ? found.filter(({ address }) => isAllowed(host, address, allowed)) : [];
+        const [first] = outer;
+        if (first === undefined) callback(error ?? new InnerAddress(), '', 0);
+        else if (options.all) callback(null, outer);
+        else callback(null, first.address, first.family);
+      });
     });
   };
   const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup });

@@ -1,12 +1,23 @@
 /** What others have written does not steer a terminal; and a person who says nothing has not said yes. */
 import { PassThrough } from 'node:stream';
 import { decideMany } from '../../../src/cli/many-commands';
-import { Printer } from '../../../src/cli/print';
+import { inColumns, Printer } from '../../../src/cli/print';
+import { purchases } from '../../../src/cli/purchases';
 import { Watching } from '../../../src/cli/watching';
 
 const preview = { asked: 'retry all that wait', perSecond: 5, count: 3, sagas: [], beyond: 0 };
 jest.mock('../../../src/cli/connect', () => ({
   withSagas: (work: (sagas: unknown) => unknown) => work({ previewMany: () => Promise.resolve(preview) }),
+}));
+
+const by = ['=ann\nPO-2\u009b2J'];
+jest.mock('../../../src/journal/bought', () => ({
+  async *bought() {
+    yield await Promise.resolve({ reference: 'PO-1', vmObjectIds: [], metadata: {}, by });
+  },
+}));
+jest.mock('../../../src/cli/journal-commands', () => ({
+  withJournal: (_how: unknown, work: (journal: unknown) => unknown) => work({}),
 }));
 
 let said: string;
@@ -21,6 +32,35 @@ const words = '\u009b2J\u202edecalp \u2066ton';
 it('a line neither moves the cursor nor is turned around', () => {
   printer().line(words);
   expect(said).toBe(' 2J decalp  ton\n');
+});
+
+it.each<[what: string, print: (words: string) => void]>([
+  ['a note', (note) => printer().lines([`  left over: cart item 7: ${note}`])],
+  ['a cell', (cell) => printer().table([[cell]])],
+  ['a row that flows', (cell) => void printer().flow(inColumns([cell], [0]))],
+  [
+    'an ending',
+    (message) => {
+      const failure = { type: 'OrderRejected', message, report: { outcome: 'reversed', leftovers: [] } };
+      new Watching(printer()).ending({ state: 'failed', failure } as never, 'provision/PO-1');
+    },
+  ],
+])('no word of %s looks like a line of ours', (_what, print) => {
+  print('no\nprovision/PO-2 is done');
+  expect(said).toMatch(/no provision\/PO-2 is done/);
+});
+
+it.each(['table', 'csv', 'json'] as const)('a purchase as %s steers nothing', async (format) => {
+  await purchases({ printer: printer() } as never, { format });
+  expect(said).not.toContain('\u009b');
+  expect(said).not.toMatch(/^PO-2/m);
+  if (format === 'csv') expect(said).toContain(`"'=ann PO-2 2J"`);
+  if (format === 'json') expect(JSON.parse(said)).toMatchObject([{ by }]);
+});
+
+it('a message of several lines stays one', () => {
+  printer().toStderr('settings that are wrong:\n  one\n  another');
+  expect(said).toBe('settings that are wrong:\n  one\n  another\n');
 });
 
 it('a document has the same value, escaped', () => {
