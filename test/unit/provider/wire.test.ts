@@ -267,6 +267,7 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
     const twice = questions();
     expect(await act(createClient(both.url, { credentials }), twice)).toEqual(['done']);
     expect([twice.times, tokens(both)]).toEqual([2, ['Bearer old', 'Bearer new']]);
+    expect(both.seen[0]?.body).toBe(both.seen[1]?.body);
 
     const one = await serve({ status: 401 }, { body: '["done"]' });
     const failure = await failureOf(act(createClient(one.url, { credentials }), questions(undefined, 'too late now')));
