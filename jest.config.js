@@ -25,8 +25,8 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testSequencer: '<rootDir>/test/support/long-first.cjs',
   reporters: ['default', '<rootDir>/test/support/left-out-reporter.cjs'],
-  // Most of a test is waiting: for a timer, or for Temporal. More at once take each other’s time on two cores.
-  maxWorkers: 3,
+  // Four fifths of a test are waiting: for a timer, or for Temporal. Five at once keep two cores busy.
+  maxWorkers: 5,
   // Tests wait for conditions, not for a time. This one only makes a wait that never ends speak up.
   testTimeout: 300_000,
 };

@@ -37,10 +37,10 @@ export async function compileInto(folder: string, project: string): Promise<void
 }
 
 /** Writes both bundles to where the worker that is compiled into this folder looks for them. */
-export async function bundleInto(folder: string): Promise<void> {
-  writeFileSync(join(folder, 'workflow-bundle.js'), await bundleWorkflows());
+export async function bundleInto(folder: string, { quick = false } = {}): Promise<void> {
+  writeFileSync(join(folder, 'workflow-bundle.js'), await bundleWorkflows({ quick }));
   // With encryption the converters are different, and they are part of the bundle.
-  writeFileSync(join(folder, 'workflow-bundle.encrypted.js'), await bundleWorkflows({ encrypted: true }));
+  writeFileSync(join(folder, 'workflow-bundle.encrypted.js'), await bundleWorkflows({ quick, encrypted: true }));
 }
 
 if (require.main === module) {

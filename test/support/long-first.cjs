@@ -4,8 +4,14 @@
  */
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-const long =
-  /\/test\/(system\/(sweep|second-orders|canaries|stack|upgrade|interop|first-hour)|integration\/(provider\/connections|worker\/killed|workflows\/decide-many))/;
+const long = new RegExp(
+  [
+    '/test/system/(sweep|second-orders|canaries|stack|upgrade|interop|first-hour|web-ui|client-package)',
+    '/test/integration/operations/(metrics|outage-watch|own-server|temporal-server)',
+    '/test/integration/workflows/(decide-many|find-servers|reconcile-firewalls|set-firewalls)',
+    '/test/integration/(journal/bought|provider/connections|worker/killed|worker/provider-protection)',
+  ].join('|'),
+);
 
 module.exports = class LongFirst extends Sequencer {
   sort(tests) {

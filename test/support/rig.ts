@@ -61,16 +61,21 @@ export interface RigOptions {
   compares?: boolean;
 }
 
-/** The rig of a test file: there before the first test, closed after the last one. */
-export function rigForFile(options: RigOptions = {}): Rig {
+/** The rig of a test file, or of a `describe`: there before the first test, closed after the last one. */
+export const rigForFile = (options: RigOptions = {}) => rigBetween(beforeAll, afterAll, options);
+
+/** One for each test. */
+export const rigForEach = (options: RigOptions = {}) => rigBetween(beforeEach, afterEach, options);
+
+function rigBetween(before: jest.Lifecycle, after: jest.Lifecycle, options: RigOptions): Rig {
   let rig: Rig | undefined;
-  beforeAll(async () => {
+  before(async () => {
     rig = await Rig.start(options);
   });
   afterEach(() => {
     if (options.clears) rig?.sandbox.faults.clear();
   });
-  afterAll(() => rig?.close());
+  after(() => rig?.close());
   return new Proxy({} as Rig, {
     get: (_, name) => {
       if (rig === undefined) throw new Error('there is no rig before the first test');

@@ -1,12 +1,17 @@
 /** From nothing to a bought server: what docs/deploying.md promises of two commands. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ordersOf } from '../../../sandbox/sentences';
 import { ledgerOf, reached, request, sandboxOf } from '../sagas';
 import type { Context } from '../checks';
 
 /** What compose says of these is not the default, so that a default cannot be taken for them. */
 const chosen = { TEMPORAL_NAMESPACE: 'orders', RETENTION: '45d', PROVIDER_TOKEN: randomBytes(16).toString('hex') };
+
+/** Of `worker.env`. When Temporal has given a killed worker’s call up, there is nothing more to wait for. */
+export const workerSettings = { PROVIDER_SETTLES_MS: '0' };
 
 export async function first({ checks, project }: Context): Promise<void> {
   await checks.check('without .env nothing starts, and it says what is missing', async () => {
@@ -16,6 +21,8 @@ export async function first({ checks, project }: Context): Promise<void> {
     assert.deepEqual(await project.containers(), []);
   });
   await project.makeEnv(chosen);
+  const lines = Object.entries(workerSettings).map((setting) => setting.join('='));
+  writeFileSync(join(project.folder, 'worker.env'), lines.join('\n'));
 
   await checks.check('compose brings everything up from nothing: each service healthy, each set-up done', async () => {
     await project.up();

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readCompose } from '../../compose';
 import { processEnvironment } from '../processes';
 import type { Context } from '../checks';
+import { workerSettings } from './first';
 
 /** What a set-up did with it can be asked afterwards. */
 const askedElsewhere = ['RETENTION', 'GRAFANA_PASSWORD'];
@@ -24,6 +25,11 @@ export async function settings({ checks, project }: Context): Promise<void> {
       }
     });
   }
+
+  await checks.check('the process of worker has what worker.env says', async () => {
+    const has = await processEnvironment(project, 'worker');
+    for (const [name, value] of Object.entries(workerSettings)) assert.equal(has[name], value, name);
+  });
 
   await checks.check('a namespace with the chosen retention was made', async () => {
     const { stdout } = await project.compose([

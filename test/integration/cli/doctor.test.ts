@@ -3,14 +3,12 @@ import { parsePayloadKeys } from '../../../src/security/keys';
 import { readDocument } from '../../docs/tables';
 import { runCommand } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { Rig, rigForFile } from '../../support/rig';
 
-let rig: Rig;
+const rig = rigForFile();
 beforeAll(async () => {
-  rig = await Rig.start();
   await (await rig.sagas.provision(provisionRequest())).result();
 });
-afterAll(() => rig.close());
 
 interface Document {
   found: { what: string; is: string; found: string; then?: string }[];

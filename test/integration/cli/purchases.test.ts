@@ -1,15 +1,10 @@
 /** What was bought, as a finance team asks the journal for it: without Temporal. */
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { changeRequest, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { runCommand } from '../../support/command-line';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterEach(() => rig.sandbox.faults.clear());
-afterAll(() => rig.close());
+const rig = rigForFile({ clears: true });
 
 const purchases = (...args: string[]) =>
   runCommand(['purchases', ...args], { JOURNAL_URL: rig.environment['JOURNAL_URL']! });

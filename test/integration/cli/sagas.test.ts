@@ -1,15 +1,11 @@
 /** The command line against a real Temporal, a worker and the sandbox: what it prints, and how it ends. */
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { Rig, rigForFile, until } from '../../support/rig';
 import { saidThere } from '../../support/operator';
 import { untilWaiting } from '../../support/sagas';
 import { runCommand, startCommand, type Ended } from '../../support/command-line';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const order = (args: readonly string[], request?: unknown): Promise<Ended> =>
   runCommand(args, rig.environment, request === undefined ? '' : JSON.stringify(request));

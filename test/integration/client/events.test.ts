@@ -13,15 +13,10 @@ import { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, taskBefore } from '../../support/reset';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, untilState, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterEach(() => rig.sandbox.faults.clear());
-afterAll(() => rig.close());
+const rig = rigForFile({ clears: true });
 
 async function startWaiting() {
   const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));

@@ -4,10 +4,10 @@ import type { SagaHandle } from '../../../src/client/handle';
 import type { SagaFilter, SagaRow } from '../../../src/client/saga-list';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo } from '../../support/reset';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
+const rig = rigForFile();
 const sagas: Record<string, SagaHandle> = {};
 
 async function rows(filter: SagaFilter): Promise<SagaRow[]> {
@@ -34,7 +34,6 @@ async function untilListed(filter: SagaFilter, expected: (SagaHandle | undefined
 const startSwitch = (changes: Record<string, unknown>) => rig.sagas.start('switchPlan', switchRequest(changes));
 
 beforeAll(async () => {
-  rig = await Rig.start();
   const started = {
     approval: await startSwitch({ approval: 'always' }),
     resumed: await rig.sagas.start('changeOrder', {
@@ -63,7 +62,6 @@ beforeAll(async () => {
   const elsewhere = new OrderSagaClient(rig.temporal, { taskQueue: 'nobody' });
   sagas['untouched'] = await elsewhere.start('switchPlan', switchRequest());
 });
-afterAll(() => rig.close());
 
 it.each<[NonNullable<SagaFilter['state']>, string[]]>([
   ['approval', ['approval', 'resumed', 'reset']],

@@ -8,14 +8,10 @@ import { LostSagas, noneLost, type LostCounts } from '../../../src/operations/lo
 import { runHere } from '../../support/command-line';
 import { deleteRun } from '../../support/delete-run';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForEach, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await Rig.start();
-});
-afterEach(() => rig.close());
+const rig = rigForEach();
 
 const none = noneLost();
 

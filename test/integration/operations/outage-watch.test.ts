@@ -12,16 +12,12 @@ import type { CallEvent } from '../../../src/provider/client';
 import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForEach, until } from '../../support/rig';
 import { answer, progressOf, untilWaitingOrEnded } from '../../support/sagas';
 
 const outage: OutageConfig = { holdMs: 60_000, windowMs: 60_000, callsMin: 6 };
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await Rig.start();
-});
-afterEach(() => rig.close());
+const rig = rigForEach();
 
 const start = (count: number) =>
   Promise.all(Array.from({ length: count }, () => rig.sagas.provision(provisionRequest())));
@@ -39,9 +35,11 @@ it('holds in an outage, again while it goes on; what comes meanwhile makes no ca
   });
   const later = await start(20);
   await until(async () => (await rig.sagas.countHeld()) > 0);
-  const states = await Promise.all(later.map(async (saga) => ({ saga, ...(await progressOf(saga)) })));
-  const held = states.filter(({ state }) => state === 'held');
-  expect(held.length).toBeGreaterThanOrEqual(12);
+  const held = await until(async () => {
+    const states = await Promise.all(later.map(async (saga) => ({ saga, ...(await progressOf(saga)) })));
+    const found = states.filter(({ state }) => state === 'held');
+    return found.length >= 12 && found;
+  });
   const called = new Set(rig.sandbox.ledger.calls.flatMap(({ names }) => names.planId ?? []));
   for (const { saga } of held) expect(called).not.toContain(planIdOf(saga.reference));
 

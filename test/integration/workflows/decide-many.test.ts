@@ -14,9 +14,9 @@ import { newKey } from '../../support/codec-calls';
 import { programOf } from '../../support/programs';
 import { startProcess } from '../../../scripts/processes';
 import { itInWays } from '../../support/left-out';
-import { firewallsRequest } from '../../support/requests';
-import { Rig, rigForFile, until } from '../../support/rig';
-import { outcomeOf, progressOf, untilWaiting } from '../../support/sagas';
+import { firewallsRequest, provisionRequest } from '../../support/requests';
+import { rigForFile, until } from '../../support/rig';
+import { answer, outcomeOf, progressOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
@@ -133,6 +133,41 @@ it('settles by lines what a look has shown, and cancels', async () => {
   expect(cancelled?.why).toBe('cancelled, says ann: looked at 2 (decide-many/looked)');
 });
 
+describe('a cancellation goes by the question that somebody read, like every decision: not cancelled is', () => {
+  async function approvable(account: string) {
+    const saga = await rig.sagas.provision(provisionRequest({ account, firewalls: [143], approval: 'always' }));
+    await untilWaiting(saga, 'approval');
+    return saga;
+  }
+
+  /** Its order is placed, and its firewalls are about to be assigned. */
+  async function approveFaster(saga: SagaHandle) {
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+    await answer(saga, 'approve', { by: 'bob' });
+    await untilWaiting(saga, 'stuck');
+  }
+
+  it('a saga that asks another question by now, by lines', async () => {
+    const saga = await approvable('GH-1');
+    const { id: question } = await untilWaiting(saga, 'approval');
+    await approveFaster(saga);
+    const decisions = [{ saga: saga.workflowId, question, decision: 'cancel' }];
+    const report = await (await rig.sagas.decideMany({ ...words, decisions })).report();
+    expect(report.counts).toMatchObject({ movedOn: 1, taken: 0 });
+  });
+
+  it('a saga that does not wait any more when its turn comes, by a filter', async () => {
+    const [first, second] = [await approvable('GH-2'), await approvable('GH-2')];
+    await untilListed(rig, [first, second], 'approval');
+    // One each four seconds: the second one’s order is placed meanwhile.
+    const where = 'SagaState="approval" AND ProviderAccount="GH-2"';
+    const job = await rig.sagas.decideMany({ ...words, decision: 'cancel', where, perSecond: 0.25 });
+    await outcomeOf(first);
+    await approveFaster(second);
+    expect((await job.report()).counts).toMatchObject({ taken: 1, movedOn: 1 });
+  });
+});
+
 itInWays('is one decision, however often it is sent', async () => {
   const [saga] = await stuckSagas(rig, 1);
   const { id: question } = await untilWaiting(saga!);
@@ -194,11 +229,7 @@ it('refuses what is wrong, also from the Web UI, and sends nothing', async () =>
 });
 
 describe('where payloads are encrypted, a job that was started in the clear is taken, and what it sends is encrypted:', () => {
-  let secret: Rig;
-  beforeAll(async () => {
-    secret = await Rig.start({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
-  });
-  afterAll(() => secret.close());
+  const secret = rigForFile({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
 
   const canary = 'geheim-nur-notiz';
   const secretWords = { ...words, note: canary };

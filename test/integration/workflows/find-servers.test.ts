@@ -59,17 +59,13 @@ it('that never come prove nothing: a person is asked, and the order is placed on
 });
 
 describe('where the directory has more than the order', () => {
-  let shared: Rig;
-  const account = 'XY-1';
-  beforeAll(async () => {
-    shared = await Rig.start({
-      sandbox: { orderResponse: 'opaque', directory: { lag: 2 } },
-      activities: {
-        directory: { path: '/servers?account={account}', pointers: ['/data/*/vm_object_id'], labelIsUnique: false },
-      },
-    });
+  const shared = rigForFile({
+    sandbox: { orderResponse: 'opaque', directory: { lag: 2 } },
+    activities: {
+      directory: { path: '/servers?account={account}', pointers: ['/data/*/vm_object_id'], labelIsUnique: false },
+    },
   });
-  afterAll(() => shared.close());
+  const account = 'XY-1';
   beforeEach(() => shared.sandbox.configure({ directory: { lag: 2 } }));
   const idsOf = ({ reference }: { reference: string }) =>
     ordersWithLabel(shared.sandbox.ledger, reference)[0]?.vmObjectIds ?? [];

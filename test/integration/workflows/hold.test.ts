@@ -6,7 +6,7 @@ import { newKey } from '../../support/codec-calls';
 import { runHere } from '../../support/command-line';
 import { itInWays } from '../../support/left-out';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig, rigForFile, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile();
@@ -121,11 +121,7 @@ it('is switched and told of by the command line', async () => {
 });
 
 describe('where payloads are encrypted, who and why are read all the same', () => {
-  let secret: Rig;
-  beforeAll(async () => {
-    secret = await Rig.start({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
-  });
-  afterAll(() => secret.close());
+  const secret = rigForFile({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
 
   const inTheClear = () => new Client({ connection: secret.temporal.connection, namespace: secret.namespace });
 

@@ -5,10 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { firewallsOf } from '../../../sandbox/sentences';
 import { firewallsRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { outcomeOf } from '../../support/sagas';
 
-const lagMs = 800;
+const shortLagMs = 800;
+let lagMs = shortLagMs;
 const rig = rigForFile({ sandbox: { firewallListResponse: () => replica() }, clears: true });
 let server = 0;
 let shown: { at: number; list: number[] }[] = [];
@@ -23,11 +24,14 @@ beforeAll(() => {
     if (JSON.stringify(shown.at(-1)?.list) !== JSON.stringify(list)) shown.push({ at: Date.now(), list });
   }, 5);
 });
+afterEach(() => {
+  lagMs = shortLagMs;
+});
 afterAll(() => {
   clearInterval(watch);
 });
 
-const spoil = (endpoint: 'unassign-firewalls', changes: Omit<FaultSpec, 'endpoint' | 'match'>) =>
+const spoil = (endpoint: FaultSpec['endpoint'], changes: Omit<FaultSpec, 'endpoint' | 'match'>) =>
   rig.sandbox.faults.add({ endpoint, match: { vmObjectId: server }, ...changes });
 
 async function onServerWith(firewalls: number[], changes: object) {
@@ -36,7 +40,7 @@ async function onServerWith(firewalls: number[], changes: object) {
   shown = [];
   server = request.vmObjectId;
   // The replica has seen the server.
-  await pause(lagMs + 100);
+  await until(async () => shown[0]?.list.length === firewalls.length);
   return request;
 }
 
@@ -74,3 +78,21 @@ it('the list before an undo: what was assigned is unassigned again', async () =>
   expect(failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
   expect(now()).toEqual([9]);
 });
+
+it.each(['error-before', 'reset-before'] as const)(
+  'an undo, of which the first call came to “%s”: its second one does not take the list’s word for it',
+  async (kind) => {
+    // It shows [9] all the time, as it was before the saga unassigned it.
+    lagMs = 8_000;
+    const request = await onServerWith([1, 9], { unassign: [9] });
+    const gate = spoil('unassign-firewalls', { kind: 'gate', hold: 'after', nth: 1 });
+    spoil('assign-firewalls', { kind, nth: 1 });
+    const saga = await rig.sagas.firewalls(request);
+    await rig.sandbox.whenStruck(gate);
+    await saga.cancel();
+    rig.sandbox.faults.release(gate);
+    // It is there again; else the report would have to say that it is not.
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+    expect([...now()].sort()).toEqual([1, 9]);
+  },
+);

@@ -7,20 +7,16 @@ import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcil
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForEach, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
+// Somebody changes firewalls in the control panel, which no journal knows.
+const rig = rigForEach({ compares: false, activities: { listLagMs: 0 } });
 let panel: ProviderClient;
-beforeEach(async () => {
-  // Somebody changes firewalls in the control panel, which no journal knows.
-  rig = await Rig.start({ compares: false, activities: { listLagMs: 0 } });
+beforeEach(() => {
   panel = new ProviderClient({ baseUrl: rig.sandbox.url });
 });
-afterEach(async () => {
-  await panel.close();
-  await rig.close();
-});
+afterEach(() => panel.close());
 
 async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {
   const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, ...options });

@@ -7,15 +7,11 @@ import { SagaHandle } from '../../../src/client/handle';
 import type { Finding, ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { deleteRun } from '../../support/delete-run';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForEach } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { terminate } from '../../support/terminate';
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await Rig.start();
-});
-afterEach(() => rig.close());
+const rig = rigForEach();
 
 async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {
   const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, ...options });

@@ -12,7 +12,7 @@ import type { ProgressView, Waiting } from '../../../src/domain/progress';
 import { itInWays } from '../../support/left-out';
 import { brokenTasksOf } from '../../support/events';
 import { changeRequest, firewallsRequest, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { fuzz, patience } from './fuzz-runs';
 import { garbage } from './inputs';
@@ -23,10 +23,9 @@ const completed =
 const updates = fuzz(60);
 const signals = fuzz(60);
 
-let rig: Rig;
+const rig = rigForFile();
 let waiting: SagaHandle[];
 beforeAll(async () => {
-  rig = await Rig.start();
   const firewalls = firewallsRequest();
   const stuck = { vmObjectId: firewalls.vmObjectId };
   rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 1, match: stuck });
@@ -40,7 +39,6 @@ beforeAll(async () => {
   const kinds = await Promise.all(waiting.map(async (saga) => (await untilWaiting(saga)).kind));
   expect(kinds).toEqual(['stuck', 'approval', 'outcome-unknown']);
 });
-afterAll(() => rig.close());
 
 /** Never right, whatever stands in it: what else it holds is surplus, or it is no object. */
 const wrongBody = garbage.map((body) =>

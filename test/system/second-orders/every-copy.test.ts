@@ -14,17 +14,12 @@ import { itInWays } from '../../support/left-out';
 import { brokenByAll, brokenPromises, type Asked } from '../../support/promises';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig } from '../../support/rig';
+import { rigForEach } from '../../support/rig';
 import { answer, outcomeOf, untilWaitingOrEnded } from '../../support/sagas';
 import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
 
-let rig: Rig;
-
-beforeEach(async () => {
-  // What the copies lack took effect without a row.
-  rig = await Rig.start({ witness: true, compares: false });
-});
-afterEach(() => rig.close());
+// What the copies lack took effect without a row.
+const rig = rigForEach({ witness: true, compares: false });
 
 /** No story makes more. */
 const callsMax = 9;

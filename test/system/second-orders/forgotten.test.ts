@@ -253,11 +253,7 @@ describe('a decision answers one question', () => {
 describe('nobody is asked while the call may be in flight: the saga is settling', () => {
   // In flight for 8 s: 1 s to be sent, 2 s until it is given up, 5 s in which it may still take effect.
   const activities = { sendWithinMs: 1_000, inFlightMs: 8_000 };
-  let slow: Rig;
-  beforeAll(async () => {
-    slow = await Rig.start({ compares: false, provider: { totalTimeoutMs: 2_000 }, activities });
-  });
-  afterAll(() => slow.close());
+  const slow = rigForFile({ compares: false, provider: { totalTimeoutMs: 2_000 }, activities });
 
   /** A change order that was given up, and has not taken effect yet. */
   async function inFlight() {

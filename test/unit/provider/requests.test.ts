@@ -1,5 +1,5 @@
 import { closeAll, createClient, added, quote, serve, failureOf } from '../../support/stand-in';
-import type { ProviderClient, ProviderClientOptions } from '../../../src/provider/client';
+import type { ProviderClient } from '../../../src/provider/client';
 
 afterEach(closeAll);
 
@@ -17,109 +17,81 @@ const item = {
 const change = { subscription_id: 8, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
 const changeQuote = { ...quote, inapplicable_resources: [] };
 
-interface Row {
-  row: string;
-  act: (client: ProviderClient) => Promise<unknown>;
-  sends: [method: string, path: string, body: unknown];
-  answer: unknown;
-  returns: unknown;
-  options?: Partial<ProviderClientOptions>;
-}
+type Act = (client: ProviderClient) => Promise<unknown>;
+type Sends = [method: string, path: string, body?: unknown];
 
-const rows: Row[] = [
-  {
-    row: '1 placeOrder',
-    act: (client) => client.placeOrder(order),
-    sends: ['POST', '/order', order],
-    answer: { id: 77, anything: [1] },
-    returns: { id: 77, anything: [1] },
-  },
-  {
-    row: '2 addCartItem',
-    act: (client) => client.addCartItem(item),
-    sends: ['POST', '/order/add-to-cart', JSON.parse(JSON.stringify(item))],
-    answer: added,
-    returns: { cartItemId: 4711 },
-  },
-  {
-    row: '3 deleteCartItem',
-    act: (client) => client.deleteCartItem(4711),
-    sends: ['DELETE', '/order/cartItems/delete/4711', undefined],
-    answer: { whatever: true },
-    returns: undefined,
-  },
-  {
-    row: '4 placeChangeOrder',
-    act: (client) => client.placeChangeOrder(change),
-    sends: ['POST', '/order/changeorder', change],
-    answer: 'fine',
-    returns: 'fine',
-  },
-  {
-    row: '5 quoteChangeOrder',
-    act: (client) => client.quoteChangeOrder(change),
-    sends: ['PUT', '/order/changeorder/total', change],
-    answer: changeQuote,
-    returns: changeQuote,
-  },
-  {
-    row: '5 quoteChangeOrder by GET',
-    act: (client) => client.quoteChangeOrder(change),
-    sends: ['GET', '/order/changeorder/total', change],
-    answer: changeQuote,
-    returns: changeQuote,
-    options: { quoteMethod: 'GET' },
-  },
-  {
-    row: '6 switchPlan',
-    act: (client) => client.switchPlan(8, 31),
-    sends: ['PUT', '/order/switch/8', { plan_id: 31 }],
-    answer: { ...quote, extra: 1 },
-    returns: { ...quote, extra: 1 },
-  },
-  {
-    row: '7 quotePlanSwitch',
-    act: (client) => client.quotePlanSwitch({ subscription_id: 8, plan_id: 31 }),
-    sends: ['PUT', '/order/switch/total', { subscription_id: 8, plan_id: 31 }],
-    answer: quote,
-    returns: quote,
-  },
-  {
-    row: '8 assignFirewalls',
-    act: (client) => client.assignFirewalls(55, [1, 2]),
-    sends: ['POST', '/firewalls/assign/object/55', { firewalls: [{ id: 1 }, { id: 2 }] }],
-    answer: null,
-    returns: null,
-  },
-  {
-    row: '9 unassignFirewalls',
-    act: (client) => client.unassignFirewalls(55, [1]),
-    sends: ['POST', '/firewalls/unassign/object/55', { firewalls: [{ id: 1 }] }],
-    answer: {},
-    returns: {},
-  },
-  {
-    row: '10 listFirewalls',
-    act: (client) => client.listFirewalls(55),
-    sends: ['GET', '/firewalls/object/55', undefined],
-    answer: [{ id: 1 }],
-    returns: [{ id: 1 }],
-  },
-  {
-    row: 'extension findServers',
-    act: (client) =>
+/** Where nothing else is said, what was answered is returned as it came. */
+const rows: [row: string, act: Act, sends: Sends, answer: unknown, returns?: unknown, quoteMethod?: 'GET'][] = [
+  ['1 placeOrder', (client) => client.placeOrder(order), ['POST', '/order', order], { id: 77, anything: [1] }],
+  [
+    '2 addCartItem',
+    (client) => client.addCartItem(item),
+    ['POST', '/order/add-to-cart', JSON.parse(JSON.stringify(item))],
+    added,
+    { cartItemId: 4711 },
+  ],
+  [
+    '3 deleteCartItem',
+    (client) => client.deleteCartItem(4711),
+    ['DELETE', '/order/cartItems/delete/4711'],
+    { whatever: true },
+    null,
+  ],
+  ['4 placeChangeOrder', (client) => client.placeChangeOrder(change), ['POST', '/order/changeorder', change], 'fine'],
+  [
+    '5 quoteChangeOrder',
+    (client) => client.quoteChangeOrder(change),
+    ['PUT', '/order/changeorder/total', change],
+    changeQuote,
+  ],
+  [
+    '5 quoteChangeOrder by GET',
+    (client) => client.quoteChangeOrder(change),
+    ['GET', '/order/changeorder/total', change],
+    changeQuote,
+    changeQuote,
+    'GET',
+  ],
+  [
+    '6 switchPlan',
+    (client) => client.switchPlan(8, 31),
+    ['PUT', '/order/switch/8', { plan_id: 31 }],
+    { ...quote, extra: 1 },
+  ],
+  [
+    '7 quotePlanSwitch',
+    (client) => client.quotePlanSwitch({ subscription_id: 8, plan_id: 31 }),
+    ['PUT', '/order/switch/total', { subscription_id: 8, plan_id: 31 }],
+    quote,
+  ],
+  [
+    '8 assignFirewalls',
+    (client) => client.assignFirewalls(55, [1, 2]),
+    ['POST', '/firewalls/assign/object/55', { firewalls: [{ id: 1 }, { id: 2 }] }],
+    null,
+  ],
+  [
+    '9 unassignFirewalls',
+    (client) => client.unassignFirewalls(55, [1]),
+    ['POST', '/firewalls/unassign/object/55', { firewalls: [{ id: 1 }] }],
+    {},
+  ],
+  ['10 listFirewalls', (client) => client.listFirewalls(55), ['GET', '/firewalls/object/55'], [{ id: 1 }]],
+  [
+    'extension findServers',
+    (client) =>
       client.findServers({ path: '/servers?account={account}&label={label}', account: 'ab-12', label: 'a b/&ü' }),
-    sends: ['GET', '/servers?account=ab-12&label=a%20b%2F%26%C3%BC', undefined],
-    answer: [1],
-    returns: [1],
-  },
+    ['GET', '/servers?account=ab-12&label=a%20b%2F%26%C3%BC'],
+    [1],
+  ],
 ];
 
-test.each(rows)('row $row goes out and comes back as documented', async ({ act, sends, answer, returns, options }) => {
+test.each(rows)('row %s goes out and comes back as documented', async (...row) => {
+  const [, act, sends, answer, returns = answer, quoteMethod = 'PUT'] = row;
   const server = await serve({ body: JSON.stringify(answer) });
   const credentials = { read: async () => 't0ken', reread: async () => 't0ken' };
 
-  const returned = await act(createClient(`${server.url}/api/v1/`, { credentials, ...options }));
+  const returned = await act(createClient(`${server.url}/api/v1/`, { credentials, quoteMethod }));
 
   const [method, path, body] = sends;
   expect(server.seen).toHaveLength(1);
@@ -141,7 +113,7 @@ test.each(rows)('row $row goes out and comes back as documented', async ({ act, 
       'content-length': String(Buffer.byteLength(request?.body ?? '')),
     });
   }
-  expect(returned).toEqual(returns);
+  expect(returned ?? null).toEqual(returns);
 });
 
 const idTakers: [string, (client: ProviderClient, id: number) => Promise<unknown>][] = [

@@ -20,23 +20,6 @@ test('a redirect is not followed, with the token or without', async () => {
   expect(elsewhere.seen).toEqual([]);
 });
 
-describe('deleting an item that is not there', () => {
-  test.each([
-    ['by status', { status: 404, body: '{"message":"Not found"}' }],
-    ['because it has expired', { status: 410, body: '{"message":"cart item has expired"}' }],
-    ['by the body’s code', { status: 200, body: '{"data":{"code":404}}' }],
-    ['with an empty 404', { status: 404, body: '' }],
-  ])('is done: %s', async (_, answer) => {
-    const server = await serve(answer);
-    expect(await createClient(server.url).deleteCartItem(1)).toBeUndefined();
-  });
-
-  test('a 404 is a refusal for every other call', async () => {
-    const server = await serve({ status: 404 });
-    expect(await failureOf(createClient(server.url).assignFirewalls(1, [2]))).toBeInstanceOf(Rejected);
-  });
-});
-
 describe('a success without a body', () => {
   test.each([
     { status: 204, body: '' },
@@ -187,14 +170,6 @@ describe('Retry-After', () => {
 });
 
 describe('a 401', () => {
-  test('is tried once more with a renewed token, for a pivot too', async () => {
-    const server = await serve({ status: 401 }, { body: '{"id":1}' });
-    const credentials = { read: async () => 'old', reread: async () => 'new' };
-    expect(await createClient(server.url, { credentials }).placeOrder(order)).toEqual({ id: 1 });
-    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
-    expect(server.seen.map(({ body }) => body)).toEqual([JSON.stringify(order), JSON.stringify(order)]);
-  });
-
   test('is final where the token is still the same', async () => {
     const server = await serve({ status: 401 });
     const credentials = { read: async () => 'old', reread: async () => 'old' };
