@@ -48,6 +48,9 @@ export function openDatabase(
       connectionString: address.postgres,
       application_name: 'order-saga',
       max: connectionsMax,
+      // A new one costs more than all that a saga asks. In an hour its plans are made anew, by what the tables are then.
+      idleTimeoutMillis: 60_000,
+      maxLifetimeSeconds: 3_600,
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementMs,
       lock_timeout: lockMs,

@@ -4,6 +4,7 @@
  * would commit both transactions.
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import { hash } from 'node:crypto';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig } from 'pg';
 
 /** @param firstOf a query that each new connection runs before it is lent */
@@ -38,13 +39,14 @@ function lent(client: PoolClient): PostgresPoolClient {
     const commits = /^\s*(commit|insert|update|delete)\b/i.test(text);
     if (commits) client.on('notice', hear);
     try {
-      const result: unknown = await client.query(text, values);
+      const result: unknown = await client.query({ ...preparedAs(text, values), text, values });
       if (warnings.length > 0)
         throw Object.assign(new Error('a commit may not have reached the standby'), { code: 'COMMIT_WARNED' });
       return result;
     } catch (error) {
       // If the server answers with an error, the connection works.
       if (!(error instanceof DatabaseError)) silent = error as Error;
+      else if (error.code === changedSince) schemasSeen += 1;
       throw error;
     } finally {
       if (commits) client.off('notice', hear);
@@ -57,4 +59,17 @@ function lent(client: PoolClient): PostgresPoolClient {
       client.release(silent);
     },
   };
+}
+
+/** A migration has added to what a prepared statement returns: from then on all are prepared anew. */
+const changedSince = '0A000';
+let schemasSeen = 0;
+
+/** A list makes another statement for each of its lengths: long ones are not kept. */
+const preparedValuesMax = 40;
+
+/** A connection knows a statement again by its name, and the server neither parses nor plans it once more. */
+function preparedAs(text: string, values: unknown[]): { name?: string } {
+  const isKept = /^\s*(select|insert|update|delete)\b/i.test(text) && values.length <= preparedValuesMax;
+  return isKept ? { name: `${schemasSeen}/${hash('sha1', text, 'base64')}` } : {};
 }

@@ -106,7 +106,8 @@ describeWithPostgres('the journal loses its database', () => {
     });
 
     it('takes a reference that it took already', async () => {
-      const other = new Run(journal);
+      // By a connection that has not prepared the statement: its text is sent.
+      const other = new Run(await opened({ postgres: server.url({ database, port: proxy.port }) }));
       const lost = proxy.loseAnswerTo('(select epoch from journal) as epoch');
       await unavailable(other.take({ label: 'web-9' }));
       await lost;

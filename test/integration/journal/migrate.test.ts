@@ -49,6 +49,17 @@ describeEachDatabase('the schema', ({ place: somewhere }) => {
     await opened(address);
   });
 
+  it('gets a column more while it is used: a call may fail for it, and none after that', async () => {
+    await migrate(address);
+    const journal = await opened(address);
+    const run = await Run.begin(journal);
+    const ask = () => Promise.allSettled(Array.from({ length: 4 }, () => journal.firstRequest(run.key)));
+    await ask();
+    await withDatabase((db) => sql`alter table reference add column more text`.execute(db));
+    await ask();
+    expect((await ask()).map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'));
+  });
+
   it('has the one constraint', async () => {
     await migrate(address);
     const journal = await opened(address);
