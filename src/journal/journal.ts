@@ -385,19 +385,24 @@ export class Journal extends Store {
     const { call, knows } = meant;
     const answered = { outcome, failure, answer: sealed, cartItemId };
     const isDone = outcome === 'done';
-    // Nothing else is written about most of them.
-    const isAlone = !isDone || (call.kind === 'mutate' && !isProtecting(key, call));
-    if (isAlone && (await this.inOneStatement((db) => complete(db, knows.row, answered)))) return 'written';
+    const noteDone = async (tx: Tx, row: string) => {
+      if (call.kind === 'compensate') await markUndone(tx, key, call, row);
+      if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer));
+      if (call.kind === 'mutate') await noteAssigned(tx, key, call);
+    };
+    const completes = async (tx: Tx) => {
+      const isCompleted = await complete(tx, knows.row, answered);
+      if (isCompleted && isDone) await noteDone(tx, knows.row);
+      return isCompleted;
+    };
+    // Nobody decides by what is noted of these, so they need no lock; for most, one statement does.
+    if (!isDone || call.kind === 'mutate') {
+      const isNoted = isDone && isProtecting(key, call);
+      const alone = () => this.inOneStatement((db) => complete(db, knows.row, answered));
+      if (await (isNoted ? this.inTransaction(completes) : alone())) return 'written';
+    }
     return this.locked(key, async (tx) => {
-      const noteDone = async (row: string) => {
-        if (call.kind === 'compensate') await markUndone(tx, key, call, row);
-        if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer));
-        if (call.kind === 'mutate') await noteAssigned(tx, key, call);
-      };
-      if (!isAlone && (await complete(tx, knows.row, answered))) {
-        await noteDone(knows.row);
-        return 'written';
-      }
+      if (await completes(tx)) return 'written';
       const found = await effectOf(tx, knows.row);
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
@@ -414,7 +419,7 @@ export class Journal extends Store {
         ...(says === 'late' ? { late: sealed } : {}),
         ...(counts ? columnsOf(tx, completed) : {}),
       });
-      if (isDone) await noteDone(row.id);
+      if (isDone) await noteDone(tx, row.id);
       return says === 'late' ? 'late' : 'written';
     });
   }
