@@ -24,6 +24,7 @@ import {
 import { decisionsMax } from '../domain/decide-many';
 import type { ServerFirewalls } from '../domain/firewalls-of';
 import { holdWorkflow, type Hold, type HoldWords } from '../domain/hold';
+import { isRepair } from '../domain/reconcile';
 import {
   requestSchemas,
   type ChangeOrderRequest,
@@ -36,6 +37,7 @@ import {
 import { checkReference, checkRequest } from './checked';
 import {
   AmbiguousReferenceError,
+  InvalidRequestError,
   ReferenceTakenError,
   SearchAttributesMissingError,
   UnknownReferenceError,
@@ -140,6 +142,8 @@ export class OrderSagaClient {
   async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
     const parsed = checkRequest(workflow, request, this.schemas);
     const { reference } = parsed;
+    if (isRepair({ workflow, reference }))
+      throw new InvalidRequestError([{ field: 'reference', message: 'is how a sweep names its own changes' }]);
     const workflowId = workflowIdOf(workflow, reference);
     let policies = startOnce;
     for (let again = 1; ; again += 1) {

@@ -52,6 +52,6 @@ it.each([
 it('a secret is whsec_ with base64 behind it, or several of them', () => {
   const [one, other] = ['one', 'other'].map((text) => `whsec_${Buffer.from(text).toString('base64')}`);
   for (const secret of [one, `${one}\n${other}`, ` ${one} `]) expect(isWebhookSecret(secret!)).toBe(true);
-  for (const secret of ['', ' ', 'whsec_', 'whsec_!!!', `${one} whsec_!!!`])
+  for (const secret of ['', ' ', 'whsec_', 'whsec_!!!', `${one} whsec_!!!`, 'test', 'aGVsbG8='])
     expect(isWebhookSecret(secret)).toBe(false);
 });
