@@ -76,7 +76,8 @@ class WrongSecret extends Error {}
 function signersOf(secret: string): Webhook[] {
   const secrets = secret.split(/\s+/).filter((one) => one !== '');
   try {
-    if (secrets.length > 0 && secrets.every((one) => one.startsWith('whsec_'))) return secrets.map((one) => new Webhook(one));
+    if (secrets.length > 0 && secrets.every((one) => one.startsWith('whsec_')))
+      return secrets.map((one) => new Webhook(one));
   } catch {
     // Its message has parts of the secret.
   }

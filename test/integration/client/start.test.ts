@@ -143,7 +143,7 @@ it('a request past the client, under an id that is not its reference’s, is ref
 
 it('no change of firewalls has the name of one that a sweep has made', async () => {
   const request = { ...firewallsRequest(), reference: 'reconcile-20261127120000-9001' };
-  await expect(rig.sagas.start('setFirewalls', request)).rejects.toThrow(/reference is how a sweep names/);
+  await expect(rig.sagas.start('setFirewalls', request)).rejects.toThrow(/reference: is how a sweep names/);
 });
 
 it('starts with search attributes and a note, on the task queue that was chosen', async () => {
