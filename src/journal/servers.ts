@@ -78,12 +78,13 @@ export async function noteMeant(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'ac
   await update(tx, key, vmObjectId, { firewalls: JSON.stringify(firewalls), open_since_ms }).execute();
 }
 
-/** They are assigned. */
+/** They are assigned. An answer about others, which a correction has replaced since, says nothing of these. */
 export async function noteAssigned(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
-  const { vmObjectId } = call.about;
+  const { vmObjectId, firewalls = [] } = call.about;
   if (!isProtecting(key, call) || vmObjectId === undefined) return;
   await update(tx, key, vmObjectId, { closed_ms: nowMs(tx) })
     .where('closed_ms', 'is', null)
+    .where('firewalls', '=', JSON.stringify(firewalls))
     .execute();
 }
 

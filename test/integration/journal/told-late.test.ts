@@ -9,7 +9,7 @@ import { standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { provisionRequest } from '../../support/requests';
 import { describeEachDatabase } from './databases';
-import { letPass, place, Run } from './runs';
+import { assign, letPass, place, Run } from './runs';
 
 const account = 'AB-4711';
 const rules = {
@@ -136,4 +136,18 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
       expect(listed).toEqual([]);
     },
   );
+
+  it('a server lacks what a correction asks for, also where the firewalls of before are assigned late', async () => {
+    const journal = await open(await fresh());
+    const run = await taken(journal);
+    await run.do(place(1), 'done', { answer: { how: 'answered', value: { vmObjectIds: [9001] } } });
+    const assigning = (...firewalls: number[]) => ({ ...assign, about: { vmObjectId: 9001, firewalls } });
+    const before = await run.send(assigning(143));
+    const corrected = await run.send(assigning(143, 144));
+    await run.answer(assigning(143), before, 'done');
+    expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143, 144] }]);
+    await run.answer(assigning(143, 144), corrected, 'done');
+    expect(await openServers(journal)).toEqual([]);
+    await journal.close();
+  });
 });
