@@ -157,7 +157,7 @@ it('goes on in another run before its history is long, and looks at each server 
       for (let index = 0; index < count; index += 1) {
         const key = { workflow: 'setFirewalls', reference: `old-${index}` } as const;
         const times = { first_seen_ms: firstSeen(index), touched_ms: now, epoch: 1 };
-        const opened = { first_run: 'r', runs: ' r ', account: null, request: null, open_in: null };
+        const opened = { first_run: 'r', runs: ' r ', account: null, request: null };
         await tx
           .insertInto('reference')
           .values({ ...key, ...times, ...opened })
