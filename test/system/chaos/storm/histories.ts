@@ -25,6 +25,8 @@ export interface Testimony {
   decisions: Record<string, number>;
   /** What does not replay, and tasks that broke, in sentences. */
   broken: string[];
+  /** Their workflow ids. */
+  suspects: Set<string>;
 }
 
 export async function hearHistories(temporal: Client, bundlePath: string): Promise<Testimony> {
@@ -38,14 +40,17 @@ export async function hearHistories(temporal: Client, bundlePath: string): Promi
     turns: 0,
     decisions: {},
     broken: [],
+    suspects: new Set(),
   };
   const replays = Worker.runReplayHistories(
     { workflowBundle: { codePath: bundlePath } },
     histories(temporal, testimony),
   );
   for await (const { workflowId, error } of replays) {
-    if (error) testimony.broken.push(`the history of ${workflowId} does not replay: ${error.message}`);
-    else testimony.replayed += 1;
+    if (error) {
+      testimony.broken.push(`the history of ${workflowId} does not replay: ${error.message}`);
+      testimony.suspects.add(workflowId);
+    } else testimony.replayed += 1;
   }
   return testimony;
 }

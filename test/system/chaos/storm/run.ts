@@ -83,6 +83,9 @@ export class ChaosRun {
     const { ledger } = world.sandbox;
     const rows = await rowsOf(ground.journal.url);
     const { doubled, broken, differing, suspects } = judge(ledger, this.lives, rows);
+    const unreplayed = this.lives.filter(({ planned: { asked } }) =>
+      testimony.suspects.has(workflowIdOf(asked.workflow, asked.request.reference)),
+    );
     return {
       sections: [
         ...this.struck(world, ground, testimony, operator),
@@ -119,7 +122,7 @@ export class ChaosRun {
         ...world.crew.mishaps,
         ...operator.surprises,
       ],
-      suspects: await Promise.all(suspects.map((lived) => fileOn(world, lived))),
+      suspects: await Promise.all([...suspects, ...unreplayed].map((lived) => fileOn(world, lived))),
     };
   }
 
