@@ -126,7 +126,10 @@ export function createReconcileActivities(
       const what = `${unread.what} of ${idOf(saga)}`;
       throw new OwnFailure('JournalUnreadable', `the journal's ${what} cannot be read here: ${unread.why}`);
     }
-    return (record?.leftovers ?? []).flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
+    const left = (record?.leftovers ?? []).flatMap((one) => (one.kind === 'server-unprotected' ? [one] : []));
+    // A person's word stays: nothing is to be done there.
+    const isClosed = (id: number | undefined) => record?.serversClosed?.some(({ vmObjectId }) => vmObjectId === id);
+    return left.filter(({ vmObjectId }) => !isClosed(vmObjectId));
   };
 
   return {

@@ -4,6 +4,7 @@
  */
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
+import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
@@ -111,6 +112,16 @@ it('tells of servers that a saga has left without firewalls, until they have the
   const repair = repaired?.kind === 'server-unprotected' ? (repaired.repair ?? '') : '';
   await rig.temporal.workflow.getHandle(repair).result();
   expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
+});
+
+it('leaves a server alone of which a person has said that it needs nothing, also where it repairs', async () => {
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  await untilWaiting(saga, 'stuck');
+  await answer(saga, 'skip', { note: 'bare on purpose' });
+  const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
+  await rig.withJournal((journal) => closeServers(journal, { vmObjectId }, { by: 'ops', note: 'bare on purpose' }));
+  expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', findings: [] });
 });
 
 it('tells of a server that the provider refuses to list, and compares the others', async () => {
