@@ -102,9 +102,7 @@ export interface Standing extends Done {
    * was written.
    */
   isAnothers?: boolean;
-  /**
-   * The workflow is still running, or paused. Looked up only where `orRunning` is set.
-   */
+  /** The workflow is still running, or paused. Looked up only where `orRunning` is set. */
   running: boolean;
   placement: PlacementFound;
   /** What the request of an order that was placed asked for, with all corrections. Absent where that is not known. */

@@ -133,10 +133,7 @@ export function createReconcileActivities(
   };
 
   return {
-    /**
-     * A slice of the sagas that have no ending in the journal: those that are lost, and what they
-     * have left.
-     */
+    /** A slice of the sagas that have no ending in the journal: those that are lost, and what they have left. */
     lookAtOpen({ after, retry }: CallContext & { after?: SagaKey | undefined }): Promise<LostSlice> {
       return call('read', { retry }, async () => {
         const open = await openReferences(journal, after, sliceSize);

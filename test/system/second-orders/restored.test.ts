@@ -53,6 +53,16 @@ describe('Temporal', () => {
     ending.push(() => worker.kill('SIGKILL'));
   }
 
+  /** A cluster whose database is copied while it runs, with a worker of its own. */
+  async function started(name: string) {
+    const dbFile = join(folder, `${name}.db`);
+    const server = await startServer(dbFile);
+    const rig = await Rig.start({ address: server.address, worker: false, replays: () => false });
+    ending.push(() => rig.close());
+    await startWorker(rig, server.address);
+    return { rig, server, dbFile };
+  }
+
   /** Another cluster that goes on from a copy: it has a worker of its own, the same journal, and the same provider. */
   async function goOnFrom(copy: string, rig: Rig): Promise<OrderSagaClient> {
     const { address } = await startServer(copy);
@@ -65,12 +75,7 @@ describe('Temporal', () => {
   itInWays(
     'restored to each point of a run that is done: each goes on to the same order, and sends nothing again',
     async () => {
-      const dbFile = join(folder, 'each.db');
-      const server = await startServer(dbFile);
-      const { address } = server;
-      const rig = await Rig.start({ address, worker: false, replays: () => false });
-      ending.push(() => rig.close());
-      await startWorker(rig, address);
+      const { rig, server, dbFile } = await started('each');
       const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
       const calls = 7;
       const gates = Array.from({ length: calls }, (_, index) =>
@@ -103,12 +108,7 @@ describe('Temporal', () => {
   );
 
   itInWays('of which two copies come to one order at once: it is sent once, and both know it', async () => {
-    const dbFile = join(folder, 'two.db');
-    const server = await startServer(dbFile);
-    const { address } = server;
-    const rig = await Rig.start({ address, worker: false, replays: () => false });
-    ending.push(() => rig.close());
-    await startWorker(rig, address);
+    const { rig, server, dbFile } = await started('two');
     const request = changeRequest();
     const [one = '', other = ''] = [1, 2].map((nth) =>
       rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate', nth }),
@@ -129,12 +129,7 @@ describe('Temporal', () => {
   });
 
   it('restored to before a question: what was said of that row says nothing of the next one', async () => {
-    const dbFile = join(folder, 'question.db');
-    const server = await startServer(dbFile);
-    const { address } = server;
-    const rig = await Rig.start({ address, worker: false, replays: () => false });
-    ending.push(() => rig.close());
-    await startWorker(rig, address);
+    const { rig, server, dbFile } = await started('question');
     const request = changeRequest({ approval: 'always' });
     rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-before', nth: 1 });
     rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after', nth: 2 });
