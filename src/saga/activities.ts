@@ -31,34 +31,36 @@ export function activities(summary: string): ActivityInterfaceFor<Activities> {
 }
 
 /** Calls of the journal alone, which a repeat does not harm. */
-type InPlace = Pick<Activities, 'takeReference' | 'keepReference' | 'readStanding' | 'writeEnding'>;
+type InPlace = Pick<Activities, 'takeReference' | 'writeEnding'>;
+
+/** Why a workflow task failed, to be done once more: see the begin. */
+export const cancelledBeside = 'cancelled while a call in place ended';
 
 /**
  * Makes a call of the journal in place, as a local activity: one marker in the history, no workflow task of its own, and
- * its arguments stand in no history. Where that fails, however it fails, the ordinary activity is called: its failure is
- * the one that counts, and a person sees it in the Web UI.
+ * its arguments stand in no history. Where it fails, however it fails, the ordinary activity is to be called: its failure
+ * is the one that counts, and a person sees it in the Web UI.
+ *
+ * A query that is answered while it ends parts its workflow task: the marker is in this one, and the run hears of it in
+ * the next one, after what else came there. At a replay it hears of it first. So nothing that may end beside it may
+ * lead to a command: no other call of the run, and no timer.
  *
  * - 3 s, one attempt: a local activity keeps its workflow task open, and a query waits for that.
  *
- * @param asUsual the ordinary activity is called at once: a call in place has failed before, or another call of the run
- * may be in flight. Of two that end in one workflow task the call in place comes first at a replay, whichever came first
- * before.
+ * @returns undefined where it failed
  */
 export async function inPlace<T>(
   summary: string,
-  asUsual: boolean,
   act: (journal: ActivityInterfaceFor<InPlace>) => Promise<T>,
-): Promise<T> {
-  if (!asUsual) {
-    try {
-      return await act(
-        proxyLocalActivities<InPlace>({ startToCloseTimeout: '3 seconds', retry: { maximumAttempts: 1 }, summary }),
-      );
-    } catch (error) {
-      log.info('made as an ordinary activity', { summary, why: error instanceof Error ? error.name : typeof error });
-    }
+): Promise<T | undefined> {
+  try {
+    return await act(
+      proxyLocalActivities<InPlace>({ startToCloseTimeout: '3 seconds', retry: { maximumAttempts: 1 }, summary }),
+    );
+  } catch (error) {
+    log.info('made as an ordinary activity', { summary, why: error instanceof Error ? error.name : typeof error });
+    return undefined;
   }
-  return act(activities(summary));
 }
 
 /**

@@ -23,10 +23,10 @@ import { inWords } from '../domain/times';
 import type { Deadline } from './deadline';
 import { hasRoomForMany } from './history-left';
 import { EndedBefore } from './ends';
-import { JournalMemory, type Keeping, type Learnt } from './journal-memory';
+import { JournalMemory, type Learnt } from './journal-memory';
 import { countFailedCall, recordAttempts } from './metrics';
 import { Step } from './progress';
-import { activities, inPlace, isReset, lostCallAttemptsMax, lostCallDelayMs } from './activities';
+import { activities, isReset, lostCallAttemptsMax, lostCallDelayMs } from './activities';
 
 /** Calls the activity of a step; one with an effect answers with what the journal has of it. */
 export type Act<T> = (asked: EffectContext) => Promise<T | Effected<T>>;
@@ -188,18 +188,11 @@ async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<Call
 }
 
 /** @throws EndedBefore */
-async function keepReference(
-  knows: JournalKnowledge,
-  { undoes, isBeside }: Keeping,
-): Promise<JournalKnowledge | CallFailure> {
+async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
   const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
   const step = new Step('keep-reference', 'Go on under the reference');
   const kept = await CancellationScope.nonCancellable(() =>
-    attempt({ step }, ({ retry }) =>
-      inPlace('go on under the reference', retry !== undefined || isBeside, (journal) =>
-        journal.keepReference({ ...asked, retry }),
-      ),
-    ),
+    attempt({ step }, ({ retry }) => activities('go on under the reference').keepReference({ ...asked, retry })),
   );
   if (!kept.ok) return kept.failure;
   if ('ending' in kept.value) throw new EndedBefore(kept.value);

@@ -8,15 +8,24 @@
  *     └──queued, behind another saga──▶ wait for the signal or some time, ask again ──its turn──▶ the story
  * ```
  */
-import { condition, defineSignal, log, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  defineSignal,
+  log,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
-import type { PlacementFound, ReferenceTaken } from '../activities/journal';
+import type { PlacementFound, ReferenceTaken, TakeReference } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
 import { inWords } from '../domain/times';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
-import { activities, inPlace, isReset } from './activities';
+import { activities, cancelledBeside, inPlace, isReset } from './activities';
 import { EndedBefore } from './ends';
 import { describeHeld, describeQueue } from './current-details';
 import { now, type Step } from './progress';
@@ -62,6 +71,7 @@ export async function begin(
   resource: string | undefined,
 ): Promise<Begun | Extract<ReferenceTaken, { how: 'taken' }>> {
   const { journal, pivot } = saga;
+  const scope = CancellationScope.current();
   // Before the call: its place in the queue is given back also where the saga ends before it hears of it.
   if (resource !== undefined) journal.resource = resource;
   const step = saga.unlistedStep('take-reference', 'Write the request into the journal');
@@ -78,10 +88,11 @@ export async function begin(
           ...definedOnly({ account, resource, knows }),
           retry,
         };
-        const asUsual = retry !== undefined || saga.notices.isTelling;
-        const answer = await inPlace('write the request into the journal', asUsual, (calls) =>
-          calls.takeReference(asked),
-        );
+        const title = 'write the request into the journal';
+        const heard = journal.hasCalled ? undefined : await inPlaceUnlessCancelled(scope, title, asked);
+        journal.hasCalled = true;
+        saga.deadline.start?.();
+        const answer = heard ?? (await activities(title).takeReference(asked));
         if (answer.how === 'ended') throw new EndedBefore(answer);
         // Here, because a saga that is cancelled meanwhile hears no more of it.
         if (answer.how !== 'taken' && answer.how !== 'held') journal.own(answer.knows);
@@ -103,6 +114,19 @@ export async function begin(
   const { corrections = [], placement = { how: 'none' } } = taken.how === 'known' ? taken : {};
   const { unprotected, estimate } = taken;
   return { corrections, placement, unprotected, estimate };
+}
+
+/**
+ * The first call of a run, beside which nothing else can end. A cancellation can come beside it, and at a replay would
+ * come after what the run does next, see {@link inPlace}: then this task fails, and the next attempt is a replay.
+ */
+async function inPlaceUnlessCancelled(scope: CancellationScope, title: string, asked: TakeReference) {
+  const { historyLength, unsafe } = workflowInfo();
+  const { isReplaying } = unsafe;
+  const heard = await inPlace(title, (calls) => calls.takeReference(asked));
+  const isParted = workflowInfo().historyLength !== historyLength && !isReplaying;
+  if (isParted && scope.consideredCancelled) throw new Error(cancelledBeside);
+  return heard;
 }
 
 /**

@@ -28,6 +28,10 @@ export class Deadline {
   notAfter?: string;
   /** Set once it has ended the story's waits. */
   ended?: { why: string };
+  /** Starts the timer, where it does not run. */
+  start?: (() => void) | undefined;
+  /** A look into the journal is in flight. */
+  isLooking = false;
   private timer?: CancellationScope;
   private pivots = 0;
   private pivotsBegun = 0;
@@ -41,17 +45,20 @@ export class Deadline {
     if (notAfter === undefined) return story();
     this.notAfter = notAfter;
     const scope = new CancellationScope();
-    this.timer = new CancellationScope();
-    this.timer
-      .run(async () => {
-        await until(Date.parse(notAfter));
-        if (!(await this.endsNow(nothingPlaced))) return;
-        this.ended = { why: whyPassed(notAfter) };
-        scope.cancel();
-      })
-      .catch((error: unknown) => {
-        if (!isCancellation(error)) throw error;
-      });
+    const timer = (this.timer = new CancellationScope());
+    this.start = () => {
+      delete this.start;
+      timer
+        .run(async () => {
+          await until(Date.parse(notAfter));
+          if (!(await this.endsNow(nothingPlaced))) return;
+          this.ended = { why: whyPassed(notAfter) };
+          scope.cancel();
+        })
+        .catch((error: unknown) => {
+          if (!isCancellation(error)) throw error;
+        });
+    };
     try {
       return await scope.run(story);
     } finally {
@@ -88,7 +95,8 @@ export class Deadline {
     for (;;) {
       await condition(() => this.pivots === 0);
       const begun = this.pivotsBegun;
-      const nothing = await nothingPlaced();
+      this.isLooking = true;
+      const nothing = await nothingPlaced().finally(() => (this.isLooking = false));
       // It is placed, or nobody knows: that is left to the story, whose calls are not sent any more.
       if (nothing === false) return false;
       // A pivot that began since may be over by now: the look knows nothing of it.

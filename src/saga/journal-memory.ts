@@ -5,21 +5,13 @@
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import { LookAgain } from './ends';
-import type { Notices } from './notices';
 import type { Progress } from './progress';
 
 /** Writes one outcome. @returns why it could not */
 type Write = (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
 
-/** Owns the reference anew. @returns why it could not */
-type Keep = (knows: JournalKnowledge, keeping: Keeping) => Promise<JournalKnowledge | CallFailure>;
-
-export interface Keeping {
-  /** What the run did as the begin that it knows. */
-  undoes: boolean;
-  /** Other calls of the run may be in flight. */
-  isBeside: boolean;
-}
+/** Owns the reference anew. @param undoes what the run did as the begin that it knows. @returns why it could not */
+type Keep = (knows: JournalKnowledge, undoes: boolean) => Promise<JournalKnowledge | CallFailure>;
 
 /** What an answer or a failure says of the journal. */
 export type Learnt = Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>;
@@ -38,16 +30,14 @@ export class JournalMemory {
   wasRestored = false;
   /** Shows that a call in flight is waited for. */
   progress?: Progress;
-  /** Shows whether receivers are being told. */
-  notices?: Pick<Notices, 'isTelling'>;
+  /** The run has asked it for something. */
+  hasCalled = false;
   /** The request, once it was checked. */
   request: unknown;
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   private writing: Promise<CallFailure | undefined> | undefined;
   private isInQuestion = false;
   private undoes = false;
-  /** A call was lost, or refused: others may be in flight beside it. */
-  private mayBeBeside = false;
   /** The saga does nothing more but undo, look and say how it has ended. */
   isEnding = false;
   /** Where another run has begun since its look before the end, it looks again. */
@@ -67,12 +57,11 @@ export class JournalMemory {
   ownershipIsInQuestion({ undoes = false } = {}): void {
     this.isInQuestion = true;
     this.undoes ||= undoes;
-    this.mayBeBeside ||= !undoes;
   }
 
   /** The reference is about to be taken anew. */
   giveUpOwnership(): void {
-    this.isInQuestion = this.undoes = this.mayBeBeside = false;
+    this.isInQuestion = this.undoes = false;
   }
 
   /** @returns why the reference could not be kept; nothing may be sent then */
@@ -80,8 +69,7 @@ export class JournalMemory {
     const { knows } = this;
     if (!this.isInQuestion || knows?.begun === undefined) return undefined;
     // Calls side by side wait for the same.
-    const isBeside = this.mayBeBeside || this.notices?.isTelling === true;
-    this.keeping ??= keepReference(knows, { undoes: this.undoes, isBeside })
+    this.keeping ??= keepReference(knows, this.undoes)
       .then((kept) => {
         const isOthers = 'failure' in kept && kept.failure === 'StateChanged';
         if ('failure' in kept && !isOthers) return kept;

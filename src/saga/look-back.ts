@@ -6,7 +6,7 @@ import type { PlacementFound, Standing } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { inWords } from '../domain/times';
-import { activities, inPlace, isReset } from './activities';
+import { activities, isReset } from './activities';
 import { attempt } from './attempts';
 import { EndedBefore, LookAgain } from './ends';
 import { Step } from './progress';
@@ -46,8 +46,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
   const act = async ({ knows, retry }: EffectContext): Promise<Standing> => {
     const owns = { isReset: isReset() };
     const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, added: saga.cart.items, owns };
-    const asUsual = retry !== undefined || saga.notices.isTelling;
-    const standing = await inPlace('read what was placed', asUsual, (calls) => calls.readStanding(asked));
+    const standing = await activities('read what was placed').readStanding(asked);
     if (standing.ended !== undefined) throw new EndedBefore(standing.ended);
     if (standing.knows !== undefined) journal.own(standing.knows);
     return standing;

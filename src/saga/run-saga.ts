@@ -56,7 +56,7 @@ import { stuckQuestion } from './questions';
 import { EndedBefore, LookAgain, SagaFailed, StateChanged } from './ends';
 import { Saga } from './saga';
 import type { Story, StoryContext, StoryOf } from './story';
-import { inPlace, isReset } from './activities';
+import { activities, inPlace, isReset } from './activities';
 
 type Ended = NonNullable<RecordedEnding['ended']>;
 
@@ -348,18 +348,19 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
       step,
       act: async ({ retry }) => {
         const told = notices.withEnd(endSaid(progress, outcome, ending.ended));
-        const asUsual = retry !== undefined || notices.isTelling;
-        const written = await inPlace('write the ending into the journal', asUsual, (journal) =>
-          journal.writeEnding({
-            outcome,
-            report: ending,
-            isReset: isReset(),
-            ...definedOnly({ resource }),
-            ...(known === 'something' ? { keepOpen: true } : {}),
-            ...told,
-            retry,
-          }),
-        );
+        const asked = {
+          outcome,
+          report: ending,
+          isReset: isReset(),
+          ...definedOnly({ resource }),
+          ...(known === 'something' ? { keepOpen: true } : {}),
+          ...told,
+          retry,
+        };
+        const title = 'write the ending into the journal';
+        const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
+        const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
+        const written = heard ?? (await activities(title).writeEnding(asked));
         if (written.how === 'ended') throw new EndedBefore(written);
         if (written.how === 'written' && written.isTold) notices.told(told);
         if (written.how === 'later' && looksAgain) throw new LookAgain();

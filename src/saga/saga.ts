@@ -72,7 +72,6 @@ export class Saga {
     readonly notices: Notices,
   ) {
     this.journal.progress = progress;
-    this.journal.notices = notices;
   }
 
   step(id: string, title: string): Step {

@@ -2,6 +2,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
+import { cancelledBeside } from '../../src/saga/activities';
 
 type Run = Pick<WorkflowHandle, 'fetchHistory'>;
 
@@ -19,7 +20,7 @@ export function brokenTask({
   workflowTaskFailedEventAttributes: failed,
 }: temporal.api.history.v1.IHistoryEvent): string | undefined {
   if (!failed || serversCauses.includes(failed.cause)) return undefined;
-  return failed.failure?.message || undefined;
+  return failed.failure?.message?.replace(cancelledBeside, '') || undefined;
 }
 
 /** The same of a whole run; and each task that was late. */
@@ -39,7 +40,7 @@ export async function brokenTasksOf(run: Run & { workflowId: string }): Promise<
 export async function activitiesOf(run: Run): Promise<string[]> {
   const { events } = await run.fetchHistory();
   return (events ?? []).flatMap((event) => {
-    const name = event.activityTaskScheduledEventAttributes?.activityType?.name ?? localIn(event)?.name;
+    const name = event.activityTaskScheduledEventAttributes?.activityType?.name ?? localActivityIn(event)?.name;
     if (!name || name === 'tell') return [];
     const summary = Buffer.from(event.userMetadata?.summary?.data ?? '').toString();
     return [`${name}: ${JSON.parse(summary || '""') as string}`];
@@ -47,7 +48,7 @@ export async function activitiesOf(run: Run): Promise<string[]> {
 }
 
 /** A local activity leaves one marker, without its input. */
-function localIn({ markerRecordedEventAttributes: marker }: temporal.api.history.v1.IHistoryEvent) {
+export function localActivityIn({ markerRecordedEventAttributes: marker }: temporal.api.history.v1.IHistoryEvent) {
   const [data] = marker?.details?.['data']?.payloads ?? [];
   if (marker?.markerName !== 'core_local_activity' || !data) return undefined;
   const { activity_type: name } = JSON.parse(Buffer.from(data.data ?? '').toString()) as { activity_type: string };

@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { historyFromJSON, type History } from '@temporalio/common/lib/proto-utils';
 import { version } from '../../../package.json';
+import { localActivityIn } from '../../support/events';
 import { bundleOf } from '../../support/programs';
 import { replayAll } from '../../support/replay';
 import type { Replayed } from '../../support/replayer';
@@ -46,4 +47,12 @@ it.each(recorded)('%s: %s says nothing of where it was recorded', (of, file) => 
     expect(one).not.toContain(`@${hostname()}`);
     expect(one).not.toContain('node_modules');
   }
+});
+
+it('only the begin and the ending of a run are written in place', () => {
+  const names = recorded.flatMap(([of, file]) => {
+    const { events } = historyFromJSON(JSON.parse(read(of, file)));
+    return (events ?? []).flatMap((event) => localActivityIn(event)?.name ?? []);
+  });
+  expect([...new Set(names)].sort()).toEqual(['takeReference', 'writeEnding']);
 });
