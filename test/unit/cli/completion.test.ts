@@ -36,10 +36,20 @@ itUnlessLacking(lacking('fish')).each(lines)('fish completes %s', async (typed, 
   expect(stdout.toString().split(/\s+/)).toContain(expected);
 });
 
-itUnlessLacking(lacking('zsh'))('zsh takes it', async () => {
-  const { script } = await scriptFor('zsh');
-  const { status, stderr } = spawnSync('zsh', ['-f', '-c', `autoload -U compinit && compinit -u -D\n${script}`]);
-  expect([status, stderr.toString()]).toEqual([0, '']);
+/** A shell with a terminal of its own, in which the line is typed, and the key after it. */
+const typing = `
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'PS1=; autoload -U compinit && compinit -u -D; eval "$SCRIPT"; print ready'
+zpty -r -m shell out '*ready*ready*'
+zpty -w -n shell "$TYPED"$'\t'
+zpty -r -m shell out "*$EXPECTED*" && print found`;
+
+itUnlessLacking(lacking('zsh')).each(lines)('zsh completes %s', async (TYPED, EXPECTED) => {
+  const { script: SCRIPT } = await scriptFor('zsh');
+  const env = { ...process.env, SCRIPT, TYPED, EXPECTED };
+  const { stdout } = spawnSync('zsh', ['-f', '-c', typing], { env, timeout: 20_000 });
+  expect(stdout.toString()).toBe('found\n');
 });
 
 it('says which shells it knows', async () => {
