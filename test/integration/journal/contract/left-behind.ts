@@ -256,6 +256,10 @@ export function leftBehind(databases: TestDatabases): void {
       const resource = `server ${server}`;
       await takeTurn(journal, key, resource);
       expect(await stated()).toMatchObject({ isBusy: true });
+      // A person has skipped the ending: the turn stays.
+      const closed = journal.db.updateTable('reference').set({ is_open: null }).where('reference', '=', key.reference);
+      await closed.execute();
+      expect(await stated()).toMatchObject({ isBusy: false });
       await journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {}, resource });
       expect(await stated()).toMatchObject({ isBusy: false });
     });
