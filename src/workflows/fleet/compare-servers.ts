@@ -4,7 +4,7 @@
  */
 import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Compared, Left, Wanted } from '../../activities/reconcile';
+import type { Compared, InTurn, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
 import { workflowIdOf } from '../../domain/identity';
 import { repairReference, type ReconcileRequest } from '../../domain/reconcile';
@@ -20,26 +20,21 @@ const awayFrom = 6;
 /** After this time a repair is not wanted any more: who was told to wait meanwhile may want something else. */
 const repairWithinMs = 2 * 60_000;
 
-/**
- * Ids of firewalls that sagas have told are lacking. Of more, it is told without comparing: a sweep fits one payload of
- * Temporal's.
- */
-const unprotectedIdsMax = 20_000;
+type Open = NonNullable<InTurn['open']>[number];
 
-export function noteUnprotected(request: ReconcileRequest, sweep: Sweep, saga: Left): void {
-  for (const { vmObjectId, firewalls } of saga.unprotected) {
-    const server = vmObjectId === undefined ? undefined : toCompare(request, sweep, vmObjectId);
-    const told = sweep.servers.reduce((sum, { unprotected }) => sum + (unprotected?.firewalls.length ?? 0), 0);
-    if (server === undefined || told + firewalls.length > unprotectedIdsMax) {
-      found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
-    } else {
-      const { firewalls: before = [], saidMs = 0 } = server.unprotected ?? {};
-      server.unprotected = {
-        saga: idOf(saga),
-        firewalls: [...new Set([...before, ...firewalls])],
-        saidMs: Math.max(saidMs, saga.endedMs),
-      };
-    }
+/** A server that lacks firewalls, as far as the journal knows; without an id it cannot be compared. */
+export function noteUnprotected({ servers }: ReconcileRequest, sweep: Sweep, open: Open): void {
+  const { vmObjectId, firewalls } = open;
+  const server = vmObjectId === undefined ? undefined : added(sweep, vmObjectId, servers);
+  if (server === undefined) {
+    found(sweep, { kind: 'server-unprotected', saga: idOf(open), vmObjectId, firewalls });
+  } else {
+    const { firewalls: before = [], saidMs = 0 } = server.unprotected ?? {};
+    server.unprotected = {
+      saga: idOf(open),
+      firewalls: [...new Set([...before, ...firewalls])],
+      saidMs: Math.max(saidMs, Date.parse(open.since)),
+    };
   }
 }
 

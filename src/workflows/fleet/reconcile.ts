@@ -35,7 +35,7 @@ import { activities } from '../../saga/activities';
 import type { Act } from '../../saga/attempts';
 import { readRequest } from '../../saga/check-request';
 import { compareServers, noteUnprotected, toCompare, toCompareInTurn } from './compare-servers';
-import { beginSweep, ended, found, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
+import { beginSweep, ended, found, foundMore, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
 
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
 const eventsMax = 500;
@@ -87,16 +87,13 @@ async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<voi
     if (slice === undefined) return;
     sweep.report.looked.ended += slice.count;
     sweep.serversKnown = slice.serversKnown ?? sweep.serversKnown;
-    for (const saga of slice.left) {
-      await handle(request, sweep, saga);
-      noteUnprotected(request, sweep, saga);
-    }
+    for (const saga of slice.left) await handle(request, sweep, saga);
     for (const vmObjectId of slice.servers) toCompare(request, sweep, vmObjectId);
     sweep.at = slice.last ? { phase: 'ended', after: slice.last } : { phase: 'turn' };
   }
 }
 
-/** Servers beside the newest: from where the sweep before has stopped, and once around. */
+/** Servers beside the newest: those that lack firewalls; others from where the sweep before has stopped, once around. */
 async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void> {
   await goOn(request, sweep);
   // One more than all that it may look at: so not all of them fit where there are others.
@@ -105,7 +102,9 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
     activities('look which servers have their turn').serversInTurn({ most, retry }),
   );
   if (inTurn === undefined) return;
-  const { after, servers } = inTurn;
+  const { after, servers, open = [], openBeyond = 0 } = inTurn;
+  for (const server of open) noteUnprotected(request, sweep, server);
+  if (openBeyond > 0) foundMore(sweep, 'server-unprotected', openBeyond);
   const taken = toCompareInTurn(request, sweep, servers);
   if (taken < servers.length) sweep.report.next = servers[taken - 1] ?? after;
   sweep.at = { phase: 'servers' };

@@ -4,6 +4,7 @@
  */
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
+import type { Journal } from '../../../src/journal/journal';
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
@@ -33,6 +34,16 @@ const oneAtATime = { perSecond: 1.99 };
 async function bought(quantity: number, firewalls: number[]): Promise<number[]> {
   const saga = await rig.sagas.provision(provisionRequest({ items: [{ quantity }], firewalls }));
   return (await saga.result()).servers.map(({ vmObjectId }) => vmObjectId);
+}
+
+/** A server whose saga was told to leave out its firewalls. @returns what a sweep is to tell of it */
+async function bare() {
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  await untilWaiting(saga, 'stuck');
+  await answer(saga, 'skip', { note: 'later' });
+  const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
+  return { kind: 'server-unprotected', saga: saga.workflowId, vmObjectId, firewalls: [143] };
 }
 
 const firewallsOf = async (vmObjectId: number) => {
@@ -95,17 +106,7 @@ describe('where a saga has found a server as it should be, and so sent nothing,'
 });
 
 it('tells of servers that a saga has left without firewalls, until they have them', async () => {
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-  await untilWaiting(saga, 'stuck');
-  await answer(saga, 'skip', { note: 'later' });
-  const [server] = (await saga.result()).servers;
-  const finding = {
-    kind: 'server-unprotected',
-    saga: saga.workflowId,
-    vmObjectId: server?.vmObjectId,
-    firewalls: [143],
-  };
+  const finding = await bare();
   expect((await sweep()).findings).toEqual([finding]);
   expect((await sweep({ servers: 0 })).findings).toEqual([finding]);
   const [repaired] = (await sweep({ repair: true })).findings;
@@ -114,12 +115,21 @@ it('tells of servers that a saga has left without firewalls, until they have the
   expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
 });
 
+it.each<[string, (db: Journal['db']) => { execute: () => Promise<unknown> }]>([
+  ['began long ago', (db) => db.updateTable('reference').set({ first_seen_ms: 1 })],
+  ['has no ending in the journal: a person skipped that', (db) => db.deleteFrom('ending')],
+  [
+    'said that nothing is there, and then a late answer came',
+    (db) => db.updateTable('ending').set({ outcome: 'reversed' }),
+  ],
+])('tells of a server without its firewalls whose saga %s', async (_, spoil) => {
+  const finding = await bare();
+  await rig.withJournal(({ db }) => spoil(db).execute());
+  expect((await sweep()).findings).toEqual([finding]);
+});
+
 it('leaves a server alone of which a person has said that it needs nothing, also where it repairs', async () => {
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-  await untilWaiting(saga, 'stuck');
-  await answer(saga, 'skip', { note: 'bare on purpose' });
-  const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
+  const { vmObjectId } = await bare();
   await rig.withJournal((journal) => closeServers(journal, { vmObjectId }, { by: 'ops', note: 'bare on purpose' }));
   expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', findings: [] });
 });
