@@ -105,8 +105,14 @@ async function isAway(sweep: Sweep): Promise<boolean> {
 function couldNotCompare(sweep: Sweep): void {
   const { servers, unanswered } = sweep;
   for (const { vmObjectId, failure } of unanswered) unseen(sweep, `server ${vmObjectId}`, failure);
+  for (const server of servers) tellUncompared(sweep, server);
   const last = unanswered.at(-1);
   if (last && servers.length > 0) unseen(sweep, `${servers.length} more servers`, last.failure);
+}
+
+/** What it lacks as far as the journal knows. */
+function tellUncompared(sweep: Sweep, { vmObjectId, unprotected: told }: ToCompare): void {
+  if (told) found(sweep, { kind: 'server-unprotected', saga: told.saga, vmObjectId, firewalls: [...told.firewalls] });
 }
 
 function tellUnanswered(sweep: Sweep): void {
@@ -126,13 +132,11 @@ async function ask(vmObjectId: number, wanted?: Wanted): Promise<Asked> {
   return failure.failure === 'Rejected' ? { how: 'unseen', why: failure.message } : { how: 'unanswered', failure };
 }
 
-async function compare(
-  request: ReconcileRequest,
-  sweep: Sweep,
-  { vmObjectId, unprotected: told }: ToCompare,
-): Promise<void> {
+async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompare): Promise<void> {
   const { looked } = sweep.report;
+  const { vmObjectId, unprotected: told } = server;
   const value = await ask(vmObjectId, told && { firewalls: told.firewalls, saidMs: told.saidMs });
+  if (value.how !== 'compared') tellUncompared(sweep, server);
   if (value.how === 'unanswered') {
     sweep.unanswered.push({ vmObjectId, failure: value.failure });
     return;

@@ -128,6 +128,19 @@ it.each<[string, (db: Journal['db']) => { execute: () => Promise<unknown> }]>([
   expect((await sweep()).findings).toEqual([finding]);
 });
 
+it('tells of it also where another saga works there, and where the provider refuses to list it', async () => {
+  const finding = await bare();
+  const { vmObjectId } = finding;
+  const match = { vmObjectId };
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', status: 404, match });
+  const unseen = { kind: 'server-unseen', vmObjectId, why: expect.stringContaining('404') as string };
+  expect((await sweep()).findings).toEqual([finding, unseen]);
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150], unassign: undefined }));
+  await untilWaiting(saga, 'stuck');
+  expect(await sweep()).toMatchObject({ outcome: 'found', findings: [finding], looked: { busy: 1 } });
+});
+
 it('leaves a server alone of which a person has said that it needs nothing, also where it repairs', async () => {
   const { vmObjectId } = await bare();
   await rig.withJournal((journal) => closeServers(journal, { vmObjectId }, { by: 'ops', note: 'bare on purpose' }));
