@@ -10,7 +10,7 @@ import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
-import { countServers, openServers, serversInTurn, type OpenServer } from '../journal/servers';
+import { countServers, isCancelled, openServers, serversInTurn, type OpenServer } from '../journal/servers';
 import { statedFirewalls } from '../journal/firewalls';
 import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
@@ -63,6 +63,8 @@ export interface Wanted {
 /** How the provider's list of a server compares with what sagas have said last. */
 export type Compared =
   | { how: 'busy' }
+  /** The provider has cancelled its order, so nobody asks it. */
+  | { how: 'cancelled' }
   /** The provider gives no list that can be read, or not yet. */
   | { how: 'unseen'; why: string }
   | {
@@ -209,6 +211,7 @@ export function createReconcileActivities(
       retry,
     }: CallContext & { vmObjectId: number; wanted?: Wanted | undefined }): Promise<Compared> {
       return call('read', { retry }, async () => {
+        if (await isCancelled(journal, vmObjectId)) return { how: 'cancelled' };
         const stated = await statedFirewalls(journal, vmObjectId);
         if (stated.isBusy) return { how: 'busy' };
         const { assigned, unassigned, exactlyMs = -1 } = stated;

@@ -121,7 +121,7 @@ function tellUnanswered(sweep: Sweep): void {
   }
 }
 
-type Asked = Compared | { how: 'unanswered'; failure: CallFailure };
+type Asked = Compared | { how: 'refused'; why: string } | { how: 'unanswered'; failure: CallFailure };
 
 async function ask(vmObjectId: number, wanted?: Wanted): Promise<Asked> {
   const settled = await tryToLook(`compare-firewalls-${vmObjectId}`, ({ retry }) =>
@@ -129,7 +129,7 @@ async function ask(vmObjectId: number, wanted?: Wanted): Promise<Asked> {
   );
   if (settled.ok) return settled.value;
   const { failure } = settled;
-  return failure.failure === 'Rejected' ? { how: 'unseen', why: failure.message } : { how: 'unanswered', failure };
+  return failure.failure === 'Rejected' ? { how: 'refused', why: failure.message } : { how: 'unanswered', failure };
 }
 
 async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompare): Promise<void> {
@@ -141,13 +141,14 @@ async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompar
     sweep.unanswered.push({ vmObjectId, failure: value.failure });
     return;
   }
-  if (value.how === 'busy') {
-    looked.busy += 1;
+  if (value.how === 'busy' || value.how === 'cancelled') {
+    looked[value.how === 'busy' ? 'busy' : 'servers'] += 1;
     return;
   }
   sweep.answeredFor = vmObjectId;
   tellUnanswered(sweep);
-  if (value.how === 'unseen') {
+  if (value.how === 'refused') looked.servers += 1;
+  if (value.how !== 'compared') {
     found(sweep, { kind: 'server-unseen', vmObjectId, why: value.why });
     return;
   }

@@ -147,7 +147,7 @@ it('leaves a server alone of which a person has said that it needs nothing, also
   expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', findings: [] });
 });
 
-it('tells of a server that the provider refuses to list, and compares the others', async () => {
+it('tells of a server that the provider refuses to list, has looked at it with that, and compares the others', async () => {
   const [one = 0, two = 0] = await bought(2, [143]);
   await panel.unassignFirewalls(two, [143]);
   rig.sandbox.faults.add({
@@ -156,13 +156,25 @@ it('tells of a server that the provider refuses to list, and compares the others
     status: 404,
     match: { vmObjectId: one },
   });
-  const { findings } = await sweep();
+  const { findings, looked } = await sweep();
   expect(findings).toContainEqual({
     kind: 'server-unseen',
     vmObjectId: one,
     why: expect.stringContaining('404') as string,
   });
   expect(findings).toContainEqual({ kind: 'firewalls-drift', vmObjectId: two, missing: [143], surplus: [] });
+  expect(looked).toMatchObject({ servers: 2, missed: 0 });
+});
+
+it('expects nothing of the servers of an order that the provider has cancelled, whoever has changed them', async () => {
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
+  await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150], unassign: undefined }))).result();
+  const key = { workflow: 'provisionServers', reference: saga.reference } as const;
+  const verdict = { by: 'ops', note: 'the panel says: cancelled' };
+  await rig.withJournal((journal) => journal.cancelled(key, verdict, { isOver: true }));
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', status: 404 });
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { ended: 2, servers: 1, missed: 0 } });
 });
 
 it('tells of servers that do not answer while others do, however many in a row, and compares the others', async () => {
