@@ -37,6 +37,8 @@ export interface LostSlice {
     how: WayLost;
     /** Servers that it has bought, and what they lack, as the journal says. */
     unprotected: Unprotected[];
+    /** Why that may not be all: a value cannot be decrypted here. */
+    unreadable?: string;
   })[];
   /** The last one of the slice; undefined where there are no more. */
   last?: SagaKey;
@@ -129,17 +131,16 @@ export function createReconcileActivities(
       }
       return 0;
     });
-  const unprotectedBy = async (saga: SagaKey): Promise<Unprotected[]> => {
+  const boughtBy = async (saga: SagaKey) => {
     const record = await recordOf(journal, keyOf(saga));
-    const [unread] = record?.unreadable ?? [];
-    if (unread !== undefined) {
-      const what = `${unread.what} of ${idOf(saga)}`;
-      throw new OwnFailure('JournalUnreadable', `the journal's ${what} cannot be read here: ${unread.why}`);
-    }
     const left = (record?.leftovers ?? []).flatMap((one) => (one.kind === 'server-unprotected' ? [one] : []));
     // A person's word stays: nothing is to be done there.
     const isClosed = (id: number | undefined) => record?.serversClosed?.some(({ vmObjectId }) => vmObjectId === id);
-    return left.filter(({ vmObjectId }) => !isClosed(vmObjectId));
+    const [unread] = record?.unreadable ?? [];
+    return {
+      unprotected: left.filter(({ vmObjectId }) => !isClosed(vmObjectId)),
+      ...(unread && { unreadable: `the journal's ${unread.what}: ${unread.why}` }),
+    };
   };
 
   return {
@@ -154,7 +155,7 @@ export function createReconcileActivities(
         const lost: LostSlice['lost'] = [];
         for (const saga of sagas) {
           const how = standing.get(idOf(saga)) as WayLost;
-          lost.push({ ...saga, how, unprotected: await unprotectedBy(saga) });
+          lost.push({ ...saga, how, ...(await boughtBy(saga)) });
           if (idsIn(lost) < idsMax) continue;
           const count = 1 + open.findIndex((one) => idOf(one) === idOf(saga));
           return { count, lost, last: keyOf(saga) };

@@ -40,6 +40,8 @@ import { beginSweep, ended, found, foundMore, show, tryToLook, unseen, idOf, typ
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
 const eventsMax = 500;
 
+const unreadableShownMax = 20;
+
 /** @param goingOn only where a sweep goes on in another run */
 export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<SweepReport> {
   const request = readRequest(reconcileSchema(), given ?? {});
@@ -47,7 +49,7 @@ export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<Sweep
   if (sweep.at.phase === 'open') await lookAtOpen(request, sweep);
   if (sweep.at.phase === 'ended') await lookAtEnded(request, sweep);
   if (sweep.at.phase === 'turn') await takeTurns(request, sweep);
-  if (sweep.report.unseen.length === 0) await compareServers(request, sweep, () => goOn(request, sweep));
+  if (sweep.at.phase === 'servers') await compareServers(request, sweep, () => goOn(request, sweep));
   const report = ended(sweep);
   if (report.outcome !== 'could-not-look') return report;
   const whats = report.unseen.map(({ what, failure, why }) => `${what} (${failure}: ${why})`);
@@ -68,6 +70,11 @@ async function lookAtOpen(request: ReconcileRequest, sweep: Sweep): Promise<void
     for (const { how, ...saga } of slice.lost) {
       found(sweep, { kind: 'lost', saga: idOf(saga), how });
       await handle(request, sweep, saga);
+      const { unreadable: message } = saga;
+      // A key that is missing may be missing for all of them.
+      if (message !== undefined && sweep.report.unseen.length < unreadableShownMax) {
+        unseen(sweep, `what ${idOf(saga)} has bought`, { failure: 'JournalUnreadable', message });
+      }
       for (const { vmObjectId, firewalls } of saga.unprotected) {
         found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
       }
