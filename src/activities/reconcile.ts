@@ -10,7 +10,7 @@ import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
-import { countServers, serversInTurn } from '../journal/servers';
+import { countServers, isCancelled, openServers, serversInTurn, type OpenServer } from '../journal/servers';
 import { statedFirewalls } from '../journal/firewalls';
 import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
@@ -27,16 +27,19 @@ export type LookUp = (
 
 type Unprotected = Pick<Extract<Leftover, { kind: 'server-unprotected' }>, 'vmObjectId' | 'firewalls'>;
 
-/** What a saga of which nobody sees to has left. */
-export interface Left extends LeftBehind {
-  /** Servers that it has bought, and what they lack, as its report or the journal says. */
-  unprotected: Unprotected[];
-}
+/** What a saga has left of which nobody sees to. */
+export type Left = LeftBehind;
 
 export interface LostSlice {
   /** Sagas without an ending. */
   count: number;
-  lost: (Left & { how: WayLost })[];
+  lost: (Left & {
+    how: WayLost;
+    /** Servers that it has bought, and what they lack, as the journal says. */
+    unprotected: Unprotected[];
+    /** Why that may not be all: a value cannot be decrypted here. */
+    unreadable?: string;
+  })[];
   /** The last one of the slice; undefined where there are no more. */
   last?: SagaKey;
 }
@@ -53,7 +56,7 @@ export interface LeftSlice {
   last?: ByAge;
 }
 
-/** What a server lacks by the report of a saga that ended at this time. */
+/** What a server lacks, as the journal says since this time. */
 export interface Wanted {
   firewalls: readonly number[];
   saidMs: number;
@@ -62,6 +65,8 @@ export interface Wanted {
 /** How the provider's list of a server compares with what sagas have said last. */
 export type Compared =
   | { how: 'busy' }
+  /** The provider has cancelled its order, so nobody asks it. */
+  | { how: 'cancelled' }
   /** The provider gives no list that can be read, or not yet. */
   | { how: 'unseen'; why: string }
   | {
@@ -83,6 +88,9 @@ const sliceSize = 50;
  */
 const idsMax = 20_000;
 
+/** Of servers that lack firewalls: a sweep that knows them all fits one payload, too. */
+const openCharsMax = 1_000_000;
+
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
 const answerWithinMs = 25_000;
 
@@ -91,6 +99,10 @@ export interface InTurn {
   after: number;
   /** Those behind it, then those up to it. */
   servers: number[];
+  /** Servers that ended sagas have bought, and that lack firewalls; absent in histories of before. */
+  open?: OpenServer[];
+  /** So many more, which do not fit. */
+  openBeyond?: number;
 }
 
 export function createReconcileActivities(
@@ -119,17 +131,16 @@ export function createReconcileActivities(
       }
       return 0;
     });
-  const unprotectedBy = async (saga: SagaKey): Promise<Unprotected[]> => {
+  const boughtBy = async (saga: SagaKey) => {
     const record = await recordOf(journal, keyOf(saga));
-    const [unread] = record?.unreadable ?? [];
-    if (unread !== undefined) {
-      const what = `${unread.what} of ${idOf(saga)}`;
-      throw new OwnFailure('JournalUnreadable', `the journal's ${what} cannot be read here: ${unread.why}`);
-    }
     const left = (record?.leftovers ?? []).flatMap((one) => (one.kind === 'server-unprotected' ? [one] : []));
     // A person's word stays: nothing is to be done there.
     const isClosed = (id: number | undefined) => record?.serversClosed?.some(({ vmObjectId }) => vmObjectId === id);
-    return left.filter(({ vmObjectId }) => !isClosed(vmObjectId));
+    const [unread] = record?.unreadable ?? [];
+    return {
+      unprotected: left.filter(({ vmObjectId }) => !isClosed(vmObjectId)),
+      ...(unread && { unreadable: `the journal's ${unread.what}: ${unread.why}` }),
+    };
   };
 
   return {
@@ -144,7 +155,7 @@ export function createReconcileActivities(
         const lost: LostSlice['lost'] = [];
         for (const saga of sagas) {
           const how = standing.get(idOf(saga)) as WayLost;
-          lost.push({ ...saga, how, unprotected: await unprotectedBy(saga) });
+          lost.push({ ...saga, how, ...(await boughtBy(saga)) });
           if (idsIn(lost) < idsMax) continue;
           const count = 1 + open.findIndex((one) => idOf(one) === idOf(saga));
           return { count, lost, last: keyOf(saga) };
@@ -164,9 +175,7 @@ export function createReconcileActivities(
         const servers = new Set<number>();
         let count = 0;
         for (const { firstSeenMs, ...saga } of sagas) {
-          const unprotected = saga.tellsOfMore ? await unprotectedBy(saga) : [];
-          const isLeft = saga.cartItems.length > 0 || saga.placement === 'unknown' || unprotected.length > 0;
-          if (isLeft) left.push({ ...saga, unprotected });
+          if (saga.cartItems.length > 0 || saga.placement === 'unknown') left.push(saga);
           for (const id of saga.servers) servers.add(id);
           count += 1;
           const isLast = count === sagas.length;
@@ -177,19 +186,25 @@ export function createReconcileActivities(
       });
     },
 
-    /** Servers that ended sagas have worked on, in the order of their ids, from where the last sweep has stopped. */
+    /**
+     * Servers that ended sagas have worked on, in the order of their ids, from where the last sweep has stopped; and
+     * those that lack firewalls.
+     */
     serversInTurn({ most, retry }: CallContext & { most: number }): Promise<InTurn> {
       return call('read', { retry }, async () => {
         const after = await lastTurn();
-        return { after, servers: await serversInTurn(journal, { after, most }) };
+        const servers = await serversInTurn(journal, { after, most });
+        const known = (await openServers(journal)).filter(({ saga }) => saga === 'ended');
+        let chars = 0;
+        const open = known.filter((one) => (chars += JSON.stringify(one).length) <= openCharsMax);
+        return { after, servers, open, openBeyond: known.length - open.length };
       });
     },
 
     /**
      * Row 10, and what the journal says before and after it: where that differs, a saga works on the server.
      *
-     * @param wanted firewalls that were asked for when the server was bought, and that it lacks by a report of this
-     * time
+     * @param wanted firewalls that were asked for when the server was bought, and that it lacks
      */
     compareFirewalls({
       vmObjectId,
@@ -197,6 +212,7 @@ export function createReconcileActivities(
       retry,
     }: CallContext & { vmObjectId: number; wanted?: Wanted | undefined }): Promise<Compared> {
       return call('read', { retry }, async () => {
+        if (await isCancelled(journal, vmObjectId)) return { how: 'cancelled' };
         const stated = await statedFirewalls(journal, vmObjectId);
         if (stated.isBusy) return { how: 'busy' };
         const { assigned, unassigned, exactlyMs = -1 } = stated;
@@ -234,8 +250,8 @@ export function createReconcileActivities(
 const keyOf = ({ workflow, reference }: SagaKey): SagaKey => ({ workflow, reference });
 const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
 
-function idsIn(sagas: readonly Left[]): number {
-  const count = ({ cartItems, servers, unprotected }: Left) =>
+function idsIn(sagas: readonly (Left & { unprotected?: Unprotected[] })[]): number {
+  const count = ({ cartItems, servers, unprotected = [] }: (typeof sagas)[number]) =>
     cartItems.length + servers.length + unprotected.reduce((sum, { firewalls }) => sum + 1 + firewalls.length, 0);
   return sagas.reduce((sum, saga) => sum + count(saga), 0);
 }

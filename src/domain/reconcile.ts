@@ -108,7 +108,7 @@ export const sweepReportSchema = lazy(() =>
       open: z.int(),
       /** Sagas with one. */
       ended: z.int(),
-      /** Servers whose list was compared. */
+      /** Servers whose list was compared, or that the provider refuses to list; those of a cancelled order. */
       servers: z.int(),
       /** Servers that were left alone, because a saga works on them, or has not ended. */
       busy: z.int(),

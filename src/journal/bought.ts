@@ -44,8 +44,9 @@ export interface Bought {
 }
 
 /** The index `pivot_by_fate` has the same words. */
-const fateOf = sql<Fate>`case when cancelled_ms is not null then 'cancelled' when outcome = 'done' then 'placed'
-  when outcome is null or outcome = 'unknown' then 'unknown' else 'not-placed' end`;
+const fateOf = sql<Fate>`case when cancelled_ms is not null then 'cancelled'
+  when outcome = 'done' or late is not null then 'placed' when outcome is null or outcome = 'unknown' then 'unknown'
+  else 'not-placed' end`;
 
 const pageMax = 200;
 

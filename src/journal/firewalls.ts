@@ -162,9 +162,8 @@ export function statedFirewalls(journal: Store, vmObjectId: number): Promise<Sta
     }
     words.forEach(hear);
     const those = (activity: string) => [...said].flatMap(([id, last]) => (last === activity ? [id] : []));
-    const turn = tx.selectFrom('turn').select('id').where('resource', '=', resource).where('ended_ms', 'is', null);
     return {
-      isBusy: (await turn.limit(1).execute()).length > 0 || (await someIsOpen(tx, vmObjectId)),
+      isBusy: await someIsOpen(tx, vmObjectId, resource),
       assigned: those('assignFirewalls'),
       unassigned: those('unassignFirewalls'),
       exactlyMs,
@@ -193,18 +192,12 @@ async function wordsOn(tx: Tx, resource: string): Promise<EndingWord[]> {
   });
 }
 
-async function someIsOpen(tx: Tx, vmObjectId: number): Promise<boolean> {
-  const open = await tx
-    .selectFrom('effect')
-    .innerJoin('reference', (join) =>
-      join
-        .onRef('reference.workflow', '=', 'effect.workflow')
-        .onRef('reference.reference', '=', 'effect.reference')
-        .on('reference.is_open', 'is not', null),
-    )
-    .select('effect.id')
-    .where('effect.vm_object_id', '=', vmObjectId)
-    .limit(1)
-    .execute();
-  return open.length > 0;
+/** A saga that has not ended has changed the server, works on it, or waits for its turn. */
+async function someIsOpen(tx: Tx, vmObjectId: number, resource: string): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    select id from effect join reference using (workflow, reference)
+      where vm_object_id = ${vmObjectId} and is_open is not null
+    union all select id from turn join reference using (workflow, reference)
+      where resource = ${resource} and is_open is not null limit 1`.execute(tx);
+  return rows.length > 0;
 }

@@ -18,10 +18,6 @@ export interface LeftBehind extends SagaKey {
    * has left it.
    */
   isCleaned: boolean;
-  /** An ending of the saga says that something is missing, or is left. */
-  tellsOfMore: boolean;
-  /** When its last run has ended; 0 where none has. */
-  endedMs: number;
   /** Servers whose firewalls it has changed, or meant to; none of an order that the provider has cancelled. */
   servers: number[];
 }
@@ -109,11 +105,6 @@ async function leftBehindBy(tx: Tx, key: SagaKey) {
     cleanUps: endings.flatMap(({ ended_by, ended_ms, report }) =>
       ended_by === 'cleanCart' && ended_ms >= lastMs ? [report] : [],
     ),
-    tellsOfMore: endings.some(({ ended_by, outcome }) => ended_by !== 'cleanCart' && lacking.has(outcome)),
-    endedMs: Math.max(0, ...endings.flatMap(({ ended_by, ended_ms }) => (ended_by === key.workflow ? [ended_ms] : []))),
     servers: placement === 'cancelled' ? [] : servers,
   };
 }
-
-/** Outcomes of which the report has leftovers. */
-const lacking = new Set(['partly', 'reversed-with-leftovers']);

@@ -151,12 +151,12 @@ function mayAdd(bought: Bought, { unit }: SpendLimit): boolean {
   return added(bought, { unit }) > 0 || (isCurrency(unit) && bought.unpriced !== undefined);
 }
 
-/** Later purchases that were placed, or may have been, and were not cancelled. */
+/** Later purchases that were placed, or may have been, and were not cancelled; also where only a late answer says so. */
 function live(tx: Tx, sinceMs: number) {
   return tx
     .selectFrom('purchase')
     .innerJoin('effect', 'effect.id', 'purchase.effect')
     .where('purchase.meant_ms', '>', sinceMs)
     .where('effect.cancelled_ms', 'is', null)
-    .where(mayHaveTakenEffect);
+    .where((where) => where.or([mayHaveTakenEffect, where('effect.late', 'is not', null)]));
 }

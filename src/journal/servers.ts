@@ -156,6 +156,16 @@ export function isNewServer(journal: Store, vmObjectId: number, withinMs: number
   });
 }
 
+/** Whether the provider has cancelled each order that has brought the server. @throws JournalUnavailable */
+export async function isCancelled(journal: Store, vmObjectId: number): Promise<boolean> {
+  const { rows } = await journal.read((db) =>
+    sql<{ cancelled_ms: number | null }>`
+      select cancelled_ms from server join effect using (workflow, reference)
+        where server.vm_object_id = ${vmObjectId} and kind = 'pivot' and outcome = 'done'`.execute(db),
+  );
+  return rows.length > 0 && rows.every(({ cancelled_ms: ms }) => ms !== null);
+}
+
 /** What tells the servers of an order from others that a directory lists. */
 export interface NotItsServers {
   /** Another reference has it, or one changed it before the order was meant, or it was listed before that. */

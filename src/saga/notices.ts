@@ -109,9 +109,8 @@ export class Notices {
   private beginTelling(): void {
     void CancellationScope.nonCancellable(async () => {
       const scope = new CancellationScope();
-      const ended = scope.run(() => this.handOver()).finally(() => (this.telling = undefined));
-      this.telling = { scope, ended };
-      await ended;
+      this.telling = { scope, ended: scope.run(() => this.handOver()) };
+      await this.telling.ended;
     });
   }
 
@@ -135,6 +134,9 @@ export class Notices {
     } catch (error) {
       if (!(error instanceof ActivityFailure) && !isCancellation(error)) throw error;
       log.warn('notifications are not handed over yet', { events: this.untold.length });
+    } finally {
+      // In one go with the last look at what is untold: whatever is told from now on begins anew.
+      this.telling = undefined;
     }
   }
 }

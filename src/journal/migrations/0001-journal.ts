@@ -127,7 +127,7 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
   // For questions over all references: by age, and by what became of it, where few are of that kind.
   await sql`create index pivot_by_age on effect (meant_ms, id) where kind = 'pivot'`.execute(db);
   await sql`create index pivot_by_fate on effect ((case when cancelled_ms is not null then 'cancelled'
-    when outcome = 'done' then 'placed' when outcome is null or outcome = 'unknown' then 'unknown'
+    when outcome = 'done' or late is not null then 'placed' when outcome is null or outcome = 'unknown' then 'unknown'
     else 'not-placed' end), meant_ms, id) where kind = 'pivot'`.execute(db);
   await sql`create index effect_by_step on effect (workflow, reference, step, seq)`.execute(db);
   // For changes of a server by all references.

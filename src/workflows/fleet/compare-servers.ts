@@ -4,7 +4,7 @@
  */
 import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Compared, Left, Wanted } from '../../activities/reconcile';
+import type { Compared, InTurn, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
 import { workflowIdOf } from '../../domain/identity';
 import { repairReference, type ReconcileRequest } from '../../domain/reconcile';
@@ -20,26 +20,21 @@ const awayFrom = 6;
 /** After this time a repair is not wanted any more: who was told to wait meanwhile may want something else. */
 const repairWithinMs = 2 * 60_000;
 
-/**
- * Ids of firewalls that sagas have told are lacking. Of more, it is told without comparing: a sweep fits one payload of
- * Temporal's.
- */
-const unprotectedIdsMax = 20_000;
+type Open = NonNullable<InTurn['open']>[number];
 
-export function noteUnprotected(request: ReconcileRequest, sweep: Sweep, saga: Left): void {
-  for (const { vmObjectId, firewalls } of saga.unprotected) {
-    const server = vmObjectId === undefined ? undefined : toCompare(request, sweep, vmObjectId);
-    const told = sweep.servers.reduce((sum, { unprotected }) => sum + (unprotected?.firewalls.length ?? 0), 0);
-    if (server === undefined || told + firewalls.length > unprotectedIdsMax) {
-      found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
-    } else {
-      const { firewalls: before = [], saidMs = 0 } = server.unprotected ?? {};
-      server.unprotected = {
-        saga: idOf(saga),
-        firewalls: [...new Set([...before, ...firewalls])],
-        saidMs: Math.max(saidMs, saga.endedMs),
-      };
-    }
+/** A server that lacks firewalls, as far as the journal knows; without an id it cannot be compared. */
+export function noteUnprotected({ servers }: ReconcileRequest, sweep: Sweep, open: Open): void {
+  const { vmObjectId, firewalls } = open;
+  const server = vmObjectId === undefined ? undefined : added(sweep, vmObjectId, servers);
+  if (server === undefined) {
+    found(sweep, { kind: 'server-unprotected', saga: idOf(open), vmObjectId, firewalls });
+  } else {
+    const { firewalls: before = [], saidMs = 0 } = server.unprotected ?? {};
+    server.unprotected = {
+      saga: idOf(open),
+      firewalls: [...new Set([...before, ...firewalls])],
+      saidMs: Math.max(saidMs, Date.parse(open.since)),
+    };
   }
 }
 
@@ -110,8 +105,14 @@ async function isAway(sweep: Sweep): Promise<boolean> {
 function couldNotCompare(sweep: Sweep): void {
   const { servers, unanswered } = sweep;
   for (const { vmObjectId, failure } of unanswered) unseen(sweep, `server ${vmObjectId}`, failure);
+  for (const server of servers) tellUncompared(sweep, server);
   const last = unanswered.at(-1);
   if (last && servers.length > 0) unseen(sweep, `${servers.length} more servers`, last.failure);
+}
+
+/** What it lacks as far as the journal knows. */
+function tellUncompared(sweep: Sweep, { vmObjectId, unprotected: told }: ToCompare): void {
+  if (told) found(sweep, { kind: 'server-unprotected', saga: told.saga, vmObjectId, firewalls: [...told.firewalls] });
 }
 
 function tellUnanswered(sweep: Sweep): void {
@@ -120,7 +121,7 @@ function tellUnanswered(sweep: Sweep): void {
   }
 }
 
-type Asked = Compared | { how: 'unanswered'; failure: CallFailure };
+type Asked = Compared | { how: 'refused'; why: string } | { how: 'unanswered'; failure: CallFailure };
 
 async function ask(vmObjectId: number, wanted?: Wanted): Promise<Asked> {
   const settled = await tryToLook(`compare-firewalls-${vmObjectId}`, ({ retry }) =>
@@ -128,27 +129,26 @@ async function ask(vmObjectId: number, wanted?: Wanted): Promise<Asked> {
   );
   if (settled.ok) return settled.value;
   const { failure } = settled;
-  return failure.failure === 'Rejected' ? { how: 'unseen', why: failure.message } : { how: 'unanswered', failure };
+  return failure.failure === 'Rejected' ? { how: 'refused', why: failure.message } : { how: 'unanswered', failure };
 }
 
-async function compare(
-  request: ReconcileRequest,
-  sweep: Sweep,
-  { vmObjectId, unprotected: told }: ToCompare,
-): Promise<void> {
+async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompare): Promise<void> {
   const { looked } = sweep.report;
+  const { vmObjectId, unprotected: told } = server;
   const value = await ask(vmObjectId, told && { firewalls: told.firewalls, saidMs: told.saidMs });
+  if (value.how !== 'compared') tellUncompared(sweep, server);
   if (value.how === 'unanswered') {
     sweep.unanswered.push({ vmObjectId, failure: value.failure });
     return;
   }
-  if (value.how === 'busy') {
-    looked.busy += 1;
+  if (value.how === 'busy' || value.how === 'cancelled') {
+    looked[value.how === 'busy' ? 'busy' : 'servers'] += 1;
     return;
   }
   sweep.answeredFor = vmObjectId;
   tellUnanswered(sweep);
-  if (value.how === 'unseen') {
+  if (value.how === 'refused') looked.servers += 1;
+  if (value.how !== 'compared') {
     found(sweep, { kind: 'server-unseen', vmObjectId, why: value.why });
     return;
   }

@@ -35,10 +35,12 @@ import { activities } from '../../saga/activities';
 import type { Act } from '../../saga/attempts';
 import { readRequest } from '../../saga/check-request';
 import { compareServers, noteUnprotected, toCompare, toCompareInTurn } from './compare-servers';
-import { beginSweep, ended, found, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
+import { beginSweep, ended, found, foundMore, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
 
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
 const eventsMax = 500;
+
+const unreadableShownMax = 20;
 
 /** @param goingOn only where a sweep goes on in another run */
 export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<SweepReport> {
@@ -47,7 +49,7 @@ export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<Sweep
   if (sweep.at.phase === 'open') await lookAtOpen(request, sweep);
   if (sweep.at.phase === 'ended') await lookAtEnded(request, sweep);
   if (sweep.at.phase === 'turn') await takeTurns(request, sweep);
-  if (sweep.report.unseen.length === 0) await compareServers(request, sweep, () => goOn(request, sweep));
+  if (sweep.at.phase === 'servers') await compareServers(request, sweep, () => goOn(request, sweep));
   const report = ended(sweep);
   if (report.outcome !== 'could-not-look') return report;
   const whats = report.unseen.map(({ what, failure, why }) => `${what} (${failure}: ${why})`);
@@ -68,6 +70,11 @@ async function lookAtOpen(request: ReconcileRequest, sweep: Sweep): Promise<void
     for (const { how, ...saga } of slice.lost) {
       found(sweep, { kind: 'lost', saga: idOf(saga), how });
       await handle(request, sweep, saga);
+      const { unreadable: message } = saga;
+      // A key that is missing may be missing for all of them.
+      if (message !== undefined && sweep.report.unseen.length < unreadableShownMax) {
+        unseen(sweep, `what ${idOf(saga)} has bought`, { failure: 'JournalUnreadable', message });
+      }
       for (const { vmObjectId, firewalls } of saga.unprotected) {
         found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
       }
@@ -87,16 +94,13 @@ async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<voi
     if (slice === undefined) return;
     sweep.report.looked.ended += slice.count;
     sweep.serversKnown = slice.serversKnown ?? sweep.serversKnown;
-    for (const saga of slice.left) {
-      await handle(request, sweep, saga);
-      noteUnprotected(request, sweep, saga);
-    }
+    for (const saga of slice.left) await handle(request, sweep, saga);
     for (const vmObjectId of slice.servers) toCompare(request, sweep, vmObjectId);
     sweep.at = slice.last ? { phase: 'ended', after: slice.last } : { phase: 'turn' };
   }
 }
 
-/** Servers beside the newest: from where the sweep before has stopped, and once around. */
+/** Servers beside the newest: those that lack firewalls; others from where the sweep before has stopped, once around. */
 async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void> {
   await goOn(request, sweep);
   // One more than all that it may look at: so not all of them fit where there are others.
@@ -105,7 +109,9 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
     activities('look which servers have their turn').serversInTurn({ most, retry }),
   );
   if (inTurn === undefined) return;
-  const { after, servers } = inTurn;
+  const { after, servers, open = [], openBeyond = 0 } = inTurn;
+  for (const server of open) noteUnprotected(request, sweep, server);
+  if (openBeyond > 0) foundMore(sweep, 'server-unprotected', openBeyond);
   const taken = toCompareInTurn(request, sweep, servers);
   if (taken < servers.length) sweep.report.next = servers[taken - 1] ?? after;
   sweep.at = { phase: 'servers' };

@@ -72,10 +72,16 @@ export function beginSweep(): Sweep {
 
 export function found(sweep: Sweep, finding: Finding): void {
   const { counts, findings } = sweep.report;
-  counts[finding.kind] = (counts[finding.kind] ?? 0) + 1;
   sweep.listedChars += JSON.stringify(finding).length;
-  if (sweep.listedChars <= listedCharsMax) findings.push(finding);
-  else sweep.report.unlisted += 1;
+  if (sweep.listedChars > listedCharsMax) return foundMore(sweep, finding.kind, 1);
+  counts[finding.kind] = (counts[finding.kind] ?? 0) + 1;
+  findings.push(finding);
+}
+
+/** Only counted. */
+export function foundMore({ report }: Sweep, kind: Finding['kind'], more: number): void {
+  report.counts[kind] = (report.counts[kind] ?? 0) + more;
+  report.unlisted += more;
 }
 
 export function unseen({ report }: Sweep, what: string, { failure, message }: CallFailure): void {

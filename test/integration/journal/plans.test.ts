@@ -15,6 +15,7 @@ import { Journal } from '../../../src/journal/journal';
 import { bought, type BoughtFilter } from '../../../src/journal/bought';
 import { endedSagas, leftByLost } from '../../../src/journal/left-behind';
 import { openJournal } from '../../../src/journal/open';
+import { isCancelled } from '../../../src/journal/servers';
 import { begin, close, openReferences } from '../../../src/journal/open-references';
 import { standingOf } from '../../../src/journal/standing';
 import { statedFirewalls } from '../../../src/journal/firewalls';
@@ -159,6 +160,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       });
       await leftByLost(journal, [run.key]);
       await statedFirewalls(journal, 17);
+      await isCancelled(journal, 17);
     },
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);

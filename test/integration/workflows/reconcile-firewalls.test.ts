@@ -4,6 +4,7 @@
  */
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
+import type { Journal } from '../../../src/journal/journal';
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
@@ -33,6 +34,16 @@ const oneAtATime = { perSecond: 1.99 };
 async function bought(quantity: number, firewalls: number[]): Promise<number[]> {
   const saga = await rig.sagas.provision(provisionRequest({ items: [{ quantity }], firewalls }));
   return (await saga.result()).servers.map(({ vmObjectId }) => vmObjectId);
+}
+
+/** A server whose saga was told to leave out its firewalls. @returns what a sweep is to tell of it */
+async function bare() {
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  await untilWaiting(saga, 'stuck');
+  await answer(saga, 'skip', { note: 'later' });
+  const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
+  return { kind: 'server-unprotected', saga: saga.workflowId, vmObjectId, firewalls: [143] };
 }
 
 const firewallsOf = async (vmObjectId: number) => {
@@ -95,17 +106,7 @@ describe('where a saga has found a server as it should be, and so sent nothing,'
 });
 
 it('tells of servers that a saga has left without firewalls, until they have them', async () => {
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-  await untilWaiting(saga, 'stuck');
-  await answer(saga, 'skip', { note: 'later' });
-  const [server] = (await saga.result()).servers;
-  const finding = {
-    kind: 'server-unprotected',
-    saga: saga.workflowId,
-    vmObjectId: server?.vmObjectId,
-    firewalls: [143],
-  };
+  const finding = await bare();
   expect((await sweep()).findings).toEqual([finding]);
   expect((await sweep({ servers: 0 })).findings).toEqual([finding]);
   const [repaired] = (await sweep({ repair: true })).findings;
@@ -114,17 +115,39 @@ it('tells of servers that a saga has left without firewalls, until they have the
   expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
 });
 
-it('leaves a server alone of which a person has said that it needs nothing, also where it repairs', async () => {
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+it.each<[string, (db: Journal['db']) => { execute: () => Promise<unknown> }]>([
+  ['began long ago', (db) => db.updateTable('reference').set({ first_seen_ms: 1 })],
+  ['has no ending in the journal: a person skipped that', (db) => db.deleteFrom('ending')],
+  [
+    'said that nothing is there, and then a late answer came',
+    (db) => db.updateTable('ending').set({ outcome: 'reversed' }),
+  ],
+])('tells of a server without its firewalls whose saga %s', async (_, spoil) => {
+  const finding = await bare();
+  await rig.withJournal(({ db }) => spoil(db).execute());
+  expect((await sweep()).findings).toEqual([finding]);
+});
+
+it('tells of it also where another saga works there, and where the provider refuses to list it', async () => {
+  const finding = await bare();
+  const { vmObjectId } = finding;
+  const match = { vmObjectId };
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', status: 404, match });
+  const unseen = { kind: 'server-unseen', vmObjectId, why: expect.stringContaining('404') as string };
+  expect((await sweep()).findings).toEqual([finding, unseen]);
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150], unassign: undefined }));
   await untilWaiting(saga, 'stuck');
-  await answer(saga, 'skip', { note: 'bare on purpose' });
-  const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
+  expect(await sweep()).toMatchObject({ outcome: 'found', findings: [finding], looked: { busy: 1 } });
+});
+
+it('leaves a server alone of which a person has said that it needs nothing, also where it repairs', async () => {
+  const { vmObjectId } = await bare();
   await rig.withJournal((journal) => closeServers(journal, { vmObjectId }, { by: 'ops', note: 'bare on purpose' }));
   expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', findings: [] });
 });
 
-it('tells of a server that the provider refuses to list, and compares the others', async () => {
+it('tells of a server that the provider refuses to list, has looked at it with that, and compares the others', async () => {
   const [one = 0, two = 0] = await bought(2, [143]);
   await panel.unassignFirewalls(two, [143]);
   rig.sandbox.faults.add({
@@ -133,13 +156,25 @@ it('tells of a server that the provider refuses to list, and compares the others
     status: 404,
     match: { vmObjectId: one },
   });
-  const { findings } = await sweep();
+  const { findings, looked } = await sweep();
   expect(findings).toContainEqual({
     kind: 'server-unseen',
     vmObjectId: one,
     why: expect.stringContaining('404') as string,
   });
   expect(findings).toContainEqual({ kind: 'firewalls-drift', vmObjectId: two, missing: [143], surplus: [] });
+  expect(looked).toMatchObject({ servers: 2, missed: 0 });
+});
+
+it('expects nothing of the servers of an order that the provider has cancelled, whoever has changed them', async () => {
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
+  await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150], unassign: undefined }))).result();
+  const key = { workflow: 'provisionServers', reference: saga.reference } as const;
+  const verdict = { by: 'ops', note: 'the panel says: cancelled' };
+  await rig.withJournal((journal) => journal.cancelled(key, verdict, { isOver: true }));
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', status: 404 });
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { ended: 2, servers: 1, missed: 0 } });
 });
 
 it('tells of servers that do not answer while others do, however many in a row, and compares the others', async () => {

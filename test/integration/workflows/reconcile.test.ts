@@ -151,6 +151,22 @@ it('fails where the journal is an older copy, whatever it has found', async () =
   await restored(null);
 });
 
+it('fails where what a lost saga has bought cannot be decrypted, and looks at everything else', async () => {
+  await (await rig.sagas.provision(provisionRequest({ firewalls: [143] }))).result();
+  const [unreadable, other] = [await waiting(), await waiting()];
+  for (const saga of [unreadable, other]) await terminate(rig.temporal, saga);
+  const { workflowId, reference } = unreadable;
+  await rig.withJournal(({ db }) =>
+    db.updateTable('reference').set({ request: '?' }).where('reference', '=', reference).execute(),
+  );
+  expect(await sweep({ clean: false })).toMatchObject({
+    outcome: 'could-not-look',
+    counts: { lost: 2, 'cart-items': 2 },
+    looked: { open: 2, ended: 1, servers: 1 },
+    unseen: [{ what: `what ${workflowId} has bought`, failure: 'JournalUnreadable' }],
+  });
+});
+
 it('only tells where it is not to clean up', async () => {
   const saga = await waiting();
   await terminate(rig.temporal, saga);

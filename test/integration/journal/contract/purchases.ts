@@ -4,6 +4,7 @@ import type { WorkflowName } from '../../../../src/domain/identity';
 import type { CartItem } from '../../../../src/domain/requests';
 import { parsePriceList } from '../../../../src/config/price-list';
 import { parseSpendLimits, type Concern } from '../../../../src/domain/spending';
+import { bought as listed } from '../../../../src/journal/bought';
 import type { Journal } from '../../../../src/journal/journal';
 import type { Meant } from '../../../../src/journal/decide';
 import { openJournal } from '../../../../src/journal/open';
@@ -237,6 +238,19 @@ export function purchases(databases: TestDatabases): void {
       const approved = [concern];
       await expect(buy(await nameless(), { ...rules, approved }, quoted(1))).resolves.toMatchObject({ how: 'send' });
       await expect(buy(await nameless(), { ...rules, approved }, quoted(2))).resolves.toMatchObject({ how: 'asks' });
+    });
+
+    it('count both orders where a late answer shows that there are two, and both are listed as placed', async () => {
+      const run = await order();
+      const first = await run.do(place(1), 'unknown', {}, { rules: rulesOf() });
+      await letPass(journal);
+      await run.deny(first.knows.row);
+      await run.do(place(2), 'done', {}, { rules: rulesOf() });
+      await run.answer(place(1), first, 'done');
+      expect(concernIn(await buy(await order(), limited(`${account}=2 servers/1d`)))).toMatchObject({ spent: 2 });
+      const fates = [];
+      for await (const { fate } of listed(journal, { account })) fates.push(fate);
+      expect(fates).toEqual(['placed', 'placed']);
     });
 
     it('that a person has agreed to exceed are exceeded by so much, and asked about again for more', async () => {

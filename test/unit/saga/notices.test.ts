@@ -1,0 +1,34 @@
+/** What happens to a saga in the moment in which a hand-over ends is handed over too, and does not wait for the next. */
+import { setImmediate } from 'node:timers/promises';
+import type { Told } from '../../../src/activities/notifications';
+import { Notices } from '../../../src/saga/notices';
+import type { Progress } from '../../../src/saga/progress';
+
+const mockTell = jest.fn<Promise<void>, [Told]>();
+jest.mock('../../../src/saga/activities', () => ({ telling: () => ({ tell: mockTell }) }));
+jest.mock('@temporalio/workflow', () => {
+  const workflow = jest.requireActual<object>('@temporalio/workflow');
+  // As the SDK's, where nothing is cancelled.
+  class CancellationScope {
+    static nonCancellable = <T>(work: () => Promise<T>) => work();
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      return await work();
+    }
+  }
+  let ids = 0;
+  return { ...workflow, CancellationScope, uuid4: () => String((ids += 1)) };
+});
+
+it.each(Array.from({ length: 10 }, (_, ticks) => ticks))('so many ticks after its answer: %i', async (ticks) => {
+  const notices = new Notices({ state: 'stuck' } as Progress);
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  mockTell.mockReset().mockReturnValueOnce(answered).mockResolvedValue();
+  notices.tell('waiting', {});
+  answer();
+  for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+  notices.tell('settled', {});
+  await setImmediate();
+  const told = mockTell.mock.calls.map(([{ events }]) => events.map(({ event }) => event));
+  expect(told).toEqual([['waiting'], ['settled']]);
+});
