@@ -6,7 +6,8 @@ import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, numbersTo } from './databases';
 
-const rows = 50_000;
+/** Many pages, and many of each moment. */
+const rows = 5_000;
 
 describeEachDatabase(`among ${rows} purchases`, ({ fresh }) => {
   let journal: Journal;
@@ -17,21 +18,21 @@ describeEachDatabase(`among ${rows} purchases`, ({ fresh }) => {
     await sql`
       insert into reference (workflow, reference, account, first_seen_ms, first_run, epoch, touched_ms)
         select 'switchPlan', 'r' || n, 'AB-' || (n % 2), 0, 'run', 0, 0 from (${numbers}) as numbers`.execute(db);
-    // Many at the same moment: pages end among them.
+    // Pages end among those of one moment.
     await sql`
       insert into effect (id, workflow, reference, step, kind, activity, run, about, epoch, meant_ms, in_flight_ms, outcome)
-        select 'e' || n, 'switchPlan', 'r' || n, 'switch-plan', 'pivot', 'switchPlan', 'run', '{}', 0, n / 1000, 0, 'done'
+        select 'e' || n, 'switchPlan', 'r' || n, 'switch-plan', 'pivot', 'switchPlan', 'run', '{}', 0, n / 300, 0, 'done'
         from (${numbers}) as numbers`.execute(db);
     await sql`
       insert into purchase (effect, account, same, meant_ms)
-        select 'e' || n, 'AB-' || (n % 2), 's', n / 1000 from (${numbers}) as numbers`.execute(db);
+        select 'e' || n, 'AB-' || (n % 2), 's', n / 300 from (${numbers}) as numbers`.execute(db);
   });
   afterAll(() => journal.close());
 
   it.each([
     [rows, {}],
     [rows / 2, { account: 'ab-1' }],
-    [2_000, { sinceMs: 7, untilMs: 9 }],
+    [600, { sinceMs: 7, untilMs: 9 }],
     [0, { fate: 'unknown' as const }],
   ])('each of %i is told once, in the order of time: %j', async (count, filter) => {
     const seen = new Set<string>();

@@ -118,27 +118,13 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
 });
 
 describe('a file, by processes of their own', () => {
-  const { place: somewhere, fresh } = inFiles();
-  const opened = openedJournals();
+  const { place: somewhere } = inFiles();
   let tellers: Tellers;
   beforeAll(async () => {
     tellers = await Tellers.start(4);
   });
   afterAll(async () => {
     await tellers.stop();
-  });
-
-  it('one pivot is sent', async () => {
-    const address = await fresh();
-    const journal = await opened(address);
-    for (const isTaken of [true, false, true, false, true, false]) {
-      const { key, ...first } = isTaken ? await Run.begin(journal) : new Run(journal);
-      expect(first.run).toBeDefined();
-      const told = await tellers.perform(() => ({ ...address, mean: { key, call: place(1), run: randomUUID() } }));
-      const meant = told.map((one) => ('meant' in one ? one.meant?.how : one));
-      expect(meant.sort()).toEqual(['send', 'under-way', 'under-way', 'under-way']);
-      expect(await effectsOf(journal.db, key)).toHaveLength(1);
-    }
   });
 
   it('a new file is opened and used by all of them at once', async () => {

@@ -17,23 +17,35 @@ import { standing } from './contract/standing';
 import { repeatableSteps } from './contract/repeatable-steps';
 import { turns } from './contract/turns';
 import { describeEachDatabase } from './databases';
+import { ownJournal, sharedJournal } from './runs';
 
 describeEachDatabase('the journal', (databases) => {
-  describe('references and endings', () => references(databases));
-  describe('pivots', () => pivots(databases));
-  describe('the one constraint', () => constraints(databases));
-  describe('answers', () => answers(databases));
-  describe('decisions of a person', () => decisions(databases));
-  describe('what a person has done by hand', () => byHand(databases));
-  describe('how a saga stands', () => standing(databases));
-  describe('purchases', () => purchases(databases));
-  describe('turns', () => turns(databases));
-  describe('corrections', () => corrections(databases));
-  describe('open references', () => openOnes(databases));
-  describe('what is left behind', () => leftBehind(databases));
-  describe('steps that may be repeated', () => repeatableSteps(databases));
-  describe('cart items and the order', () => cartItems(databases));
-  describe('firewalls', () => firewalls(databases));
-  describe('rows that the journal lost', () => lostRows(databases));
-  describe('a journal that was restored', () => restoredJournal(databases));
+  describe.each([
+    ['references and endings', references],
+    ['pivots', pivots],
+    ['the one constraint', constraints],
+    ['answers', answers],
+    ['decisions of a person', decisions],
+    ['what a person has done by hand', byHand],
+    ['how a saga stands', standing],
+    ['purchases', purchases],
+    ['turns', turns],
+    ['corrections', corrections],
+    ['open references', openOnes],
+    ['what is left behind', leftBehind],
+    ['steps that may be repeated', repeatableSteps],
+    ['cart items and the order', cartItems],
+    ['firewalls', firewalls],
+  ])('%s', (_, tests) => {
+    sharedJournal(databases);
+    tests(databases);
+  });
+
+  describe.each([
+    ['rows that the journal lost', lostRows],
+    ['a journal that was restored', restoredJournal],
+  ])('%s', (_, tests) => {
+    ownJournal(databases);
+    tests();
+  });
 });

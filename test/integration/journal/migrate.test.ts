@@ -1,10 +1,9 @@
 /** How the journal's tables come to be, and how it is known whether they are those of this release. */
 import { sql } from 'kysely';
-import { isUniqueViolation } from '../../../src/journal/errors';
 import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
-import { checkJournal, migrate, schemaNumber } from '../../../src/journal/migrate';
+import { migrate, schemaNumber } from '../../../src/journal/migrate';
 import { describeEachDatabase } from './databases';
-import { openedJournals, place, Run } from './runs';
+import { openedJournals, Run } from './runs';
 
 describeEachDatabase('the schema', ({ place: somewhere }) => {
   const opened = openedJournals();
@@ -21,13 +20,6 @@ describeEachDatabase('the schema', ({ place: somewhere }) => {
       await db.destroy();
     }
   };
-
-  it('comes from nothing, and is used', async () => {
-    await expect(migrate(address)).resolves.toEqual({ from: 0, to: schemaNumber });
-    await withDatabase(checkJournal);
-    const journal = await opened(address);
-    await Run.begin(journal).then((run) => run.send(place(1)));
-  });
 
   it('is made once by many at once', async () => {
     const made = await Promise.all(Array.from({ length: 6 }, () => migrate(address)));
@@ -58,18 +50,5 @@ describeEachDatabase('the schema', ({ place: somewhere }) => {
     await withDatabase((db) => sql`alter table reference add column more text`.execute(db));
     await ask();
     expect((await ask()).map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'));
-  });
-
-  it('has the one constraint', async () => {
-    await migrate(address);
-    const journal = await opened(address);
-    const run = await Run.begin(journal);
-    const { knows } = await run.send(place(1));
-    const copied = sql`
-      insert into effect (id, workflow, reference, step, kind, activity, run, about, epoch, meant_ms, in_flight_ms)
-        select 'another', workflow, reference, 'another', kind, activity, run, about, epoch, meant_ms, in_flight_ms
-        from effect where id = ${knows.row}`;
-    const refusal = await copied.execute(journal.db).catch((error: unknown) => error);
-    expect(isUniqueViolation(refusal)).toBe(true);
   });
 });

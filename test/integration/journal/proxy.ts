@@ -15,7 +15,6 @@ interface Cut {
 export class Proxy {
   private readonly open = new Set<Pair>();
   private isSwallowing = false;
-  private muteAt: string | undefined;
   private cut: Cut | undefined;
 
   private constructor(
@@ -44,15 +43,9 @@ export class Proxy {
     this.isSwallowing = true;
   }
 
-  /** From now on whoever says this is not heard, and hears nothing any more. */
-  muteWhoSays(words: string): void {
-    this.muteAt = words;
-  }
-
   /** New connections get through again. Those that were silent stay so for ever, as after a fail-over. */
   heal(): void {
     this.isSwallowing = false;
-    this.muteAt = undefined;
   }
 
   /** When the statement is sent next: it gets through, and both sides lose each other before the answer. */
@@ -105,12 +98,12 @@ export class Proxy {
     const { server } = pair;
     this.open.add(pair);
     let isSilent = false;
-    const getsThrough = (bytes: Buffer) => {
-      isSilent ||= this.isSwallowing || (this.muteAt !== undefined && bytes.includes(this.muteAt));
+    const getsThrough = () => {
+      isSilent ||= this.isSwallowing;
       return !isSilent;
     };
     client.on('data', (bytes) => {
-      if (!getsThrough(bytes)) return;
+      if (!getsThrough()) return;
       const { cut } = this;
       if (cut === undefined || !bytes.includes(`${cut.statement}\0`)) {
         server.write(bytes);
@@ -121,7 +114,7 @@ export class Proxy {
       cut.then(pair, bytes);
     });
     server.on('data', (bytes) => {
-      if (getsThrough(bytes)) client.write(bytes);
+      if (getsThrough()) client.write(bytes);
     });
     for (const [one, other] of [
       [client, server],

@@ -30,14 +30,29 @@ export function openedJournals(): (address: JournalAddress, sealing?: Sealing) =
   };
 }
 
-/** One journal for all tests of the group, each of which has references of its own. */
-export function sharedJournal({ fresh }: TestDatabases, use: (journal: Journal) => void): void {
-  let journal: Journal;
+/** What the tests of the contract share. */
+export let journal: Journal;
+/** Of this test alone. */
+export let run: Run;
+
+/** One journal for all tests of the group, each of which has a run of a reference of its own. */
+export function sharedJournal({ fresh }: TestDatabases): void {
   beforeAll(async () => {
     journal = await openJournal(await fresh(), createSealing(undefined));
-    use(journal);
+  });
+  beforeEach(async () => {
+    run = await Run.begin(journal);
   });
   afterAll(() => journal.close());
+}
+
+/** A journal for each test, of which it may say what is true of no other. */
+export function ownJournal({ fresh }: TestDatabases): void {
+  const opened = openedJournals();
+  beforeEach(async () => {
+    journal = await opened(await fresh());
+    run = await Run.begin(journal);
+  });
 }
 
 export const place = (...cartItems: number[]): EffectCall => ({

@@ -26,9 +26,10 @@ async function worker(address: JournalAddress, witness: string) {
 }
 
 it.each([
-  ['the worker that placed it', 0],
-  ['the other worker, which writes one row', 1],
-])('an order that the journal lost is not placed again, where %s works first', async (_who, othersWrite) => {
+  ['the worker that placed it works first', copy, 0],
+  ['the other worker works first, and writes one row', copy, 1],
+  ['another, empty journal stands at its place: a new volume, a database made anew', fresh, 0],
+])('an order that the journal lost is not placed again, where %s', async (_where, restore, othersWrite) => {
   const folder = mkdtempSync(join(tmpdir(), 'witness-'));
   const [ofA, ofB] = [join(folder, 'a'), join(folder, 'b')];
   const address = await fresh();
@@ -39,7 +40,7 @@ it.each([
     await run.do(place(1));
     await journal.close();
   }
-  const backup = await copy(address);
+  const backup = await restore(address);
 
   // In the lost time: one order, by worker A.
   const a = await worker(address, ofA);
@@ -56,23 +57,6 @@ it.each([
   await second.take();
   const meant = await second.mean(place(2));
   await b.close();
-  await again.close();
-  expect(meant.how).toBe('restored');
-});
-
-it('an order is not placed again where another, empty journal stands at its place: a new volume, a database made anew', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'witness-'));
-  const file = join(folder, 'a');
-  const a = await worker(await fresh(), file);
-  const first = new Run(a);
-  await first.take();
-  await first.do(place(2));
-  await a.close();
-
-  const again = await worker(await fresh(), file);
-  const second = first.again(again);
-  await second.take();
-  const meant = await second.mean(place(2));
   await again.close();
   expect(meant.how).toBe('restored');
 });

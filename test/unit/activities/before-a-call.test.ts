@@ -1,5 +1,5 @@
 /** What an activity makes sure of beside the journal before it calls the provider, and of what it is answered. */
-import { callsTo } from '../../../sandbox/sentences';
+import { documentedParts } from '../../../src/activities/quotes';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
 import { cartItem } from '../../support/requests';
 import { LoneActivities } from './lone-activities';
@@ -32,11 +32,6 @@ describe('a secret by name', () => {
     stand.saga({ secrets: createSecretResolver({ variable: (name) => variables[name], ...sources }) });
   const add = (secrets: object) => ({ step: 'add-cart-item-1', number: 1, item: cartItem(secrets) });
 
-  it('is sent as its value', async () => {
-    await sagaWith().do('addCartItem', add({ password: { secret: 'root' } }));
-    expect(callsTo(stand.sandbox.ledger, 'add-cart-item').at(-1)?.body).toMatchObject({ password: 'a root password' });
-  });
-
   it('that is not there, not what the field takes, or not to be read is told by its name, and nothing is sent', async () => {
     const before = stand.calls;
     const told = async (secrets: object, saga = sagaWith()) => {
@@ -52,4 +47,13 @@ describe('a secret by name', () => {
     );
     expect(stand.calls).toBe(before);
   });
+});
+
+it('a quote is kept as it came; one that is too long for a result keeps its documented parts', () => {
+  const quote = { available: true, total: 5, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
+  const whole = { ...quote, inapplicable_resources: [], note: 'x'.repeat(1_000) };
+  expect(documentedParts(whole)).toBe(whole);
+  for (const documented of [quote, { ...quote, inapplicable_resources: ['vm_backup'] }]) {
+    expect(documentedParts({ ...documented, note: 'x'.repeat(100_000) })).toEqual(documented);
+  }
 });

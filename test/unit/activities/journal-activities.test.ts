@@ -1,10 +1,7 @@
 /** What a saga asks of the journal and tells it: no call of the provider is made for any of it. */
-import { randomBytes } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { Journal } from '../../../src/journal/journal';
 import { referenceOf } from '../../../src/journal/rows';
-import { parsePayloadKeys } from '../../../src/security/keys';
-import { createSealing } from '../../../src/security/sealing';
 import { grpcCodes } from '../../../src/temporal/grpc';
 import { cartItem } from '../../support/requests';
 import { grpcError, LoneActivities, temporalThat, type Temporal } from './lone-activities';
@@ -75,19 +72,6 @@ describe('taking a reference', () => {
     });
     expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
   });
-
-  it('says so where the first request cannot be decrypted here', async () => {
-    const [one, other] = ['k1', 'k2'].map((id) => {
-      const keys = parsePayloadKeys(`${id}:${randomBytes(32).toString('base64')}`);
-      return new Journal(stand.journal.db, createSealing(keys));
-    });
-    const saga = stand.saga({ journal: one! });
-    await saga.do('takeReference', { request });
-    expect(await saga.again({ journal: other! }).refusal('takeReference', { request })).toMatchObject({
-      failure: 'JournalUnreadable',
-      message: expect.stringContaining('the first request') as string,
-    });
-  });
 });
 
 describe('how a saga stands', () => {
@@ -143,26 +127,6 @@ describe('how a saga stands', () => {
       });
     });
   });
-});
-
-it('writes down how a run ended; the first word counts, until a run that was reset has another one', async () => {
-  const saga = stand.saga();
-  await saga.do('takeReference', { request });
-  const end = (outcome: string) => saga.do('writeEnding', { outcome, report: { report: { why: outcome } } });
-  expect(await end('done')).toEqual({ how: 'written', isTold: true });
-  expect(await end('OrderRejected')).toMatchObject({
-    how: 'ended',
-    run: saga.run,
-    ending: { report: { why: 'done' } },
-  });
-  await saga.again().do('writeEnding', { outcome: 'cancelled', report: null, isReset: true });
-  const { reference } = saga.key;
-  const endings = await stand.journal.db.selectFrom('ending').selectAll().where('reference', '=', reference).execute();
-  expect(endings.map(({ run, outcome }) => [run === saga.run, outcome])).toEqual([
-    [true, 'done'],
-    [false, 'cancelled'],
-  ]);
-  expect(await stand.journal.unseal(endings[0]!.report, 'it')).toEqual({ report: { why: 'done' } });
 });
 
 it('works for sagas only', async () => {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Sender } from '../../../src/notifications/sender';
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure, noopMetricMeter, WorkflowNotFoundError, type MetricMeter } from '@temporalio/common';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { EndpointName } from '../../../sandbox/endpoints';
@@ -22,8 +22,8 @@ import { holdWorkflow } from '../../../src/domain/hold';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import type { Journal } from '../../../src/journal/journal';
 import {
-  effectsOf,
   beginOf,
+  effectsOf,
   insertReference,
   own,
   referenceOf,
@@ -41,17 +41,6 @@ type Input<N extends keyof Activities> = Parameters<Activities[N]>[0];
 type Answer<N extends keyof Activities> = Awaited<ReturnType<Activities[N]>>;
 
 export class LoneActivities {
-  /** Errors that were logged. Refusals are what is tested: they are not told of on the way. */
-  readonly errors: { message: string; step: unknown; row: unknown }[] = [];
-  readonly logger = new DefaultLogger('ERROR', ({ message, meta }) => {
-    this.errors.push({ message, step: meta?.['step'], row: meta?.['row'] });
-  });
-  /** Names of the counters that went up. */
-  readonly counted: string[] = [];
-  readonly metricMeter: MetricMeter = Object.assign(Object.create(noopMetricMeter) as MetricMeter, {
-    createCounter: (name: string) => ({ ...noopMetricMeter.createCounter(name), add: () => this.counted.push(name) }),
-  });
-
   private constructor(
     readonly sandbox: Sandbox,
     readonly journal: Journal,
@@ -141,8 +130,9 @@ export class LoneSaga {
   do<N extends keyof Activities>(name: N, asked: Input<N>, temporal = temporalThat()): Promise<Answer<N>> {
     const { workflowId, run: runId } = this;
     const info = { activityType: name, taskToken, workflowExecution: { workflowId, runId } };
-    const { logger, metricMeter } = this.stand;
-    const environment = new MockActivityEnvironment(info, { client: temporal.client, logger, metricMeter });
+    // Refusals are what is tested: they are not told of on the way.
+    const logger = new DefaultLogger('ERROR', () => undefined);
+    const environment = new MockActivityEnvironment(info, { client: temporal.client, logger });
     const activity = this.activities[name] as (input: Input<N>) => Promise<Answer<N>>;
     return this.asOwner(asked).then((input) => environment.run(() => activity(input)));
   }

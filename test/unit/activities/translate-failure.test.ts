@@ -1,15 +1,18 @@
+/**
+ * When a call is made again, and what the workflow is told. Which failure is, of a step and of a pivot:
+ * test/docs/failures.test.ts, row by row.
+ */
 import { ApplicationFailure } from '@temporalio/common';
 import { fc } from '../../support/properties';
 import type { CallKind } from '../../../src/activities/settings';
 import { callFailureOf, OwnFailure, translateFailure } from '../../../src/activities/translate-failure';
-import { callFailureNames, type CallFailure, type CallFailureName } from '../../../src/domain/failures';
+import type { CallFailure } from '../../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/errors';
 import {
   NotSent,
   ProviderFailure,
   RateLimited,
   Rejected,
-  TokenUnreadable,
   Unauthorized,
   UnexpectedResponse,
   UnknownOutcome,
@@ -45,27 +48,6 @@ function translated(
   return facts;
 }
 
-/** The table of docs/failures.md: what each failure means for a step that may be repeated, and for a pivot. */
-const table: [string, () => ProviderFailure, repeated: boolean, pivotRepeated: boolean][] = [
-  ['NotSent', () => new NotSent('said no', about()), true, true],
-  ['TokenUnreadable', () => new TokenUnreadable('said no', about()), true, true],
-  ['RateLimited', () => new RateLimited('said no', about(429, 2_000)), true, true],
-  ['Unauthorized', () => new Unauthorized('said no', about(401)), false, false],
-  ['Rejected', () => new Rejected('said no', about(422)), false, false],
-  ['UnknownOutcome', () => new UnknownOutcome('said no', about(503)), true, false],
-  ['UnexpectedResponse', () => new UnexpectedResponse('said no', about(302)), false, false],
-];
-
-describe.each(table)('%s', (name, make, repeated, pivotRepeated) => {
-  it.each(kinds)('when %s', (kind) => {
-    const facts = translated(make(), kind);
-    // Whoever redirects may have taken the order first.
-    const redirected = name === 'UnexpectedResponse' && kind === 'pivot';
-    expect(facts.failure).toBe(redirected ? 'UnknownOutcome' : name);
-    expect(facts.retryInMs !== undefined).toBe(kind === 'pivot' ? pivotRepeated : repeated);
-  });
-});
-
 it('waits at least as long as the provider asks', () => {
   fc.assert(
     fc.property(
@@ -86,14 +68,17 @@ it('draws the delay between nothing and a bound that doubles', () => {
   const delay = (attempt: number, random: number) =>
     translated(new NotSent('said no', about()), 'read', { attempt, random }).retryInMs;
   expect([delay(1, 0), delay(1, 1), delay(2, 0), delay(2, 1)]).toEqual([0, 100, 0, 200]);
+  const retries = { ...settings.retries, read: { ...budget, attemptsMax: 100, totalMs: 1e9 } };
+  const late = { attempt: 50, random: 1, settings: { retries } };
+  expect(translated(new NotSent('said no', about()), 'read', late).retryInMs).toBe(budget.backoffMaxMs);
 });
 
-it('never waits longer than the longest backoff', () => {
-  const long = { ...budget, attemptsMax: 100, totalMs: 1e9 };
-  const retries = { ...settings.retries, read: long };
-  expect(
-    translated(new NotSent('said no', about()), 'read', { attempt: 50, random: 1, settings: { retries } }).retryInMs,
-  ).toBe(1_000);
+it('asks a person instead of waiting longer for the provider than the whole budget', () => {
+  const asked = (retryAfterMs: number) =>
+    translated(new RateLimited('said no', about(429, retryAfterMs)), 'mutate', { random: 0 }).retryInMs;
+  expect(asked(budget.totalMs)).toBe(budget.totalMs);
+  // A saga that sleeps a thousand years is in no list.
+  for (const ms of [budget.totalMs + 1, 31_536_000_000, Number.MAX_SAFE_INTEGER]) expect(asked(ms)).toBeUndefined();
 });
 
 it('gives up after the last attempt, and after the time', () => {
@@ -110,21 +95,6 @@ it('gives up after the last attempt, and after the time', () => {
 });
 
 describe('a pivot and the statuses that are safe to repeat', () => {
-  it('takes further ones from the settings', () => {
-    const facts = translated(new UnknownOutcome('said no', about(503)), 'pivot', {
-      settings: { pivotRetryStatuses: [429, 503] },
-    });
-    expect(facts).toMatchObject({ failure: 'RateLimited', retryInMs: expect.any(Number) });
-  });
-
-  it('does not repeat a 429 that the settings do not call safe', () => {
-    const facts = translated(new RateLimited('said no', about(429)), 'pivot', {
-      settings: { pivotRetryStatuses: [] },
-    });
-    expect(facts).toMatchObject({ failure: 'UnknownOutcome' });
-    expect(facts.retryInMs).toBeUndefined();
-  });
-
   it('takes no redirect for one of them', () => {
     const changes = { settings: { pivotRetryStatuses: [302] } };
     const facts = translated(new UnexpectedResponse('said no', about(302)), 'pivot', changes);
@@ -196,10 +166,13 @@ it('tells what was found out before it was thrown', () => {
 it.each(kinds)('what was read already is not read otherwise the second time, when %s', (kind) => {
   const safe = { ...settings, pivotRetryStatuses: [503] };
   for (const error of [
-    ...table.map(([, make]) => make()),
-    new UnknownOutcome('said no', about(503)),
+    new NotSent('said no', about()),
     new RateLimited('said no', about(429, 2_000)),
+    new Unauthorized('said no', about(401)),
+    new Rejected('said no', about(422)),
+    new UnknownOutcome('said no', about(503)),
     new UnknownOutcome('said no', about(503, 3_000)),
+    new UnexpectedResponse('said no', about(302)),
     new OwnFailure('UnknownOutcome', 'said neither', about(200)),
   ]) {
     const once = callFailureOf(error, kind, safe)!;
@@ -227,25 +200,6 @@ it.each(['read', 'mutate', 'compensate', 'pivot'] as const)(
 it('a delay that was named with the failure is kept to, and needs no budget', () => {
   const underWay = new OwnFailure('UnderWay', 'm', { retryInMs: 700 });
   expect(translated(underWay, 'pivot', { attempt: 99 }).retryInMs).toBe(700);
-});
-
-/** Of a step that can be undone. */
-const triedAgain: CallFailureName[] = [
-  ...([
-    'NotSent',
-    'TokenUnreadable',
-    'RateLimited',
-    'UnknownOutcome',
-    'NotVisibleYet',
-    'NotYet',
-    'StoodStill',
-  ] as const),
-  ...(['JournalUnavailable', 'TemporalUnavailable', 'QuoteAged'] as const),
-];
-
-it.each(callFailureNames)('what was decided here, as %s, is tried again or not', (name) => {
-  const { retryInMs } = translated(new OwnFailure(name, 'm'), 'mutate');
-  expect(retryInMs !== undefined).toBe(triedAgain.includes(name));
 });
 
 it('only what the provider refuses is asked about, where the setting says so', () => {

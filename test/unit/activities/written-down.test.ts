@@ -2,18 +2,11 @@
  * What is written into the journal of a call that was made; and what the workflow is told where the journal cannot be
  * told.
  */
-import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { Unwritten } from '../../../src/domain/effects';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
-import { ProviderClient } from '../../../src/provider/client';
-import { parsePayloadKeys } from '../../../src/security/keys';
-import { Search } from '../../system/canaries/search';
-import { canariesOf, makeSecrets } from '../../system/canaries/secrets';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
 import { journalThat, LoneActivities, type LoneSaga } from './lone-activities';
@@ -38,25 +31,6 @@ const change = {
 const planSwitch = { step: 'switch-plan', change: { subscription_id: 6001, plan_id: 21 } };
 
 describe('of a call that succeeds', () => {
-  it('what it was about, when, for which run, and its answer', async () => {
-    const saga = stand.saga();
-    const { value } = await saga.do('addCartItem', add);
-    const placed = await saga.do('placeOrder', place([value.cartItemId]));
-    const [item, order] = await saga.rows();
-    expect(item).toMatchObject({
-      ...saga.key,
-      ...{ step: 'add-cart-item-1', kind: 'mutate', activity: 'addCartItem', run: saga.run },
-      ...{ about: '{"item":1}', cart_item_id: value.cartItemId, outcome: 'done', failure: null, in_flight_ms: 1_000 },
-    });
-    expect(order).toMatchObject({
-      ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder', run: saga.run },
-      ...{ about: `{"cartItems":[${value.cartItemId}]}`, outcome: 'done', failure: null },
-    });
-    expect(item!.meant_ms).toBeLessThanOrEqual(item!.answered_ms!);
-    expect(await stand.journal.unseal(item!.answer!, 'it')).toEqual(value);
-    expect(await stand.journal.unseal(order!.answer!, 'it')).toEqual(placed.value);
-  });
-
   it.each<[string, (saga: LoneSaga) => Promise<unknown>, about: object, told: string]>([
     [
       'a change order',
@@ -214,60 +188,5 @@ describe('where the journal is away before the call', () => {
       });
     }
     expect(stand.calls).toBe(before);
-  });
-});
-
-describe('no secret stands in a row', () => {
-  const secrets = makeSecrets();
-  const search = new Search(canariesOf(secrets));
-  const item = cartItem({
-    password: secrets.password.text,
-    custom_ssh_key: secrets.keyBase64,
-    custom_script: secrets.scriptBase64,
-  });
-
-  /** All that the provider was sent it says again, in a refusal and in an answer that cannot be read. */
-  async function provoke(own: LoneActivities): Promise<LoneSaga> {
-    const credentials = {
-      read: () => Promise.resolve(secrets.token.text),
-      reread: () => Promise.resolve(secrets.token.text),
-    };
-    const provider = new ProviderClient({ baseUrl: own.sandbox.url, credentials });
-    const saga = own.saga({ provider });
-    for (const kind of ['refuse-before', 'error-after', 'other-body'] as const) {
-      const body = { error: { item, authorization: `Bearer ${secrets.token.text}` } };
-      own.sandbox.faults.add({ endpoint: 'add-cart-item', kind, body });
-      await saga.refusal('addCartItem', { ...add, item });
-    }
-    await saga.do('addCartItem', { ...add, item });
-    await provider.close();
-    return saga;
-  }
-
-  const files = (own: LoneActivities) =>
-    Buffer.concat(readdirSync(own.folder).map((name) => readFileSync(join(own.folder, name))));
-
-  it.each([
-    ['without keys', undefined],
-    ['with keys', parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`)],
-  ])('%s', async (_, keys) => {
-    const own = await LoneActivities.start({ token: secrets.token.text, ...(keys ? { keys } : {}) });
-    try {
-      const saga = await provoke(own);
-      expect(await saga.told()).toEqual([
-        'add-cart-item-1 mutate not-done Rejected',
-        'add-cart-item-1 mutate unknown UnknownOutcome',
-        'add-cart-item-1 mutate not-done Rejected',
-        'add-cart-item-1 mutate done',
-      ]);
-      const open = await Promise.all((await saga.rows()).map(({ answer }) => own.journal.unseal(answer!, 'it')));
-      expect(search.in(Buffer.from(JSON.stringify(open)))).toEqual([]);
-      // The answers are there, and so is what the search would find.
-      expect(JSON.stringify(open)).toContain('[redacted]');
-      expect(files(own).includes('add-cart-item-1')).toBe(true);
-      expect(search.in(files(own))).toEqual([]);
-    } finally {
-      await own.close();
-    }
   });
 });

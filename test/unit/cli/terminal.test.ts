@@ -1,5 +1,5 @@
 /** What others have written does not steer a terminal; and a person who says nothing has not said yes. */
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { decideMany } from '../../../src/cli/many-commands';
 import { inColumns, Printer } from '../../../src/cli/print';
 import { purchases } from '../../../src/cli/purchases';
@@ -83,4 +83,39 @@ it.each(['', 'no\n', 'no'])('after %j nothing is started: status 2', async (type
   stdin.end(typed);
   expect(await came).toMatchObject({ status: 2 });
   expect(said).toMatch(/Type yes:\nnothing was started\n$/);
+});
+
+describe('a result that may be long', () => {
+  const printerTo = (write: (done: (error?: Error) => void) => void) => {
+    const out = new Writable({
+      autoDestroy: false,
+      write: (_chunk, _encoding, done) => {
+        write(done);
+      },
+    });
+    out.on('error', () => undefined);
+    return new Printer({ out, err: out }, false);
+  };
+
+  it('waits until the reader has taken it', async () => {
+    const taken: (() => void)[] = [];
+    const printer = printerTo((done) => taken.push(done));
+    let isTaken = false;
+    const flowing = printer.flow('a row').then((isRead) => {
+      isTaken = true;
+      return isRead;
+    });
+    await new Promise(setImmediate);
+    expect(isTaken).toBe(false);
+    taken[0]?.();
+    expect(await flowing).toBe(true);
+  });
+
+  it('says that the reader is gone, each time', async () => {
+    const printer = printerTo((done) => {
+      done(Object.assign(new Error('broken pipe'), { code: 'EPIPE' }));
+    });
+    expect(await printer.flow('a row')).toBe(false);
+    expect(await printer.flow('another')).toBe(false);
+  });
 });

@@ -73,8 +73,6 @@ it('undoing is retried longer than the rest, and so is looking for servers', () 
 /** A wrong value of every setting of the worker that can be wrong by itself. */
 const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PAYLOAD_KEYS', 'k1:c2hvcnQ=', /key k1 is 5 bytes long; it must be 32/],
-  ['PAYLOAD_KEYS', randomBytes(32).toString('base64'), /key 1 must be an id, a colon and the base64/],
-  ['PAYLOAD_KEYS', `${keys},${keys}`, /key k1 is given twice/],
   ['PAYLOAD_KEYS_FILE', '/no/such/file', /cannot be read \(ENOENT\)/],
   ['PAYLOAD_KEYS_FILE', '/dev/null', /the file is empty/],
   ['PAYLOAD_ENCRYPTION', 'none', /must be on or off/],
@@ -86,7 +84,6 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PROVIDER_ALLOW_HTTP', 'yes', /must be true or false/],
   ['PROVIDER_AUTH_HEADER', 'two words', /must be the name of a header/],
   ['PROVIDER_AUTH_SCHEME', 'two words', /must be one word/],
-  ['PROVIDER_TIMEOUT_MS', '26000', /from 1 to 25000/],
   ['PROVIDER_QUOTE_METHOD', 'POST', /must be PUT or GET/],
   ['PROVIDER_CA_FILE', '/nowhere/ca.pem', /cannot be read \(ENOENT\)/],
   ['PROVIDER_TOKEN_FILE', '/nowhere/token', /cannot be read \(ENOENT\)/],
@@ -97,7 +94,6 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['SERVER_DIRECTORY_POINTERS', 'id', /must be JSON pointers/],
   ['SERVER_DIRECTORY_LABEL_IS_UNIQUE', '1', /must be true or false/],
   ['PIVOT_RETRY_STATUSES', '200', /must be statuses like 429,503/],
-  ['APPROVAL_MAX_AGE_MS', '1 day', /a whole number/],
   ['TAKE_CLEAR_REQUESTS', 'maybe', /must be true or false/],
   ['RETRY_BUDGET', '1,2,3,-4', /four whole numbers/],
   ['LOG_LEVEL', 'loud', /must be trace, debug, info, warn or error/],
@@ -329,14 +325,6 @@ describe('the journal', () => {
     ]);
     expect(problems(at(`sslrootcert=${certFile}&sslkey=/nowhere/key.pem`), readJournalConfig)).toEqual([
       'JOURNAL_URL: sslkey: cannot be read (ENOENT)',
-    ]);
-  });
-
-  it('is read with the keys of the workers, where there are any', () => {
-    expect(journalOf({ PAYLOAD_KEYS: keys }).payloadKeys?.byId.has('k1')).toBe(true);
-    expect(problems({ PAYLOAD_KEYS: 'k1', JOURNAL_URL: 'x:' }, readJournalConfig)).toEqual([
-      expect.stringMatching(/^PAYLOAD_KEYS: /),
-      expect.stringMatching(/^JOURNAL_URL: /),
     ]);
   });
 });

@@ -10,7 +10,7 @@ const ids = (length: number) => times(length, (index) => index + 1);
 const items = (length: number) => times(length, () => cartItem());
 const nested = (levels: number): unknown => times(levels, (level) => level).reduce<unknown>((inner) => [inner], 1);
 
-it.each<[string, object]>([
+it.each<[string, object, ...fields: string[]]>([
   ['200 items', provisionRequest({ items: items(200) })],
   ['10,000 servers', provisionRequest({ items: [{ quantity: 10_000 }] })],
   ['200 servers with firewalls', provisionRequest({ items: [{ quantity: 200 }], firewalls: ids(200) })],
@@ -19,11 +19,6 @@ it.each<[string, object]>([
   ['200 firewalls', firewallsRequest({ assign: ids(200) })],
   ['a note of 4,000 characters', { note: 'x'.repeat(4_000), by: 'x'.repeat(200) }],
   ['32 levels', { correction: { a: nested(29) } }],
-])('%s are within the limits', (_, input) => {
-  expect(beyondLimits(input)).toEqual([]);
-});
-
-it.each<[string, object, field: string]>([
   ['201 items', provisionRequest({ items: items(201) }), 'items'],
   ['10,001 servers', provisionRequest({ items: [{ quantity: 10_000 }, {}] }), 'items'],
   ['201 servers with firewalls', provisionRequest({ items: [{ quantity: 201 }], firewalls: [143] }), 'firewalls'],
@@ -39,8 +34,8 @@ it.each<[string, object, field: string]>([
   ['half a character in a label', provisionRequest({ label: 'no \ud83d' }), 'label'],
   ['half a character in a password', provisionRequest({ items: [{ password: '\udc00x' }] }), 'items[0].password'],
   ['what JSON has no word for', { correction: { item: NaN } }, 'correction.item'],
-])('%s are beyond', (_, input, field) => {
-  expect(beyondLimits(input)).toEqual([{ field, message: expect.any(String) as string }]);
+])('of %s what is beyond the limits is named', (_, input, ...fields) => {
+  expect(beyondLimits(input).map(({ field }) => field)).toEqual(fields);
 });
 
 it('half a character in what a person says is an unknown one', () => {
@@ -62,14 +57,12 @@ it('a request that holds itself is beyond', () => {
   expect(beyondLimits(request)[0]?.message).toContain('nested deeper');
 });
 
-describe('what names thousands of fields', () => {
-  it('is told with the first hundred', () => {
-    const checked = check(
-      requestSchemas().provisionServers(),
-      provisionRequest({ items: times(200, () => ({ plan_id: 0 })) }),
-    );
-    if (checked.ok) throw new Error('it is wrong');
-    expect(checked.problems).toHaveLength(101);
-    expect(checked.problems.at(-1)).toEqual({ field: '', message: 'and 100 more' });
-  });
+it('what names thousands of fields is told with the first hundred', () => {
+  const checked = check(
+    requestSchemas().provisionServers(),
+    provisionRequest({ items: times(200, () => ({ plan_id: 0 })) }),
+  );
+  if (checked.ok) throw new Error('it is wrong');
+  expect(checked.problems).toHaveLength(101);
+  expect(checked.problems.at(-1)).toEqual({ field: '', message: 'and 100 more' });
 });

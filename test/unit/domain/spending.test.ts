@@ -1,5 +1,5 @@
 import { accountName } from '../../../src/domain/identity';
-import { limitsOf, parseSpendLimits, purchaseOf } from '../../../src/domain/spending';
+import { limitsOf, parseSpendLimits } from '../../../src/domain/spending';
 import { fc } from '../../support/properties';
 
 describe('spend limits', () => {
@@ -32,30 +32,6 @@ describe('spend limits', () => {
     expect(limitsOf('AB-1', limits).map(({ most }) => most)).toEqual([1, 4]);
     expect(limitsOf('AB-3', limits).map(({ most }) => most)).toEqual([2, 3, 4]);
   });
-});
-
-describe('what an order buys', () => {
-  const item = {
-    ...{ plan_id: 7, plan_type: 'cloud_servers_standard', billing_cycle: 'monthly', os_template_id: 3 },
-    ...{ password: 'a password', quantity: 1 },
-  };
-  const bought = (changes: object) => {
-    const request = { reference: 'ORD-1', account: 'AB-1', label: 'web', items: [{ ...item, ...changes }] };
-    return purchaseOf('provisionServers', request, [])?.what;
-  };
-
-  it('is the same with another template or password', () => {
-    expect(bought({ os_template_id: 4 })).toBe(bought({}));
-    expect(bought({ password: 'another' })).toBe(bought({}));
-    expect(bought({})).not.toContain('a password');
-  });
-
-  it.each([{ plan_id: 8 }, { quantity: 2 }, { billing_cycle: 'yearly' }, { addons: [{ id: 6, additional_value: 1 }] }])(
-    'is another with %p',
-    (changes) => {
-      expect(bought(changes)).not.toBe(bought({}));
-    },
-  );
 });
 
 test('one account has one name, however it is written', () => {

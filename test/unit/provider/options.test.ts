@@ -1,5 +1,4 @@
 import { ProviderClient, type ProviderClientOptions } from '../../../src/provider/client';
-import { resolveOptions } from '../../../src/provider/options';
 
 const accepts = (options: ProviderClientOptions) => new ProviderClient(options);
 
@@ -15,29 +14,6 @@ test.each([
   expect(() => accepts({ baseUrl })).not.toThrow();
 });
 
-test.each([
-  '',
-  'api.example.com',
-  '/v1',
-  'ftp://api.example.com',
-  'file:///etc',
-  'https://me:hunter2@api.example.com',
-  'https://me@api.example.com',
-  'https://api.example.com/?key=hunter2',
-  'https://api.example.com/?',
-  'https://api.example.com/#',
-])('%s is none, and the message does not repeat it', (baseUrl) => {
-  let message = '';
-  try {
-    accepts({ baseUrl, allowHttp: true });
-  } catch (error) {
-    expect(error).toBeInstanceOf(TypeError);
-    message = (error as TypeError).message;
-  }
-  expect(message).toContain('baseUrl');
-  expect(message).not.toContain('hunter2');
-});
-
 test.each<[string, Partial<ProviderClientOptions>]>([
   ['connectTimeoutMs', { connectTimeoutMs: 0 }],
   ['totalTimeoutMs', { totalTimeoutMs: NaN }],
@@ -49,24 +25,4 @@ test.each<[string, Partial<ProviderClientOptions>]>([
   ['quoteMethod', { quoteMethod: 'POST' as 'PUT' }],
 ])('a wrong %s is named', (name, options) => {
   expect(() => accepts({ baseUrl: 'https://api.example.com', ...options })).toThrow(new RegExp(`^${name} must`));
-});
-
-test('the defaults are these', () => {
-  const baseUrl = 'https://api.example.com';
-  const { onCall, ...options } = resolveOptions({ baseUrl });
-  expect(options).toEqual({
-    origin: baseUrl,
-    pathPrefix: '',
-    authHeader: 'authorization',
-    authScheme: 'Bearer',
-    connectTimeoutMs: 5_000,
-    totalTimeoutMs: 20_000,
-    responseBytesMax: 1_048_576,
-    connections: 64,
-    pivotUnsureStatuses: [],
-    placedIf: [],
-    quoteMethod: 'PUT',
-    now: Date.now,
-  });
-  expect(onCall({ endpoint: 'e', method: 'GET', durationMs: 1, sent: false })).toBeUndefined();
 });

@@ -1,15 +1,9 @@
-import {
-  NotSent,
-  RateLimited,
-  Rejected,
-  Unauthorized,
-  UnexpectedResponse,
-  UnknownOutcome,
-} from '../../../src/provider/errors';
-import { added, closeAll, createClient, failureOf, quote, serve } from '../../support/stand-in';
+import { NotSent, Rejected, Unauthorized, UnexpectedResponse, UnknownOutcome } from '../../../src/provider/errors';
+import { added, closeAll, createClient, failureOf, onRequest, quote, serve, serveRaw } from '../../support/stand-in';
 
 afterEach(closeAll);
 
+const change = { subscription_id: 1, resources: [] };
 const order = { account: 'ab-12', cartItems: [1] };
 
 test('a redirect is not followed, with the token or without', async () => {
@@ -36,7 +30,6 @@ describe('a success without a body', () => {
   test('is an unknown outcome where the document shows one', async () => {
     const server = await serve({ status: 200, body: '' });
     const client = createClient(server.url);
-    const change = { subscription_id: 1, resources: [] };
     for (const call of [
       client.addCartItem({ billing_cycle: 1 }),
       client.quoteChangeOrder(change),
@@ -141,21 +134,39 @@ describe('a long body', () => {
   });
 });
 
-describe('Retry-After', () => {
-  const now = () => Date.UTC(2026, 0, 1, 12, 0, 0);
-  test.each([
-    ['7', 7000],
-    ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
-    ['Thu, 01 Jan 2026 11:00:00 GMT', 0],
-    ['soon', undefined],
-    [undefined, undefined],
-  ])('%s is %s ms', async (header, retryAfterMs) => {
-    const server = await serve({ status: 429, headers: header === undefined ? {} : { 'retry-after': header } });
-    const failure = await failureOf(createClient(server.url, { now }).placeOrder(order));
-    expect(failure).toBeInstanceOf(RateLimited);
-    expect(failure.retryAfterMs).toBe(retryAfterMs);
-  });
+test.each([
+  ['currency', { currency: 'x'.repeat(101) }],
+  ['inapplicable_resources', { inapplicable_resources: ['x'.repeat(8_192)] }],
+])('a quote whose %s is endless is not as documented', async (field, long) => {
+  const { url } = await serve({ body: JSON.stringify({ ...quote, inapplicable_resources: [], ...long }) });
+  const failure = await failureOf(createClient(url).quoteChangeOrder(change));
+  expect(failure).toBeInstanceOf(UnknownOutcome);
+  expect(failure.message).toContain(`not as documented: ${field}`);
+});
 
+test('an answer that goes on beside its body is left, however fast it comes', async () => {
+  const server = await serveRaw((socket) =>
+    onRequest(socket, () => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;');
+      const more = () => socket.write('x'.repeat(10_000));
+      socket.on('drain', more);
+      while (more());
+    }),
+  );
+  const failure = await failureOf(createClient(server.url, { responseBytesMax: 1_024 }).placeChangeOrder(change));
+  expect(failure).toBeInstanceOf(UnknownOutcome);
+  expect(failure.message).toContain('does not end');
+});
+
+test('a kept connection may bring many answers that are long together', async () => {
+  const server = await serve({ body: JSON.stringify({ text: 'x'.repeat(1_000) }) });
+  const client = createClient(server.url, { responseBytesMax: 1_024, connections: 1 });
+  // More bytes in all than any one answer may have on the wire.
+  for (let nth = 0; nth < 100; nth += 1) await client.listFirewalls(1);
+  expect(server.connections.length).toBeLessThanOrEqual(2);
+});
+
+describe('Retry-After', () => {
   test.each([
     [[408, 429, 502, 503, 504], 7000],
     [[301, 409, 422, 500, 501, 520], undefined],
@@ -170,28 +181,19 @@ describe('Retry-After', () => {
 });
 
 describe('a 401', () => {
-  test('is final where the token is still the same', async () => {
-    const server = await serve({ status: 401 });
-    const credentials = { read: async () => 'old', reread: async () => 'old' };
-    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
-    expect(server.seen).toHaveLength(1);
-  });
-
-  test('is final where the renewed token is refused too', async () => {
-    const server = await serve({ status: 401 });
-    let tokens = 0;
-    const credentials = { read: async () => 'old', reread: async () => `new${++tokens}` };
-    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
-    expect(server.seen).toHaveLength(2);
-    expect(tokens).toBe(1);
-  });
-
-  test('is final without credentials, and a 403 always', async () => {
-    const server = await serve({ status: 401 }, { status: 403 });
-    const credentials = { read: async () => 'old', reread: async () => 'new' };
-    expect(await failureOf(createClient(server.url).placeOrder(order))).toBeInstanceOf(Unauthorized);
-    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
-    expect(server.seen).toHaveLength(2);
+  const no = { status: 401 };
+  test.each([
+    ['the token is still the same', [no], ['old', 'old'], 1],
+    ['the renewed token is refused too', [no], ['old', 'new'], 2],
+    ['there are no credentials', [no], undefined, 1],
+    ['it is a 403', [{ status: 403 }], ['old', 'new'], 1],
+  ])('is final where %s', async (_, answers, tokens, calls) => {
+    const server = await serve(...answers);
+    const [read = '', reread = ''] = tokens ?? [];
+    const credentials = { read: async () => read, reread: async () => reread };
+    const client = createClient(server.url, tokens === undefined ? {} : { credentials });
+    expect(await failureOf(client.placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(server.seen).toHaveLength(calls);
   });
 });
 

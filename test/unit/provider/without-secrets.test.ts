@@ -1,5 +1,6 @@
 /** What may be kept of an answer of success. */
 import { fc } from '../../support/properties';
+import { RecentSecrets } from '../../../src/provider/recent-secrets';
 import { isSecretField, withoutSecrets } from '../../../src/provider/excerpt';
 import { closeAll, createClient, failureOf, serve } from '../../support/stand-in';
 
@@ -93,20 +94,30 @@ test('what a call was told of other calls’ secrets does not show in its failur
   expect(await failed([])).toContain('correct"horse');
 });
 
-test('an answer is blanked by the token and by what was sent of late', async () => {
-  const server = await serve({ status: 200, body: '{"0":1,"data":{"code":200}}' });
-  const credentials = { read: async () => 't0p-s3cret-t0ken', reread: async () => 'x' };
-  const client = createClient(server.url, { credentials });
-  await client.addCartItem({ billing_cycle: 1, password: 'correct"horse/battery' });
-  expect(client.blank(['t0p-s3cret-t0ken', 'correct"horse/battery', 'fine'])).toEqual([
-    '[redacted]',
-    '[redacted]',
-    'fine',
-  ]);
-});
-
 test('where the secrets are not known, no text shows, nor a field name that may be one', () => {
   const answer = { order_id: 4711, errors: { correcthorsebatterystaple: ['is too weak'], hunter: 1 } };
   const shown = { order_id: 4711, errors: { '[redacted] 1': ['[redacted]'], '[redacted] 2': 1 } };
   expect(withoutSecrets(answer, 'unknown')).toEqual(shown);
+});
+
+describe('what one call sent is blanked out in the answers to the next ones, as far back as can be searched quickly', () => {
+  const remembered = (...secrets: string[]) => {
+    const recent = new RecentSecrets();
+    recent.add(secrets);
+    return recent.all();
+  };
+
+  test('a secret is remembered from six characters on: shorter ones are words', () => {
+    expect(remembered('12345', '123456')).toEqual(['123456']);
+  });
+
+  test('one that is sent again counts once, and is the newest', () => {
+    const secrets = Array.from({ length: 8 }, (_, index) => String(index).repeat(4_096));
+    const recent = new RecentSecrets();
+    recent.add(secrets);
+    recent.add([secrets[0]!]);
+    expect(recent.all()).toEqual([...secrets.slice(1), secrets[0]]);
+    recent.add(['abcdef']);
+    expect(recent.all()).toEqual([...secrets.slice(2), secrets[0], 'abcdef']);
+  });
 });

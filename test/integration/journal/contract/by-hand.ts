@@ -1,22 +1,11 @@
 import type { EffectCall } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
-import type { Journal } from '../../../../src/journal/journal';
 import { effectsOf } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
 import { takeTurn } from '../../../../src/journal/turns';
-import type { TestDatabases } from '../databases';
-import { assign, inFlightMs, rowOf, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
+import { assign, inFlightMs, journal, rowOf, Run, run, takeBackAssign, unassignOld } from '../runs';
 
-export function byHand(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-  let run: Run;
-  beforeEach(async () => {
-    run = await Run.begin(journal);
-  });
-
+export function byHand(): void {
   const verdict = { by: 'ada', note: 'in the panel' };
   const say = async (calls: EffectCall[], who = run) => {
     const written = await writeByHand(journal, who.key, { calls, run: who.run, verdict, knows: who.knows });

@@ -1,23 +1,14 @@
-import type { Journal } from '../../../../src/journal/journal';
 import { effectsOf } from '../../../../src/journal/rows';
-import type { TestDatabases } from '../databases';
-import { add, letPass, sharedJournal, place, remove, rowOf, Run } from '../runs';
+import { add, journal, letPass, place, remove, rowOf, Run, run } from '../runs';
 
 /**
  * An item is not deleted under an order that names it, and an order does not name an item that is gone, or is just
  * going.
  */
-export function cartItems(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-  let run: Run;
-  beforeEach(async () => {
-    run = await Run.begin(journal);
-    await run.adds(7);
-  });
+export function cartItems(): void {
+  beforeEach(() => run.adds(7));
 
+  const send = { how: 'send' };
   const kinds = async () => (await effectsOf(journal.db, run.key)).map(({ kind }) => kind);
 
   it('whose id the provider gives again is another one: it is ordered, and deleted', async () => {
@@ -30,34 +21,18 @@ export function cartItems(databases: TestDatabases): void {
   });
 
   describe('a delete', () => {
-    it('is refused when an order with that item was placed', async () => {
-      await run.do(place(6, 7));
-      const meant = await run.again().mean(remove(7));
-      expect(meant).toMatchObject({ how: 'ordered', placed: true, run: run.run });
-    });
-
-    it('is refused when an order with that item may have been placed', async () => {
-      await run.do(place(6, 7), 'unknown');
-      expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false });
-    });
-
-    it('waits for an order with that item that may be in flight, and is refused when nobody knows of it', async () => {
-      const { knows } = await run.send(place(7));
-      expect(await run.again().mean(remove(7))).toMatchObject({ how: 'under-way', row: knows.row });
-      await letPass(journal);
-      expect(await run.again().mean(remove(7))).toMatchObject({ how: 'ordered', placed: false });
-      expect(await kinds()).toEqual(['mutate', 'pivot']);
-    });
-
-    it('is sent when the order does not name that item', async () => {
-      await run.adds(8, 2);
-      await run.do(place(7));
-      await run.send(remove(8, 2));
-    });
-
-    it('is sent when there is no order, or it was refused', async () => {
-      await run.do(place(7), 'not-done');
-      await run.removes(7);
+    it.each<[string, () => Promise<unknown>, object]>([
+      ['was placed', () => run.do(place(6, 7)), { how: 'ordered', placed: true }],
+      ['may have been placed', () => run.do(place(6, 7), 'unknown'), { how: 'ordered', placed: false }],
+      ['may be in flight', () => run.send(place(7)), { how: 'under-way' }],
+      ['nobody knows of', () => run.send(place(7)).then(() => letPass(journal)), { how: 'ordered', placed: false }],
+      ['does not name it', () => run.do(place(8)), send],
+      ['was refused', () => run.do(place(7), 'not-done'), send],
+    ])('where the order %s', async (_, happen, expected) => {
+      await happen();
+      expect(await run.again().mean(remove(7))).toMatchObject(expected);
+      // A refusal leaves no row.
+      expect(await kinds()).toEqual(['mutate', 'pivot', ...(expected === send ? ['compensate'] : [])]);
     });
 
     it('is sent when a person has said that the order was not placed', async () => {
@@ -67,13 +42,9 @@ export function cartItems(databases: TestDatabases): void {
       await run.send(remove(7));
     });
 
-    it('is sent again until it is known to be done', async () => {
+    it('is sent again until it is known to be done, and then in no run', async () => {
       await run.do(remove(7), 'not-done');
       await run.do(remove(7), 'unknown');
-      await run.send(remove(7));
-    });
-
-    it('is not sent again for an item that is known to be gone, in any run', async () => {
       const { knows } = await run.removes(7);
       const meant = await run.again().mean(remove(7));
       expect(meant).toMatchObject({ how: 'recorded', run: run.run, answer: null, knows });
@@ -100,20 +71,17 @@ export function cartItems(databases: TestDatabases): void {
       expect(await kinds()).not.toContain('pivot');
     });
 
-    it.each([null, 'unknown'] as const)(
-      'is refused while the delete of an item has the outcome %s',
+    it.each([null, 'unknown', 'not-done'] as const)(
+      'is refused while the delete of an item has the outcome %s, unless it was refused',
       async (outcome) => {
         const deleting = await run.again().send(remove(7));
         if (outcome !== null) await run.answer(remove(7), deleting, outcome);
         await letPass(journal);
-        expect(await run.mean(place(7))).toEqual({ how: 'changed', why: 'add-item-1: undone since then' });
+        const why = 'add-item-1: undone since then';
+        const expected = outcome === 'not-done' ? send : { how: 'changed', why };
+        expect(await run.mean(place(7))).toMatchObject(expected);
       },
     );
-
-    it('is sent when the delete of an item was refused', async () => {
-      await run.do(remove(7), 'not-done');
-      await run.send(place(7));
-    });
 
     it('is sent with the item that was added anew, not with the old one', async () => {
       await run.removes(7);

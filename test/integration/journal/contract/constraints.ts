@@ -2,23 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { EffectKind, EffectOutcome } from '../../../../src/domain/effects';
 import { isUniqueViolation } from '../../../../src/journal/errors';
-import type { Journal } from '../../../../src/journal/journal';
 import type { JournalTables } from '../../../../src/journal/schema';
 import { effectsOf } from '../../../../src/journal/rows';
-import type { TestDatabases } from '../databases';
-import { sharedJournal, Run } from '../runs';
+import { journal, Run, run } from '../runs';
 
 /** What the database itself refuses, whatever the code does: none of these goes through the journal's functions. */
-export function constraints(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-  let run: Run;
-  beforeEach(async () => {
-    run = await Run.begin(journal);
-  });
-
+export function constraints(): void {
   const row = (kind: EffectKind, outcome: EffectOutcome | null): Insertable<JournalTables['effect']> => ({
     ...run.key,
     ...{ id: randomUUID(), step: `step-${randomUUID()}`, kind, activity: 'placeOrder', run: randomUUID(), about: '{}' },
@@ -48,12 +37,11 @@ export function constraints(databases: TestDatabases): void {
   it('lets one live pivot stand beside any number that are over, and of other references and workflows', async () => {
     await insert(...over.map((outcome) => row('pivot', outcome)), ...over.map((outcome) => row('pivot', outcome)));
     await insert(row('pivot', null));
-    const first = run;
-    run = await Run.begin(journal);
-    await insert(row('pivot', 'done'));
-    run = new Run(journal, { workflow: 'switchPlan', reference: first.key.reference });
-    await run.take();
-    await insert(row('pivot', 'unknown'));
+    const other = await Run.begin(journal);
+    await insert({ ...row('pivot', 'done'), ...other.key });
+    const switched = new Run(journal, { workflow: 'switchPlan', reference: run.key.reference });
+    await switched.take();
+    await insert({ ...row('pivot', 'unknown'), ...switched.key });
   });
 
   it('does not limit steps that can be taken back', async () => {

@@ -1,18 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Journal } from '../../../../src/journal/journal';
-import type { TestDatabases } from '../databases';
-import { add, place, Run, sharedJournal } from '../runs';
+import { add, journal, place, Run, run } from '../runs';
 
-export function corrections(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-  let run: Run;
-  beforeEach(async () => {
-    run = await Run.begin(journal);
-  });
-
+export function corrections(): void {
   const correct = (of: Run, correction: unknown, id = randomUUID()) =>
     journal.correct(of.key, { id, run: of.run, step: 'place-order', by: 'op', correction });
   const known = (of = run) => journal.corrections(of.key);

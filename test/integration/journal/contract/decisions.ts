@@ -1,18 +1,7 @@
-import type { Journal } from '../../../../src/journal/journal';
 import { effectsOf } from '../../../../src/journal/rows';
-import type { TestDatabases } from '../databases';
-import { inFlightMs, letPass, sharedJournal, place, rowOf, Run, type Sent } from '../runs';
+import { inFlightMs, journal, letPass, place, rowOf, run, type Sent } from '../runs';
 
-export function decisions(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-  let run: Run;
-  beforeEach(async () => {
-    run = await Run.begin(journal);
-  });
-
+export function decisions(): void {
   const unsealed = (sealed: string | null | undefined) => journal.unseal(sealed!, 'it');
 
   describe('“placed”', () => {

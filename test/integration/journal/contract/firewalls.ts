@@ -1,21 +1,10 @@
 import type { EffectCall } from '../../../../src/domain/effects';
 import { changedOnServer, inFlightAtServer, lookAtServer } from '../../../../src/journal/firewalls';
-import type { Journal } from '../../../../src/journal/journal';
 import { recordOf } from '../../../../src/journal/record';
 import { takeTurn } from '../../../../src/journal/turns';
-import type { TestDatabases } from '../databases';
-import { assign, inFlightMs, letPass, undoOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
+import { assign, inFlightMs, journal, letPass, rowOf, Run, run, takeBackAssign, unassignOld, undoOld } from '../runs';
 
-export function firewalls(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-  let run: Run;
-  beforeEach(async () => {
-    run = await Run.begin(journal);
-  });
-
+export function firewalls(): void {
   it('are marked as taken back also where nobody knew whether they had been assigned', async () => {
     const { knows } = await run.do(assign, 'unknown');
     await letPass(journal);
@@ -23,54 +12,28 @@ export function firewalls(databases: TestDatabases): void {
     expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: back.knows.row });
   });
 
-  describe('that are undone', () => {
-    it('wait for the opposite call to the same server, while that may be in flight', async () => {
-      const { knows } = await run.send(unassignOld);
-      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'under-way', row: knows.row });
+  const elsewhere = (call: EffectCall) => ({ ...call, about: { ...call.about, vmObjectId: 8 } });
+  const outcomes = [null, 'unknown', 'done', 'not-done'] as const;
+
+  describe.each([
+    ['that are undone', unassignOld, [undoOld]],
+    ['that are changed again, in a later run', undoOld, [assign, unassignOld]],
+  ])('%s', (_, opposite, calls) => {
+    it.each(outcomes)('wait for the opposite call of outcome %s while that may be in flight', async (outcome) => {
+      const meant = await run.send(opposite);
+      if (outcome !== null) await run.answer(opposite, meant, outcome);
+      const isKnown = outcome === 'done' || outcome === 'not-done';
+      const first = isKnown ? { how: 'send' } : { how: 'under-way', row: meant.knows.row };
+      for (const call of calls) expect(await run.again().mean(call)).toMatchObject(first);
       await letPass(journal);
-      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'send' });
+      for (const call of calls) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
     });
 
-    it('wait where that call was given up without an answer, too', async () => {
-      await run.do(unassignOld, 'unknown');
-      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'under-way' });
-      await letPass(journal);
-      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'send' });
-    });
-
-    it.each(['done', 'not-done'] as const)('go when that call is %s', async (outcome) => {
-      await run.do(unassignOld, outcome);
-      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'send' });
-    });
-
-    it('do not wait for themselves, for another server, or for another saga', async () => {
-      await run.send(undoOld);
-      await run.send({ ...unassignOld, about: { ...unassignOld.about, vmObjectId: 8 } });
-      await (await Run.begin(journal)).send(unassignOld);
-      expect(await run.again().mean(undoOld)).toMatchObject({ how: 'send' });
-    });
-  });
-
-  describe('that are changed again, in a later run', () => {
-    it.each([null, 'unknown'] as const)(
-      'wait for what puts something back at the same server, with the outcome %s, while that may be in flight',
-      async (outcome) => {
-        const back = await run.send(undoOld);
-        if (outcome !== null) await run.answer(undoOld, back, outcome);
-        for (const call of [assign, unassignOld]) {
-          expect(await run.again().mean(call)).toMatchObject({ how: 'under-way', row: back.knows.row });
-        }
-        await letPass(journal);
-        for (const call of [assign, unassignOld]) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
-      },
-    );
-
-    it('do not wait for each other, for what is known, for another server, or for another saga', async () => {
-      await run.do(assign, 'unknown');
-      await run.do(undoOld);
-      await run.send({ ...undoOld, about: { ...undoOld.about, vmObjectId: 8 } });
-      await (await Run.begin(journal)).send(undoOld);
-      for (const call of [assign, unassignOld]) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
+    it('do not wait for each other, for another server, or for another saga', async () => {
+      for (const call of calls) await run.do(call, 'unknown');
+      await run.send(elsewhere(opposite));
+      await (await Run.begin(journal)).send(opposite);
+      for (const call of calls) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
     });
   });
 

@@ -5,20 +5,13 @@ import type { Leftover } from '../../../../src/domain/leftovers';
 import { repairReference } from '../../../../src/domain/reconcile';
 import type { Report } from '../../../../src/domain/results';
 import type { RecordedEnding } from '../../../../src/domain/record';
-import type { Journal } from '../../../../src/journal/journal';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
 import type { WantedFirewalls } from '../../../../src/journal/schema';
 import { statedFirewalls } from '../../../../src/journal/firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
-import type { TestDatabases } from '../databases';
-import { add, assign, dayMs, letPass, place, undoOld, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
+import { assign, dayMs, journal, letPass, place, Run, run, takeBackAssign, unassignOld, undoOld } from '../runs';
 
-export function leftBehind(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-
+export function leftBehind(): void {
   const begin = async (workflow: WorkflowName = 'provisionServers', reference: string = randomUUID()) => {
     const run = new Run(journal, { workflow, reference });
     await journal.take(run.key, { account: undefined, request: {}, run: run.run, opens: true });
@@ -42,17 +35,6 @@ export function leftBehind(databases: TestDatabases): void {
       expect(await leftBy(left)).toMatchObject({ cartItems: [1], placement: 'none' });
       expect(await leftBy(ordered)).toMatchObject({ cartItems: [4], placement: 'placed' });
       expect(await leftBy(deleted)).toMatchObject({ cartItems: [], placement: 'none' });
-    });
-
-    it.each(['unknown', 'denied'] as const)('what an order names that is %s', async (outcome) => {
-      const run = await begin();
-      await run.adds(1);
-      const { knows } = await run.do(place(1), 'unknown');
-      await letPass(journal);
-      if (outcome === 'denied') await run.deny(knows.row);
-      expect(await leftBy(run)).toMatchObject(
-        outcome === 'unknown' ? { cartItems: [], placement: 'unknown' } : { cartItems: [1], placement: 'none' },
-      );
     });
 
     it('whether a clean-up has come to its end since it last added anything, and told what is left', async () => {
@@ -125,7 +107,6 @@ export function leftBehind(databases: TestDatabases): void {
     });
 
     it('but none of a time when nobody wrote down where a saga is open', async () => {
-      const run = await Run.begin(journal);
       await run.adds(1);
       expect(await found(30, 50)).not.toContain(run.key.reference);
     });
@@ -263,11 +244,5 @@ export function leftBehind(databases: TestDatabases): void {
       await journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {}, resource });
       expect(await stated()).toMatchObject({ isBusy: false });
     });
-  });
-
-  it('says nothing of an item that was never added', async () => {
-    const run = await begin();
-    await run.do(add(), 'not-done');
-    expect(await leftBy(run)).toMatchObject({ cartItems: [] });
   });
 }

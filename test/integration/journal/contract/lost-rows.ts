@@ -1,21 +1,11 @@
-import type { Journal } from '../../../../src/journal/journal';
 import { restored } from '../../../../src/journal/confirm-restore';
 import { endedSagas } from '../../../../src/journal/left-behind';
 import { effectsOf } from '../../../../src/journal/rows';
-import type { TestDatabases } from '../databases';
-import { add, journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
+import { add, journal, journalRow, letPass, place, remove, rowOf, Run, run, type Sent } from '../runs';
 import { said } from '../../../support/operator';
 
 /** A row that a call or a question is about is gone: the journal was restored to a copy from before it. */
-export function lostRows({ fresh }: TestDatabases): void {
-  const opened = openedJournals();
-  let journal: Journal;
-  let run: Run;
-  beforeEach(async () => {
-    journal = await opened(await fresh());
-    run = await Run.begin(journal);
-  });
-
+export function lostRows(): void {
   const lose = async ({ knows }: Sent) => {
     await journal.db.deleteFrom('effect').where('id', '=', knows.row).execute();
   };

@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Journal } from '../../../../src/journal/journal';
 import { begin as beginOf, close, closeToRuns, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { closeByRun } from '../../../../src/journal/rows';
-import type { TestDatabases } from '../databases';
-import { add, assign, place, remove, sharedJournal, Run } from '../runs';
+import { add, journal, place, remove, Run, run } from '../runs';
 
-export function openOnes(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
+export function openOnes(): void {
   /** Those of this test. */
   let begun: Run[];
   beforeEach(() => {
@@ -44,6 +38,10 @@ export function openOnes(databases: TestDatabases): void {
     const runs = [await begin(), await begin(), await begin(), await begin()];
     expect(await found(1)).toEqual(references(runs));
     expect(await found(4)).toEqual(references(runs));
+    for (const { firstRun, firstSeenAt } of await foundOnes()) {
+      expect(runs.map((one) => one.run)).toContain(firstRun);
+      expect(Date.parse(firstSeenAt)).toBeGreaterThan(0);
+    }
     const [first, ...others] = runs;
     await end(first!);
     expect(await found(2)).toEqual(references(others));
@@ -59,13 +57,6 @@ export function openOnes(databases: TestDatabases): void {
       .where('reference', '=', run.key.reference)
       .execute();
     expect(endings).toEqual([{ run: 'clean' }]);
-  });
-
-  it('say when they were first seen, and by which run', async () => {
-    const { run } = await begin();
-    const [one] = await foundOnes();
-    expect(one).toMatchObject({ workflow: 'setFirewalls', firstRun: run });
-    expect(Date.parse(one!.firstSeenAt)).toBeGreaterThan(0);
   });
 
   it('are open again where another run goes on', async () => {
@@ -103,15 +94,6 @@ export function openOnes(databases: TestDatabases): void {
     expect(await found()).toEqual(references([run]));
     await end(third);
     expect(await found()).toEqual([]);
-  });
-
-  it('are open again where a run that was reset begins after the ending', async () => {
-    const run = await begin();
-    await end(run);
-    await run.mean(assign);
-    expect(await found()).toEqual([]);
-    await run.again().own();
-    expect(await found()).toEqual(references([run]));
   });
 
   describe('that have ended stay ended', () => {
@@ -182,7 +164,6 @@ export function openOnes(databases: TestDatabases): void {
     });
 
     it('but not where something was learnt of the pivot since', async () => {
-      const run = await Run.begin(journal);
       await run.answer(place(), await run.send(place()), 'done');
       await end(run);
       expect(await isOwned(run.again(), false)).toBe(false);
@@ -208,16 +189,6 @@ export function openOnes(databases: TestDatabases): void {
       await run.again().own();
       for (const call of [add(2), place(), remove(5)])
         expect(await run.mean(call, { isOwn: true, knows: before })).toEqual(refused);
-    });
-
-    it('and of two calls of a step at the same moment, one is sent', async () => {
-      const { knows } = run;
-      const steps = Array.from({ length: 20 }, (_, item) => add(item));
-      const meant = await Promise.all(
-        steps.map((step) => Promise.all([1, 2].map(() => run.mean(step, { isOwn: true, knows })))),
-      );
-      const hows = meant.map((two) => two.map(({ how }) => how).sort());
-      expect(hows).toEqual(steps.map(() => ['send', 'under-way']));
     });
 
     it('which may renew itself, also twice, and then the number of before is nobody’s', async () => {

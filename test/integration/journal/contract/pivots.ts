@@ -1,16 +1,7 @@
-import { referenceOf } from '../../../../src/journal/rows';
-import type { Journal } from '../../../../src/journal/journal';
-import type { TestDatabases } from '../databases';
-import { inFlightMs, letPass, sharedJournal, place, rowOf, Run } from '../runs';
+import { inFlightMs, journal, letPass, place, rowOf, run } from '../runs';
 
-export function pivots(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-
+export function pivots(): void {
   it('is written down before it is sent', async () => {
-    const run = await Run.begin(journal);
     const { knows, doubts } = await run.send(place(11, 12));
     expect(doubts).toBe(0);
     const row = await rowOf(journal, knows.row);
@@ -30,14 +21,7 @@ export function pivots(databases: TestDatabases): void {
     expect(Math.abs(row!.meant_ms - Date.now())).toBeLessThan(60_000);
   });
 
-  it('is sent for a reference that nobody has taken, which is taken then', async () => {
-    const run = new Run(journal);
-    await run.send(place(1));
-    expect(await referenceOf(journal.db, run.key)).toMatchObject({ request: null, first_run: run.run });
-  });
-
   it('gives the recorded answer to every later run, and sends nothing', async () => {
-    const run = await Run.begin(journal);
     const { knows } = await run.do(place(1), 'done', { answer: { how: 'answered', value: { order: 5 } } });
     for (const later of [run, run.again(), run.again()]) {
       const meant = await later.mean(place(1));
@@ -47,14 +31,12 @@ export function pivots(databases: TestDatabases): void {
   });
 
   it('gives the recorded answer whatever the step is called, and whatever it would order now', async () => {
-    const run = await Run.begin(journal);
     await run.do(place(1), 'done', { answer: 'placed' });
     const other = { ...place(2, 3), step: 'place-order-again' };
     expect(await run.again().mean(other)).toMatchObject({ how: 'recorded', answer: 'placed' });
   });
 
   it('is under way while the first call may be in flight', async () => {
-    const run = await Run.begin(journal);
     const { knows } = await run.send(place(1));
     await letPass(journal, 20_000);
     const meant = await run.again().mean(place(1));
@@ -65,14 +47,12 @@ export function pivots(databases: TestDatabases): void {
   });
 
   it('is in flight for as long as whoever meant it said, not as whoever asks now does', async () => {
-    const run = await Run.begin(journal);
     await run.send(place(1), { inFlightMs: 90_000 });
     await letPass(journal, 60_000);
     expect(await run.again().mean(place(1), { inFlightMs: 10 })).toMatchObject({ how: 'under-way' });
   });
 
   it('is unknown when nobody has written what came of it, and names the row to ask about', async () => {
-    const run = await Run.begin(journal);
     const { knows } = await run.send(place(1));
     await letPass(journal);
     const meant = await run.again().mean(place(1));
@@ -88,37 +68,10 @@ export function pivots(databases: TestDatabases): void {
   });
 
   it('is unknown at once when its answer was lost, and says for how long it may be in flight', async () => {
-    const run = await Run.begin(journal);
     const { knows } = await run.do(place(1), 'unknown', { failure: 'UnknownOutcome' });
     const meant = await run.again().mean(place(1));
     expect(meant).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
     expect((meant as { leftMs: number }).leftMs).toBeGreaterThan(0);
     expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
-  });
-
-  it('is sent, as a new row, when a person has said that it did not happen', async () => {
-    const run = await Run.begin(journal);
-    const { knows } = await run.do(place(1), 'unknown');
-    await letPass(journal);
-    expect(await run.deny(knows.row)).toEqual({ how: 'denied' });
-    const second = await run.send(place(1));
-    expect(second.knows.row).not.toBe(knows.row);
-    expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'denied' });
-    expect(await run.again().mean(place(1))).toMatchObject({ how: 'under-way', row: second.knows.row });
-  });
-
-  it('is sent, as a new row, when it was surely not done', async () => {
-    const run = await Run.begin(journal);
-    const { knows } = await run.do(place(1), 'not-done', { failure: 'Refused' });
-    const second = await run.again().send(place(1));
-    expect(second.knows.row).not.toBe(knows.row);
-    expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'not-done', failure: 'Refused' });
-  });
-
-  it('has nothing to do with the pivot of another workflow of that reference', async () => {
-    const run = await Run.begin(journal, 'changeOrder');
-    await run.do(place(1));
-    const other = new Run(journal, { workflow: 'switchPlan', reference: run.key.reference });
-    await other.send(place(1));
   });
 }

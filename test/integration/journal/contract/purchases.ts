@@ -5,7 +5,6 @@ import type { CartItem } from '../../../../src/domain/requests';
 import { parsePriceList } from '../../../../src/config/price-list';
 import { parseSpendLimits, type Concern } from '../../../../src/domain/spending';
 import { bought as listed } from '../../../../src/journal/bought';
-import type { Journal } from '../../../../src/journal/journal';
 import type { Meant } from '../../../../src/journal/decide';
 import { openJournal } from '../../../../src/journal/open';
 import type { PurchaseRules } from '../../../../src/journal/purchases';
@@ -13,7 +12,7 @@ import { parsePayloadKeys } from '../../../../src/security/keys';
 import { createSealing } from '../../../../src/security/sealing';
 import { changeRequest, provisionRequest, switchRequest } from '../../../support/requests';
 import type { TestDatabases } from '../databases';
-import { letPass, place, Run, sharedJournal } from '../runs';
+import { journal, letPass, place, Run } from '../runs';
 
 type Rules = Partial<PurchaseRules>;
 
@@ -33,10 +32,6 @@ function concernIn(meant: Meant): Concern {
 }
 
 export function purchases(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
   let account: string;
   beforeEach(() => {
     account = `AB-${String(Math.floor(Math.random() * 1e12))}`;
@@ -78,15 +73,12 @@ export function purchases(databases: TestDatabases): void {
     it.each([
       ['done', 'asks'],
       ['unknown', 'asks'],
+      [undefined, 'asks'],
       ['not-done', 'send'],
-    ] as const)('that are %s: %s', async (outcome, how) => {
-      await bought(await order(), outcome);
+    ] as const)('that are of outcome %s: %s', async (outcome, how) => {
+      if (outcome) await bought(await order(), outcome);
+      else await (await order()).send(place(1), { rules: rulesOf() });
       await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how });
-    });
-
-    it('that are meant, and nobody has written what came of them, count', async () => {
-      await (await order()).send(place(1), { rules: rulesOf() });
-      await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how: 'asks' });
     });
 
     it('that a person said were not placed do not count', async () => {
@@ -103,11 +95,6 @@ export function purchases(databases: TestDatabases): void {
       await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how: 'asks' });
       await letPass(journal, minuteMs);
       await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how: 'send' });
-    });
-
-    it('are looked for only where the setting says so', async () => {
-      await bought(await order());
-      await expect(buy(await order(), {})).resolves.toMatchObject({ how: 'send' });
     });
 
     it.each<[string, Record<string, unknown> & { items?: Partial<CartItem>[] }, string]>([

@@ -1,14 +1,7 @@
 import { referenceOf } from '../../../../src/journal/rows';
-import type { Journal } from '../../../../src/journal/journal';
-import type { TestDatabases } from '../databases';
-import { sharedJournal, place, Run } from '../runs';
+import { journal, place, Run, run } from '../runs';
 
-export function references(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
-
+export function references(): void {
   it('takes a reference that is seen for the first time', async () => {
     const run = new Run(journal);
     const { first, knows } = await run.take({ label: 'web-1' }, 'AB-1');
@@ -30,13 +23,6 @@ export function references(databases: TestDatabases): void {
     expect(third.first).toEqual(first);
   });
 
-  it('takes the same reference for another workflow', async () => {
-    const run = new Run(journal);
-    await run.take();
-    const other = new Run(journal, { workflow: 'switchPlan', reference: run.key.reference });
-    expect((await other.take()).first).toBeUndefined();
-  });
-
   it('fills in the first request where only effects of the reference were known', async () => {
     const run = new Run(journal);
     await run.send(place(1));
@@ -53,7 +39,6 @@ export function references(databases: TestDatabases): void {
       journal.db.selectFrom('ending').selectAll().where('reference', '=', key.reference).orderBy('ended_ms').execute();
 
     it('keeps how each run ended', async () => {
-      const run = await Run.begin(journal);
       await journal.ended(run.key, {
         run: run.run,
         by: 'provisionServers',
@@ -89,7 +74,6 @@ export function references(databases: TestDatabases): void {
     });
 
     it('keeps the late one of a run that another has begun after, and says so', async () => {
-      const run = await Run.begin(journal);
       const end = () => journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
       await run.own();
       await run.again().own();

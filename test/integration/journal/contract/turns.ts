@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { workflowIdOf } from '../../../../src/domain/identity';
 import { isUniqueViolation } from '../../../../src/journal/errors';
-import type { Journal } from '../../../../src/journal/journal';
 import { dropTurn, takeTurn, whoIsNext } from '../../../../src/journal/turns';
-import type { TestDatabases } from '../databases';
-import { assign, letPass, place, sharedJournal, Run } from '../runs';
+import { assign, journal, letPass, place, Run } from '../runs';
 
-export function turns(databases: TestDatabases): void {
-  let journal: Journal;
-  sharedJournal(databases, (opened) => {
-    journal = opened;
-  });
+export function turns(): void {
   let resource: string;
   beforeEach(() => {
     resource = `server ${randomUUID()}`;
@@ -32,6 +26,12 @@ export function turns(databases: TestDatabases): void {
     const taken = await arrive(run);
     if (taken.how !== 'begun') throw new Error(`it has ${taken.how}`);
     return taken.turn;
+  };
+
+  const queuedBehind = async (run: Run) => {
+    const taken = await arrive(run);
+    if (taken.how !== 'queued') throw new Error(`it has ${taken.how}`);
+    return taken;
   };
 
   it('are had by one saga at a time, in the order of arrival', async () => {
@@ -123,18 +123,17 @@ export function turns(databases: TestDatabases): void {
   it('are taken from a saga that is gone, once none of its calls can be in flight', async () => {
     const [gone, next] = [await begin(), await begin()];
     const turn = await turnOf(gone);
-    const queued = await arrive(next);
-    if (queued.how !== 'queued') throw new Error('it is not queued');
+    const { behind } = await queuedBehind(next);
     const meant = await gone.send(assign, { turn });
-    await expect(dropTurn(journal, queued.behind)).resolves.toBeGreaterThan(1_000);
+    await expect(dropTurn(journal, behind)).resolves.toBeGreaterThan(1_000);
     await expect(arrive(next)).resolves.toMatchObject({ how: 'queued', before: 1 });
     await gone.answer(assign, meant, 'unknown');
-    await expect(dropTurn(journal, queued.behind)).resolves.toBeGreaterThan(1_000);
+    await expect(dropTurn(journal, behind)).resolves.toBeGreaterThan(1_000);
     await letPass(journal);
-    await expect(dropTurn(journal, queued.behind)).resolves.toBe(0);
+    await expect(dropTurn(journal, behind)).resolves.toBe(0);
     await expect(arrive(next)).resolves.toEqual(begun);
     // Taken away twice, it is only one place.
-    await expect(dropTurn(journal, queued.behind)).resolves.toBe(0);
+    await expect(dropTurn(journal, behind)).resolves.toBe(0);
     await expect(arrive(next)).resolves.toEqual(begun);
   });
 
@@ -207,9 +206,8 @@ export function turns(databases: TestDatabases): void {
     const [gone, next] = [await begin(), await begin()];
     const begun = await gone.own();
     await turnOf(gone);
-    const queued = await arrive(next);
-    if (queued.how !== 'queued') throw new Error('it is not queued');
-    await expect(dropTurn(journal, queued.behind)).resolves.toBe(0);
+    const { behind } = await queuedBehind(next);
+    await expect(dropTurn(journal, behind)).resolves.toBe(0);
     await expect(gone.mean(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
     await expect(gone.own({ epoch: gone.knows!.epoch, begun })).resolves.toBeUndefined();
   });
