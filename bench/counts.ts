@@ -14,10 +14,8 @@ import { temporal } from '@temporalio/proto';
 import { SagaFailedError } from '../src/client/errors';
 import type { SagaHandle } from '../src/client/handle';
 import { bundleBytes, type Built } from './built';
-import { bareRunner } from './contestants';
 import { markdownTable } from './markdown';
-import { newReference, provisionRequest } from './requests';
-import { Stand } from './stand';
+import { newReference, provisionRequest, Stand, type Order } from './stand';
 
 /** Longer than a workflow task takes on a busy machine; and a dozen sagas still fit a few seconds. */
 const staggerMs = 150;
@@ -83,19 +81,17 @@ async function count(built: Built, kept: Kept): Promise<Kept> {
 
 const only = (name: string, counts: HistoryCounts): Kept => ({ sagas: { [name]: counts }, bundles: {} });
 
-type Order = Parameters<typeof provisionRequest>[0];
-const noFirewalls: Order = { items: 2, firewalls: false };
-const firewalls: Order = { items: 2, firewalls: true };
+const noFirewalls: Order = { firewalls: false };
+const firewalls: Order = { firewalls: true };
 const refused: Order = { ...noFirewalls, refused: true };
 
 function runsOn(stand: Stand): Record<string, Run> {
   const sagas = stand.sagasFor('plain');
   const encrypted = stand.sagasFor('encrypted');
-  const bare = bareRunner(stand, 'bareSideBySide');
   let vmObjectId = 1_000_000;
   const runBare = async (order: Order) => {
     const request = provisionRequest(order);
-    await bare(request).catch(asExpected(WorkflowFailedError, order));
+    await stand.runBare('bareSideBySide', request).catch(asExpected(WorkflowFailedError, order));
     return `bareSideBySide/${request.reference}`;
   };
   const runOurs = (order: Order, client = sagas) => ended(client.provision(provisionRequest(order)), order);

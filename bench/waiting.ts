@@ -3,8 +3,7 @@ import type { SagaHandle } from '../src/client/handle';
 import type { Built } from './built';
 import { markdownTable } from './markdown';
 import { residentMiB } from './process-figures';
-import { newReference } from './requests';
-import { Stand } from './stand';
+import { newReference, Stand } from './stand';
 import { closedLoop, timed } from './statistics';
 
 interface WaitingFigures {
@@ -20,7 +19,7 @@ export async function measureWaiting(
   sagas: number,
   say: (line: string) => void,
 ): Promise<WaitingFigures[]> {
-  const stand = await Stand.start(built, { store: 'memory' });
+  const stand = await Stand.start(built);
   try {
     const { pid } = await stand.startWorker('plain');
     const client = stand.sagasFor('plain');
