@@ -16,13 +16,13 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { holdProgram, readied, type HeldProgram } from '../../scripts/held-program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
-import { resolveTemporal } from '../../scripts/temporal-cli';
+import { resolveCli } from '../../scripts/temporal-cli';
 import { migrate } from '../../src/journal/migrate';
 import { composeService, type Variables } from '../compose';
 import { writeServerConfig, type ClusterName } from './server-config';
 import { Part } from './part';
 import { askPostgres, startPostgres, type Access } from './postgres';
-import { fromConfig, NoStackError, resolvePrograms, resolveUi, serverTemplate, type Programs } from './programs';
+import { fromConfig, resolvePrograms, resolveUi, serverTemplate, type Programs } from './programs';
 
 const deploy = join(__dirname, '..');
 const host = '127.0.0.1';
@@ -61,6 +61,7 @@ export interface Stack {
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   for (const port of [options.port, options.uiPort]) if (port !== undefined) await assertFree(port);
   const programs = { ...(await resolvePrograms()), ui: options.ui ? await resolveUi() : undefined };
+  // What setup-namespace.sh speaks through.
   const cli = await resolveCli();
   const folder = mkdtempSync(join(tmpdir(), 'order-saga-stack-'));
   // PostgreSQL runs as another user, and must get through to its own folder.
@@ -218,11 +219,4 @@ async function setUp(name: string, programs: string, environment: Variables, sig
     (error: unknown) => ({ ...(error as { stdout: string; stderr: string }), failed: true }),
   );
   if (failed) throw new Error(`${script} failed:\n${`${stdout}${stderr}`.slice(-4_000)}`);
-}
-
-/** What setup-namespace.sh speaks through, whatever server the environment names. */
-async function resolveCli(): Promise<string> {
-  const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });
-  if (temporal.kind !== 'cli') throw new NoStackError('there is no Temporal CLI');
-  return temporal.path;
 }
