@@ -14,7 +14,7 @@
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { NoTemporalError } from '../scripts/temporal-cli';
+import { runProgram } from '../scripts/program';
 import { buildWorkers, type Built } from './built';
 import { checkCounts } from './counts';
 import { writeReport } from './markdown';
@@ -96,12 +96,4 @@ function whole(option: string, value: string): number {
   throw new Error(`--${option}: ${value} is not a whole number above 0`);
 }
 
-main().then(
-  (status) => {
-    process.exitCode = status;
-  },
-  (error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exitCode = 1;
-  },
-);
+runProgram(module, main);

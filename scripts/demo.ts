@@ -29,9 +29,9 @@ import type { StepStatus, Waiting } from '../src/domain/progress';
 import type { CartItem } from '../src/domain/requests';
 import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
-import { NoTemporalError } from './temporal-cli';
 import { provideTemporal } from './dev-server';
 import { startProcess } from './processes';
+import { runProgram } from './program';
 import { lowPorts } from './reachable';
 
 interface Stage {
@@ -245,12 +245,4 @@ function printWhereToLook(reference: string, environment: Record<string, string>
   console.log(`    or             ${settings.join(' ')} npm run cli -- decide ${reference} retry '{"by":"you"}'`);
 }
 
-main().then(
-  (good) => {
-    process.exitCode = good ? 0 : 1;
-  },
-  (error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exitCode = 1;
-  },
-);
+runProgram(module, async () => ((await main()) ? 0 : 1));

@@ -13,6 +13,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { holdProgram, readied } from './held-program';
+import { runProgram } from './program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady } from './reachable';
 import { NoTemporalError, resolveCli, resolveTemporal } from './temporal-cli';
 
@@ -150,9 +151,4 @@ async function main(): Promise<void> {
   await server.stop();
 }
 
-if (require.main === module) {
-  main().catch((error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+runProgram(module, main);

@@ -19,6 +19,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ExpectedError, runProgram } from './program';
 
 /** The newest of each line when it was last tried. */
 export const nodeVersions = ['24.21.0', '26.10.0'];
@@ -65,11 +66,7 @@ function main(): void {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } });
   const isOf = (line: string, version: string) => version === line || version.startsWith(`${line}.`);
   const unknown = positionals.filter((line) => !nodeVersions.some((version) => isOf(line, version)));
-  if (unknown.length > 0) {
-    console.error(`no such line of Node here: ${unknown.join(', ')}`);
-    process.exitCode = 1;
-    return;
-  }
+  if (unknown.length > 0) throw new ExpectedError(`no such line of Node here: ${unknown.join(', ')}`);
   const wanted = nodeVersions.filter(
     (version) => positionals.length === 0 || positionals.some((line) => isOf(line, version)),
   );
@@ -83,4 +80,4 @@ function main(): void {
   console.log(`\n${outcomes.join('\n')}`);
 }
 
-if (require.main === module) main();
+runProgram(module, main);

@@ -15,6 +15,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, interceptors, request } from 'undici';
+import { ExpectedError, runProgram } from './program';
 import { alone, cacheFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
 
 /** The release that this project is tested with; its server is 1.29.1. */
@@ -33,7 +34,7 @@ const silenceMaxMs = 10_000;
 export type Temporal = { kind: 'address'; address: string } | { kind: 'cli'; path: string };
 
 /** There is no server, and none can be started; the message says what to do. */
-export class NoTemporalError extends Error {}
+export class NoTemporalError extends ExpectedError {}
 
 /** @throws NoTemporalError */
 export async function resolveTemporal({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<Temporal> {
@@ -113,9 +114,4 @@ async function main(): Promise<void> {
   console.log(temporal.kind === 'address' ? temporal.address : temporal.path);
 }
 
-if (require.main === module) {
-  main().catch((error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+runProgram(module, main);

@@ -20,6 +20,7 @@ import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
+import { runProgram } from './program';
 import { withFailuresTables } from './failures-table';
 import { withSettings } from './settings-page';
 
@@ -96,4 +97,4 @@ function read(path: string): string | undefined {
   }
 }
 
-void main();
+runProgram(module, main);

@@ -14,8 +14,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
-import { NoTemporalError } from '../../scripts/temporal-cli';
-import { NoStackError } from './programs';
+import { runProgram } from '../../scripts/program';
 import { startStack, type Stack } from './stack';
 
 async function main(): Promise<void> {
@@ -55,8 +54,4 @@ async function statusOf(command: string, stack: Stack, interrupted: Promise<unkn
   return status ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
 
-main().catch((error: unknown) => {
-  const expected = error instanceof NoStackError || error instanceof NoTemporalError;
-  console.error(expected ? error.message : error);
-  process.exitCode = 1;
-});
+runProgram(module, main);

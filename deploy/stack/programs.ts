@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { ExpectedError, runProgram } from '../../scripts/program';
 import { alone, cacheFolder, goInstall, isExecutable, onPath } from '../../scripts/program-cache';
 import { readCompose } from '../compose';
 
@@ -38,7 +39,7 @@ export interface Programs {
 }
 
 /** The stack cannot be read here; the message says what to do. */
-export class NoStackError extends Error {}
+export class NoStackError extends ExpectedError {}
 
 /** A sentence where the stack cannot be read; undefined where it can, if need be after a build. */
 export function whyNoStack(env: NodeJS.ProcessEnv = process.env): string | undefined {
@@ -175,9 +176,4 @@ async function main(): Promise<void> {
   console.log(temporal);
 }
 
-if (require.main === module) {
-  main().catch((error: unknown) => {
-    console.error(error instanceof NoStackError ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+runProgram(module, main);
