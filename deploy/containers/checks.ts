@@ -1,11 +1,11 @@
-import type { BaseImages } from './base-images';
+import type { Images } from './images';
 import type { Project } from './project';
 
 /** What every look is given. */
 export interface Context {
   checks: Checks;
   project: Project;
-  images: BaseImages;
+  images: Images;
 }
 
 /** A list of sentences that are true or not; one that is not does not hide the next. */
