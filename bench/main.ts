@@ -10,11 +10,11 @@
  *   --quick           instead of all that, only what is the same on every machine, against bench/counts.json
  *   --accept          with --quick: today's counts are right from now on
  *
- * Status 0: measured; with --quick: nothing moved, and every target is met. 1: not so. 2: wrong arguments.
+ * Status 0: measured; with --quick: nothing moved, and every target is met. 1: not so, or wrong arguments.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { runProgram } from '../scripts/program';
+import { ExpectedError, runProgram } from '../scripts/program';
 import { buildWorkers, type Built } from './built';
 import { checkCounts } from './counts';
 import { writeReport } from './markdown';
@@ -23,11 +23,8 @@ import { Stand } from './stand';
 import { measureThroughput, throughputReport } from './throughput';
 import { measureWaiting, waitingReport } from './waiting';
 
-const say = (line: string) => console.log(line);
-
-async function main(): Promise<number> {
+async function main(): Promise<void> {
   const options = readArguments();
-  if (options === undefined) return 2;
   const built = await buildWorkers();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -35,65 +32,59 @@ async function main(): Promise<number> {
     });
   }
   try {
-    return options.quick ? await quick(built, options.accept) : await measure(built, options);
+    await (options.quick ? quick(built, options.accept) : measure(built, options));
   } finally {
     await built.remove();
   }
 }
 
-async function measure(built: Built, { part, rounds, sagas, atOnce, write }: Options): Promise<number> {
-  say(`${cpus().length} cores, Node ${process.versions.node}, load ${load().toFixed(1)}`);
+async function measure(built: Built, { part, rounds, sagas, atOnce, write }: Options): Promise<void> {
+  console.log(`${cpus().length} cores, Node ${process.versions.node}, load ${load().toFixed(1)}`);
   const report =
     part === 'waiting'
-      ? waitingReport(await measureWaiting(built, sagas, say))
-      : throughputReport(await measureThroughput(built, { rounds, sagas, atOnce, say }));
-  say(`\n${report}\n`);
+      ? waitingReport(await measureWaiting(built, sagas))
+      : throughputReport(await measureThroughput(built, { rounds, sagas, atOnce }));
+  console.log(`\n${report}\n`);
   if (write) await writeReport(part, report);
-  return 0;
 }
 
-async function quick(built: Built, accept: boolean): Promise<number> {
-  const moved = await checkCounts({ built, accept, say });
-  if (moved.length === 0) {
-    say('\nnothing moved');
-    return 0;
+async function quick(built: Built, accept: boolean): Promise<void> {
+  const moved = await checkCounts(built, accept);
+  if (moved.length > 0) {
+    const accepting =
+      '\nIf that is how it is to be: npm run bench -- --quick --accept, and say in the commit what it buys.';
+    throw new ExpectedError([...moved, accepting].join('\n'));
   }
-  for (const sentence of moved) console.error(sentence);
-  console.error('\nIf that is how it is to be: npm run bench -- --quick --accept, and say in the commit what it buys.');
-  return 1;
+  console.log('\nnothing moved');
 }
 
-type Options = NonNullable<ReturnType<typeof readArguments>>;
+type Options = ReturnType<typeof readArguments>;
 
+/** @throws ExpectedError */
 function readArguments() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        part: { type: 'string', default: 'throughput' },
-        rounds: { type: 'string', default: '5' },
-        sagas: { type: 'string', default: '50' },
-        'at-once': { type: 'string', default: '1,10,100' },
-        write: { type: 'boolean', default: false },
-        quick: { type: 'boolean', default: false },
-        accept: { type: 'boolean', default: false },
-      },
-    });
-    if (!['throughput', 'waiting'].includes(values.part)) throw new Error(`--part: there is no ${values.part}`);
-    return {
-      ...values,
-      rounds: whole('rounds', values.rounds),
-      sagas: whole('sagas', values.sagas),
-      atOnce: values['at-once'].split(',').map((number) => whole('at-once', number)),
-    };
-  } catch (error) {
-    console.error(`${(error as Error).message}\nWhat there is stands at the top of bench/main.ts.`);
-    return undefined;
-  }
+  const { values } = parseArgs({
+    options: {
+      part: { type: 'string', default: 'throughput' },
+      rounds: { type: 'string', default: '5' },
+      sagas: { type: 'string', default: '50' },
+      'at-once': { type: 'string', default: '1,10,100' },
+      write: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      accept: { type: 'boolean', default: false },
+    },
+  });
+  if (!['throughput', 'waiting'].includes(values.part)) throw new ExpectedError(`--part: there is no ${values.part}`);
+  return {
+    ...values,
+    rounds: whole('rounds', values.rounds),
+    sagas: whole('sagas', values.sagas),
+    atOnce: values['at-once'].split(',').map((number) => whole('at-once', number)),
+  };
 }
 
 function whole(option: string, value: string): number {
   if (/^[1-9]\d*$/.test(value)) return Number(value);
-  throw new Error(`--${option}: ${value} is not a whole number above 0`);
+  throw new ExpectedError(`--${option}: ${value} is not a whole number above 0`);
 }
 
 runProgram(module, main);

@@ -19,7 +19,6 @@ export interface ThroughputOptions {
    */
   sagas: number;
   atOnce: readonly number[];
-  say: (line: string) => void;
 }
 
 type ContestantName = 'bare' | 'bare, same shape' | 'ours' | 'ours, journal in PostgreSQL';
@@ -58,10 +57,10 @@ interface ThroughputFigures {
 
 export async function measureThroughput(
   built: Built,
-  { rounds, sagas, atOnce, say }: ThroughputOptions,
+  { rounds, sagas, atOnce }: ThroughputOptions,
 ): Promise<ThroughputFigures> {
   const stand = await Stand.start(built, { postgres: true });
-  if (stand.postgres === undefined) say('left out: a journal in PostgreSQL, for there is no PostgreSQL here');
+  if (stand.postgres === undefined) console.log('left out: a journal in PostgreSQL, for there is no PostgreSQL here');
   try {
     const contestants = await startContestants(stand);
     const cells = orderNames.flatMap((order) =>
@@ -75,7 +74,7 @@ export async function measureThroughput(
         await measureCell(contestant, series, Math.max(sagas, 4 * series.atOnce), round > 0);
       }
       const name = round === 0 ? 'warmed up' : `round ${round} of ${rounds}`;
-      say(`${stand.serverName}: ${name}, load ${load().toFixed(1)}`);
+      console.log(`${stand.serverName}: ${name}, load ${load().toFixed(1)}`);
     }
     return { server: stand.serverName, series: cells.map(({ series }) => series) };
   } finally {

@@ -14,11 +14,7 @@ interface WaitingFigures {
 }
 
 /** @returns figures for none, a tenth, half and all of them, in one worker one after another */
-export async function measureWaiting(
-  built: Built,
-  sagas: number,
-  say: (line: string) => void,
-): Promise<WaitingFigures[]> {
+export async function measureWaiting(built: Built, sagas: number): Promise<WaitingFigures[]> {
   const stand = await Stand.start(built);
   try {
     const { pid } = await stand.startWorker('plain');
@@ -39,7 +35,7 @@ export async function measureWaiting(
       await closedLoop(most - started.length, 50, start);
       const queryMs = { oldest: await query(started[0]), newest: await query(started.at(-1)) };
       figures.push({ sagas: started.length, workerMiB: residentMiB(pid), queryMs });
-      say(`${started.length} wait`);
+      console.log(`${started.length} wait`);
     }
     return figures;
   } finally {
