@@ -133,16 +133,14 @@ export class Project {
     return this.inside('worker', ['node', 'dist/starter.js', ...args], { input });
   }
 
-  async containerOf(service: string): Promise<string> {
-    return (await this.compose(['ps', '--all', '--quiet', service])).stdout.trim();
+  /** What the engine knows of the service's container. */
+  async inspect(service: string, format: string): Promise<string> {
+    const container = (await this.compose(['ps', '--all', '--quiet', service])).stdout.trim();
+    return (await this.docker(['inspect', '--format', format, container])).stdout.trim();
   }
 
-  async stateOf(container: string): Promise<EngineState> {
-    return JSON.parse((await this.docker(['inspect', '--format', '{{json .State}}', container])).stdout) as EngineState;
-  }
-
-  async imageOf(service: string): Promise<string> {
-    return (await this.docker(['inspect', '--format', '{{.Image}}', await this.containerOf(service)])).stdout.trim();
+  async stateOf(service: string): Promise<EngineState> {
+    return JSON.parse(await this.inspect(service, '{{json .State}}')) as EngineState;
   }
 
   docker(args: readonly string[]): Promise<Said> {
