@@ -15,7 +15,7 @@ import { SagaFailedError } from '../src/client/errors';
 import type { SagaHandle } from '../src/client/handle';
 import { bundleBytes, type Built } from './built';
 import { markdownTable } from './markdown';
-import { newReference, provisionRequest, Stand, type Order } from './stand';
+import { newReference, provisionRequest, startStand, type Order, type Stand } from './stand';
 
 /** Longer than a workflow task takes on a busy machine; and a dozen sagas still fit a few seconds. */
 const staggerMs = 150;
@@ -54,7 +54,7 @@ export async function checkCounts(built: Built, accept: boolean): Promise<string
 }
 
 async function count(built: Built, kept: Kept): Promise<Kept> {
-  const stand = await Stand.start(built, { staggerMs });
+  const stand = await startStand(built, { staggerMs });
   try {
     for (const kind of ['bare', 'plain', 'encrypted'] as const) await stand.startWorker(kind);
     const client = stand.clientFor('bare');

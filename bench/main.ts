@@ -19,7 +19,7 @@ import { buildWorkers, type Built } from './built';
 import { checkCounts } from './counts';
 import { writeReport } from './markdown';
 import { load } from './process-figures';
-import { Stand } from './stand';
+import { closeAllStands } from './stand';
 import { measureThroughput, throughputReport } from './throughput';
 import { measureWaiting, waitingReport } from './waiting';
 
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const built = await buildWorkers();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
-      void Promise.allSettled([Stand.closeAll(), built.remove()]).then(() => process.exit(130));
+      void Promise.allSettled([closeAllStands(), built.remove()]).then(() => process.exit(130));
     });
   }
   try {

@@ -16,7 +16,6 @@ import type { CartItem, ProvisionServersRequest } from '../src/domain/requests';
 import { migrate } from '../src/journal/migrate';
 import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
-import type { Part } from '../deploy/stack/part';
 import { startPostgres } from '../deploy/stack/postgres';
 import { postgresFolder } from '../deploy/stack/programs';
 import { startDevServer } from '../scripts/dev-server';
@@ -40,104 +39,78 @@ export type WorkerKind = 'plain' | 'encrypted' | 'postgres' | 'bare';
 
 const payloadKeys = `bench:${Buffer.alloc(32, 1).toString('base64')}`;
 
-interface Postgres {
-  /** Has the journal's tables. */
-  url: string;
-  server: Part;
+/** Each ends one stand. */
+const standing = new Set<() => Promise<void>>();
+
+/** For whoever is told to stop in the middle. */
+export async function closeAllStands(): Promise<void> {
+  await Promise.all([...standing].map((close) => close()));
 }
 
-export class Stand {
-  private static readonly standing = new Set<Stand>();
-  private readonly workers = new Set<RunningProcess>();
+export type Stand = Awaited<ReturnType<typeof startStand>>;
 
-  private constructor(
-    private readonly built: Built,
-    /** For a table: which server it is. */
-    readonly serverName: string,
-    private readonly providerUrl: string,
-    private readonly temporalEnvironment: Record<string, string>,
-    private readonly connection: Connection,
-    private readonly namespace: string,
-    private readonly folder: string,
-    readonly postgres: Postgres | undefined,
-    private readonly end: () => Promise<void>,
-  ) {}
-
-  static async start(built: Built, { staggerMs = 0, postgres = false }: StandOptions = {}): Promise<Stand> {
-    const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
-    const stub = await startProcess('bench/provider-stub.ts', { STUB_STAGGER_MS: String(staggerMs) });
-    const temporal = await resolveTemporal();
-    // None where the environment names a server that runs already.
-    const server = temporal.kind === 'cli' ? await startDevServer({ cli: temporal.path, ui: false }) : undefined;
-    const environment = server
-      ? { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' }
-      : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
-    const database = postgres ? await startDatabase(folder) : undefined;
-    const config = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
-    const connection = await Connection.connect(config.temporal.connectionOptions);
-    const serverName = server ? 'dev server, in memory' : 'TEMPORAL_ADDRESS';
-    const end = async () => {
-      await connection.close();
-      await server?.stop();
-      await stub.kill('SIGKILL');
-      await database?.server.kill();
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-    };
-    const { namespace } = config;
-    const stand = new Stand(built, serverName, stub.ready, environment, connection, namespace, folder, database, end);
-    Stand.standing.add(stand);
-    return stand;
-  }
-
-  /** For whoever is told to stop in the middle. */
-  static async closeAll(): Promise<void> {
-    await Promise.all([...Stand.standing].map((stand) => stand.close()));
-  }
-
-  /** Each kind has a task queue and a journal of its own. */
-  async startWorker(kind: WorkerKind): Promise<RunningProcess> {
-    const worker = await startProcess(kind === 'bare' ? this.built.bareWorker : this.built.worker, {
-      ...this.temporalEnvironment,
-      PROVIDER_BASE_URL: this.providerUrl,
-      SERVER_POINTERS: '/vm_object_ids',
-      TASK_QUEUE: `bench-${kind}`,
-      // Never the one that a user of this machine has.
-      JOURNAL_URL: (kind === 'postgres' && this.postgres?.url) || `file:${join(this.folder, `journal-${kind}.db`)}`,
-      ...(kind === 'encrypted' ? { PAYLOAD_KEYS: payloadKeys } : { PAYLOAD_ENCRYPTION: 'off' }),
-    });
-    this.workers.add(worker);
-    return worker;
-  }
+export async function startStand(built: Built, { staggerMs = 0, postgres = false }: StandOptions = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
+  const stub = await startProcess('bench/provider-stub.ts', { STUB_STAGGER_MS: String(staggerMs) });
+  const temporal = await resolveTemporal();
+  // None where the environment names a server that runs already.
+  const server = temporal.kind === 'cli' ? await startDevServer({ cli: temporal.path, ui: false }) : undefined;
+  const environment = server
+    ? { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' }
+    : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
+  const database = postgres ? await startDatabase(folder) : undefined;
+  const config = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
+  const connection = await Connection.connect(config.temporal.connectionOptions);
+  const workers: RunningProcess[] = [];
+  const close = async () => {
+    standing.delete(close);
+    await Promise.all(workers.map((worker) => worker.kill('SIGKILL')));
+    await connection.close();
+    await server?.stop();
+    await stub.kill('SIGKILL');
+    await database?.server.kill();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  standing.add(close);
 
   /** As a backend has it, for sagas that the worker of this kind runs. */
-  clientFor(kind: WorkerKind): Client {
-    const { connection, namespace } = this;
+  const clientFor = (kind: WorkerKind) => {
     const keys = kind === 'encrypted' ? parsePayloadKeys(payloadKeys) : undefined;
-    return new Client({
-      ...{ connection, namespace },
-      ...(kind === 'bare' ? {} : { dataConverter: createDataConverter(keys) }),
-    });
-  }
-
-  sagasFor(kind: Exclude<WorkerKind, 'bare'>): OrderSagaClient {
-    return new OrderSagaClient(this.clientFor(kind), { taskQueue: `bench-${kind}` });
-  }
-
-  /** Runs a workflow of `bare/workflows.ts` to its end. */
-  async runBare(workflow: 'bareOneAfterAnother' | 'bareSideBySide', request: ProvisionServersRequest): Promise<void> {
-    const workflowId = `${workflow}/${request.reference}`;
-    await this.clientFor('bare').workflow.execute(workflow, { workflowId, taskQueue: 'bench-bare', args: [request] });
-  }
-
-  async close(): Promise<void> {
-    Stand.standing.delete(this);
-    await Promise.all([...this.workers].map((worker) => worker.kill('SIGKILL')));
-    await this.end();
-  }
+    const converter = kind === 'bare' ? {} : { dataConverter: createDataConverter(keys) };
+    return new Client({ connection, namespace: config.namespace, ...converter });
+  };
+  return {
+    /** For a table: which server it is. */
+    serverName: server ? 'dev server, in memory' : 'TEMPORAL_ADDRESS',
+    postgres: database?.server,
+    /** Each kind has a task queue and a journal of its own. */
+    startWorker: async (kind: WorkerKind): Promise<RunningProcess> => {
+      const worker = await startProcess(kind === 'bare' ? built.bareWorker : built.worker, {
+        ...environment,
+        PROVIDER_BASE_URL: stub.ready,
+        SERVER_POINTERS: '/vm_object_ids',
+        TASK_QUEUE: `bench-${kind}`,
+        // Never the one that a user of this machine has.
+        JOURNAL_URL: (kind === 'postgres' && database?.url) || `file:${join(folder, `journal-${kind}.db`)}`,
+        ...(kind === 'encrypted' ? { PAYLOAD_KEYS: payloadKeys } : { PAYLOAD_ENCRYPTION: 'off' }),
+      });
+      workers.push(worker);
+      return worker;
+    },
+    clientFor,
+    sagasFor: (kind: Exclude<WorkerKind, 'bare'>) =>
+      new OrderSagaClient(clientFor(kind), { taskQueue: `bench-${kind}` }),
+    /** Runs a workflow of `bare/workflows.ts` to its end. */
+    runBare: async (workflow: 'bareOneAfterAnother' | 'bareSideBySide', request: ProvisionServersRequest) => {
+      const workflowId = `${workflow}/${request.reference}`;
+      await clientFor('bare').workflow.execute(workflow, { workflowId, taskQueue: 'bench-bare', args: [request] });
+    },
+    close,
+  };
 }
 
-/** With what docker-compose.yml tells its own. @returns undefined where the system has no PostgreSQL */
-async function startDatabase(folder: string): Promise<Postgres | undefined> {
+/** With what docker-compose.yml tells its own, and the journal's tables. @returns undefined where there is no PostgreSQL */
+async function startDatabase(folder: string) {
   const programs = postgresFolder();
   if (programs === undefined) return undefined;
   // The server may run as another user.

@@ -8,8 +8,8 @@
 import type { ProvisionServersRequest } from '../src/domain/requests';
 import type { Built } from './built';
 import { markdownTable, type Cell } from './markdown';
-import { cpuMs, cpuMsWithChildren, load } from './process-figures';
-import { provisionRequest, Stand } from './stand';
+import { cpuMs, load } from './process-figures';
+import { provisionRequest, startStand, type Stand } from './stand';
 import { closedLoop, median, ratioOfRounds } from './statistics';
 
 export interface ThroughputOptions {
@@ -59,7 +59,7 @@ export async function measureThroughput(
   built: Built,
   { rounds, sagas, atOnce }: ThroughputOptions,
 ): Promise<ThroughputFigures> {
-  const stand = await Stand.start(built, { postgres: true });
+  const stand = await startStand(built, { postgres: true });
   if (stand.postgres === undefined) console.log('left out: a journal in PostgreSQL, for there is no PostgreSQL here');
   try {
     const contestants = await startContestants(stand);
@@ -96,7 +96,7 @@ async function startContestants(stand: Stand): Promise<Contestant[]> {
     await ours('ours', 'plain'),
   ];
   if (stand.postgres === undefined) return contestants;
-  const journalPid = stand.postgres.server.pid;
+  const journalPid = stand.postgres.pid;
   return [...contestants, { ...(await ours('ours, journal in PostgreSQL', 'postgres')), journalPid }];
 }
 
@@ -105,7 +105,7 @@ function newSeries(order: OrderName, contestant: ContestantName, atOnce: number)
 }
 
 async function measureCell({ workerPid, journalPid, run }: Contestant, series: Series, total: number, counts: boolean) {
-  const spent = () => [cpuMs(workerPid), journalPid && cpuMsWithChildren(journalPid)] as const;
+  const spent = () => [cpuMs(workerPid), journalPid && cpuMs(journalPid, true)] as const;
   const before = spent();
   const { seconds, latenciesMs } = await closedLoop(total, series.atOnce, async () => {
     await run(provisionRequest({ firewalls: series.order === 'firewalls' }));

@@ -3,7 +3,7 @@ import type { SagaHandle } from '../src/client/handle';
 import type { Built } from './built';
 import { markdownTable } from './markdown';
 import { residentMiB } from './process-figures';
-import { newReference, Stand } from './stand';
+import { newReference, startStand } from './stand';
 import { closedLoop, timed } from './statistics';
 
 interface WaitingFigures {
@@ -15,7 +15,7 @@ interface WaitingFigures {
 
 /** @returns figures for none, a tenth, half and all of them, in one worker one after another */
 export async function measureWaiting(built: Built, sagas: number): Promise<WaitingFigures[]> {
-  const stand = await Stand.start(built);
+  const stand = await startStand(built);
   try {
     const { pid } = await stand.startWorker('plain');
     const client = stand.sagasFor('plain');

@@ -11,12 +11,11 @@
  *   tsx scripts/temporal-cli.ts    does this, then prints the address or the path
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, interceptors, request } from 'undici';
 import { ExpectedError, runProgram } from './program';
-import { alone, cacheFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
+import { cachedFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
 
 /** The release that this project is tested with; its server is 1.29.1. */
 const cliVersion = '1.5.1';
@@ -54,31 +53,22 @@ export async function resolveCli(env: NodeJS.ProcessEnv = process.env): Promise<
   const installed = onPath('temporal', env);
   if (installed !== undefined) return installed;
 
-  const cached = join(cacheFolder(env), `temporal-${cliVersion}-sqlite-${sqliteVersion}`, 'temporal');
-  if (isExecutable(cached)) return cached;
-
-  mkdirSync(dirname(cached), { recursive: true });
-  return alone(`${dirname(cached)}.lock`, async () => {
-    // Another process may have got it while this one waited.
-    if (isExecutable(cached)) return cached;
+  const name = `temporal-${cliVersion}-sqlite-${sqliteVersion}`;
+  const folder = await cachedFolder(name, 'temporal', env, async (making) => {
     const tried: string[] = [];
     for (const [how, get] of Object.entries({ download: downloadCli, go: buildCli })) {
-      const folder = mkdtempSync(join(dirname(cached), `${how}-`));
       try {
-        // The name appears only when the file is whole: a rename inside one folder is atomic.
-        renameSync(await get(folder, env), cached);
-        return cached;
+        return await get(making, env);
       } catch (error) {
         tried.push(`${how}: ${error instanceof Error ? error.message : String(error)}`);
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
       }
     }
     throw new NoTemporalError(whatToDo(tried));
   });
+  return join(folder, 'temporal');
 }
 
-async function downloadCli(folder: string): Promise<string> {
+async function downloadCli(folder: string): Promise<void> {
   const machine = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`;
   const archive = `https://github.com/temporalio/cli/releases/download/v${cliVersion}/temporal_cli_${cliVersion}_${machine}.tar.gz`;
   const limits = { connect: { timeout: silenceMaxMs }, headersTimeout: silenceMaxMs, bodyTimeout: silenceMaxMs };
@@ -87,13 +77,11 @@ async function downloadCli(folder: string): Promise<string> {
   if (statusCode !== 200) throw new Error(`it is answered with ${statusCode}`);
   const tar = spawn('tar', ['-xz', '-C', folder, 'temporal'], { stdio: ['pipe', 'ignore', 'pipe'] });
   await Promise.all([pipeline(body, tar.stdin), endOf(tar)]);
-  return join(folder, 'temporal');
 }
 
-async function buildCli(folder: string, env: NodeJS.ProcessEnv): Promise<string> {
+async function buildCli(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   const announce = () => process.stderr.write('building the Temporal CLI with Go (once, about three minutes)…\n');
   await goInstall([goModule], folder, env, announce, [`modernc.org/sqlite@v${sqliteVersion}`]);
-  return join(folder, 'temporal');
 }
 
 function whatToDo(tried: readonly string[]): string {

@@ -3,12 +3,12 @@
  * ours stays in the project's cache, so that a second run is quick; nothing else of it is left.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ExpectedError } from '../../scripts/program';
-import { cacheFolder, goInstall, onPath } from '../../scripts/program-cache';
+import { cachedFolder, cacheFolder, goInstall, onPath } from '../../scripts/program-cache';
 import { untilReady } from '../../scripts/reachable';
 import { attempt, succeeded, type Command } from './command';
 
@@ -98,7 +98,7 @@ function whatIsMissing(program: string): string {
   return `no Docker engine can be reached, and there is no \`${program}\` to start one with (Debian: the packages docker.io and iptables)`;
 }
 
-const composeModule = 'github.com/docker/compose/v2/cmd@v2.39.4';
+const composeVersion = '2.39.4';
 
 /**
  * Compose v2: the engine's plugin, or where there is none, as with Debian's engine, built from its module into the
@@ -110,15 +110,14 @@ const composeModule = 'github.com/docker/compose/v2/cmd@v2.39.4';
 export async function provideCompose(env: NodeJS.ProcessEnv): Promise<{ DOCKER_CONFIG?: string }> {
   const plugin = await attempt('docker', ['compose', 'version', '--short'], { env, withinMs: 20_000 });
   if (plugin.status === 0 && /^v?([2-9]|\d\d)\./.test(plugin.stdout.trim())) return {};
-  const config = join(cacheFolder(), `docker-${composeModule.replaceAll('/', '-')}`);
-  const program = join(config, 'cli-plugins', 'docker-compose');
-  if (existsSync(program)) return { DOCKER_CONFIG: config };
-  mkdirSync(join(config, 'cli-plugins'), { recursive: true });
+  const plugins = 'cli-plugins';
   const say = () => process.stderr.write('building Compose with Go (once, about two minutes)…\n');
-  await goInstall([composeModule], config, process.env, say).catch((error: unknown) => {
+  const config = await cachedFolder(`docker-compose-${composeVersion}`, plugins, process.env, async (making) => {
+    await goInstall([`github.com/docker/compose/v2/cmd@v${composeVersion}`], making, process.env, say);
+    mkdirSync(join(making, plugins));
+    renameSync(join(making, 'cmd'), join(making, plugins, 'docker-compose'));
+  }).catch((error: unknown) => {
     throw new NoContainersError(`there is no \`docker compose\`, and it cannot be built: ${(error as Error).message}`);
   });
-  // The name appears only when the program is whole.
-  renameSync(join(config, 'cmd'), program);
   return { DOCKER_CONFIG: config };
 }
