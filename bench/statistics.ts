@@ -1,13 +1,11 @@
 /** Measures jobs. Of measured values: the middle, and how two of the same rounds compare. */
 
-interface LoopFigures {
-  /** From the first start to the last end. */
-  seconds: number;
-  latenciesMs: number[];
-}
-
-/** So many jobs, so many of them at once: each that ends makes room for the next. */
-export async function closedLoop(total: number, atOnce: number, job: () => Promise<void>): Promise<LoopFigures> {
+/**
+ * So many jobs, so many of them at once: each that ends makes room for the next.
+ *
+ * @returns the seconds from the first start to the last end, and how long each took
+ */
+export async function closedLoop(total: number, atOnce: number, job: () => Promise<void>) {
   const latenciesMs: number[] = [];
   let started = 0;
   const lane = async () => {

@@ -10,11 +10,7 @@ interface Service {
   image: string;
   command?: string[];
   environment: Variables;
-  ports?: string[];
-  restart?: string;
-  depends_on?: Record<string, { condition: string }>;
   stop_grace_period?: string;
-  healthcheck?: { test: string[] };
 }
 
 /**
