@@ -11,17 +11,9 @@ import { quiet } from '../scripts/workflow-bundle';
 
 const root = join(__dirname, '..');
 
-export type BundleName = 'plain' | 'encrypted' | 'bare';
+export type Built = Awaited<ReturnType<typeof buildWorkers>>;
 
-export interface Built {
-  /** Paths in the project, for `startProcess`. */
-  worker: string;
-  bareWorker: string;
-  bundles: Record<BundleName, string>;
-  remove: () => Promise<void>;
-}
-
-export async function buildWorkers(): Promise<Built> {
+export async function buildWorkers() {
   const cache = join(root, '.cache');
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'bench-'));
@@ -40,6 +32,7 @@ export async function buildWorkers(): Promise<Built> {
     throw error;
   }
   return {
+    /** Paths in the project, for `startProcess`. */
     worker: relative(root, join(ours, 'worker.js')),
     bareWorker: relative(root, join(bare, 'worker.js')),
     bundles: {

@@ -14,10 +14,8 @@ import { temporal } from '@temporalio/proto';
 import { SagaFailedError } from '../src/client/errors';
 import type { SagaHandle } from '../src/client/handle';
 import { bundleBytes, type Built } from './built';
-import { bareRunner } from './contestants';
 import { markdownTable } from './markdown';
-import { newReference, provisionRequest } from './requests';
-import { Stand } from './stand';
+import { newReference, provisionRequest, startStand, type Order, type Stand } from './stand';
 
 /** Longer than a workflow task takes on a busy machine; and a dozen sagas still fit a few seconds. */
 const staggerMs = 150;
@@ -41,26 +39,22 @@ interface Kept {
 /** Runs one saga to its end. @returns its workflow's id */
 type Run = () => Promise<string>;
 
-export interface CountOptions {
-  built: Built;
-  /** Keep what is counted. */
-  accept: boolean;
-  say: (line: string) => void;
-}
-
-/** @returns what has moved, or misses a target, in sentences; none when all is well */
-export async function checkCounts({ built, accept, say }: CountOptions): Promise<string[]> {
+/**
+ * @param accept keeps what is counted
+ * @returns what has moved, or misses a target, in sentences; none when all is well
+ */
+export async function checkCounts(built: Built, accept: boolean): Promise<string[]> {
   const kept = JSON.parse(readFileSync(keptPath, 'utf8')) as Kept;
   const counted = await count(built, kept);
-  say(table(counted));
+  console.log(table(counted));
   if (!accept) return [...differences(kept, counted), ...missedTargets(counted)];
   writeFileSync(keptPath, `${JSON.stringify(counted, null, 2)}\n`);
-  say('accepted: bench/counts.json');
+  console.log('accepted: bench/counts.json');
   return missedTargets(counted);
 }
 
 async function count(built: Built, kept: Kept): Promise<Kept> {
-  const stand = await Stand.start(built, { staggerMs });
+  const stand = await startStand(built, { staggerMs });
   try {
     for (const kind of ['bare', 'plain', 'encrypted'] as const) await stand.startWorker(kind);
     const client = stand.clientFor('bare');
@@ -83,19 +77,17 @@ async function count(built: Built, kept: Kept): Promise<Kept> {
 
 const only = (name: string, counts: HistoryCounts): Kept => ({ sagas: { [name]: counts }, bundles: {} });
 
-type Order = Parameters<typeof provisionRequest>[0];
-const noFirewalls: Order = { items: 2, firewalls: false };
-const firewalls: Order = { items: 2, firewalls: true };
+const noFirewalls: Order = { firewalls: false };
+const firewalls: Order = { firewalls: true };
 const refused: Order = { ...noFirewalls, refused: true };
 
 function runsOn(stand: Stand): Record<string, Run> {
   const sagas = stand.sagasFor('plain');
   const encrypted = stand.sagasFor('encrypted');
-  const bare = bareRunner(stand, 'bareSideBySide');
   let vmObjectId = 1_000_000;
   const runBare = async (order: Order) => {
     const request = provisionRequest(order);
-    await bare(request).catch(asExpected(WorkflowFailedError, order));
+    await stand.runBare('bareSideBySide', request).catch(asExpected(WorkflowFailedError, order));
     return `bareSideBySide/${request.reference}`;
   };
   const runOurs = (order: Order, client = sagas) => ended(client.provision(provisionRequest(order)), order);
@@ -140,31 +132,23 @@ function differences(kept: Kept, counted: Kept): string[] {
   return [...new Set([...before.keys(), ...now.keys()])].flatMap((what) => {
     const [was, is] = [before.get(what), now.get(what)];
     if (was === undefined || is === undefined) return [`${what}: ${was === undefined ? 'is new' : 'is gone'}`];
-    const tolerance = what.endsWith(titles.bytes) ? bytesTolerance : what.endsWith(ofCode) ? bundleTolerance : 0;
+    const tolerance = what.startsWith(ofBundles) ? bundleTolerance : what.endsWith(': bytes') ? bytesTolerance : 0;
     if (Math.abs(is - was) <= was * tolerance) return [];
     const by = is > was ? `${is - was} more` : `${was - is} fewer`;
     return [`${what}: ${by} than kept (${was} → ${is})`];
   });
 }
 
-const titles: Record<keyof HistoryCounts, string> = {
-  events: 'events',
-  workflowTasks: 'workflow tasks',
-  searchAttributeUpserts: 'search-attribute upserts',
-  memoUpserts: 'memo upserts',
-  bytes: 'bytes of history',
-};
-const fields = Object.keys(titles) as (keyof HistoryCounts)[];
-const ofCode = 'bytes of code';
+const ofBundles = 'workflow bundle, bytes of code';
 
 /** By what they say. */
 function numbersIn({ sagas, bundles }: Kept): Map<string, number> {
-  return new Map([
-    ...Object.entries(sagas).flatMap(([name, counts]) =>
-      fields.map((field) => [`${name}: ${titles[field]}`, counts[field]] as const),
+  const groups: Record<string, Record<string, number>> = { ...sagas, [ofBundles]: bundles };
+  return new Map(
+    Object.entries(groups).flatMap(([group, numbers]) =>
+      Object.entries(numbers).map(([name, number]) => [`${group}: ${name}`, number] as const),
     ),
-    ...Object.entries(bundles).map(([name, bytes]) => [`workflow bundle, ${name}: ${ofCode}`, bytes] as const),
-  ]);
+  );
 }
 
 /** Against the bare workflow of the same shape. */
@@ -199,24 +183,15 @@ function missedTargets({ sagas }: Kept): string[] {
 }
 
 function table({ sagas, bundles }: Kept): string {
-  const ofSagas = markdownTable(
-    ['saga', ...fields.map((field) => titles[field])],
-    Object.entries(sagas).map(([name, counts]) => [name, ...fields.map((field) => counts[field])]),
-  );
-  return `${ofSagas}\n\n${markdownTable(['workflow bundle', ofCode], Object.entries(bundles))}`;
+  const fields = Object.keys(Object.values(sagas)[0] ?? {}) as (keyof HistoryCounts)[];
+  const rows = Object.entries(sagas).map(([name, counts]) => [name, ...fields.map((field) => counts[field])]);
+  return `${markdownTable(['saga', ...fields], rows)}\n\n${markdownTable([ofBundles, ''], Object.entries(bundles))}`;
 }
 
 type History = temporal.api.history.v1.IHistory;
 
-/** What one saga left on the server. */
-export interface HistoryCounts {
-  events: number;
-  workflowTasks: number;
-  searchAttributeUpserts: number;
-  memoUpserts: number;
-  /** As protobuf, without the names of the processes, which are as long as the machine's. */
-  bytes: number;
-}
+/** What one saga left on the server; `bytes` as protobuf, without the names of processes, as long as the machine's. */
+type HistoryCounts = Record<'events' | 'workflowTasks' | 'searchAttributeUpserts' | 'memoUpserts' | 'bytes', number>;
 
 const { EventType, TaskQueueKind } = temporal.api.enums.v1;
 

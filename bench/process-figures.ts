@@ -5,24 +5,20 @@ import { loadavg } from 'node:os';
 /** The kernel counts in hundredths of a second, on every architecture. */
 const tickMs = 10;
 
-/** Processor time of all its threads so far. */
-export function cpuMs(pid: number): number | undefined {
-  const stat = statOf(pid);
-  return stat && (stat.utime + stat.stime) * tickMs;
-}
-
 /**
- * Processor time so far of a server that has a process for each connection: its own, and that of its children, also of
- * those that ended.
+ * Processor time of all its threads so far; of a server that has a process for each connection with that of its
+ * children, also of those that ended.
  */
-export function cpuMsWithChildren(pid: number): number | undefined {
+export function cpuMs(pid: number, withChildren = false): number | undefined {
   const own = statOf(pid);
   if (own === undefined) return undefined;
-  const children = processes()
-    .map(statOf)
-    .filter((stat) => stat?.parent === pid);
-  const ticks = [own.cutime, own.cstime, ...[own, ...children].map((stat) => (stat ? stat.utime + stat.stime : 0))];
-  return ticks.reduce((sum, each) => sum + each, 0) * tickMs;
+  const children = withChildren
+    ? processes()
+        .map(statOf)
+        .filter((stat) => stat?.parent === pid)
+    : [];
+  const ended = withChildren ? own.cutime + own.cstime : 0;
+  return [own, ...children].reduce((ticks, stat) => ticks + (stat ? stat.utime + stat.stime : 0), ended) * tickMs;
 }
 
 function processes(): number[] {

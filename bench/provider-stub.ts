@@ -9,6 +9,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { runProgram } from '../scripts/program';
 
 const staggerMs = Number(process.env['STUB_STAGGER_MS'] ?? 0);
 
@@ -97,7 +98,4 @@ async function main(): Promise<void> {
   console.log(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
 }
 
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
-});
+runProgram(module, main);

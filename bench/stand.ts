@@ -5,34 +5,30 @@
  *   client ──▶ server ◀── worker ──▶ stub
  *                           └──▶ journal
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../src/client/client';
 import { readClientConfig } from '../src/config';
+import type { CartItem, ProvisionServersRequest } from '../src/domain/requests';
 import { migrate } from '../src/journal/migrate';
 import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
+import { startPostgres } from '../deploy/stack/postgres';
+import { postgresFolder } from '../deploy/stack/programs';
 import { startDevServer } from '../scripts/dev-server';
 import { startProcess, type RunningProcess } from '../scripts/processes';
+import { lowPorts } from '../scripts/reachable';
 import { resolveTemporal } from '../scripts/temporal-cli';
 import type { Built } from './built';
-import { startJournalServer, type JournalServer } from './journal-server';
 
-/** Where the dev server keeps what it knows. */
-export type Store = 'memory' | 'file';
-
-export interface StandOptions {
-  /** Ignored where TEMPORAL_ADDRESS names a server. @default 'memory' */
-  store?: Store;
+interface StandOptions {
   /** @default 0 */
   staggerMs?: number;
-  /**
-   * With a PostgreSQL for journals, where the system has one. Without it there are no workers of kind `postgres`.
-   * @default false
-   */
-  journalServer?: boolean;
+  /** With a PostgreSQL for the journal of a worker of kind `postgres`, where the system has one. @default false */
+  postgres?: boolean;
 }
 
 /**
@@ -43,112 +39,120 @@ export type WorkerKind = 'plain' | 'encrypted' | 'postgres' | 'bare';
 
 const payloadKeys = `bench:${Buffer.alloc(32, 1).toString('base64')}`;
 
-export class Stand {
-  private static readonly standing = new Set<Stand>();
-  private readonly workers = new Set<RunningProcess>();
+/** Each ends one stand. */
+const standing = new Set<() => Promise<void>>();
 
-  private constructor(
-    private readonly built: Built,
-    /** For a table: which server it is. */
-    readonly serverName: string,
-    private readonly providerUrl: string,
-    private readonly temporalEnvironment: Record<string, string>,
-    private readonly connection: Connection,
-    private readonly namespace: string,
-    private readonly folder: string,
-    /** Where journals in PostgreSQL are, if there are any. */
-    readonly journal: { server: JournalServer; url: string } | undefined,
-    private readonly end: () => Promise<void>,
-  ) {}
+/** For whoever is told to stop in the middle. */
+export async function closeAllStands(): Promise<void> {
+  await Promise.all([...standing].map((close) => close()));
+}
 
-  static async start(
-    built: Built,
-    { store = 'memory', staggerMs = 0, journalServer = false }: StandOptions,
-  ): Promise<Stand> {
-    const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
-    const stub = await startProcess('bench/provider-stub.ts', { STUB_STAGGER_MS: String(staggerMs) });
-    const server = await startServer(store, folder);
-    const environment = server
-      ? { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' }
-      : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
-    const journal = journalServer ? await startJournal() : undefined;
-    const { temporal, namespace } = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
-    const connection = await Connection.connect(temporal.connectionOptions);
-    const serverName = server ? `dev server, ${store === 'file' ? 'with a file' : 'in memory'}` : 'TEMPORAL_ADDRESS';
-    const end = async () => {
-      await connection.close();
-      await server?.stop();
-      await stub.kill('SIGKILL');
-      await journal?.server.stop();
-      await rm(folder, { recursive: true, force: true });
-    };
-    const stand = new Stand(built, serverName, stub.ready, environment, connection, namespace, folder, journal, end);
-    Stand.standing.add(stand);
-    return stand;
-  }
+export type Stand = Awaited<ReturnType<typeof startStand>>;
 
-  /** For whoever is told to stop in the middle. */
-  static async closeAll(): Promise<void> {
-    await Promise.all([...Stand.standing].map((stand) => stand.close()));
-  }
-
-  /** Each kind has a task queue and a journal of its own. */
-  async startWorker(kind: WorkerKind): Promise<RunningProcess> {
-    if (kind === 'postgres' && this.journal === undefined) throw new Error('this stand has no PostgreSQL for journals');
-    const worker = await startProcess(kind === 'bare' ? this.built.bareWorker : this.built.worker, {
-      ...this.temporalEnvironment,
-      PROVIDER_BASE_URL: this.providerUrl,
-      SERVER_POINTERS: '/vm_object_ids',
-      TASK_QUEUE: `bench-${kind}`,
-      // Never the one that a user of this machine has.
-      JOURNAL_URL: (kind === 'postgres' && this.journal?.url) || `file:${join(this.folder, `journal-${kind}.db`)}`,
-      ...(kind === 'encrypted' ? { PAYLOAD_KEYS: payloadKeys } : { PAYLOAD_ENCRYPTION: 'off' }),
-    });
-    this.workers.add(worker);
-    return worker;
-  }
+export async function startStand(built: Built, { staggerMs = 0, postgres = false }: StandOptions = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
+  const stub = await startProcess('bench/provider-stub.ts', { STUB_STAGGER_MS: String(staggerMs) });
+  const temporal = await resolveTemporal();
+  // None where the environment names a server that runs already.
+  const server = temporal.kind === 'cli' ? await startDevServer({ cli: temporal.path, ui: false }) : undefined;
+  const environment = server
+    ? { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' }
+    : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
+  const database = postgres ? await startDatabase(folder) : undefined;
+  const config = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
+  const connection = await Connection.connect(config.temporal.connectionOptions);
+  const workers: RunningProcess[] = [];
+  const close = async () => {
+    standing.delete(close);
+    await Promise.all(workers.map((worker) => worker.kill('SIGKILL')));
+    await connection.close();
+    await server?.stop();
+    await stub.kill('SIGKILL');
+    await database?.server.kill();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  standing.add(close);
 
   /** As a backend has it, for sagas that the worker of this kind runs. */
-  clientFor(kind: WorkerKind): Client {
-    const { connection, namespace } = this;
+  const clientFor = (kind: WorkerKind) => {
     const keys = kind === 'encrypted' ? parsePayloadKeys(payloadKeys) : undefined;
-    return new Client({
-      ...{ connection, namespace },
-      ...(kind === 'bare' ? {} : { dataConverter: createDataConverter(keys) }),
-    });
-  }
-
-  sagasFor(kind: Exclude<WorkerKind, 'bare'>): OrderSagaClient {
-    return new OrderSagaClient(this.clientFor(kind), { taskQueue: `bench-${kind}` });
-  }
-
-  async close(): Promise<void> {
-    Stand.standing.delete(this);
-    await Promise.all([...this.workers].map((worker) => worker.kill('SIGKILL')));
-    await this.end();
-  }
+    const converter = kind === 'bare' ? {} : { dataConverter: createDataConverter(keys) };
+    return new Client({ connection, namespace: config.namespace, ...converter });
+  };
+  return {
+    /** For a table: which server it is. */
+    serverName: server ? 'dev server, in memory' : 'TEMPORAL_ADDRESS',
+    postgres: database?.server,
+    /** Each kind has a task queue and a journal of its own. */
+    startWorker: async (kind: WorkerKind): Promise<RunningProcess> => {
+      const worker = await startProcess(kind === 'bare' ? built.bareWorker : built.worker, {
+        ...environment,
+        PROVIDER_BASE_URL: stub.ready,
+        SERVER_POINTERS: '/vm_object_ids',
+        TASK_QUEUE: `bench-${kind}`,
+        // Never the one that a user of this machine has.
+        JOURNAL_URL: (kind === 'postgres' && database?.url) || `file:${join(folder, `journal-${kind}.db`)}`,
+        ...(kind === 'encrypted' ? { PAYLOAD_KEYS: payloadKeys } : { PAYLOAD_ENCRYPTION: 'off' }),
+      });
+      workers.push(worker);
+      return worker;
+    },
+    clientFor,
+    sagasFor: (kind: Exclude<WorkerKind, 'bare'>) =>
+      new OrderSagaClient(clientFor(kind), { taskQueue: `bench-${kind}` }),
+    /** Runs a workflow of `bare/workflows.ts` to its end. */
+    runBare: async (workflow: 'bareOneAfterAnother' | 'bareSideBySide', request: ProvisionServersRequest) => {
+      const workflowId = `${workflow}/${request.reference}`;
+      await clientFor('bare').workflow.execute(workflow, { workflowId, taskQueue: 'bench-bare', args: [request] });
+    },
+    close,
+  };
 }
 
-/** @returns nothing where the environment names a server that runs already */
-async function startServer(store: Store, folder: string) {
-  const temporal = await resolveTemporal();
-  if (temporal.kind === 'address') return undefined;
-  return startDevServer({
-    cli: temporal.path,
-    ui: false,
-    ...(store === 'file' ? { dbFile: join(folder, 'temporal.db') } : {}),
-  });
-}
-
-/** @returns undefined where the system has no PostgreSQL */
-async function startJournal(): Promise<{ server: JournalServer; url: string } | undefined> {
-  const server = await startJournalServer();
-  if (server === undefined) return undefined;
-  const url = await server.createDatabase();
+/** With what docker-compose.yml tells its own, and the journal's tables. @returns undefined where there is no PostgreSQL */
+async function startDatabase(folder: string) {
+  const programs = postgresFolder();
+  if (programs === undefined) return undefined;
+  // The server may run as another user.
+  await chmod(folder, 0o755);
+  const [user, password] = ['order_saga', randomBytes(24).toString('hex')];
+  const port = String((await lowPorts(1))[0]);
+  const args = ['-c', 'max_connections=250'];
+  const server = await startPostgres({ programs, folder: join(folder, 'postgres'), port, user, password, args });
+  const url = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
   await migrate({ postgres: url });
-  return { server, url };
+  return { url, server };
 }
 
 function isOfTemporal(entry: [string, string | undefined]): entry is [string, string] {
   return entry[0].startsWith('TEMPORAL_') && entry[1] !== undefined;
+}
+
+/** What is ordered in a measurement. */
+export interface Order {
+  firewalls: boolean;
+  /** The stub refuses it. */
+  refused?: true;
+}
+
+export function newReference(): string {
+  return `B-${randomUUID()}`;
+}
+
+/** Of two items. */
+export function provisionRequest({ firewalls, refused }: Order): ProvisionServersRequest {
+  const item: CartItem = {
+    billing_cycle: 1,
+    plan_id: 17,
+    plan_type: 'cloud_servers_standard',
+    password: 'an-Example-only-1',
+    os_template_id: 3,
+  };
+  return {
+    reference: newReference(),
+    account: refused ? 'NO-12345678' : 'AB-12345678',
+    label: 'web-1',
+    items: [item, item],
+    ...(firewalls ? { firewalls: [143] } : {}),
+  };
 }

@@ -1,13 +1,11 @@
-/** Measures jobs. Of measured values: the middle, the slow end, and how two of the same rounds compare. */
+/** Measures jobs. Of measured values: the middle, and how two of the same rounds compare. */
 
-interface LoopFigures {
-  /** From the first start to the last end. */
-  seconds: number;
-  latenciesMs: number[];
-}
-
-/** So many jobs, so many of them at once: each that ends makes room for the next. */
-export async function closedLoop(total: number, atOnce: number, job: () => Promise<void>): Promise<LoopFigures> {
+/**
+ * So many jobs, so many of them at once: each that ends makes room for the next.
+ *
+ * @returns the seconds from the first start to the last end, and how long each took
+ */
+export async function closedLoop(total: number, atOnce: number, job: () => Promise<void>) {
   const latenciesMs: number[] = [];
   let started = 0;
   const lane = async () => {
@@ -28,14 +26,6 @@ export async function timed(job: () => Promise<unknown>): Promise<number> {
   const from = performance.now();
   await job();
   return performance.now() - from;
-}
-
-/** The smallest value that at least this share of all values does not exceed (nearest rank). */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const value = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
-  if (value === undefined) throw new Error('no values, no percentile');
-  return value;
 }
 
 /** Of an even number of values, the mean of the two in the middle. */

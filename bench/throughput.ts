@@ -5,24 +5,33 @@
  * for a while is busy for all of them. The first round warms up and is not counted. What is compared is compared within
  * a round.
  */
+import type { ProvisionServersRequest } from '../src/domain/requests';
 import type { Built } from './built';
-import { startContestants, type Contestant, type ContestantName } from './contestants';
 import { markdownTable, type Cell } from './markdown';
-import { cpuMs, cpuMsWithChildren, load } from './process-figures';
-import { provisionRequest } from './requests';
-import { Stand, type Store } from './stand';
-import { closedLoop, median, percentile, ratioOfRounds } from './statistics';
+import { cpuMs, load } from './process-figures';
+import { provisionRequest, startStand, type Stand } from './stand';
+import { closedLoop, median, ratioOfRounds } from './statistics';
 
 export interface ThroughputOptions {
-  built: Built;
   rounds: number;
   /**
    * Of each contestant, in each round, at each number at once; more where so many at once need more to come into step.
    */
   sagas: number;
   atOnce: readonly number[];
-  stores: readonly Store[];
-  say: (line: string) => void;
+}
+
+type ContestantName = 'bare' | 'bare, same shape' | 'ours' | 'ours, journal in PostgreSQL';
+
+/** Each makes the same provider calls for the same order. */
+interface Contestant {
+  name: ContestantName;
+  /** Its worker's process. */
+  workerPid: number;
+  /** The journal's server, where there is one. */
+  journalPid?: number;
+  /** Orders, and waits for the end. */
+  run: (request: ProvisionServersRequest) => Promise<unknown>;
 }
 
 /** One contestant at one number at once, round by round. */
@@ -38,48 +47,57 @@ interface Series {
   journalMs: number[];
 }
 
-const orders = {
-  'no firewalls': { items: 2, firewalls: false },
-  firewalls: { items: 2, firewalls: true },
-} as const;
-type OrderName = keyof typeof orders;
-const orderNames = Object.keys(orders) as OrderName[];
+const orderNames = ['no firewalls', 'firewalls'] as const;
+type OrderName = (typeof orderNames)[number];
 
-export interface ThroughputFigures {
+interface ThroughputFigures {
   server: string;
   series: Series[];
 }
 
-export async function measureThroughput(options: ThroughputOptions): Promise<ThroughputFigures[]> {
-  const figures: ThroughputFigures[] = [];
-  for (const store of process.env['TEMPORAL_ADDRESS'] ? (['memory'] as const) : options.stores) {
-    const stand = await Stand.start(options.built, { store, journalServer: true });
-    if (stand.journal === undefined) options.say('left out: a journal in PostgreSQL, for there is no PostgreSQL here');
-    try {
-      figures.push(await measureOn(stand, options));
-    } finally {
-      await stand.close();
+export async function measureThroughput(
+  built: Built,
+  { rounds, sagas, atOnce }: ThroughputOptions,
+): Promise<ThroughputFigures> {
+  const stand = await startStand(built, { postgres: true });
+  if (stand.postgres === undefined) console.log('left out: a journal in PostgreSQL, for there is no PostgreSQL here');
+  try {
+    const contestants = await startContestants(stand);
+    const cells = orderNames.flatMap((order) =>
+      atOnce.flatMap((number) =>
+        contestants.map((contestant) => ({ contestant, series: newSeries(order, contestant.name, number) })),
+      ),
+    );
+    for (let round = 0; round <= rounds; round += 1) {
+      const turned = round % cells.length;
+      for (const { contestant, series } of [...cells.slice(turned), ...cells.slice(0, turned)]) {
+        await measureCell(contestant, series, Math.max(sagas, 4 * series.atOnce), round > 0);
+      }
+      const name = round === 0 ? 'warmed up' : `round ${round} of ${rounds}`;
+      console.log(`${stand.serverName}: ${name}, load ${load().toFixed(1)}`);
     }
+    return { server: stand.serverName, series: cells.map(({ series }) => series) };
+  } finally {
+    await stand.close();
   }
-  return figures;
 }
 
-async function measureOn(stand: Stand, { rounds, sagas, atOnce, say }: ThroughputOptions): Promise<ThroughputFigures> {
-  const contestants = await startContestants(stand);
-  const cells = orderNames.flatMap((order) =>
-    atOnce.flatMap((number) =>
-      contestants.map((contestant) => ({ contestant, series: newSeries(order, contestant.name, number) })),
-    ),
-  );
-  for (let round = 0; round <= rounds; round += 1) {
-    const turned = round % cells.length;
-    for (const { contestant, series } of [...cells.slice(turned), ...cells.slice(0, turned)]) {
-      await measureCell(contestant, series, Math.max(sagas, 4 * series.atOnce), round > 0);
-    }
-    const name = round === 0 ? 'warmed up' : `round ${round} of ${rounds}`;
-    say(`${stand.serverName}: ${name}, load ${load().toFixed(1)}`);
-  }
-  return { server: stand.serverName, series: cells.map(({ series }) => series) };
+/** Starts a worker for each kind that the stand can have. */
+async function startContestants(stand: Stand): Promise<Contestant[]> {
+  const bare = await stand.startWorker('bare');
+  const ours = async (name: ContestantName, kind: 'plain' | 'postgres') => {
+    const sagas = stand.sagasFor(kind);
+    const run = async (request: ProvisionServersRequest) => (await sagas.provision(request)).result();
+    return { name, workerPid: (await stand.startWorker(kind)).pid, run };
+  };
+  const contestants: Contestant[] = [
+    { name: 'bare', workerPid: bare.pid, run: (request) => stand.runBare('bareOneAfterAnother', request) },
+    { name: 'bare, same shape', workerPid: bare.pid, run: (request) => stand.runBare('bareSideBySide', request) },
+    await ours('ours', 'plain'),
+  ];
+  if (stand.postgres === undefined) return contestants;
+  const journalPid = stand.postgres.pid;
+  return [...contestants, { ...(await ours('ours, journal in PostgreSQL', 'postgres')), journalPid }];
 }
 
 function newSeries(order: OrderName, contestant: ContestantName, atOnce: number): Series {
@@ -87,29 +105,25 @@ function newSeries(order: OrderName, contestant: ContestantName, atOnce: number)
 }
 
 async function measureCell({ workerPid, journalPid, run }: Contestant, series: Series, total: number, counts: boolean) {
-  const spent = () => [cpuMs(workerPid), journalPid && cpuMsWithChildren(journalPid)] as const;
+  const spent = () => [cpuMs(workerPid), journalPid && cpuMs(journalPid, true)] as const;
   const before = spent();
   const { seconds, latenciesMs } = await closedLoop(total, series.atOnce, async () => {
-    await run(provisionRequest(orders[series.order]));
+    await run(provisionRequest({ firewalls: series.order === 'firewalls' }));
   });
   const after = spent();
   if (!counts) return;
   series.rates.push(total / seconds);
-  series.p50Ms.push(percentile(latenciesMs, 0.5));
+  series.p50Ms.push(median(latenciesMs));
   for (const [index, list] of [series.workerMs, series.journalMs].entries()) {
     const [from, to] = [before[index], after[index]];
     if (from !== undefined && to !== undefined) list.push((to - from) / total);
   }
 }
 
-/** A column for each kind of order at each number at once. */
-export function throughputReport(figures: readonly ThroughputFigures[]): string {
-  return figures.map((one) => `### ${one.server}\n\n${comparison(one)}`).join('\n\n');
-}
-
 const ours = ['ours', 'ours, journal in PostgreSQL'] as const;
 
-function comparison({ series }: ThroughputFigures): string {
+/** A column for each kind of order at each number at once. */
+export function throughputReport({ server, series }: ThroughputFigures): string {
   const columns = series.filter(({ contestant }) => contestant === 'bare');
   const row = (title: string, cellOf: (of: (name: ContestantName) => Series | undefined) => Cell) => [
     title,
@@ -124,7 +138,7 @@ function comparison({ series }: ThroughputFigures): string {
       const [mine, theirs] = [of(name)?.[what] ?? [], of(other)?.[what] ?? []];
       return mine.length > 0 && mine.length === theirs.length ? ratioOfRounds(mine, theirs) : undefined;
     });
-  return markdownTable(
+  const table = markdownTable(
     ['median of the rounds', ...columns.map(({ order, atOnce }) => `${order}, ${atOnce} at once`)],
     [
       row('sagas/s, bare', (of) => middle(of('bare')?.rates)),
@@ -135,6 +149,7 @@ function comparison({ series }: ThroughputFigures): string {
       row('CPU of the journal’s PostgreSQL a saga, ms', (of) => middle(of('ours, journal in PostgreSQL')?.journalMs)),
     ],
   );
+  return `### ${server}\n\n${table}`;
 }
 
 const titles = { rates: 'sagas/s', p50Ms: 'p50', workerMs: 'CPU of the worker' };

@@ -3,8 +3,7 @@ import type { SagaHandle } from '../src/client/handle';
 import type { Built } from './built';
 import { markdownTable } from './markdown';
 import { residentMiB } from './process-figures';
-import { newReference } from './requests';
-import { Stand } from './stand';
+import { newReference, startStand } from './stand';
 import { closedLoop, timed } from './statistics';
 
 interface WaitingFigures {
@@ -15,12 +14,8 @@ interface WaitingFigures {
 }
 
 /** @returns figures for none, a tenth, half and all of them, in one worker one after another */
-export async function measureWaiting(
-  built: Built,
-  sagas: number,
-  say: (line: string) => void,
-): Promise<WaitingFigures[]> {
-  const stand = await Stand.start(built, { store: 'memory' });
+export async function measureWaiting(built: Built, sagas: number): Promise<WaitingFigures[]> {
+  const stand = await startStand(built);
   try {
     const { pid } = await stand.startWorker('plain');
     const client = stand.sagasFor('plain');
@@ -40,7 +35,7 @@ export async function measureWaiting(
       await closedLoop(most - started.length, 50, start);
       const queryMs = { oldest: await query(started[0]), newest: await query(started.at(-1)) };
       figures.push({ sagas: started.length, workerMiB: residentMiB(pid), queryMs });
-      say(`${started.length} wait`);
+      console.log(`${started.length} wait`);
     }
     return figures;
   } finally {

@@ -10,31 +10,24 @@ interface Service {
   image: string;
   command?: string[];
   environment: Variables;
-  ports?: string[];
-  restart?: string;
-  depends_on?: Record<string, { condition: string }>;
   stop_grace_period?: string;
-  healthcheck?: { test: string[] };
 }
 
-/** The service, with every `${VARIABLE}` put in. @throws when one is missing that must be there */
+/**
+ * The service, with every `${VARIABLE}` put in; numbers are texts, as they are in an environment.
+ *
+ * @throws when a variable is missing that must be there
+ */
 export function composeService(name: string, variables: Variables): Service {
-  const { services } = readCompose();
-  return filled(services[name], variables) as Service;
+  const filled = JSON.stringify(readCompose().services[name], (_key, value: unknown) =>
+    typeof value === 'string' || typeof value === 'number' ? interpolated(String(value), variables) : value,
+  );
+  return JSON.parse(filled) as Service;
 }
 
 export function readCompose(): { services: Record<string, Service> } {
   const text = readFileSync(join(__dirname, '..', 'docker-compose.yml'), 'utf8');
   return parse(text, { merge: true }) as { services: Record<string, Service> };
-}
-
-/** Every text in it; numbers become texts too, as they do in an environment. */
-function filled(value: unknown, variables: Variables): unknown {
-  if (typeof value === 'string') return interpolated(value, variables);
-  if (typeof value === 'number') return String(value);
-  if (Array.isArray(value)) return value.map((element: unknown) => filled(element, variables));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filled(inner, variables)]));
 }
 
 /** The two forms that the file uses: `${NAME:?what is said when it is missing}` and `${NAME:-default}`. */

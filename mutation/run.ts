@@ -6,6 +6,7 @@
  *   npm run mutate -- journal src/journal/journal.ts  this file of that room; more files after it
  */
 import type { PartialStrykerOptions } from '@stryker-mutator/api/core' with { 'resolution-mode': 'import' };
+import { runProgram } from '../scripts/program';
 import { rooms, type Room } from './rooms';
 
 const scoreMin = 85;
@@ -51,7 +52,4 @@ function optionsFor(name: string, { sources, tests }: Room): PartialStrykerOptio
   };
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
-});
+runProgram(module, () => main(process.argv.slice(2)));

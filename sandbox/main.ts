@@ -9,6 +9,7 @@
  *     SANDBOX_SEED          decides which calls are struck, and how; default 1
  *     SANDBOX_SETTINGS      JSON: any of `settings.ts`
  */
+import { once } from 'node:events';
 import { z } from 'zod';
 import { Sandbox, type SandboxOptions } from './server';
 import type { SettingsPatch } from './settings';
@@ -47,29 +48,15 @@ function optionsFrom(environment: NodeJS.ProcessEnv): SandboxOptions {
   };
 }
 
-function whyNot(error: unknown): string {
-  if (error instanceof z.ZodError) return `these settings are wrong:\n${z.prettifyError(error)}`;
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE')
-    return `port ${process.env['SANDBOX_PORT']} is in use; set SANDBOX_PORT to another port, or to 0 for any free port`;
-  return message;
-}
-
 async function main(): Promise<void> {
   const sandbox = await Sandbox.start(optionsFrom(process.env));
-  let stopping = false;
-  const stop = (signal: NodeJS.Signals) => {
-    if (stopping) return;
-    stopping = true;
-    process.stderr.write(`stopping on ${signal}\n`);
-    void sandbox.close().then(() => process.exit(0));
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
   process.stdout.write(`sandbox ready: ${sandbox.url}\n`);
+  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+  await sandbox.close();
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`The sandbox cannot start: ${whyNot(error)}\n`);
-  process.exit(1);
+  const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+  process.stderr.write(`The sandbox cannot start: ${why}\n`);
+  process.exitCode = 1;
 });

@@ -1,5 +1,5 @@
 /** What the interface does with a complete call: it checks the credentials, and lets the right row work on it. */
-import type { Destination } from './endpoints';
+import type { Destination, EndpointName } from './endpoints';
 import type { Oddity } from './fault-kinds';
 import type { Ledger } from './ledger';
 import { Orders } from './orders';
@@ -22,18 +22,32 @@ export interface ProviderRequest {
   overlaps?: boolean;
 }
 
+type Asked = Pick<ProviderRequest, 'query' | 'body' | 'oddity'> & Pick<Destination, 'pathId'>;
+
 export class Provider {
   readonly servers: Servers;
-  private readonly orders: Orders;
-  private readonly subscriptions: Subscriptions;
+  private readonly rows: Record<EndpointName, (asked: Asked) => Answer>;
 
   constructor(
     ledger: Ledger,
     private readonly settings: () => Settings,
   ) {
     this.servers = new Servers(ledger, settings);
-    this.orders = new Orders(ledger, settings, () => this.servers.build());
-    this.subscriptions = new Subscriptions(ledger, settings);
+    const orders = new Orders(ledger, settings, () => this.servers.build());
+    const subscriptions = new Subscriptions(ledger, settings);
+    this.rows = {
+      'place-order': ({ body }) => orders.placeOrder(body),
+      'add-cart-item': ({ body }) => orders.addCartItem(body),
+      'delete-cart-item': ({ pathId }) => orders.deleteCartItem(pathId),
+      'place-change-order': ({ body }) => subscriptions.placeChangeOrder(body),
+      'quote-change-order': ({ body }) => subscriptions.quoteChangeOrder(body),
+      'switch-plan': ({ pathId, body }) => subscriptions.switchPlan(pathId, body),
+      'quote-plan-switch': ({ body }) => subscriptions.quoteSwitch(body),
+      'assign-firewalls': ({ pathId, body }) => this.servers.assignFirewalls(pathId, body),
+      'unassign-firewalls': ({ pathId, body }) => this.servers.unassignFirewalls(pathId, body),
+      'list-firewalls': ({ pathId, oddity }) => this.servers.listFirewalls(pathId, oddity),
+      'find-servers': ({ query, oddity }) => this.servers.findServers(query, oddity),
+    };
   }
 
   /** Works on a call; its effects are in the ledger when this returns. */
@@ -55,29 +69,6 @@ export class Provider {
     if (cartLock !== null && overlaps) refuse(cartLock, 'The cart is locked');
     const { name, row, pathId } = to;
     if (!byHand && row !== null && row >= 8) this.servers.refuseUnready(pathId);
-    switch (name) {
-      case 'place-order':
-        return this.orders.placeOrder(body);
-      case 'add-cart-item':
-        return this.orders.addCartItem(body);
-      case 'delete-cart-item':
-        return this.orders.deleteCartItem(pathId);
-      case 'place-change-order':
-        return this.subscriptions.placeChangeOrder(body);
-      case 'quote-change-order':
-        return this.subscriptions.quoteChangeOrder(body);
-      case 'switch-plan':
-        return this.subscriptions.switchPlan(pathId, body);
-      case 'quote-plan-switch':
-        return this.subscriptions.quoteSwitch(body);
-      case 'assign-firewalls':
-        return this.servers.assignFirewalls(pathId, body);
-      case 'unassign-firewalls':
-        return this.servers.unassignFirewalls(pathId, body);
-      case 'list-firewalls':
-        return this.servers.listFirewalls(pathId, oddity);
-      case 'find-servers':
-        return this.servers.findServers(query, oddity);
-    }
+    return this.rows[name]({ pathId, query, body, oddity });
   }
 }

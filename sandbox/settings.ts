@@ -60,18 +60,11 @@ const settingsSchema = z.strictObject({
   anySubscription: z.boolean().default(true),
   /** Price of one unit of a resource (rows 4 and 5). */
   resourcePrices: z.record(z.string(), z.number()).default({ vm_backup: 5, china_route: 12, vm_antiddos: 20 }),
-  /** Price of a plan (rows 6 and 7); a plan that is not listed costs 10 + plan_id modulo 40. */
-  planPrices: z.record(z.string(), z.number()).default({}),
   unavailableSubscriptions: z.array(count).default([]),
   unavailableResources: z.array(z.string()).default([]),
   unavailablePlans: z.array(count).default([]),
   /** Listed in the answer of row 5 when requested, and free. They do not make a change unavailable. */
   inapplicableResources: z.array(z.string()).default([]),
-  /**
-   * What row 6 answers for `available` after it has switched. "Whether the … switch can be placed" may mean the switch
-   * that was just placed (true), or another one to the same plan (false).
-   */
-  switchAnswersAvailable: z.boolean().default(true),
 
   /**
    * Calls to a server that are refused: the first `calls` of them after `after` others. A server that is `new` is one of
@@ -103,7 +96,7 @@ export type SettingsPatch = Partial<Settings>;
  * @throws ZodError for an unknown setting, or a wrong value
  */
 export function changed(patch: SettingsPatch, settings?: Settings): Settings {
-  const tables = (['plans', 'resourcePrices', 'planPrices'] as const).flatMap((name) =>
+  const tables = (['plans', 'resourcePrices'] as const).flatMap((name) =>
     patch[name] === undefined ? [] : [[name, { ...settings?.[name], ...patch[name] }]],
   );
   return settingsSchema.parse({ ...settings, ...patch, ...Object.fromEntries(tables) });

@@ -62,7 +62,7 @@ export class Subscriptions {
     if (!quote.available) refuse(422, 'The plan cannot be switched', ['plan_id: not available']);
     const { total, currency } = quote;
     this.ledger.tookEffect<PlanSwitched>({ type: 'planSwitched', subscriptionId, planId, total, currency });
-    return { status: 200, body: { ...quote, available: this.settings().switchAnswersAvailable } };
+    return { status: 200, body: quote };
   }
 
   private changeQuote(subscriptionId: number, resources: Resource[]): Quote {
@@ -78,8 +78,7 @@ export class Subscriptions {
   }
 
   private switchQuote(subscriptionId: number, planId: number): Quote {
-    const { planPrices, unavailablePlans } = this.settings();
-    return this.quote(subscriptionId, planPrices[planId] ?? 10 + (planId % 40), !unavailablePlans.includes(planId));
+    return this.quote(subscriptionId, 10 + (planId % 40), !this.settings().unavailablePlans.includes(planId));
   }
 
   private quote(subscriptionId: number, total: number, available: boolean): Quote {

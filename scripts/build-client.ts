@@ -6,6 +6,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as client from '../src/client/index';
 import { compileInto } from './build';
+import { runProgram } from './program';
 
 const root = join(__dirname, '..');
 
@@ -21,9 +22,4 @@ export async function buildClient(folder = join(root, 'packages', 'client')): Pr
   writeFileSync(join(dist, 'index.d.mts'), `export * from './client/index.js';\n`);
 }
 
-if (require.main === module) {
-  buildClient().catch((error: unknown) => {
-    console.error(error);
-    process.exitCode = 1;
-  });
-}
+runProgram(module, buildClient);

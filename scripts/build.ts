@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ExpectedError, runProgram } from './program';
 import { bundleWorkflows } from './workflow-bundle';
 
 const root = join(__dirname, '..');
@@ -19,21 +20,18 @@ async function main(): Promise<void> {
   console.log('built: dist/, with dist/workflow-bundle.js and dist/workflow-bundle.encrypted.js');
 }
 
-/** The sources do not compile; the compiler has printed why. */
-class CompileError extends Error {}
-
 /**
  * In a process of its own, so that this one can do other things meanwhile.
  *
  * @param project path of a `tsconfig` file
  * @param folder where the compiled files go
- * @throws CompileError
+ * @throws ExpectedError when the sources do not compile; the compiler has printed why
  */
 export async function compileInto(folder: string, project: string): Promise<void> {
   const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
   const child = spawn(process.execPath, [compiler, '-p', project, '--outDir', folder], { stdio: 'inherit' });
   const [status] = (await once(child, 'exit')) as [number | null];
-  if (status !== 0) throw new CompileError('the sources do not compile');
+  if (status !== 0) throw new ExpectedError('the sources do not compile');
 }
 
 /** Writes both bundles to where the worker that is compiled into this folder looks for them. */
@@ -43,9 +41,4 @@ export async function bundleInto(folder: string, { quick = false } = {}): Promis
   writeFileSync(join(folder, 'workflow-bundle.encrypted.js'), await bundleWorkflows({ quick, encrypted: true }));
 }
 
-if (require.main === module) {
-  main().catch((error: unknown) => {
-    console.error(error instanceof CompileError ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+runProgram(module, main);

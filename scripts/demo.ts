@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { Sandbox } from '../sandbox/server';
 import {
   changeOrdersOf,
@@ -22,33 +22,27 @@ import {
   placedTwice,
   switchesOf,
 } from '../sandbox/sentences';
+import { describeStep } from '../src/cli/live';
 import { OrderSagaClient } from '../src/client/client';
-import { SagaFailedError } from '../src/client/errors';
 import type { SagaHandle } from '../src/client/handle';
-import type { Waiting } from '../src/domain/progress';
+import type { StepStatus, Waiting } from '../src/domain/progress';
 import type { CartItem } from '../src/domain/requests';
 import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
-import { NoTemporalError } from './temporal-cli';
 import { provideTemporal } from './dev-server';
 import { startProcess } from './processes';
+import { runProgram } from './program';
 import { lowPorts } from './reachable';
 
-/** What a story uses. */
 interface Stage {
   sandbox: Sandbox;
   sagas: OrderSagaClient;
-  /** Deletes the run of an ended saga. */
-  forget: (workflowId: string) => Promise<void>;
-  /** Makes a reference that is unique to the story and the run of the demo. */
+  /** Makes a reference that is unique to the run of the demo. */
   reference: (name: string) => string;
 }
 
-interface Story {
-  title: string;
-  /** @returns what to print; throws when it went wrong */
-  play: (stage: Stage) => Promise<string>;
-}
+/** What to print: the steps of a saga, and what came of it. Throws when it went wrong. */
+type Story = (stage: Stage) => Promise<[SagaHandle, string]>;
 
 const item: CartItem = {
   billing_cycle: 1,
@@ -59,179 +53,105 @@ const item: CartItem = {
 };
 const account = 'AB-12345678';
 
-const stories: Story[] = [
-  {
-    title: 'Buy three servers and protect them',
-    play: async ({ sandbox, sagas, reference }) => {
-      const label = reference('buy');
-      const items = [{ ...item, quantity: 2 }, item];
-      const saga = await sagas.provision({ reference: label, account, label, items, firewalls: [143, 144] });
-      const { servers } = await resultOf(saga);
-      const [order, ...more] = ordersWithLabel(sandbox.ledger, label);
-      assert.ok(order !== undefined && more.length === 0, 'one order');
-      assert.ok(
-        servers.length === 3 && servers.every(({ vmObjectId }) => firewallsOf(sandbox.ledger, vmObjectId).length === 2),
-        'every server has both firewalls',
-      );
-      return `servers ${servers.map(({ vmObjectId }) => String(vmObjectId)).join(', ')}, each with firewalls 143 and 144`;
-    },
+const stories: Record<string, Story> = {
+  'Buy three servers and protect them': async ({ sandbox, sagas, reference }) => {
+    const label = reference('buy');
+    const items = [{ ...item, quantity: 2 }, item];
+    const request = { reference: label, account, label, items, firewalls: [143, 144] };
+    const saga = await sagas.provision(request);
+    const ids = (await saga.result()).servers.map(({ vmObjectId }) => vmObjectId);
+    assert.equal(ids.length, 3);
+    for (const id of ids) assert.deepEqual(firewallsOf(sandbox.ledger, id), [143, 144]);
+    const again = await sagas.provision(request);
+    assert.deepEqual((await again.result()).servers.length, 3);
+    assert.equal(ordersWithLabel(sandbox.ledger, label).length, 1);
+    return [saga, `servers ${ids.join(', ')}, each with firewalls 143 and 144; sent again, it is not ordered again`];
   },
-  {
-    title: 'The same order once more, after Temporal has forgotten it',
-    play: async ({ sandbox, sagas, reference, forget }) => {
-      const label = reference('forgotten');
-      const request = { reference: label, account, label, items: [item], firewalls: [143] };
-      const saga = await sagas.provision(request);
-      const { order } = await resultOf(saga);
-      await forget(saga.workflowId);
-      const again = await resultOf(await sagas.provision(request));
-      assert.ok(ordersWithLabel(sandbox.ledger, label).length === 1, 'one order');
-      assert.deepEqual(again.order, order, 'the answer is the first one’s');
-      return 'the recorded answer, from the journal; nothing was ordered again';
-    },
+  'An order that the provider refuses': async ({ sandbox, sagas, reference }) => {
+    const label = reference('refused');
+    sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label } });
+    const saga = await sagas.provision({ reference: label, account, label, items: [item, item] });
+    await assert.rejects(saga.result(), { type: 'OrderRejected' });
+    assert.deepEqual(openCartItems(sandbox.ledger), []);
+    return [saga, 'failed as OrderRejected; both cart items are deleted again'];
   },
-  {
-    title: 'An order that the provider refuses',
-    play: async ({ sandbox, sagas, reference }) => {
-      const label = reference('refused');
-      sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label } });
-      const saga = await sagas.provision({ reference: label, account, label, items: [item, item] });
-      const type = await failureOf(saga);
-      assert.ok(type === 'OrderRejected', 'it fails as OrderRejected');
-      assert.ok(openCartItems(sandbox.ledger).length === 0, 'both cart items are deleted again');
-      return 'failed as OrderRejected; both cart items are deleted again';
-    },
+  'A change order: quoted, available, placed': async ({ sandbox, sagas, reference }) => {
+    const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
+    const request = { reference: reference('change'), subscription_id: 5512, resources, guard: { maxTotal: 50 } };
+    const saga = await sagas.change(request);
+    const { quote } = await saga.result();
+    assert.equal(changeOrdersOf(sandbox.ledger, 5512).length, 1);
+    return [saga, `placed for ${quote?.total} ${quote?.currency}`];
   },
-  {
-    title: 'A change order: quoted, available, placed',
-    play: async ({ sandbox, sagas, reference }) => {
-      const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
-      const request = { reference: reference('change'), subscription_id: 5512, resources, guard: { maxTotal: 50 } };
-      const saga = await sagas.change(request);
-      const { quote } = await resultOf(saga);
-      assert.ok(changeOrdersOf(sandbox.ledger, 5512).length === 1, 'one change order');
-      return `placed for ${quote ? `${quote.total} ${quote.currency}` : 'terms that are not known'}`;
-    },
+  'A plan switch: quoted and done': async ({ sandbox, sagas, reference }) => {
+    const saga = await sagas.switch({ reference: reference('switch'), subscription_id: 5514, plan_id: 21 });
+    const { finalQuote } = await saga.result();
+    assert.equal(switchesOf(sandbox.ledger, 5514).length, 1);
+    return [saga, `switched to plan 21 for ${finalQuote?.total} ${finalQuote?.currency}`];
   },
-  {
-    title: 'A plan switch: quoted and done',
-    play: async ({ sandbox, sagas, reference }) => {
-      const saga = await sagas.switch({ reference: reference('switch'), subscription_id: 5514, plan_id: 21 });
-      const { finalQuote } = await resultOf(saga);
-      assert.ok(switchesOf(sandbox.ledger, 5514).length === 1, 'one switch');
-      return `switched to plan 21 for ${finalQuote?.total} ${finalQuote?.currency}`;
-    },
+  'A server gets exactly these firewalls': async ({ sandbox, sagas, reference }) => {
+    sandbox.addServer({ vmObjectId: 42, firewalls: [150, 151] });
+    const saga = await sagas.firewalls({ reference: reference('firewalls'), vmObjectId: 42, exactly: [143, 151] });
+    await saga.result();
+    assert.deepEqual(firewallsOf(sandbox.ledger, 42).sort(), [143, 151]);
+    return [saga, '143 assigned first, then 150 unassigned; 151 was left alone'];
   },
-  {
-    title: 'A server gets exactly these firewalls',
-    play: async ({ sandbox, sagas, reference }) => {
-      sandbox.addServer({ vmObjectId: 42, firewalls: [150, 151] });
-      const saga = await sagas.firewalls({ reference: reference('firewalls'), vmObjectId: 42, exactly: [143, 151] });
-      await resultOf(saga);
-      const now = firewallsOf(sandbox.ledger, 42);
-      assert.ok(now.length === 2 && now.includes(143) && now.includes(151), 'the server has exactly 143 and 151');
-      return '143 assigned first, then 150 unassigned; 151 was left alone';
-    },
+  'An order whose answer is lost': async ({ sandbox, sagas, reference }) => {
+    const label = reference('unknown');
+    sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label } });
+    const saga = await sagas.provision({ reference: label, account, label, items: [item], firewalls: [143] });
+    const { id } = await untilWaiting(saga, 'outcome-unknown');
+    const [order] = ordersWithLabel(sandbox.ledger, label);
+    const seen = { note: 'seen in the control panel', vmObjectIds: order?.vmObjectIds ?? [] };
+    await saga.decide('confirmPlaced', { question: id, by: 'demo', ...seen });
+    await saga.result();
+    assert.equal(ordersWithLabel(sandbox.ledger, label).length, 1);
+    return [saga, 'it waited; a person confirmed that it was placed; it was not ordered again'];
   },
-  {
-    title: 'An order whose answer is lost',
-    play: async ({ sandbox, sagas, reference }) => {
-      const label = reference('unknown');
-      sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label } });
-      const saga = await sagas.provision({ reference: label, account, label, items: [item], firewalls: [143] });
-      const waiting = await untilWaiting(saga, 'outcome-unknown');
-      const [order] = ordersWithLabel(sandbox.ledger, label);
-      const vmObjectIds = order?.vmObjectIds ?? [];
-      await saga.decide('confirmPlaced', {
-        question: waiting.id,
-        by: 'demo',
-        note: 'seen in the control panel',
-        vmObjectIds,
-      });
-      await resultOf(saga);
-      assert.ok(ordersWithLabel(sandbox.ledger, label).length === 1, 'still one order');
-      return 'it waited; a person confirmed that it was placed; it was not ordered again';
-    },
-  },
-];
-
-/** The saga that --keep leaves for the reader. */
-const stuck: Story = {
-  title: 'An order that is stuck: the provider refuses our credentials',
-  play: async ({ sandbox, sagas, reference }) => {
+  // The one that --keep leaves for the reader.
+  'An order that is stuck: the provider refuses our credentials': async ({ sandbox, sagas, reference }) => {
     const label = reference('stuck');
     sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label } });
     const saga = await sagas.provision({ reference: label, account, label, items: [item] });
     await untilWaiting(saga, 'stuck');
-    return `${saga.workflowId} waits for you`;
+    return [saga, `${saga.workflowId} waits for you`];
   },
 };
 
-const settled: Story = {
-  title: 'The stuck order, settled',
-  play: async ({ sandbox, sagas, reference }) => {
+const settled: Record<string, Story> = {
+  'The stuck order, settled': async ({ sandbox, sagas, reference }) => {
     const label = reference('stuck');
     const saga = await sagas.get(label, 'provisionServers');
     const { id } = await untilWaiting(saga, 'stuck');
     await saga.decide('retry', { question: id, by: 'demo', note: 'the token is fixed' });
-    await resultOf(saga);
-    assert.ok(ordersWithLabel(sandbox.ledger, label).length === 1, 'one order');
-    return 'a person fixed the token and sent retry: ordered once';
+    await saga.result();
+    assert.equal(ordersWithLabel(sandbox.ledger, label).length, 1);
+    return [saga, 'a person fixed the token and sent retry: ordered once'];
   },
 };
-
-async function resultOf<S extends SagaHandle>(saga: S): Promise<Awaited<ReturnType<S['result']>>> {
-  const result = await saga.result();
-  await printSteps(saga);
-  return result as Awaited<ReturnType<S['result']>>;
-}
-
-async function failureOf(saga: SagaHandle): Promise<string> {
-  try {
-    await saga.result();
-    return 'none';
-  } catch (error) {
-    if (!(error instanceof SagaFailedError)) throw error;
-    await printSteps(saga);
-    return error.type;
-  }
-}
 
 async function untilWaiting(saga: SagaHandle, kind: string): Promise<Waiting> {
   for (;;) {
     const { waiting, state } = await saga.progress();
     if (waiting?.kind === kind) {
-      await printSteps(saga);
       console.log(`    ?  ${waiting.question}`);
       return waiting;
     }
     assert.ok(waiting === undefined && ['running', 'settling', kind].includes(state), `it waits as ${kind}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
 }
 
-const marks = {
-  done: '✓',
-  undone: '↩',
-  failed: '✗',
-  stuck: '…',
-  skipped: '–',
-  pending: '·',
-  running: '·',
-  undoing: '↩',
-};
+const marks: Partial<Record<StepStatus, string>> = { done: '✓', undone: '↩', failed: '✗', stuck: '…', skipped: '–' };
 
-async function printSteps(saga: SagaHandle): Promise<void> {
-  const { steps } = await saga.progress();
-  for (const { status, title, detail } of steps) {
-    console.log(`    ${marks[status]}  ${title}${detail ? `  (${detail})` : ''}`);
-  }
-}
-
-async function goesWell({ title, play }: Story, stage: Stage): Promise<boolean> {
+async function goesWell(title: string, play: Story, stage: Stage): Promise<boolean> {
   console.log(`\n${title}`);
   try {
-    console.log(`    →  ${await play(stage)}`);
+    const [saga, outcome] = await play(stage);
+    for (const step of (await saga.progress()).steps) {
+      console.log(`    ${marks[step.status] ?? '·'}  ${describeStep(step)}`);
+    }
+    console.log(`    →  ${outcome}`);
     return true;
   } catch (error) {
     console.log(`    ✗  WENT WRONG: ${String(error)}`);
@@ -243,22 +163,22 @@ async function main(): Promise<boolean> {
   const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
   const ending: (() => Promise<unknown>)[] = [];
   // Handled from now on: a second Ctrl-C, or one that arrives twice, must not end this process during the clean-up.
-  const interrupted = new Promise<'interrupted'>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve('interrupted'));
+  const interrupted = new Promise<undefined>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve(undefined));
   });
   try {
-    const finished = await Promise.race([run(values.keep, ending), interrupted]);
-    if (finished === 'interrupted') return false;
-    if (values.keep) {
+    const good = await Promise.race([run(values.keep, ending), interrupted]);
+    if (good !== undefined && values.keep) {
       console.log('\nEverything keeps running. Ctrl-C ends it.');
       await interrupted;
     }
-    return finished;
+    return good ?? false;
   } finally {
     for (const end of ending.reverse()) await end();
   }
 }
 
+/** @param ending gets what is to be done at the end, in the order in which it became necessary */
 async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<boolean> {
   console.log('waiting for a Temporal server, the sandbox, a codec server and a worker…');
   // Unique to this run, because nothing needs its payloads on a shared server after it.
@@ -280,12 +200,13 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   ending.push(() => rm(folder, { recursive: true }));
   const journal = `file:${join(folder, 'journal.db')}`;
   const environment = { TEMPORAL_ADDRESS: temporal.address, PAYLOAD_KEYS: payloadKeys, JOURNAL_URL: journal };
-  const taskQueue = `order-saga-demo-${Date.now().toString(36)}`;
+  const started = Date.now().toString(36);
+  // On a shared server, other workers must not take the demo's tasks.
+  const taskQueue = temporal.uiUrl === undefined ? `order-saga-demo-${started}` : undefined;
   const worker = await startProcess('src/worker.ts', {
     ...environment,
     PROVIDER_BASE_URL: sandbox.url,
-    // On a shared server, other workers must not take the demo's tasks.
-    ...(temporal.uiUrl === undefined ? { TASK_QUEUE: taskQueue } : {}),
+    ...(taskQueue === undefined ? {} : { TASK_QUEUE: taskQueue }),
     SERVER_POINTERS: '/vm_object_ids',
     // Nobody is asked before a call can no longer be in flight: here after six seconds, and not after a minute.
     PROVIDER_TIMEOUT_MS: '3000',
@@ -296,27 +217,24 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   const connection = await Connection.connect({ address: temporal.address });
   ending.push(() => connection.close());
   const client = new Client({ connection, dataConverter: createDataConverter(parsePayloadKeys(payloadKeys)) });
-  const sagas = new OrderSagaClient(client, temporal.uiUrl === undefined ? { taskQueue } : {});
-  const run = Date.now().toString(36);
-  const forget = (workflowId: string) => forgetRun(client, workflowId);
-  const stage: Stage = { sandbox, sagas, forget, reference: (name) => `demo-${run}-${name}` };
+  const sagas = new OrderSagaClient(client, taskQueue === undefined ? {} : { taskQueue });
+  const stage: Stage = { sandbox, sagas, reference: (name) => `demo-${started}-${name}` };
 
   console.log(`Temporal   ${temporal.address}${temporal.uiUrl ? `   Web UI ${temporal.uiUrl}` : ''}`);
   console.log(`Sandbox    ${sandbox.url}   its ledger ${sandbox.url}/_sandbox/ledger`);
-  const reader = temporal.uiUrl === undefined ? `temporal … --codec-endpoint ${codecUrl}` : 'the Web UI';
-  console.log(`Codec      ${codecUrl}   Temporal stores nothing unencrypted; ${reader} decodes it here`);
+  console.log(`Codec      ${codecUrl}   Temporal stores nothing unencrypted; the Web UI decodes it here`);
   console.log(worker.ready);
 
   let good = true;
-  for (const story of [...stories, stuck, ...(keep ? [] : [settled])]) good = (await goesWell(story, stage)) && good;
-  if (keep) printWhereToLook(stage, environment, temporal.uiUrl);
+  for (const [title, play] of Object.entries({ ...stories, ...(keep ? {} : settled) }))
+    good = (await goesWell(title, play, stage)) && good;
+  if (keep) printWhereToLook(stage.reference('stuck'), environment, temporal.uiUrl);
   good = placedTwice(sandbox.ledger).length === 0 && good;
   console.log(`\n${good ? 'All stories went right; nothing was placed twice.' : 'Something went wrong.'}`);
   return good;
 }
 
-function printWhereToLook({ reference }: Stage, environment: Record<string, string>, uiUrl: string | undefined): void {
-  const stuckReference = reference('stuck');
+function printWhereToLook(reference: string, environment: Record<string, string>, uiUrl: string | undefined): void {
   console.log('\nWhere to look, and what to do with the stuck order:');
   if (uiUrl) {
     const query = encodeURIComponent('ExecutionStatus="Running" AND SagaState="stuck"');
@@ -324,29 +242,7 @@ function printWhereToLook({ reference }: Stage, environment: Record<string, stri
     console.log('    open it, read “User Metadata”, then More Actions → Send an Update → retry');
   }
   const settings = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-  console.log(`    or             ${settings.join(' ')} npm run cli -- decide ${stuckReference} retry '{"by":"you"}'`);
+  console.log(`    or             ${settings.join(' ')} npm run cli -- decide ${reference} retry '{"by":"you"}'`);
 }
 
-/** Deletes a run, as Temporal does after its retention. */
-async function forgetRun({ connection, workflow, options: { namespace } }: Client, workflowId: string): Promise<void> {
-  await connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
-  for (;;) {
-    try {
-      await workflow.getHandle(workflowId).describe();
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return;
-      throw error;
-    }
-    await pause(100);
-  }
-}
-
-main().then(
-  (good) => {
-    process.exitCode = good ? 0 : 1;
-  },
-  (error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exitCode = 1;
-  },
-);
+runProgram(module, async () => ((await main()) ? 0 : 1));

@@ -11,11 +11,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { holdProgram, readied } from './held-program';
+import { runProgram } from './program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady } from './reachable';
-import { NoTemporalError, resolveTemporal, type ResolveOptions } from './temporal-cli';
+import { NoTemporalError, resolveCli, resolveTemporal } from './temporal-cli';
 
 /** Each start uses other ports. */
 const startsMax = 5;
@@ -67,11 +67,8 @@ export interface TemporalServer {
  * Uses the server at TEMPORAL_ADDRESS, or starts one.
  * @throws NoTemporalError
  */
-export async function provideTemporal(
-  options: Omit<DevServerOptions, 'cli'> = {},
-  resolving: ResolveOptions = {},
-): Promise<TemporalServer> {
-  const temporal = await resolveTemporal(resolving);
+export async function provideTemporal(options: Omit<DevServerOptions, 'cli'> = {}): Promise<TemporalServer> {
+  const temporal = await resolveTemporal();
   if (temporal.kind === 'address') {
     await touch(temporal.address).catch((error: unknown) => {
       throw new NoTemporalError(`no Temporal server answers at TEMPORAL_ADDRESS=${temporal.address}`, { cause: error });
@@ -145,36 +142,13 @@ function dynamicConfig(): Record<string, unknown> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      port: { type: 'string', default: '7233' },
-      'ui-port': { type: 'string', default: '8233' },
-      'ui-codec-endpoint': { type: 'string' },
-      'db-file': { type: 'string' },
-      namespace: { type: 'string' },
-    },
-  });
   // This command always starts a server, also where TEMPORAL_ADDRESS is set.
-  const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });
-  if (temporal.kind !== 'cli') return;
-  const server = await startDevServer({
-    cli: temporal.path,
-    port: Number(values.port),
-    uiPort: Number(values['ui-port']),
-    ...(values['ui-codec-endpoint'] === undefined ? {} : { uiCodecEndpoint: values['ui-codec-endpoint'] }),
-    ...(values['db-file'] === undefined ? {} : { dbFile: values['db-file'] }),
-    ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
-  });
-  console.log(`Temporal ready: ${server.address}, Web UI ${server.uiUrl ?? 'off'}`);
+  const server = await startDevServer({ cli: await resolveCli(), port: 7233, uiPort: 8233 });
+  console.log(`Temporal ready: ${server.address}, Web UI ${server.uiUrl}`);
   const stillRunning = setInterval(() => undefined, 60_000);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   clearInterval(stillRunning);
   await server.stop();
 }
 
-if (require.main === module) {
-  main().catch((error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+runProgram(module, main);

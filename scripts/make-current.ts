@@ -11,6 +11,7 @@ import { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { grpcCodeOf, grpcCodes } from '../src/temporal/grpc';
 import { readClientConfig, SettingsError } from '../src/config';
+import { ExpectedError, runProgram } from './program';
 
 const { VersionDrainageStatus, WorkerDeploymentVersionStatus } = temporal.api.enums.v1;
 
@@ -58,7 +59,7 @@ export async function versionsOf({ connection, namespace, deploymentName }: Depl
  * Waits for the workers of that version: the server refuses to make a version current until it polls every task queue
  * (for workflows and for activities) that the current version polls.
  *
- * @throws NoWorkersError when they do not come
+ * @throws ExpectedError when they do not come
  */
 export async function makeCurrent(
   deployment: Deployment,
@@ -80,15 +81,13 @@ export async function makeCurrent(
       }
     }
     if (Date.now() > deadline) {
-      throw new NoWorkersError(
+      throw new ExpectedError(
         `${deploymentName} ${buildId} is not current: ${missing}. Do its workers run, with TEMPORAL_WORKER_BUILD_ID=${buildId}?`,
       );
     }
     await pause(lookEveryMs);
   }
 }
-
-class NoWorkersError extends Error {}
 
 async function main([buildId, ...more]: string[]): Promise<number> {
   const deploymentName = process.env['TEMPORAL_DEPLOYMENT_NAME'];
@@ -110,13 +109,4 @@ async function main([buildId, ...more]: string[]): Promise<number> {
   }
 }
 
-if (require.main === module) {
-  main(process.argv.slice(2)).then(
-    (status) => (process.exitCode = status),
-    (error: unknown) => {
-      const expected = error instanceof SettingsError || error instanceof NoWorkersError;
-      console.error(expected ? error.message : error);
-      process.exitCode = 1;
-    },
-  );
-}
+runProgram(module, () => main(process.argv.slice(2)), [SettingsError]);

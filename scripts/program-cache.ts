@@ -1,6 +1,17 @@
 /** A cache for programs that the project needs and does not ship; they are built once. */
 import { spawn } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,6 +24,35 @@ const lockMaxMs = buildMaxMs + 5 * 60_000;
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const caches = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
   return env['ORDER_SAGA_CACHE'] || join(caches, 'order-saga');
+}
+
+/**
+ * A folder of the cache with this program in it, which is made once. It gets its name only when it is whole.
+ *
+ * @param make fills a folder
+ */
+export async function cachedFolder(
+  name: string,
+  program: string,
+  env: NodeJS.ProcessEnv,
+  make: (folder: string) => Promise<void>,
+): Promise<string> {
+  const folder = join(cacheFolder(env), name);
+  const isThere = () => existsSync(join(folder, program));
+  if (isThere()) return folder;
+  mkdirSync(cacheFolder(env), { recursive: true });
+  await alone(`${folder}.lock`, async () => {
+    // Another process may have made it while this one waited.
+    if (isThere()) return;
+    const making = mkdtempSync(`${folder}-`);
+    try {
+      await make(making);
+      renameSync(making, folder);
+    } finally {
+      rmSync(making, { recursive: true, force: true });
+    }
+  });
+  return folder;
 }
 
 /**

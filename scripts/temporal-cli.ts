@@ -5,16 +5,17 @@
  *   TEMPORAL_CLI_PATH       exactly this CLI
  *   PATH                    an installed `temporal`
  *   the project's cache     what an earlier run put there
- *   a download              by the SDK, into the cache
+ *   a download              of the release, into the cache
  *   a build with Go         from the module's source, into the cache
  *
  *   tsx scripts/temporal-cli.ts    does this, then prints the address or the path
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { alone, cacheFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { EnvHttpProxyAgent, interceptors, request } from 'undici';
+import { ExpectedError, runProgram } from './program';
+import { cachedFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
 
 /** The release that this project is tested with; its server is 1.29.1. */
 const cliVersion = '1.5.1';
@@ -27,108 +28,60 @@ const goModule = `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`;
 const sqliteVersion = '1.51.0';
 
 /** A missing network is often silent, so a download ends when no byte comes, and not when it is slow. */
-const downloadSilenceMaxMs = 10_000;
-const downloadMaxMs = 5 * 60_000;
+const silenceMaxMs = 10_000;
 
-export type TemporalSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'go';
-
-export type Temporal = { kind: 'address'; address: string } | { kind: 'cli'; path: string; how: TemporalSource };
-
-export interface ResolveOptions {
-  /** @default process.env */
-  env?: NodeJS.ProcessEnv;
-  /** Called with one line before something that takes long. @default standard error */
-  say?: (line: string) => void;
-  /** Puts the CLI into the folder. @returns its path @default the SDK's download */
-  download?: (folder: string) => Promise<string>;
-}
+export type Temporal = { kind: 'address'; address: string } | { kind: 'cli'; path: string };
 
 /** There is no server, and none can be started; the message says what to do. */
-export class NoTemporalError extends Error {}
+export class NoTemporalError extends ExpectedError {}
 
 /** @throws NoTemporalError */
-export async function resolveTemporal({
-  env = process.env,
-  say = (line) => process.stderr.write(`${line}\n`),
-  download = downloadCli,
-}: ResolveOptions = {}): Promise<Temporal> {
+export async function resolveTemporal({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<Temporal> {
   const address = env['TEMPORAL_ADDRESS'];
-  if (address) return { kind: 'address', address };
+  return address ? { kind: 'address', address } : { kind: 'cli', path: await resolveCli(env) };
+}
 
+/** @returns the path of the CLI, also where TEMPORAL_ADDRESS names a server. @throws NoTemporalError */
+export async function resolveCli(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const chosen = env['TEMPORAL_CLI_PATH'];
   if (chosen) {
-    if (isExecutable(chosen)) return { kind: 'cli', path: chosen, how: 'TEMPORAL_CLI_PATH' };
+    if (isExecutable(chosen)) return chosen;
     // No other CLI is tried: the operator wants exactly this one.
     throw new NoTemporalError(`TEMPORAL_CLI_PATH is set to ${chosen}, which is not an executable file`);
   }
 
   const installed = onPath('temporal', env);
-  if (installed !== undefined) return { kind: 'cli', path: installed, how: 'PATH' };
+  if (installed !== undefined) return installed;
 
-  const cached = cachedCliPath(env);
-  if (isExecutable(cached)) return { kind: 'cli', path: cached, how: 'cache' };
-
-  mkdirSync(dirname(cached), { recursive: true });
-  return alone(`${dirname(cached)}.lock`, async () => {
-    // Another process may have got it while this one waited.
-    if (isExecutable(cached)) return { kind: 'cli', path: cached, how: 'cache' };
+  const name = `temporal-${cliVersion}-sqlite-${sqliteVersion}`;
+  const folder = await cachedFolder(name, 'temporal', env, async (making) => {
     const tried: string[] = [];
-    for (const [how, get] of [
-      ['download', download],
-      ['go', (folder: string) => buildCli(folder, env, say)],
-    ] as const) {
-      const folder = mkdtempSync(join(dirname(cached), `${how}-`));
+    for (const [how, get] of Object.entries({ download: downloadCli, go: buildCli })) {
       try {
-        // The name appears only when the file is whole: a rename inside one folder is atomic.
-        renameSync(await get(folder), cached);
-        return { kind: 'cli', path: cached, how };
+        return await get(making, env);
       } catch (error) {
         tried.push(`${how}: ${error instanceof Error ? error.message : String(error)}`);
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
       }
     }
     throw new NoTemporalError(whatToDo(tried));
   });
-}
-
-function cachedCliPath(env: NodeJS.ProcessEnv = process.env): string {
-  return join(cacheFolder(env), `temporal-${cliVersion}-sqlite-${sqliteVersion}`, 'temporal');
-}
-
-/**
- * The SDK downloads the CLI only to start a server, and waits for ever. So a process of its own does it, and is ended
- * when no byte comes; it has started no server before the file is complete.
- */
-async function downloadCli(folder: string): Promise<string> {
-  const script = join(__dirname, 'download-temporal.mjs');
-  const child = spawn(process.execPath, [script, `v${cliVersion}`, folder], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const ended = endOf(child);
-  // Until it is complete, the file has a temporary name.
-  const complete = () => readdirSync(folder).find((name) => name.endsWith(cliVersion));
-  const started = Date.now();
-  let [bytes, lastByteAt] = [0, started];
-  while (!(await Promise.race([ended.then(() => true), pause(100, false)]))) {
-    const now = Date.now();
-    const bytesNow = bytesIn(folder);
-    if (bytesNow !== bytes) [bytes, lastByteAt] = [bytesNow, now];
-    if (complete() !== undefined) continue;
-    const silent = now - lastByteAt > downloadSilenceMaxMs;
-    if (silent || now - started > downloadMaxMs) {
-      child.kill('SIGKILL');
-      await ended.catch(() => undefined);
-      throw new Error(silent ? 'nothing came for ten seconds' : 'not finished after five minutes');
-    }
-  }
-  const name = complete();
-  if (name === undefined) throw new Error('the SDK left nothing behind');
-  return join(folder, name);
-}
-
-async function buildCli(folder: string, env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<string> {
-  const announce = () => say('building the Temporal CLI with Go (once, about three minutes)…');
-  await goInstall([goModule], folder, env, announce, [`modernc.org/sqlite@v${sqliteVersion}`]);
   return join(folder, 'temporal');
+}
+
+async function downloadCli(folder: string): Promise<void> {
+  const machine = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`;
+  const archive = `https://github.com/temporalio/cli/releases/download/v${cliVersion}/temporal_cli_${cliVersion}_${machine}.tar.gz`;
+  const limits = { connect: { timeout: silenceMaxMs }, headersTimeout: silenceMaxMs, bodyTimeout: silenceMaxMs };
+  const dispatcher = new EnvHttpProxyAgent(limits).compose(interceptors.redirect({ maxRedirections: 5 }));
+  const { statusCode, body } = await request(archive, { dispatcher });
+  if (statusCode !== 200) throw new Error(`it is answered with ${statusCode}`);
+  const tar = spawn('tar', ['-xz', '-C', folder, 'temporal'], { stdio: ['pipe', 'ignore', 'pipe'] });
+  await Promise.all([pipeline(body, tar.stdin), endOf(tar)]);
+}
+
+async function buildCli(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const announce = () => process.stderr.write('building the Temporal CLI with Go (once, about three minutes)…\n');
+  await goInstall([goModule], folder, env, announce, [`modernc.org/sqlite@v${sqliteVersion}`]);
 }
 
 function whatToDo(tried: readonly string[]): string {
@@ -144,22 +97,9 @@ function whatToDo(tried: readonly string[]): string {
   ].join('\n');
 }
 
-function bytesIn(folder: string): number {
-  let bytes = 0;
-  for (const name of readdirSync(folder)) {
-    bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
-  }
-  return bytes;
-}
-
 async function main(): Promise<void> {
   const temporal = await resolveTemporal();
   console.log(temporal.kind === 'address' ? temporal.address : temporal.path);
 }
 
-if (require.main === module) {
-  main().catch((error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+runProgram(module, main);

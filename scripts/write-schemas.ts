@@ -20,6 +20,7 @@ import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
+import { ExpectedError, runProgram } from './program';
 import { withFailuresTables } from './failures-table';
 import { withSettings } from './settings-page';
 
@@ -80,9 +81,7 @@ async function main(): Promise<void> {
   if (process.argv.includes('--check')) {
     const stale = [...files].filter(([name, text]) => read(name) !== text).map(([name]) => name);
     if (stale.length === 0) return;
-    console.error(`files that do not fit the source (run \`npm run schemas\`): ${stale.join(', ')}`);
-    process.exitCode = 1;
-    return;
+    throw new ExpectedError(`files that do not fit the source (run \`npm run schemas\`): ${stale.join(', ')}`);
   }
   mkdirSync(join(root, 'schemas'), { recursive: true });
   for (const [name, text] of files) writeFileSync(join(root, name), text);
@@ -96,4 +95,4 @@ function read(path: string): string | undefined {
   }
 }
 
-void main();
+runProgram(module, main);

@@ -3,16 +3,17 @@
  * ours stays in the project's cache, so that a second run is quick; nothing else of it is left.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cacheFolder, onPath } from '../../scripts/program-cache';
+import { ExpectedError } from '../../scripts/program';
+import { cachedFolder, cacheFolder, goInstall, onPath } from '../../scripts/program-cache';
 import { untilReady } from '../../scripts/reachable';
 import { attempt, succeeded, type Command } from './command';
 
 /** Containers cannot be run here; the message says what to do. */
-export class NoContainersError extends Error {}
+export class NoContainersError extends ExpectedError {}
 
 export interface Engine {
   /** In a few words, for a person. */
@@ -95,4 +96,28 @@ function clientsOf(more: NodeJS.ProcessEnv): Pick<Engine, 'env' | 'docker'> {
 
 function whatIsMissing(program: string): string {
   return `no Docker engine can be reached, and there is no \`${program}\` to start one with (Debian: the packages docker.io and iptables)`;
+}
+
+const composeVersion = '2.39.4';
+
+/**
+ * Compose v2: the engine's plugin, or where there is none, as with Debian's engine, built from its module into the
+ * project's cache.
+ *
+ * @returns what `docker` needs in its environment beside the engine's, so that it knows `compose`
+ * @throws NoContainersError
+ */
+export async function provideCompose(env: NodeJS.ProcessEnv): Promise<{ DOCKER_CONFIG?: string }> {
+  const plugin = await attempt('docker', ['compose', 'version', '--short'], { env, withinMs: 20_000 });
+  if (plugin.status === 0 && /^v?([2-9]|\d\d)\./.test(plugin.stdout.trim())) return {};
+  const plugins = 'cli-plugins';
+  const say = () => process.stderr.write('building Compose with Go (once, about two minutes)…\n');
+  const config = await cachedFolder(`docker-compose-${composeVersion}`, plugins, process.env, async (making) => {
+    await goInstall([`github.com/docker/compose/v2/cmd@v${composeVersion}`], making, process.env, say);
+    mkdirSync(join(making, plugins));
+    renameSync(join(making, 'cmd'), join(making, plugins, 'docker-compose'));
+  }).catch((error: unknown) => {
+    throw new NoContainersError(`there is no \`docker compose\`, and it cannot be built: ${(error as Error).message}`);
+  });
+  return { DOCKER_CONFIG: config };
 }

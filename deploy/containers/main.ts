@@ -12,24 +12,20 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { alone, cacheFolder } from '../../scripts/program-cache';
-import { provideImages } from './base-images';
 import { Checks, type Context } from './checks';
-import { resolveCompose } from './compose-program';
-import { NoContainersError, startEngine } from './engine';
+import { NoContainersError, provideCompose, startEngine } from './engine';
+import { provideImages } from './images';
 import { again } from './looks/again';
 import { crashes } from './looks/crashes';
 import { first } from './looks/first';
-import { hardened } from './looks/hardened';
 import { metrics } from './looks/metrics';
-import { settings } from './looks/settings';
 import { web } from './looks/web';
 import { wrong } from './looks/wrong';
 import { Project } from './project';
-import { readPins, type Pin } from './recipes';
 
 /** In this order: each finds everything up, and leaves it so. */
 const looks: Record<string, (context: Context) => Promise<void>> = {
-  ...{ first, settings, hardened, web, crashes, again, metrics, wrong },
+  ...{ first, web, crashes, again, metrics, wrong },
 };
 
 async function main(): Promise<number> {
@@ -59,15 +55,14 @@ type CleanUp = () => Promise<void> | void;
 async function onEngine(wanted: ReadonlySet<string>, cleanUp: CleanUp[]): Promise<number> {
   const engine = await startEngine();
   cleanUp.push(engine.stop);
-  const path = await resolveCompose(engine.env);
-  const images = await provideImages(engine, readPins());
+  const composeEnv = await provideCompose(engine.env);
+  const images = await provideImages(engine);
   cleanUp.push(images.release);
-  const list = (pins: Pin[]) => pins.map(({ image }) => image).join(', ') || 'none';
   console.log(`engine:    ${engine.name}`);
-  console.log(`pulled:    ${list(images.pulled)}`);
-  console.log(`stand-ins: ${list(images.standIns)}`);
-  console.log(`neither:   ${list(images.missing)}`);
-  const project = await Project.copy(engine, path, images.standIns.length > 0);
+  console.log(`pulled:    ${images.pulled.join(', ') || 'none'}`);
+  console.log(`stand-ins: ${images.standIns.join(', ') || 'none'}`);
+  console.log(`neither:   ${images.missing.join(', ') || 'none'}`);
+  const project = await Project.copy(engine, composeEnv, images.standIns.length > 0);
   cleanUp.push(() => project.remove());
   const checks = new Checks();
   await lookAt({ checks, project, images }, wanted);

@@ -1,10 +1,19 @@
 /** A copy of this project with an `.env` of its own, brought up by compose beside whatever else the engine runs. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { attempt, run, succeeded, type Command, type Said } from './command';
 import type { Engine } from './engine';
-import { withoutDigest } from './base-images';
+import { withoutDigest } from './images';
 import type { Variables } from '../compose';
 
 const root = join(__dirname, '..', '..');
@@ -27,14 +36,18 @@ export interface EngineState {
 }
 
 export class Project {
+  private readonly envFile: string;
+
   private constructor(
     private readonly engine: Engine,
-    private readonly path: string,
+    private readonly composeEnv: NodeJS.ProcessEnv,
     readonly folder: string,
-  ) {}
+  ) {
+    this.envFile = join(folder, '.env');
+  }
 
-  /** @param path on which `docker compose` is Compose v2 */
-  static async copy(engine: Engine, path: string, hasStandIns: boolean): Promise<Project> {
+  /** @param composeEnv what `docker` needs beside the engine's environment, so that it knows `compose` */
+  static async copy(engine: Engine, composeEnv: NodeJS.ProcessEnv, hasStandIns: boolean): Promise<Project> {
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-containers-'));
     const listing = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
     const { stdout } = await run('git', listing, { cwd: root });
@@ -48,7 +61,7 @@ export class Project {
       writeFileSync(file, withoutDigest(readFileSync(file, 'utf8')));
     }
     await Project.clear(engine);
-    return new Project(engine, path, folder);
+    return new Project(engine, composeEnv, folder);
   }
 
   /** As docs/deploying.md says it, then with what a person changes in it. */
@@ -58,9 +71,11 @@ export class Project {
   }
 
   changeEnv(changes: Variables): void {
-    writeFileSync(
+    appendFileSync(
       this.envFile,
-      [readFileSync(this.envFile, 'utf8'), ...Object.entries(changes).map((entry) => entry.join('='))].join('\n'),
+      Object.entries(changes)
+        .map((entry) => `\n${entry.join('=')}`)
+        .join(''),
     );
   }
 
@@ -68,10 +83,6 @@ export class Project {
   readEnv(): Variables {
     const lines = readFileSync(this.envFile, 'utf8').matchAll(/^(\w+)=(.*)$/gm);
     return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
-  }
-
-  get envFile(): string {
-    return join(this.folder, '.env');
   }
 
   /** Whatever its status. */
@@ -89,9 +100,9 @@ export class Project {
 
   /** No more than it needs: a variable of the caller would go before the one of `.env`. */
   private get env(): NodeJS.ProcessEnv {
-    const { HOME, DOCKER_HOST, DOCKER_CONTEXT } = this.engine.env;
+    const { PATH, HOME, DOCKER_HOST, DOCKER_CONTEXT } = this.engine.env;
     const names = { COMPOSE_PROJECT_NAME: projectName, ORDER_SAGA_VERSION: version };
-    return { PATH: this.path, HOME, DOCKER_HOST, DOCKER_CONTEXT, ...names };
+    return { PATH, HOME, DOCKER_HOST, DOCKER_CONTEXT, ...this.composeEnv, ...names };
   }
 
   readonly compose: Command = async (args, options = {}) =>
@@ -122,22 +133,14 @@ export class Project {
     return this.inside('worker', ['node', 'dist/starter.js', ...args], { input });
   }
 
-  async containerOf(service: string): Promise<string> {
-    return (await this.compose(['ps', '--all', '--quiet', service])).stdout.trim();
+  /** What the engine knows of the service's container. */
+  async inspect(service: string, format: string): Promise<string> {
+    const container = (await this.compose(['ps', '--all', '--quiet', service])).stdout.trim();
+    return (await this.docker(['inspect', '--format', format, container])).stdout.trim();
   }
 
-  async stateOf(container: string): Promise<EngineState> {
-    return JSON.parse((await this.docker(['inspect', '--format', '{{json .State}}', container])).stdout) as EngineState;
-  }
-
-  /** In the project’s network, which this machine is a part of. */
-  async addressOf(service: string): Promise<string> {
-    const form = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
-    return (await this.docker(['inspect', '--format', form, await this.containerOf(service)])).stdout.trim();
-  }
-
-  async imageOf(service: string): Promise<string> {
-    return (await this.docker(['inspect', '--format', '{{.Image}}', await this.containerOf(service)])).stdout.trim();
+  async stateOf(service: string): Promise<EngineState> {
+    return JSON.parse(await this.inspect(service, '{{json .State}}')) as EngineState;
   }
 
   docker(args: readonly string[]): Promise<Said> {

@@ -1,26 +1,37 @@
 /** Requests, and what the sandbox in its container knows of them. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { SandboxClient } from '../../sandbox/client';
-import { exitStatus } from '../../src/cli/exit-status';
-import { noOrderPlacedTwice, ordersOf } from '../../sandbox/sentences';
+import type { AwaitedCalls } from '../../sandbox/call-match';
+import type { FaultSpec } from '../../sandbox/faults';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
+import { noOrderPlacedTwice, ordersOf } from '../../sandbox/sentences';
+import { exitStatus } from '../../src/cli/exit-status';
 import { succeeded } from './command';
 import type { Project } from './project';
 
 /** The sandbox in its container: its control plane answers there only. */
-export function sandboxOf(project: Project): SandboxClient {
-  return new SandboxClient('http://127.0.0.1:8090', async (url, { method, body }) => {
-    const words = [url, { method, body }].map((word) => JSON.stringify(word));
-    const said = succeeded(await project.inside('sandbox', ['node', '-e', ask, ...words]), ['the sandbox']);
-    const [status, text] = JSON.parse(said.stdout) as [number, string];
-    return new Response(text, { status });
-  });
+export function sandboxOf(project: Project) {
+  const ask = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const words = [`http://127.0.0.1:8090/_sandbox/${path}`, method, JSON.stringify(body ?? null)];
+    const said = await project.inside('sandbox', ['node', '-e', askIt, ...words]);
+    return JSON.parse(succeeded(said, [method, path]).stdout) as T;
+  };
+  return {
+    ledger: () => ask<LedgerSnapshot>('GET', 'ledger'),
+    /** @returns the fault's id */
+    addFault: async (fault: FaultSpec) => (await ask<{ id: string }>('POST', 'faults', fault)).id,
+    clearFaults: () => ask('DELETE', 'faults'),
+    whenCalled: (awaited: AwaitedCalls) => ask('POST', 'wait', awaited),
+    whenStruck: (fault: string) => ask('POST', 'wait', { fault }),
+  };
 }
 
-const ask = `
-  const [url, init] = process.argv.slice(1).map((word) => JSON.parse(word));
-  fetch(url, init).then(async (answer) => console.log(JSON.stringify([answer.status, await answer.text()])));`;
+const askIt = `
+  const [url, method, body] = process.argv.slice(1);
+  fetch(url, { method, ...(body === 'null' ? {} : { body }) }).then(async (answer) => {
+    console.log(await answer.text());
+    process.exitCode = answer.ok ? 0 : 1;
+  });`;
 
 /** The label and the account are of this request alone. */
 export function request(reference: string) {

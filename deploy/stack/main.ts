@@ -14,30 +14,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
-import { NoTemporalError } from '../../scripts/temporal-cli';
-import { NoStackError } from './programs';
+import { runProgram } from '../../scripts/program';
 import { startStack, type Stack } from './stack';
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      port: { type: 'string' },
-      ui: { type: 'boolean', default: false },
-      'ui-port': { type: 'string' },
-      run: { type: 'string' },
-    },
-  });
+  const { values } = parseArgs({ options: { ui: { type: 'boolean', default: false }, run: { type: 'string' } } });
   // Asked for before the start: what was begun is ended in good order, too.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   process.stderr.write('waiting for PostgreSQL and a Temporal server…\n');
   // For a command any port will do; a person types the usual one.
-  const usual = values.run === undefined ? { port: '7233', uiPort: '8233' } : {};
-  const [port, uiPort] = [values.port ?? usual.port, values['ui-port'] ?? usual.uiPort];
-  const stack = await startStack({
-    ui: values.ui,
-    ...(port === undefined ? {} : { port: Number(port) }),
-    ...(values.ui && uiPort !== undefined ? { uiPort: Number(uiPort) } : {}),
-  });
+  const ports = values.run === undefined ? { port: 7233, ...(values.ui ? { uiPort: 8233 } : {}) } : {};
+  const stack = await startStack({ ui: values.ui, ...ports });
   try {
     if (values.run === undefined) {
       const { address, journalUrl, uiUrl = 'off', folder } = stack;
@@ -67,8 +54,4 @@ async function statusOf(command: string, stack: Stack, interrupted: Promise<unkn
   return status ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
 
-main().catch((error: unknown) => {
-  const expected = error instanceof NoStackError || error instanceof NoTemporalError;
-  console.error(expected ? error.message : error);
-  process.exitCode = 1;
-});
+runProgram(module, main);

@@ -6,20 +6,12 @@
  *   tsx deploy/stack/programs.ts --ui    the Web UI too
  */
 import { execFile } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { alone, cacheFolder, goInstall, isExecutable, onPath } from '../../scripts/program-cache';
+import { ExpectedError, runProgram } from '../../scripts/program';
+import { cachedFolder, cacheFolder, goInstall, isExecutable, onPath } from '../../scripts/program-cache';
 import { readCompose } from '../compose';
 
 /**
@@ -38,12 +30,12 @@ export interface Programs {
 }
 
 /** The stack cannot be read here; the message says what to do. */
-export class NoStackError extends Error {}
+export class NoStackError extends ExpectedError {}
 
 /** A sentence where the stack cannot be read; undefined where it can, if need be after a build. */
 export function whyNoStack(env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (postgresFolder(env) === undefined) return 'there is no PostgreSQL (Debian: the package postgresql)';
-  if (existsSync(serverFolder(env)) || onPath('go', env) !== undefined) return undefined;
+  if (existsSync(join(cacheFolder(env), serverName(env))) || onPath('go', env) !== undefined) return undefined;
   return 'there is no Temporal server in the cache, and no Go on PATH to build one with';
 }
 
@@ -51,19 +43,18 @@ export function whyNoStack(env: NodeJS.ProcessEnv = process.env): string | undef
 export async function resolvePrograms(env: NodeJS.ProcessEnv = process.env): Promise<Programs> {
   const [postgres, why] = [postgresFolder(env), whyNoStack(env)];
   if (postgres === undefined || why !== undefined) throw new NoStackError(why);
-  const folder = serverFolder(env);
-  const temporal = await built(folder, env, {
+  const temporal = await built(serverName(env), env, {
     module: serverModule(env),
     programs: { 'cmd/server': 'temporal-server', 'cmd/tools/sql': 'temporal-sql-tool' },
     config: !hasItsConfig(env),
   });
-  return { postgres, temporal, serverArgs: hasItsConfig(env) ? ['start'] : [...fromConfig(folder), 'start'] };
+  return { postgres, temporal, serverArgs: hasItsConfig(env) ? ['start'] : [...fromConfig(temporal), 'start'] };
 }
 
 /** @returns a folder with `temporal-ui-server` and its `config/`. @throws NoStackError */
 export async function resolveUi(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const version = env['ORDER_SAGA_UI_VERSION'] || uiVersion;
-  return built(join(cacheFolder(env), `temporal-ui-${version}`), env, {
+  return built(`temporal-ui-${version}`, env, {
     module: `github.com/temporalio/ui-server/v2@v${version}`,
     programs: { 'cmd/server': 'temporal-ui-server' },
     config: true,
@@ -72,7 +63,7 @@ export async function resolveUi(env: NodeJS.ProcessEnv = process.env): Promise<s
 
 /** What the server makes its settings of, for a file of one's own: it fills its environment in. */
 export async function serverTemplate(env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  if (!hasItsConfig(env)) return readFileSync(join(serverFolder(env), 'config', 'docker.yaml'), 'utf8');
+  if (!hasItsConfig(env)) return readFileSync(join(cacheFolder(env), serverName(env), 'config', 'docker.yaml'), 'utf8');
   const file = join(await sourcesOf(serverModule(env), env), 'common', 'config', 'config_template_embedded.yaml');
   return readFileSync(file, 'utf8');
 }
@@ -90,28 +81,19 @@ interface Source {
   config: boolean;
 }
 
-async function built(folder: string, env: NodeJS.ProcessEnv, { module, programs, config }: Source): Promise<string> {
-  mkdirSync(dirname(folder), { recursive: true });
-  return alone(`${folder}.lock`, async () => {
-    // Somebody else may have built it while this process waited.
-    if (existsSync(folder)) return folder;
-    const making = mkdtempSync(`${folder}-`);
-    try {
-      const [path, version] = module.split('@');
-      for (const [name, called] of Object.entries(programs)) {
-        const say = () => process.stderr.write(`building ${called} with Go (once, a minute or two)…\n`);
-        await goInstall([`${path ?? ''}/${name}@${version ?? ''}`], making, env, say);
-        renameSync(join(making, basename(name)), join(making, called));
-      }
-      if (config) await copyConfig(module, making, env);
-      // The name appears only when all is there.
-      renameSync(making, folder);
-      return folder;
-    } catch (error) {
-      throw new NoStackError(`${module} cannot be built: ${error instanceof Error ? error.message : String(error)}`);
-    } finally {
-      rmSync(making, { recursive: true, force: true });
+/** @param name of the folder in the cache */
+async function built(name: string, env: NodeJS.ProcessEnv, { module, programs, config }: Source): Promise<string> {
+  const [path, version] = module.split('@');
+  const [first = ''] = Object.values(programs);
+  return cachedFolder(name, first, env, async (making) => {
+    for (const [inModule, called] of Object.entries(programs)) {
+      const say = () => process.stderr.write(`building ${called} with Go (once, a minute or two)…\n`);
+      await goInstall([`${path}/${inModule}@${version}`], making, env, say);
+      renameSync(join(making, basename(inModule)), join(making, called));
     }
+    if (config) await copyConfig(module, making, env);
+  }).catch((error: unknown) => {
+    throw new NoStackError(`${module} cannot be built: ${error instanceof Error ? error.message : String(error)}`);
   });
 }
 
@@ -128,9 +110,7 @@ async function sourcesOf(module: string, env: NodeJS.ProcessEnv): Promise<string
   return (JSON.parse(stdout) as { Dir: string }).Dir;
 }
 
-function serverFolder(env: NodeJS.ProcessEnv): string {
-  return join(cacheFolder(env), `temporal-server-${serverVersionOf(env)}`);
-}
+const serverName = (env: NodeJS.ProcessEnv) => `temporal-server-${serverVersionOf(env)}`;
 
 const serverModule = (env: NodeJS.ProcessEnv) => `go.temporal.io/server@v${serverVersionOf(env)}`;
 
@@ -175,9 +155,4 @@ async function main(): Promise<void> {
   console.log(temporal);
 }
 
-if (require.main === module) {
-  main().catch((error: unknown) => {
-    console.error(error instanceof NoStackError ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+runProgram(module, main);

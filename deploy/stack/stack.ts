@@ -14,15 +14,15 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { holdProgram, readied, type HeldProgram } from '../../scripts/held-program';
+import { holdProgram, readied } from '../../scripts/held-program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
-import { resolveTemporal } from '../../scripts/temporal-cli';
+import { resolveCli } from '../../scripts/temporal-cli';
 import { migrate } from '../../src/journal/migrate';
 import { composeService, type Variables } from '../compose';
 import { writeServerConfig, type ClusterName } from './server-config';
 import { Part } from './part';
 import { askPostgres, startPostgres, type Access } from './postgres';
-import { fromConfig, NoStackError, resolvePrograms, resolveUi, serverTemplate, type Programs } from './programs';
+import { fromConfig, resolvePrograms, resolveUi, serverTemplate, type Programs } from './programs';
 
 const deploy = join(__dirname, '..');
 const host = '127.0.0.1';
@@ -61,6 +61,7 @@ export interface Stack {
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   for (const port of [options.port, options.uiPort]) if (port !== undefined) await assertFree(port);
   const programs = { ...(await resolvePrograms()), ui: options.ui ? await resolveUi() : undefined };
+  // What setup-namespace.sh speaks through.
   const cli = await resolveCli();
   const folder = mkdtempSync(join(tmpdir(), 'order-saga-stack-'));
   // PostgreSQL runs as another user, and must get through to its own folder.
@@ -86,42 +87,33 @@ interface Start extends StackOptions {
   parts: Part[];
 }
 
-type Started = Omit<Stack, 'folder' | 'stop'>;
-
-async function startParts({ programs, cli, folder, parts, ...chosen }: Start): Promise<Started> {
+async function startParts({ programs, cli, folder, parts, ...chosen }: Start): Promise<Omit<Stack, 'folder' | 'stop'>> {
   const ports = (await lowPorts(3 + innerPorts.length)).map(String);
-  const [databasePort = '', anyPort = '', anyUiPort = '', ...inner] = ports;
+  const [databasePort = '', anyPort, anyUiPort, ...inner] = ports;
   const secret = () => randomBytes(24).toString('hex');
   const variables = { POSTGRES_PASSWORD: secret(), JOURNAL_PASSWORD: secret() };
-  const started = (part: Part): Part => {
+  const environmentOf = (service: string) => composeService(service, variables).environment;
+  const started = async (starting: Promise<Part>): Promise<Part> => {
+    const part = await starting;
     parts.push(part);
     return part;
   };
+  /** As in its image: its settings are made of the environment. */
+  const hold = (program: string, from: string, args: readonly string[], environment: Variables) =>
+    holdProgram(join(from, program), args, { ...environment, TETHERED_LOG_FILE: join(folder, `${program}.log`) });
 
   const { environment: database, command: [, ...args] = [] } = composeService('postgres', variables);
   const { POSTGRES_USER: user = '', POSTGRES_PASSWORD: password = '' } = database;
-  const postgres = started(
-    await startPostgres({
-      ...{ programs: programs.postgres, folder: join(folder, 'postgres'), port: databasePort },
-      ...{ user, password, args },
-    }),
-  );
-  const databasesEnvironment = {
-    ...composeService('temporal-databases', variables).environment,
-    SQL_HOST: host,
-    SQL_PORT: databasePort,
-  };
-
   const superuser = { user, password, port: databasePort };
-  const sql = (database: string, statement: string) =>
-    askPostgres(programs.postgres, { ...superuser, database }, statement);
+  const own = { programs: programs.postgres, folder: join(folder, 'postgres'), args };
+  const postgres = await started(startPostgres({ ...own, ...superuser }));
+  const sql = (name: string, statement: string) =>
+    askPostgres(programs.postgres, { ...superuser, database: name }, statement);
 
-  await setUp('journal/setup-database.sh', programs.postgres, {
-    ...composeService('journal-database', variables).environment,
-    PGHOST: host,
-    PGPORT: databasePort,
-  });
-  const journal = new URL(composeService('journal-schema', variables).environment['JOURNAL_URL'] ?? '');
+  const atDatabase = { PGHOST: host, PGPORT: databasePort };
+  const ofJournal = { ...environmentOf('journal-database'), ...atDatabase };
+  await setUp('journal/setup-database.sh', programs.postgres, ofJournal);
+  const journal = new URL(environmentOf('journal-schema')['JOURNAL_URL'] ?? '');
   journal.host = `${host}:${databasePort}`;
   const journalUrl = journal.href;
   await migrate({ postgres: journalUrl });
@@ -131,10 +123,11 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     chosen.cluster || chosen.faults
       ? writeServerConfig(await serverTemplate(), aloneDynamic, folder, chosen)
       : { args: programs.serverArgs, dynamic: aloneDynamic };
-  const port = chosen.port?.toString() ?? anyPort;
+  const port = String(chosen.port ?? anyPort);
   const address = `${host}:${port}`;
-  const serverEnvironment = {
-    ...composeService('temporal', variables).environment,
+  const ofDatabases = { ...environmentOf('temporal-databases'), SQL_HOST: host, SQL_PORT: databasePort };
+  const ofServer = {
+    ...environmentOf('temporal'),
     POSTGRES_SEEDS: host,
     DB_PORT: databasePort,
     VISIBILITY_DB_PORT: databasePort,
@@ -144,44 +137,39 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     PROMETHEUS_ENDPOINT: '',
     DYNAMIC_CONFIG_FILE_PATH: dynamic,
   };
-  const namespaceEnvironment = {
-    ...composeService('temporal-namespace', variables).environment,
+  const ofNamespace = {
+    ...environmentOf('temporal-namespace'),
     TEMPORAL_ADDRESS: address,
     TEMPORAL_NAMESPACE: namespace,
   };
-  const server = started(
-    await Part.start(async () => {
-      // At each start, as compose does it: again, both change nothing.
-      await setUp('temporal/setup-databases.sh', programs.temporal, databasesEnvironment);
-      const held = hold('temporal-server', programs.temporal, serverArgs, folder, serverEnvironment);
-      return readied(held, async (signal) => {
-        await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
-        await setUp('temporal/setup-namespace.sh', dirname(cli), namespaceEnvironment, signal);
-        await untilNamespaceReady(address, namespace, signal);
-      });
-    }),
-  );
-  if (programs.ui === undefined) return { address, journalUrl, uiUrl: undefined, postgres, superuser, server, sql };
+  const startServer = async () => {
+    // At each start, as compose does it: again, both change nothing.
+    await setUp('temporal/setup-databases.sh', programs.temporal, ofDatabases);
+    return readied(hold('temporal-server', programs.temporal, serverArgs, ofServer), async (signal) => {
+      await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
+      await setUp('temporal/setup-namespace.sh', dirname(cli), ofNamespace, signal);
+      await untilNamespaceReady(address, namespace, signal);
+    });
+  };
+  const server = await started(Part.start(startServer));
+  const { ui } = programs;
+  if (ui === undefined) return { address, journalUrl, uiUrl: undefined, postgres, superuser, server, sql };
 
-  const uiPort = chosen.uiPort?.toString() ?? anyUiPort;
+  const uiPort = String(chosen.uiPort ?? anyUiPort);
   const uiUrl = `http://${host}:${uiPort}`;
-  const uiEnvironment = {
-    ...composeService('ui', variables).environment,
+  const ofUi = {
+    ...environmentOf('ui'),
     TEMPORAL_ADDRESS: address,
     TEMPORAL_UI_PORT: uiPort,
     TEMPORAL_CORS_ORIGINS: uiUrl,
     // There is none here, and the page would complain of it.
     TEMPORAL_CODEC_ENDPOINT: '',
   };
-  const uiFolder = programs.ui;
-  started(
-    await Part.start(() =>
-      readied(
-        hold('temporal-ui-server', uiFolder, [...fromConfig(uiFolder), 'start'], folder, uiEnvironment),
-        (signal) => untilPageReady('the Web UI', uiUrl, signal),
-      ),
-    ),
-  );
+  const startUi = () =>
+    readied(hold('temporal-ui-server', ui, [...fromConfig(ui), 'start'], ofUi), (signal) =>
+      untilPageReady('the Web UI', uiUrl, signal),
+    );
+  await started(Part.start(startUi));
   return { address, journalUrl, uiUrl, postgres, superuser, server, sql };
 }
 
@@ -191,20 +179,6 @@ const innerPorts = [
   'FRONTEND_MEMBERSHIP_PORT',
   ...['HISTORY', 'MATCHING', 'WORKER'].flatMap((service) => [`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`]),
 ];
-
-/** As in its image: its settings are made of the environment. */
-function hold(
-  program: string,
-  programs: string,
-  args: readonly string[],
-  folder: string,
-  environment: Variables,
-): Promise<HeldProgram> {
-  return holdProgram(join(programs, program), args, {
-    ...environment,
-    TETHERED_LOG_FILE: join(folder, `${program}.log`),
-  });
-}
 
 /**
  * Runs a script that sets something up in a container, with its programs from elsewhere. @throws with what it said last
@@ -218,11 +192,4 @@ async function setUp(name: string, programs: string, environment: Variables, sig
     (error: unknown) => ({ ...(error as { stdout: string; stderr: string }), failed: true }),
   );
   if (failed) throw new Error(`${script} failed:\n${`${stdout}${stderr}`.slice(-4_000)}`);
-}
-
-/** What setup-namespace.sh speaks through, whatever server the environment names. */
-async function resolveCli(): Promise<string> {
-  const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });
-  if (temporal.kind !== 'cli') throw new NoStackError('there is no Temporal CLI');
-  return temporal.path;
 }

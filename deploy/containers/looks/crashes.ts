@@ -29,13 +29,10 @@ export async function crashes({ checks, project }: Context): Promise<void> {
           const match = { account: inFlight.account };
           const gate = await sandbox.addFault({ endpoint: 'place-order', kind: 'gate', hold: 'after', match });
           await startSaga(project, inFlight);
-          await sandbox.whenStruck(gate, 1, AbortSignal.timeout(60_000));
+          await sandbox.whenStruck(gate);
         }
         for (const each of late) await startSaga(project, each);
-        await sandbox.whenCalled(
-          { endpoint: 'place-order', match: { account: requests[0]?.account ?? '' } },
-          AbortSignal.timeout(60_000),
-        );
+        await sandbox.whenCalled({ endpoint: 'place-order', match: { account: requests[0]?.account ?? '' } });
         await crash(project, service);
         await sandbox.clearFaults();
         for (const { reference } of requests) told += await finish(project, reference);
@@ -60,13 +57,12 @@ export async function crashes({ checks, project }: Context): Promise<void> {
  * hold.
  */
 async function crash(project: Project, service: string): Promise<void> {
-  const container = await project.containerOf(service);
-  const before = await project.stateOf(container);
+  const before = await project.stateOf(service);
   const killer = ['run', '--rm', '--pid', 'host', '--network', 'none', '--user', '0', '--entrypoint', 'sh'];
-  await project.docker([...killer, await project.imageOf('worker'), '-c', `kill -9 ${before.Pid}`]);
+  await project.docker([...killer, await project.inspect('worker', '{{.Image}}'), '-c', `kill -9 ${before.Pid}`]);
   const deadline = Date.now() + 180_000;
   for (;;) {
-    const { StartedAt, Health } = await project.stateOf(container);
+    const { StartedAt, Health } = await project.stateOf(service);
     if (StartedAt !== before.StartedAt && Health?.Status === 'healthy') return;
     if (Date.now() > deadline) throw new Error(`${service} is not back after three minutes`);
     await pause(250);

@@ -41,7 +41,7 @@ export async function metrics({ checks, project, images }: Context): Promise<voi
     );
   });
 
-  const without = images.missing.map(({ image }) => image).join(', ');
+  const without = images.missing.join(', ');
   if (without !== '') console.log(`        not shown: ${without}: there is no registry and no package of it`);
   else
     await checks.check('Grafana comes up with our data source and dashboard', async () => {
