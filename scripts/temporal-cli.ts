@@ -5,15 +5,15 @@
  *   TEMPORAL_CLI_PATH       exactly this CLI
  *   PATH                    an installed `temporal`
  *   the project's cache     what an earlier run put there
- *   a download              of the release, into the cache
+ *   a download              by the SDK, into the cache
  *   a build with Go         from the module's source, into the cache
  *
  *   tsx scripts/temporal-cli.ts    does this, then prints the address or the path
  */
 import { spawn } from 'node:child_process';
+import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { EnvHttpProxyAgent, interceptors, request } from 'undici';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ExpectedError, runProgram } from './program';
 import { cachedFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
 
@@ -68,15 +68,32 @@ export async function resolveCli(env: NodeJS.ProcessEnv = process.env): Promise<
   return join(folder, 'temporal');
 }
 
+/**
+ * The SDK downloads the CLI only to start a server, and waits for ever. So a process of its own does it, and is ended
+ * when no byte comes; it has started no server before the file is complete.
+ */
 async function downloadCli(folder: string): Promise<void> {
-  const machine = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`;
-  const archive = `https://github.com/temporalio/cli/releases/download/v${cliVersion}/temporal_cli_${cliVersion}_${machine}.tar.gz`;
-  const limits = { connect: { timeout: silenceMaxMs }, headersTimeout: silenceMaxMs, bodyTimeout: silenceMaxMs };
-  const dispatcher = new EnvHttpProxyAgent(limits).compose(interceptors.redirect({ maxRedirections: 5 }));
-  const { statusCode, body } = await request(archive, { dispatcher });
-  if (statusCode !== 200) throw new Error(`it is answered with ${statusCode}`);
-  const tar = spawn('tar', ['-xz', '-C', folder, 'temporal'], { stdio: ['pipe', 'ignore', 'pipe'] });
-  await Promise.all([pipeline(body, tar.stdin), endOf(tar)]);
+  const script = join(__dirname, 'download-temporal.mjs');
+  const child = spawn(process.execPath, [script, `v${cliVersion}`, folder], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = endOf(child);
+  const files = () => readdirSync(folder);
+  // Until it is complete, the file has a temporary name.
+  const complete = () => files().find((name) => name.endsWith(cliVersion));
+  let [bytes, lastByteMs] = [0, Date.now()];
+  while (!(await Promise.race([ended.then(() => true), pause(100, false)]))) {
+    const now = files().reduce(
+      (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    );
+    if (now !== bytes) [bytes, lastByteMs] = [now, Date.now()];
+    if (complete() !== undefined || Date.now() - lastByteMs < silenceMaxMs) continue;
+    child.kill('SIGKILL');
+    await ended.catch(() => undefined);
+    throw new Error('nothing came for ten seconds');
+  }
+  const name = complete();
+  if (name === undefined) throw new Error('the SDK left nothing behind');
+  renameSync(join(folder, name), join(folder, 'temporal'));
 }
 
 async function buildCli(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
