@@ -126,8 +126,12 @@ export function createReconcileActivities(
     askTemporal('where the last sweep stopped', async (client) => {
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'`;
       for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: 1 })) {
-        const report: unknown = await client.workflow.getHandle(workflowId, runId).result();
-        return (report as Partial<SweepReport> | null)?.next ?? 0;
+        // The key with which it was encrypted may be gone.
+        const report: unknown = await client.workflow
+          .getHandle(workflowId, runId)
+          .result()
+          .catch(() => undefined);
+        return (report as Partial<SweepReport> | null | undefined)?.next ?? 0;
       }
       return 0;
     });

@@ -8,7 +8,7 @@
  * ```
  */
 import { z } from 'zod';
-import { cancellationSchema, decisionNames, decisionSchemas } from './decisions';
+import { decisionNames, decisionSchemas, jobCancellationSchema } from './decisions';
 import { definedOnly } from './defined-only';
 import { isRecord } from './differences';
 import { lazy } from './lazy';
@@ -143,9 +143,7 @@ function readLine(line: unknown, number: number, words: Pick<Job, 'by' | 'note'>
 }
 
 function bodySchema(decision: JobDecision): z.ZodType {
-  return decision === 'cancel'
-    ? cancellationSchema().extend({ question: z.string().optional() })
-    : decisionSchemas[decision]();
+  return decision === 'cancel' ? jobCancellationSchema() : decisionSchemas[decision]();
 }
 
 /** What the job does, for a person: `retry where SagaStep="place-order"`. */

@@ -65,6 +65,8 @@ export const cancelledBySignal = 'cancelledBy';
 export const cancellationSchema = lazy(() =>
   z.strictObject({ by: z.string('is required: who you are').min(1, 'is required: who you are'), note: evidence() }),
 );
+/** Of a job: where another question waits by now, it says nothing. */
+export const jobCancellationSchema = lazy(() => cancellationSchema().extend({ question: z.string().optional() }));
 export type Cancellation = z.output<ReturnType<typeof cancellationSchema>>;
 
 /** The failure of an update that was refused; its details say `movedOn` where that question was answered before. */

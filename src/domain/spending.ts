@@ -122,6 +122,8 @@ function parseLimit(entry: string): SpendLimit {
     unit: word.toLowerCase(),
     withinMs: Number(length) * periods[period as keyof typeof periods],
   };
+  // As a currency it would limit nothing.
+  if (counted.includes(`${limit.unit}s`)) throw new Error(`${entry}: must be servers, items or a currency, like usd`);
   if (limit.most > mostMax) throw new Error(`${entry}: at most ${mostMax}`);
   if (limit.withinMs < periods.m || limit.withinMs > periodMsMax) throw new Error(`${entry}: from 1m to 366d`);
   if (!isCurrency(limit.unit) && !Number.isInteger(limit.most)) throw new Error(`${entry}: must be a whole number`);

@@ -23,17 +23,18 @@ import {
   log,
   setCurrentDetails,
   setHandler,
+  sleep,
   uuid4,
 } from '@temporalio/workflow';
 import type { z } from 'zod';
 import {
-  cancellationSchema,
   cancelledBySignal,
   decisionHints,
   decisionNames,
   decisionRefused,
   decisionSchemas,
   exampleFor,
+  jobCancellationSchema,
   type Cancellation,
   type Decision,
   type DecisionName,
@@ -57,7 +58,15 @@ import { reminderDelaysMs } from './reminders';
 const progressQuery = defineQuery<ProgressView>('progress');
 
 /** `cancellable`: false where what is being done is brought to its end, cancelled or not. */
-type OpenQuestion = Question & { id: string; cancellable: boolean };
+interface OpenQuestion extends Question {
+  id: string;
+  cancellable: boolean;
+  /** Who is about to cancel the saga at this question: nobody else decides about it. */
+  canceller?: string;
+}
+
+/** Longer than a job takes from its word to the cancellation. A job that has died leaves the question to others. */
+const cancellerHasMs = 60_000;
 
 /** Within a scope that is not cancellable, nothing hears of a cancellation. */
 function isCancellable(scope: CancellationScope): boolean {
@@ -216,6 +225,9 @@ export class HumanDecisions {
     if (question === undefined) {
       throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`, true);
     }
+    if (question.canceller !== undefined) {
+      throw refusal(`${name} does not fit: ${question.canceller} is about to cancel it`, true);
+    }
     const fitting = `Decisions that fit: ${[...question.choices, 'cancel'].join(', ')}`;
     if (!question.choices.includes(name)) {
       const named = (body as { question?: unknown } | null | undefined)?.question;
@@ -270,15 +282,21 @@ export class HumanDecisions {
     return { taken: decision.decision, step: question.step };
   }
 
-  /** Who wants the saga cancelled, and why. It does nothing but that its report says so, once it is cancelled. */
+  /**
+   * Who wants the saga cancelled, and why: its report says so, once it is cancelled. A job names the question that
+   * somebody has read: it cancels at that one, or not at all.
+   */
   private receiveCancellation(): void {
     setHandler(
       defineSignal<[unknown]>(cancelledBySignal),
       (body) => {
-        const checked = check(cancellationSchema(), body);
+        const checked = check(jobCancellationSchema(), body);
         if (checked.ok) {
+          const { question, ...said } = checked.value;
+          if (question !== undefined && question !== this.open?.id) return;
           const waiting = this.open && { kind: this.open.kind, step: this.open.step };
-          this.cancellation = { at: now(), ...waiting, ...checked.value };
+          this.cancellation = { at: now(), ...waiting, ...said };
+          if (question !== undefined && this.open) void this.leaveTo(said.by, this.open);
           return;
         }
         const why = `${cancelledBySignal}: ${describeProblems(checked.problems)}`.slice(0, whyCharsMax);
@@ -286,6 +304,12 @@ export class HumanDecisions {
       },
       { description: 'Who cancels the saga, and why. Sent by the command line before the cancellation' },
     );
+  }
+
+  private async leaveTo(canceller: string, question: OpenQuestion): Promise<void> {
+    question.canceller = canceller;
+    await sleep(cancellerHasMs).catch(() => undefined);
+    delete question.canceller;
   }
 
   /** For the report of a saga that is cancelled. @returns a sentence */

@@ -34,8 +34,12 @@ export async function sendDecision(client: Client, decision: OneDecision, update
   }
 }
 
-/** A cancellation names no question: so the saga is asked first whether it is still at the one that somebody has read. */
+/**
+ * Temporal's cancellation names no question. So the saga is told the one that somebody has read, and takes no decision
+ * there any more; where it is at another one, it is left alone.
+ */
 async function cancel(handle: WorkflowHandle, { by, note, question }: OneDecision['body']): Promise<Decided> {
+  await handle.signal(cancelledBySignal, { by, note, question });
   if (question !== undefined) {
     const { waiting } = await handle.query<ProgressView>('progress');
     if (waiting?.id !== question) {
@@ -43,7 +47,6 @@ async function cancel(handle: WorkflowHandle, { by, note, question }: OneDecisio
       return { outcome: closeTime === undefined ? 'movedOn' : 'gone' };
     }
   }
-  await handle.signal(cancelledBySignal, { by, note });
   await handle.cancel();
   return { outcome: 'taken' };
 }

@@ -156,6 +156,41 @@ describe('a cancellation goes by the question that somebody read, like every dec
     expect(report.counts).toMatchObject({ movedOn: 1, taken: 0 });
   });
 
+  it('a saga whose question somebody answers in the moment in which it is sent', async () => {
+    const saga = await approvable('GH-3');
+    const { id: question } = await untilWaiting(saga, 'approval');
+    const handle = rig.temporal.workflow.getHandle(saga.workflowId);
+    const look = jest.spyOn(handle, 'query');
+    jest.spyOn(rig.temporal.workflow, 'getHandle').mockReturnValueOnce(handle);
+    let approved: unknown;
+    look.mockImplementationOnce(async () => {
+      const seen = await progressOf(saga);
+      approved = await saga.decide('approve', { question, by: 'bob' }).catch((error: unknown) => error);
+      return seen;
+    });
+    const decision = {
+      saga: saga.workflowId,
+      decision: 'cancel',
+      body: { question, by: 'ann', note: 'looked' },
+    } as const;
+    expect(await sendDecision(rig.temporal, decision, 'job/0')).toEqual({ outcome: 'taken' });
+    expect(approved).toMatchObject({ message: expect.stringContaining('ann is about to cancel it') as string });
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ why: 'cancelled, says ann: looked' });
+  });
+
+  itInWays(
+    'a saga of which nobody sends the cancellation itself: a minute later it takes decisions again',
+    async () => {
+      const saga = await approvable('GH-4');
+      const { id: question } = await untilWaiting(saga, 'approval');
+      const said = { question, by: 'ann', note: 'looked' };
+      await rig.temporal.workflow.getHandle(saga.workflowId).signal('cancelledBy', said);
+      await expect(saga.decide('approve', { question })).rejects.toThrow('ann is about to cancel it');
+      await until(() => saga.decide('approve', { question }).catch(() => undefined));
+      expect((await saga.result()).outcome).toBe('done');
+    },
+  );
+
   it('a saga that does not wait any more when its turn comes, by a filter', async () => {
     const [first, second] = [await approvable('GH-2'), await approvable('GH-2')];
     await untilListed(rig, [first, second], 'approval');

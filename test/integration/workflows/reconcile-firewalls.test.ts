@@ -2,6 +2,7 @@
  * Sweeps compare the firewalls of servers with what sagas have said of them last: drift is told, and repaired only
  * where asked.
  */
+import { WorkflowClient } from '@temporalio/client';
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import type { Journal } from '../../../src/journal/journal';
@@ -258,6 +259,21 @@ it('sees every server in turn, goes on where it stopped, and says so where it ha
     await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === startedAt);
   }
   expect(new Set(listed().slice(then)).size).toBe(3);
+});
+
+it('begins with the first server where nobody can read how far the last sweep came', async () => {
+  await bought(1, [143]);
+  const { startedAt } = await sweep();
+  await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === startedAt);
+  const before = (await rig.sagas.sweeps.latest())?.runId;
+  const read = WorkflowClient.prototype.result;
+  const reading = jest.spyOn(WorkflowClient.prototype, 'result');
+  // It was encrypted with a key that is gone.
+  reading.mockImplementation(function (this: WorkflowClient, ...args: Parameters<typeof read>) {
+    return args[1] === before ? Promise.reject(new Error('no key')) : read.apply(this, args);
+  });
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
+  reading.mockRestore();
 });
 
 it('takes no change that a saga makes meanwhile for drift', async () => {
