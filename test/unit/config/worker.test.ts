@@ -1,7 +1,6 @@
 /** Settings: what is wrong is told at once, all of it, by name; and passwords do not travel unless somebody says so. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import {
@@ -13,24 +12,14 @@ import {
   type Environment,
 } from '../../../src/config';
 import { Authority } from '../../support/certificates';
+import { folderForFile } from '../../support/folder';
 
 const keys = `k1:${randomBytes(32).toString('base64')}`;
 const enough = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_ADDRESS: 'localhost:7233' };
 
-let folder: string;
-let authority: Authority;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-saga-config-'));
-  authority = new Authority();
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-  authority.remove();
-});
-const fileOf = (name: string, content: string) => {
-  writeFileSync(join(folder, name), content);
-  return join(folder, name);
-};
+const { write: fileOf } = folderForFile();
+const authority = new Authority();
+afterAll(() => authority.remove());
 
 function problems(env: Environment, read: (env: Environment) => unknown = readWorkerConfig): readonly string[] {
   try {
