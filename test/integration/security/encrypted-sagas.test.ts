@@ -128,18 +128,15 @@ describe('a secret by its name', () => {
     expect(Buffer.from(input?.[0]?.data ?? []).toString()).toContain('"password":{"secret":"web-root"}');
   });
 
-  it.each([
-    ['is not there', 'nowhere', undefined, /there is no secret nowhere for custom_script/],
-    ['is not base64', 'not-base64', 'not base64!', /the secret not-base64 is not a valid custom_script/],
-  ])('that %s leaves the saga stuck, not failed, until it is fixed', async (_title, name, value, message) => {
-    if (value !== undefined) secrets.write(name, value);
-    const request = withSecret({ custom_script: { secret: name } });
+  it('that is not base64 leaves the saga stuck, not failed, until it is fixed', async () => {
+    secrets.write('not-base64', 'not base64!');
+    const request = withSecret({ custom_script: { secret: 'not-base64' } });
     const saga = await rig.sagas.provision(request);
     const waiting = await untilWaiting(saga);
     expect(waiting).toMatchObject({ kind: 'stuck', lastFailure: { failure: 'SecretMissing' } });
-    expect(waiting.question).toMatch(message);
+    expect(waiting.question).toMatch(/the secret not-base64 is not a valid custom_script/);
     expect(addsOf(request.reference)).toEqual([]);
-    secrets.write(name, 'ZWNobyBoaQ==');
+    secrets.write('not-base64', 'ZWNobyBoaQ==');
     await answer(saga, 'retry');
     await saga.result();
     expect(addsOf(request.reference)[0]?.body).toMatchObject({ custom_script: 'ZWNobyBoaQ==' });

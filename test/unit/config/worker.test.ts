@@ -48,17 +48,6 @@ it.each([
   });
 });
 
-it('undoing is retried longer than the rest, and so is looking for servers', () => {
-  const most = { attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 };
-  expect(readWorkerConfig(enough).activities.retries).toEqual({
-    read: most,
-    mutate: most,
-    pivot: most,
-    compensate: { attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 },
-    poll: { attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 },
-  });
-});
-
 /** A wrong value of every setting of the worker that can be wrong by itself. */
 const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PAYLOAD_KEYS', 'k1:c2hvcnQ=', /key k1 is 5 bytes long; it must be 32/],

@@ -60,15 +60,6 @@ export function references(): void {
       expect(await endings(run)).toMatchObject([{ run: run.run, outcome: '1' }]);
     });
 
-    it('keeps the late one of a run that another has begun after, and says so', async () => {
-      await run.own();
-      await run.again().own();
-      await expect(run.end()).resolves.toMatchObject({ how: 'later' });
-      await run.own();
-      await expect(run.end()).resolves.toMatchObject({ how: 'written' });
-      expect(await endings(run)).toHaveLength(1);
-    });
-
     it('keeps none for a reference that it does not know', async () => {
       const run = new Run(journal);
       await run.end();
