@@ -1,6 +1,4 @@
 /** Many sagas at once from the command line: whom it reaches, the question, the lines, and a job that is stopped. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from '../../../src/cli/program';
@@ -8,20 +6,17 @@ import type { OpenLine } from '../../../src/client/jobs';
 import { countsOf, type JobReport } from '../../../src/domain/decide-many';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
 import { runHere, startCommand } from '../../support/command-line';
+import { folderForFile } from '../../support/folder';
 import { itInWays } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, progressOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
-let folder: string;
+const folder = folderForFile();
 beforeEach(async () => {
   rig = await Rig.start();
-  folder = mkdtempSync(join(tmpdir(), 'order-saga-lines-'));
 });
-afterEach(async () => {
-  await rig.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => rig.close());
 
 const cli = (...args: string[]) => runHere(args, '', rig.environment);
 const many = (...args: string[]) => cli('decide-many', ...args, '--by', 'ann', '--note', 'the provider is back');
@@ -121,10 +116,8 @@ it('shows where a job stands, and stops it; whoever follows it is told', async (
 });
 
 const fileOf = (lines: readonly unknown[]) => {
-  const path = join(folder, 'lines.jsonl');
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
-  writeFileSync(path, `${texts.join('\n')}\n`);
-  return path;
+  return folder.write('lines.jsonl', `${texts.join('\n')}\n`);
 };
 
 it('prints the questions as lines, and takes a decision for each', async () => {
@@ -167,7 +160,7 @@ itInWays('with one wrong line is refused as a whole, and the line is named', asy
     / {2}line 3000: confirmNotPlaced: question/,
   );
   expect(await refusedFor(5, { ...right, orderId: '9' })).toMatch(/line 5: confirmNotPlaced: orderId: is not a field/);
-  expect((await many('--lines', join(folder, 'none'), '--yes')).err).toMatch(/there is no file/);
+  expect((await many('--lines', join(folder.path, 'none'), '--yes')).err).toMatch(/there is no file/);
   expect((await many('retry', '--lines', fileOf(whole), '--yes')).err).toMatch(/does not go with decision/);
   expect((await rig.temporal.workflow.count()).count).toBe(0);
 });

@@ -2,9 +2,7 @@
  * The commands that look after the journal, as somebody runs them who sets the service up or has put a backup back, in
  * a file and in PostgreSQL. There is no Temporal here.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { readJournalConfig } from '../../../src/config';
 import type { EffectCall } from '../../../src/domain/effects';
@@ -14,31 +12,26 @@ import type { SagaKey } from '../../../src/journal/rows';
 import { schemaNumber } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
 import { takeTurn } from '../../../src/journal/turns';
-import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { readDocument } from '../../docs/tables';
+import { folderForFile } from '../../support/folder';
 import { describeWithPostgres } from '../../support/left-out';
 import { PostgresServer, whyNoPostgres } from '../../support/postgres';
 import { runHere, type Ended } from '../../support/command-line';
 import { saidThere } from '../../support/operator';
 
-const [keyOne, keyTwo] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
 const secret = 'geheim-geheim';
 
-let folder: string;
+const folder = folderForFile();
 let server: PostgresServer | undefined;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
   if (whyNoPostgres === undefined) server = await PostgresServer.start();
 });
-afterAll(async () => {
-  await server?.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => server?.stop());
 
 /** A new place for a journal, as `JOURNAL_URL`; nothing is in it. */
 const places = {
-  file: () => Promise.resolve(`file:${join(folder, randomUUID(), 'journal.db')}`),
+  file: () => Promise.resolve(`file:${join(folder.path, randomUUID(), 'journal.db')}`),
   PostgreSQL: async () => server!.url({ database: await server!.createDatabase() }),
 };
 
@@ -55,13 +48,9 @@ async function made(kind: keyof typeof places): Promise<string> {
 
 const documentIn = ({ out }: Ended) => JSON.parse(out) as Record<string, unknown>;
 
-async function withJournal<T>(
-  url: string,
-  keys: string | undefined,
-  work: (journal: Journal) => Promise<T>,
-): Promise<T> {
+async function withJournal<T>(url: string, work: (journal: Journal) => Promise<T>): Promise<T> {
   const { address } = readJournalConfig({ JOURNAL_URL: url });
-  const journal = await openJournal(address, createSealing(keys === undefined ? undefined : parsePayloadKeys(keys)));
+  const journal = await openJournal(address, createSealing(undefined));
   try {
     return await work(journal);
   } finally {
@@ -111,7 +100,7 @@ function aJournal(kind: keyof typeof places): void {
 
   it('tells how many references it has, and of how many orders nobody knows', async () => {
     const url = await made(kind);
-    await withJournal(url, undefined, async (journal) => {
+    await withJournal(url, async (journal) => {
       for (const reference of ['R-1', 'R-2', 'R-3', 'R-4']) await take(journal, reference);
       await meanOrder(journal, 'R-1');
       const lost = await meanOrder(journal, 'R-2');
@@ -135,7 +124,7 @@ function aJournal(kind: keyof typeof places): void {
   it('waits for a person where it was found to be an older copy, and is told what new references are', async () => {
     const url = await made(kind);
     const noticedMs = Date.parse('2026-01-02T03:04:05.000Z');
-    await withJournal(url, undefined, (journal) =>
+    await withJournal(url, (journal) =>
       journal.db.updateTable('journal').set({ restored_ms: noticedMs, epoch: noticedMs }).execute(),
     );
     const noticed = await run(url, ['journal', 'status']);
@@ -212,33 +201,14 @@ function aJournal(kind: keyof typeof places): void {
     });
   });
 
-  it('that is encrypted is read with the key that it was written with, also where that is not the first one any more', async () => {
-    const url = await made(kind);
-    await withJournal(url, keyOne, async (journal) => {
-      await take(journal, 'R-1');
-      const meant = await meanOrder(journal, 'R-1');
-      await journal.answered(keyOf('R-1'), meant, { outcome: 'unknown', failure: 'UnknownOutcome', answer: null });
-      await journal.deny(keyOf('R-1'), meant.knows.row, { by: 'ada', note: 'not in the panel' });
-    });
-    const { status, out, err } = await run(url, ['record', 'R-1', '--json'], { PAYLOAD_KEYS: `${keyTwo},${keyOne}` });
-    expect({ status, err }).toEqual({ status: 0, err: '' });
-    const record = recordSchema.parse(JSON.parse(out));
-    expect(record).toMatchObject({
-      request: { reference: 'R-1', items: [{ password: '[redacted]' }] },
-      effects: [{ outcome: 'denied', decided: { by: 'ada', note: 'not in the panel' } }],
-    });
-    expect(record).not.toHaveProperty('unreadable');
-    expect(out).not.toContain(secret);
-  });
-
   it('tells of what may have been lost, of who settled it, and of a run that went on after an end', async () => {
     const url = await made(kind);
-    await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
+    await withJournal(url, (journal) => take(journal, 'R-1'));
     const { out: restored } = await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'trust']);
     expect(restored).toMatch(/no worker had noticed[^]*references that are new here are trusted to be new\n/);
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ newReferences: 'trust' });
     const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inFlightMs: 0 };
-    const row = await withJournal(url, undefined, async (journal) => {
+    const row = await withJournal(url, async (journal) => {
       await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'reversed', report: {} });
       const meant = await journal.mean({ ...meaning, run: 'run-2' });
       if (meant.how !== 'unknown') throw new Error(meant.how);
@@ -249,7 +219,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(await record()).toMatchObject({ state: 'open', placement: 'unknown', endings: [{ outcome: 'reversed' }] });
     expect(await timeline()).toMatch(/ {2}in doubt {4}place-order, row .*: the journal was restored, and may/);
 
-    await withJournal(url, undefined, async (journal) => {
+    await withJournal(url, async (journal) => {
       const placed = { how: 'confirmed', vmObjectIds: [9001] };
       await journal.confirm(keyOf('R-1'), row, placed, { by: 'ada', note: 'in the panel' });
       await journal.ended(keyOf('R-1'), { run: 'run-2', by: 'provisionServers', outcome: 'done', report: {} });
@@ -260,7 +230,7 @@ function aJournal(kind: keyof typeof places): void {
 
   it('tells loudly of an order that took effect after a person had said that it did not', async () => {
     const url = await made(kind);
-    await withJournal(url, undefined, async (journal) => {
+    await withJournal(url, async (journal) => {
       await take(journal, 'R-1');
       const meant = await meanOrder(journal, 'R-1');
       await journal.deny(keyOf('R-1'), meant.knows.row, { note: 'looked' });
@@ -284,9 +254,7 @@ function aJournal(kind: keyof typeof places): void {
 describeWithPostgres('a database server that', () => {
   it('was restored or failed over waits for a person, and says so', async () => {
     const url = await made('PostgreSQL');
-    await withJournal(url, undefined, (journal) =>
-      journal.db.updateTable('journal').set({ identity: '1/0000000A' }).execute(),
-    );
+    await withJournal(url, (journal) => journal.db.updateTable('journal').set({ identity: '1/0000000A' }).execute());
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(4);
     expect(out).toMatch(
@@ -299,7 +267,7 @@ describeWithPostgres('a database server that', () => {
 
   it('lets an auditor read and nothing else', async () => {
     const url = await made('PostgreSQL');
-    await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
+    await withJournal(url, (journal) => take(journal, 'R-1'));
     const database = new URL(url).pathname.slice(1);
     await server!.ask("create role auditor login password 'only-to-read'");
     await server!.ask('grant select on all tables in schema public to auditor', { database });
@@ -323,7 +291,7 @@ describeWithPostgres('a database server that', () => {
     );
     expect(forgotten).toEqual([]);
     const asWorker = server!.url({ database, user: 'worker', password: '…' });
-    await withJournal(asWorker, undefined, async (journal) => {
+    await withJournal(asWorker, async (journal) => {
       await take(journal, 'R-1');
       const meant = await meanOrder(journal, 'R-1');
       await journal.answered(keyOf('R-1'), meant, { outcome: 'done', answer: null });

@@ -63,16 +63,6 @@ it('draws several sagas in place, with what they ask above, until all have ended
     expect(screen.filter((line) => line.startsWith(`  ✓ ${step}`))).toHaveLength(1);
 });
 
-it('has no colours with NO_COLOR, and no line that is longer than a terminal of 40 columns', async () => {
-  const { saga } = await two();
-  const { status, out } = await onTerminal(['watch', saga.reference], { columns: 40, env: { NO_COLOR: '1' } }).ended;
-  expect(status).toBe(4);
-  expect(withoutColors(out)).toBe(out);
-  const drawn = screenOf(out).filter((line) => /^ {2}[✓!·] /.test(line));
-  expect(drawn.length).toBeGreaterThan(2);
-  for (const line of drawn) expect(line.length).toBeLessThanOrEqual(40);
-});
-
 it('into a pipe writes lines, each with its saga, and no code', async () => {
   const { saga, done } = await two();
   const env = { ...rig.environment, npm_lifecycle_event: 'cli' };

@@ -1,15 +1,15 @@
 /** Starting, and starting again: the same request gives the saga that there is, another one is refused. */
 import { Client } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
-import { temporal as proto } from '@temporalio/proto';
 import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
 import { NoWorkerError, ReferenceTakenError, UnknownReferenceError } from '../../../src/client/errors';
 import { toRow } from '../../../src/client/saga-list';
 import { workflowIdOf } from '../../../src/domain/identity';
+import { createDataConverter } from '../../../src/security/data-converter';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { newKey } from '../../support/codec-calls';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
-import { untilWaiting } from '../../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
 
 let rig: Rig;
@@ -35,16 +35,6 @@ async function refusalOf(start: Promise<unknown>): Promise<ReferenceTakenError> 
 }
 
 describe('the same request again', () => {
-  it('finds the run while it is running', async () => {
-    const request = waiting();
-    const first = await rig.sagas.switch(request);
-    await untilWaiting(first);
-    const second = await rig.sagas.switch({ ...request });
-    expect(first.existing).toBe(false);
-    expect(second).toMatchObject({ existing: true, runId: first.runId, workflowId: first.workflowId });
-    await second.cancel();
-  });
-
   it('finds it, also when several start it at once', async () => {
     const request = firewallsRequest();
     const handles = await Promise.all(Array.from({ length: 5 }, () => rig.sagas.firewalls(request)));
@@ -158,20 +148,6 @@ it('starts with search attributes and a note, on the task queue that was chosen'
   expect(await description.staticDetails()).toContain('vm_backup 1');
 });
 
-it('starts before any worker was there; the saga names itself when one comes', async () => {
-  const fresh = await Rig.start({ worker: false });
-  try {
-    const request = { ...changeRequest(), account: 'AB-78' };
-    const saga = await fresh.sagas.start('changeOrder', request);
-    expect(saga.existing).toBe(false);
-    await fresh.startWorker();
-    await saga.result();
-    expect(toRow(await saga.describe())).toMatchObject({ account: 'AB-78' });
-  } finally {
-    await fresh.close();
-  }
-});
-
 it('says that no worker answers, and loses nothing', async () => {
   const saga = await bare.sagas.start('switchPlan', switchRequest());
   await expect(saga.progress({ withinMs: 200 })).rejects.toBeInstanceOf(NoWorkerError);
@@ -181,9 +157,9 @@ it('says that no worker answers, and loses nothing', async () => {
 describe('a first request that cannot be read', () => {
   it('is never taken for the same one', async () => {
     const request = switchRequest();
-    const sealed = new OrderSagaClient(
-      new Client({ connection: bare.connection, namespace: bare.namespace, dataConverter: { payloadCodecs: [seal] } }),
-    );
+    const { connection, namespace } = bare;
+    const dataConverter = createDataConverter(parsePayloadKeys(`k1:${newKey()}`));
+    const sealed = new OrderSagaClient(new Client({ connection, namespace, dataConverter }));
     await sealed.switch(request);
     // With the key it is the same; without it, nobody can tell.
     expect((await sealed.switch(request)).existing).toBe(true);
@@ -201,23 +177,3 @@ describe('a first request that cannot be read', () => {
     await expect(bare.sagas.get(request.reference)).rejects.toBeInstanceOf(UnknownReferenceError);
   });
 });
-
-/** Stands for encryption: a payload that a client without it cannot read. */
-const sealed = Buffer.from('binary/sealed');
-const seal = {
-  encode: (payloads: Payload[]) =>
-    Promise.resolve(
-      payloads.map((payload) => ({
-        metadata: { encoding: sealed },
-        data: Buffer.from(proto.api.common.v1.Payload.encode(payload).finish()).reverse(),
-      })),
-    ),
-  decode: (payloads: Payload[]) =>
-    Promise.resolve(
-      payloads.map((payload) =>
-        sealed.equals(payload.metadata?.['encoding'] ?? Buffer.alloc(0))
-          ? proto.api.common.v1.Payload.decode(Buffer.from(payload.data ?? []).reverse())
-          : payload,
-      ),
-    ),
-};

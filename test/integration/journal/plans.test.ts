@@ -124,8 +124,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       const resource = 'server 1';
       const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
       for (const run of [first, second, first]) await takeTurn(journal, run.key, resource);
-      const { key, run } = first;
-      const ended = await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+      const ended = await first.end('done', { resource });
       if (ended.how !== 'written') throw new Error(ended.how);
       await takeTurn(journal, second.key, resource);
       await dropTurn(journal, ended.next!);
@@ -135,8 +134,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
       for (const run of [first, second]) await takeTurn(journal, run.key, resource);
       const { knows } = await first.send(assign);
-      const { key, run } = first;
-      await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+      await first.end('done', { resource });
       await takeTurn(journal, second.key, resource);
       await letPassFor(plain, knows.row);
       await takeTurn(journal, second.key, resource);
@@ -151,7 +149,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     },
     'a sweep goes through what has ended': async () => {
       const run = await Run.begin(journal);
-      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+      await run.end();
       await endedSagas(journal, { days: 1, after: undefined, limit: 50 });
       await endedSagas(journal, {
         days: 1,
@@ -166,8 +164,8 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       const run = await Run.begin(journal);
       await run.again().take();
       await standingOf(journal, run.key, { inFlightMs: 60_000 });
-      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
-      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+      await run.end();
+      await run.end();
     },
   };
 

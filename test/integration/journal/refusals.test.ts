@@ -1,5 +1,5 @@
 /** A journal that cannot be used: one sentence for a person, and nothing is written. */
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -78,35 +78,6 @@ describeWithPostgres('PostgreSQL', () => {
   beforeEach(async () => {
     database = await server.createDatabase();
     await migrate({ postgres: server.url({ database }) });
-  });
-
-  // The first one, because a database is dropped only when all that was made before it is on the disk.
-  describeWithSmallDisk('on a full disk', () => {
-    it('is told so, writes nothing, and goes on when there is room again', async () => {
-      const disk = SmallDisk.make(32 * 1024);
-      try {
-        const folder = disk.subfolder('tablespace');
-        chmodSync(folder, 0o700);
-        const { uid, gid } = statSync(join(server.folder, 'postgres'));
-        chownSync(folder, uid, gid);
-        await server.ask(`create tablespace small location '${folder}'`);
-        const small = await server.createDatabase('tablespace small');
-        await migrate({ postgres: server.url({ database: small }) });
-        const journal = await opened({ postgres: server.url({ database: small }) });
-        const run = await Run.begin(journal);
-        disk.fill();
-        const { why, row } = await unavailable(run.mean(place(1)));
-        expect(why).toBe('its disk is full');
-        expect(await rowOf(journal, row!)).toBeUndefined();
-        disk.empty();
-        await run.send(place(1));
-        await journal.close();
-        await server.ask(`drop database ${small} with (force)`);
-        await server.ask('drop tablespace small');
-      } finally {
-        disk.remove();
-      }
-    });
   });
 
   const refused = async (postgres: string) => {

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { AnsweredOutcome, EffectCall, JournalKnowledge } from '../../../src/domain/effects';
 import type { WorkflowName } from '../../../src/domain/identity';
 import type { JournalAddress } from '../../../src/journal/dialects';
-import type { Answer, Journal } from '../../../src/journal/journal';
+import type { Answer, Ending, Journal } from '../../../src/journal/journal';
 import type { Meaning, Meant } from '../../../src/journal/decide';
 import type { Begin, SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
@@ -179,6 +179,11 @@ export class Run {
 
   confirm(row: string, placed: unknown = { how: 'confirmed' }, note = 'seen') {
     return this.journal.confirm(this.key, row, placed, { note });
+  }
+
+  end(outcome = 'done', more: Partial<Ending> = {}) {
+    const { key, run } = this;
+    return this.journal.ended(key, { run, by: key.workflow, outcome, report: {}, ...more });
   }
 
   deny(row: string, note = 'looked') {

@@ -59,12 +59,7 @@ async function writeEverything(journal: Journal): Promise<Run> {
   );
   const verdict = { note: canaries['the note of what was done by hand'] };
   await writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict, knows: run.knows });
-  await journal.ended(run.key, {
-    run: run.run,
-    by: 'provisionServers',
-    outcome: 'done',
-    report: { report: canaries['the report'] },
-  });
+  await run.end('done', { report: { report: canaries['the report'] } });
   return run;
 }
 
@@ -140,10 +135,8 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     const journal = await opened(address, sealedWith(first));
     const run = new Run(journal);
     await run.take();
-    const end = (by: 'cleanCart' | 'provisionServers', id: string, outcome: string) =>
-      journal.ended(run.key, { run: id, by, outcome, report: {} });
-    await end('provisionServers', 'saga', 'reversed');
-    await end('cleanCart', 'clean-up', 'done');
+    await run.end('reversed');
+    await run.end('done', { run: 'clean-up', by: 'cleanCart' });
     const record = await recordOf(await opened(address, sealedWith(second)), run.key);
     expect(record?.state).toBe('reversed');
     // Both may have ended in one millisecond.

@@ -31,8 +31,8 @@ async function rowOfDoubt(run: Run, call = place(1)): Promise<string> {
   return meant.row;
 }
 
-const endWith = (journal: Journal, { key, run }: Run, outcome: string, ended: string, leftovers: object[]) =>
-  journal.ended(key, { run, by: 'provisionServers', outcome, report: { ended, report: { leftovers } } });
+const endWith = (run: Run, outcome: string, ended: string, leftovers: object[]) =>
+  run.end(outcome, { report: { ended, report: { leftovers } } });
 
 describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   const opened = openedJournals();
@@ -84,7 +84,7 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
       await run.confirm(await rowOfDoubt(run, protectedOrder), { how: 'confirmed', vmObjectIds: [9001] });
       const why = 'the saga ended: they were not assigned';
       const bare = { kind: 'server-unprotected', vmObjectId: 9001, firewalls: [143], why };
-      await endWith(journal, run, 'partly', 'cancelled', [bare]);
+      await endWith(run, 'partly', 'cancelled', [bare]);
       expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
     },
   );
@@ -97,10 +97,10 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
       await run.do(protectedOrder, 'done', { answer: { how: 'answered', value: {} } });
       if (when.startsWith('while')) {
         await journal.cancelled(run.key, said);
-        await endWith(journal, run, 'reversed', 'OrderCancelled', []);
+        await endWith(run, 'reversed', 'OrderCancelled', []);
       } else {
         const bare = { kind: 'server-unprotected', firewalls: [143], why: 'the saga ended' };
-        await endWith(journal, run, 'partly', 'cancelled', [bare]);
+        await endWith(run, 'partly', 'cancelled', [bare]);
         await journal.cancelled(run.key, said, { isOver: true });
       }
       // A look into the directory stood still meanwhile.

@@ -4,13 +4,11 @@
  */
 import { Client } from '@temporalio/client';
 import { noopMetricMeter, type MetricMeter } from '@temporalio/common';
-import { callsTo, openCartItems, orders, orderedTwice } from '../../../sandbox/sentences';
-import { startProcess } from '../../../scripts/processes';
+import { openCartItems, orders, orderedTwice } from '../../../sandbox/sentences';
 import type { OutageConfig } from '../../../src/config';
 import { OutageWatch } from '../../../src/operations/outage-watch';
 import type { CallEvent } from '../../../src/provider/client';
 import { itInWays } from '../../support/left-out';
-import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForEach, until } from '../../support/rig';
 import { answer, progressOf, untilWaitingOrEnded } from '../../support/sagas';
@@ -51,34 +49,6 @@ it('holds in an outage, again while it goes on; what comes meanwhile makes no ca
   expect(orders(rig.sandbox.ledger)).toHaveLength(24);
   expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
   expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
-});
-
-itInWays('stays when the worker that has set it is killed, and ends by its time', async () => {
-  // Only the process looks for outages.
-  const worker = await startProcess(programOf('worker'), {
-    ...rig.environment,
-    TASK_QUEUE: 'order-saga',
-    OUTAGE_HOLD_MS: '4000',
-    OUTAGE_CALLS_MIN: '6',
-  });
-  const down = goDown();
-  const sagas = await start(1);
-  // Which worker takes a call is not ours to say: until the process has seen enough of them.
-  await until(async () => {
-    sagas.push(...(await start(2)));
-    return rig.sagas.holding();
-  });
-  await worker.kill('SIGKILL');
-  sagas.push(...(await start(6)));
-  expect(await rig.sagas.holding()).toBeDefined();
-  rig.sandbox.faults.lift(down);
-  await until(async () => (await rig.sagas.holding()) === undefined);
-  for (const saga of sagas) {
-    while ((await untilWaitingOrEnded(saga)) !== undefined) await answer(saga, 'retry');
-    await saga.result();
-  }
-  expect(callsTo(rig.sandbox.ledger, 'place-order').length).toBe(sagas.length);
-  expect(orders(rig.sandbox.ledger)).toHaveLength(sagas.length);
 });
 
 /**

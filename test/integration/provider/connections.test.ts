@@ -1,10 +1,8 @@
 /** To the provider: a token that is renewed under a running worker, and TLS that is verified. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { callsTo, ordersWithLabel } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { OrderSagaClient } from '../../../src/client/client';
+import { folderForFile } from '../../support/folder';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
@@ -12,16 +10,14 @@ import { Authority } from '../../support/certificates';
 import { startTlsProxy, type Proxy } from '../../support/proxies';
 
 let rig: Rig;
-let folder: string;
+const folder = folderForFile();
 const workers: RunningProcess[] = [];
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-saga-connections-'));
   rig = await Rig.start({ worker: false });
 });
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.kill('SIGTERM')));
   await rig.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** A worker process of a task queue of its own, and the client of that queue. */
@@ -44,8 +40,7 @@ describe('a token from a file', () => {
     rig.sandbox.configure({ token });
   };
   beforeAll(async () => {
-    file = join(folder, 'token');
-    writeFileSync(file, 'token-one\n');
+    file = folder.write('token', 'token-one\n');
     renew('token-one');
     sagas = await startWorker('token', { PROVIDER_TOKEN_FILE: file });
     await (await sagas.provision(provisionRequest())).result();
@@ -55,7 +50,7 @@ describe('a token from a file', () => {
   });
 
   it('is read again when the provider takes the old one no more, and nobody notices', async () => {
-    writeFileSync(file, 'token-two\n');
+    folder.write('token', 'token-two\n');
     renew('token-two');
     const request = provisionRequest();
     const saga = await sagas.provision(request);

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { OrderSagaClient } from '../../../src/client/client';
@@ -9,24 +6,22 @@ import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { callsTo } from '../../../sandbox/sentences';
+import { folderForFile } from '../../support/folder';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
 const key = () => randomBytes(32).toString('base64');
 const [one, two] = [key(), key()];
-const secretsFolder = mkdtempSync(join(tmpdir(), 'order-saga-secrets-'));
+const secrets = folderForFile();
 let rig: Rig;
 beforeAll(async () => {
   rig = await Rig.start({
     payloadKeys: parsePayloadKeys(`k1:${one},k2:${two}`),
-    secrets: { folder: secretsFolder, variable: (name) => (name === 'SECRET_SSH_KEY' ? 'c3NoLWtleQ==' : undefined) },
+    secrets: { folder: secrets.path, variable: (name) => (name === 'SECRET_SSH_KEY' ? 'c3NoLWtleQ==' : undefined) },
   });
 }, 60_000);
-afterAll(async () => {
-  await rig.close();
-  rmSync(secretsFolder, { recursive: true });
-});
+afterAll(() => rig.close());
 
 const canary = 'canary-password-7Qx';
 /** Bytes as the text that they spell. */
@@ -122,7 +117,7 @@ describe('a secret by its name', () => {
   const withSecret = (changes: object) => provisionRequest({ items: [changes] });
 
   it('is looked up where the call is made, and never reaches Temporal', async () => {
-    writeFileSync(join(secretsFolder, 'web-root'), `${canary}\n`);
+    secrets.write('web-root', `${canary}\n`);
     const request = withSecret({ password: { secret: 'web-root' }, custom_ssh_key: { secret: 'ssh-key' } });
     const saga = await rig.sagas.provision(request);
     await saga.result();
@@ -133,18 +128,15 @@ describe('a secret by its name', () => {
     expect(Buffer.from(input?.[0]?.data ?? []).toString()).toContain('"password":{"secret":"web-root"}');
   });
 
-  it.each([
-    ['is not there', 'nowhere', undefined, /there is no secret nowhere for custom_script/],
-    ['is not base64', 'not-base64', 'not base64!', /the secret not-base64 is not a valid custom_script/],
-  ])('that %s leaves the saga stuck, not failed, until it is fixed', async (_title, name, value, message) => {
-    if (value !== undefined) writeFileSync(join(secretsFolder, name), value);
-    const request = withSecret({ custom_script: { secret: name } });
+  it('that is not base64 leaves the saga stuck, not failed, until it is fixed', async () => {
+    secrets.write('not-base64', 'not base64!');
+    const request = withSecret({ custom_script: { secret: 'not-base64' } });
     const saga = await rig.sagas.provision(request);
     const waiting = await untilWaiting(saga);
     expect(waiting).toMatchObject({ kind: 'stuck', lastFailure: { failure: 'SecretMissing' } });
-    expect(waiting.question).toMatch(message);
+    expect(waiting.question).toMatch(/the secret not-base64 is not a valid custom_script/);
     expect(addsOf(request.reference)).toEqual([]);
-    writeFileSync(join(secretsFolder, name), 'ZWNobyBoaQ==');
+    secrets.write('not-base64', 'ZWNobyBoaQ==');
     await answer(saga, 'retry');
     await saga.result();
     expect(addsOf(request.reference)[0]?.body).toMatchObject({ custom_script: 'ZWNobyBoaQ==' });

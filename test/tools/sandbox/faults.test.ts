@@ -1,7 +1,7 @@
 /** A fault spoils what it says, and takes effect or not as its name says: else what other tests spoil is not spoilt. */
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 import type { FaultSpec } from '../../../sandbox/faults';
-import { openCartItems, orderedTwice, orders } from '../../../sandbox/sentences';
+import { openCartItems } from '../../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 
 const running: Sandbox[] = [];
@@ -19,9 +19,6 @@ const post = (sandbox: Sandbox, path: string, body: unknown) =>
 const cloudServer = { billing_cycle: 1, plan_id: 17, plan_type: 'cloud_servers_standard' };
 const add = (sandbox: Sandbox) =>
   post(sandbox, '/order/add-to-cart', { ...cloudServer, password: 'correct horse', os_template_id: 3 });
-
-const order = (sandbox: Sandbox, label: string) =>
-  post(sandbox, '/order', { account: 'AB-12345678', cartItems: [501], label });
 
 /** What is answered: a status and a body, or 'broken' where the connection was. */
 const answerOf = (sent: Promise<Response>) =>
@@ -62,29 +59,4 @@ test.each<[FaultKind, Partial<FaultSpec>, object | 'broken', effects: 0 | 1]>([
   expect(sandbox.ledger.faultsStruck).toMatchObject([{ faultId, kind, endpoint: 'add-cart-item' }]);
   // It strikes once: the next call is answered as ever.
   expect((await add(sandbox)).status).toBe(200);
-});
-
-test('the same random seed spoils the same calls', async () => {
-  const struck = async (seed: number) => {
-    const sandbox = await startSandbox({ randomFaults: { seed, rate: 0.5 } });
-    for (let nth = 0; nth < 20; nth++) await answerOf(add(sandbox));
-    return sandbox.ledger.calls.map(({ faults }) => faults[0]?.kind);
-  };
-  const first = await struck(7);
-  expect(await struck(7)).toEqual(first);
-  expect(await struck(8)).not.toEqual(first);
-});
-
-test('a gate lets an order take effect late, when the same items have been ordered again meanwhile', async () => {
-  const sandbox = await startSandbox({ closedCartItems: 'take' });
-  await add(sandbox);
-  const gate = sandbox.faults.add({ endpoint: 'place-order', kind: 'gate' });
-  const held = order(sandbox, 'held');
-  await sandbox.whenStruck(gate);
-  await order(sandbox, 'meanwhile');
-  expect(orderedTwice(sandbox.ledger)).toEqual([]);
-  sandbox.faults.release(gate);
-  expect((await held).status).toBe(200);
-  expect(orders(sandbox.ledger).map(({ label }) => label)).toEqual(['meanwhile', 'held']);
-  expect(orderedTwice(sandbox.ledger)).toMatchObject([{ cartItemId: 501 }]);
 });

@@ -96,22 +96,6 @@ it('a call leaves until the last millisecond, and not in the next one', async ()
   }
 });
 
-it('by the clocks as they are, a slow journal is waited for, and then nothing is sent', async () => {
-  const short = { ...rigSettings, sendWithinMs: 40 };
-  const journal = journalThat(stand.journal, (real) => ({
-    mean: (meaning) => {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, short.sendWithinMs + 10);
-      return real.mean(meaning);
-    },
-  }));
-  const before = stand.calls;
-  expect(await stand.saga({ journal, settings: short }).refusal('addCartItem', add)).toMatchObject({
-    failure: 'StoodStill',
-    message: expect.stringMatching(tooLate) as string,
-  });
-  expect(stand.calls).toBe(before);
-});
-
 it('a process that stood still while it got another token does not send again', async () => {
   const own = await LoneActivities.start({ token: 'a new one' });
   const moved = clocks();

@@ -20,27 +20,6 @@ afterEach(() => {
 });
 const seen = () => screenOf(written).map(withoutColors).slice(0, -1);
 
-it('draws over what it has drawn, and leaves what it says above', () => {
-  draw({});
-  live.show('provision/PO-1', progress('running', [['Add cart item 1', 'running']]));
-  live.say(['provision/PO-1 waits']);
-  live.show('change/CH-1', progress('done', []));
-  live.show(
-    'provision/PO-1',
-    progress('stuck', [
-      ['Add cart item 1', 'done'],
-      ['Place the order', 'stuck'],
-    ]),
-  );
-  expect(seen()).toEqual([
-    'provision/PO-1 waits',
-    'provision/PO-1  stuck  0s',
-    '  ✓ Add cart item 1',
-    '  ! Place the order',
-    'change/CH-1  done  0s',
-  ]);
-});
-
 it('cuts a line to 40 columns, and no text steers the terminal', () => {
   draw({ columns: 40 });
   live.show('provision/PO-1', progress('running', [[`\u001b[31m${'wide '.repeat(20)}`, 'running']]));

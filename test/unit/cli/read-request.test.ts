@@ -1,24 +1,13 @@
 /** Reading a request: what is wrong with a file is one sentence, which never quotes the file. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { parseJson, readJson, readRequest } from '../../../src/cli/read-request';
 import { requestBytesMax } from '../../../src/domain/validation';
+import { folderForFile } from '../../support/folder';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'order-saga-request-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
+const { write } = folderForFile();
 const noInput = Readable.from([]);
 
-async function fileWith(content: string | Buffer): Promise<string> {
-  const path = join(folder, `${Math.random()}.json`);
-  await writeFile(path, content);
-  return path;
-}
+const fileWith = (content: string | Buffer) => write(`${Math.random()}.json`, content);
 
 const complaintAbout = async (path: string, stdin: Readable = noInput): Promise<string> =>
   readRequest(path, stdin).then(
@@ -32,7 +21,7 @@ it.each([
   [' [1]\n', [1]],
   ['null', null],
 ])('reads %j', async (content, value) => {
-  expect(await readRequest(await fileWith(content), noInput)).toEqual(value);
+  expect(await readRequest(fileWith(content), noInput)).toEqual(value);
   expect(await readRequest('-', Readable.from([Buffer.from(content)]))).toEqual(value);
 });
 
@@ -50,7 +39,7 @@ it.each([
   ['{"a":1,}', /is not JSON: line 1, column 8/],
   ['{\n  "a": 1\n  "b": 2\n}', /is not JSON: line 3, column 3/],
 ])('complains of %j', async (content, sentence) => {
-  const path = await fileWith(content);
+  const path = fileWith(content);
   const complaint = await complaintAbout(path);
   expect(complaint).toMatch(sentence);
   expect(complaint).toContain(path);
@@ -82,7 +71,7 @@ it.each(['{"password":"geheim" x}', '{"password":"geheim', '{"password":geheim}'
 it('takes JSON itself, its file, and standard input', async () => {
   const decision = { question: 'q', note: 'seen' };
   const text = JSON.stringify(decision);
-  const given = [text, ` ${text}`, await fileWith(text)];
+  const given = [text, ` ${text}`, fileWith(text)];
   for (const one of given) expect(await readJson(one, noInput, 'it')).toEqual(decision);
   expect(await readJson('-', Readable.from([text]), 'it')).toEqual(decision);
   // What is left where a shell eats the quotes.

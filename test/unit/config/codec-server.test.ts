@@ -1,22 +1,12 @@
 /** The settings of the codec server: what each may be, and what they may not be together. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { readCodecServerConfig, SettingsError, type Environment } from '../../../src/config';
 import { selfSigned } from '../../support/certificates';
+import { folderForFile } from '../../support/folder';
 import { newKey } from '../../support/codec-calls';
 
 const base = { PAYLOAD_KEYS: `k1:${newKey()}` };
 const token = '0123456789abcdef';
-const folder = mkdtempSync(join(tmpdir(), 'order-saga-codec-'));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-const file = (name: string, content: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const { write: file } = folderForFile();
 
 const problemsOf = (given: Environment): readonly string[] => {
   try {

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { readWorkerConfig, SettingsError, type Environment } from '../../../src/config';
+import { folderForFile } from '../../support/folder';
 
+const { write } = folderForFile();
 const base = { PROVIDER_BASE_URL: 'https://provider.example' };
 const ops = { name: 'ops', url: 'https://ops.example/hooks/T0KEN-IN-PATH', secret: 'webhook-ops' };
 const read = (env: Environment) => readWorkerConfig({ ...base, ...env }).activities.notifications!;
@@ -22,15 +21,9 @@ it('are none by default', () => {
 });
 
 it('come inline or from a file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'order-saga-routes-'));
-  const file = join(folder, 'routes.json');
-  writeFileSync(file, JSON.stringify([ops]));
-  try {
-    expect(read(inline(ops)).routes).toEqual([ops]);
-    expect(read({ NOTIFICATION_ROUTES_FILE: file }).routes).toEqual([ops]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  expect(read(inline(ops)).routes).toEqual([ops]);
+  const NOTIFICATION_ROUTES_FILE = write('routes.json', JSON.stringify([ops]));
+  expect(read({ NOTIFICATION_ROUTES_FILE }).routes).toEqual([ops]);
 });
 
 it.each<[string, unknown, RegExp]>([

@@ -1,7 +1,6 @@
 /** Settings: what is wrong is told at once, all of it, by name; and passwords do not travel unless somebody says so. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import {
@@ -13,24 +12,14 @@ import {
   type Environment,
 } from '../../../src/config';
 import { Authority } from '../../support/certificates';
+import { folderForFile } from '../../support/folder';
 
 const keys = `k1:${randomBytes(32).toString('base64')}`;
 const enough = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_ADDRESS: 'localhost:7233' };
 
-let folder: string;
-let authority: Authority;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-saga-config-'));
-  authority = new Authority();
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-  authority.remove();
-});
-const fileOf = (name: string, content: string) => {
-  writeFileSync(join(folder, name), content);
-  return join(folder, name);
-};
+const { write: fileOf } = folderForFile();
+const authority = new Authority();
+afterAll(() => authority.remove());
 
 function problems(env: Environment, read: (env: Environment) => unknown = readWorkerConfig): readonly string[] {
   try {
@@ -56,17 +45,6 @@ it.each([
   expect(config).toMatchObject({
     shutdownGraceMs,
     activities: { sendWithinMs, inFlightMs: sendWithinMs + timeoutMs + 7 },
-  });
-});
-
-it('undoing is retried longer than the rest, and so is looking for servers', () => {
-  const most = { attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 };
-  expect(readWorkerConfig(enough).activities.retries).toEqual({
-    read: most,
-    mutate: most,
-    pivot: most,
-    compensate: { attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 },
-    poll: { attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 },
   });
 });
 

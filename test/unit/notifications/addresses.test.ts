@@ -27,26 +27,21 @@ it.each(['1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:1.1.
   },
 );
 
-it.each([
-  ['hooks.internal', '10.1.2.3', ['hooks.internal']],
-  ['Hooks.Internal', '10.1.2.3', ['hooks.internal']],
-  ['any', '10.1.2.3', ['10.1.0.0/16']],
-  ['any', '10.1.2.3', ['10.1.2.3']],
-  ['any', '::ffff:10.1.2.3', ['10.1.2.3/32']],
-  ['any', 'fd00::7', ['fd00::/8']],
-  ['any', '1.1.1.1', []],
-])('%s at %s is told where %s is allowed', (host, address, allowed) => {
-  expect(isAllowed(host, address, allowed)).toBe(true);
-});
-
-it.each([
-  ['evil.example', '10.1.2.3', ['hooks.internal']],
-  ['hooks.internal.evil.example', '10.1.2.3', ['hooks.internal']],
-  ['any', '10.2.2.3', ['10.1.0.0/16']],
-  ['any', '10.1.2.4', ['10.1.2.3']],
-  ['any', '127.0.0.1', ['::/0']],
-])('%s at %s is not told where %s is allowed', (host, address, allowed) => {
-  expect(isAllowed(host, address, allowed)).toBe(false);
+it.each<[string, string, string[], boolean]>([
+  ['hooks.internal', '10.1.2.3', ['hooks.internal'], true],
+  ['Hooks.Internal', '10.1.2.3', ['hooks.internal'], true],
+  ['any', '10.1.2.3', ['10.1.0.0/16'], true],
+  ['any', '10.1.2.3', ['10.1.2.3'], true],
+  ['any', '::ffff:10.1.2.3', ['10.1.2.3/32'], true],
+  ['any', 'fd00::7', ['fd00::/8'], true],
+  ['any', '1.1.1.1', [], true],
+  ['evil.example', '10.1.2.3', ['hooks.internal'], false],
+  ['hooks.internal.evil.example', '10.1.2.3', ['hooks.internal'], false],
+  ['any', '10.2.2.3', ['10.1.0.0/16'], false],
+  ['any', '10.1.2.4', ['10.1.2.3'], false],
+  ['any', '127.0.0.1', ['::/0'], false],
+])('%s at %s, where %s is allowed, is told: %s', (host, address, allowed, isTold) => {
+  expect(isAllowed(host, address, allowed)).toBe(isTold);
 });
 
 it('a secret is whsec_ with base64 behind it, or several of them', () => {

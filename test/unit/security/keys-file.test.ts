@@ -1,30 +1,23 @@
 /** Keys in a file that is replaced while they are in use: a rotation without a restart. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { keysInFile } from '../../../src/security/keys-file';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { createSealing } from '../../../src/security/sealing';
+import { folderForFile } from '../../support/folder';
 
 const [one, two] = ['one', 'two'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
 
-let folder: string;
 let nowMs = 0;
-const path = () => join(folder, 'keys');
+const folder = folderForFile();
+const path = () => join(folder.path, 'keys');
 /** As an orchestrator does it: never half. */
 function replaceBy(...keys: string[]) {
-  writeFileSync(`${path()}.new`, `${keys.join('\n')}\n`);
-  renameSync(`${path()}.new`, path());
+  renameSync(folder.write('keys.new', `${keys.join('\n')}\n`), path());
   nowMs += 10_000;
 }
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-saga-keys-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
 const keys = () => keysInFile(path(), () => nowMs);
 const clear = () => [defaultPayloadConverter.toPayload('an order')];
 const keyIdOf = ([payload]: { metadata?: Record<string, Uint8Array> | null }[]) =>

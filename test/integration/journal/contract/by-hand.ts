@@ -91,7 +91,7 @@ export function byHand(): void {
     const turn = await begin();
     await say([assign], one);
     expect(await one.again().mean(assign, { ...counting, turn })).toMatchObject({ how: 'recorded' });
-    await journal.ended(one.key, { run: one.run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+    await one.end('done', { resource });
     await one.again().own();
     const next = await begin();
     await laterBegun(next);

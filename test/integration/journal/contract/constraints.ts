@@ -44,12 +44,6 @@ export function constraints(): void {
     await insert({ ...row('pivot', 'unknown'), ...switched.key });
   });
 
-  it('does not limit steps that can be taken back', async () => {
-    for (const kind of ['mutate', 'compensate'] as const) {
-      for (const outcome of live) await insert(row(kind, outcome), row(kind, outcome));
-    }
-  });
-
   it('gives no id twice', async () => {
     const first = row('mutate', 'done');
     await insert(first);

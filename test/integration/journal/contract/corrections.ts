@@ -15,13 +15,6 @@ export function corrections(): void {
     expect(await known()).toEqual([{ label: 'web-2' }, { label: 'web-3', password: 'ä' }]);
   });
 
-  it('are of one reference and workflow', async () => {
-    await correct(run, { label: 'web-2' });
-    const other = new Run(journal, { workflow: 'switchPlan', reference: run.key.reference });
-    await other.take();
-    expect(await known(other)).toEqual([]);
-  });
-
   it('are written once, however often', async () => {
     const id = randomUUID();
     await correct(run, { label: 'web-2' }, id);
@@ -71,16 +64,15 @@ export function corrections(): void {
     expect(await run.again().mean(place(1), { corrections: 1 })).toMatchObject({ how: 'recorded' });
   });
 
-  it.each(['done', 'unknown', undefined] as const)('are not written where the pivot is %s', async (outcome) => {
+  it.each([
+    ['done', 'placed'],
+    ['unknown', 'placed'],
+    [undefined, 'placed'],
+    ['not-done', 'written'],
+  ] as const)('where the outcome of the pivot is %s: %s', async (outcome, how) => {
     if (outcome === undefined) await run.send(place(1));
     else await run.do(place(1), outcome);
-    expect(await correct(run, { label: 'web-2' })).toBe('placed');
-    expect(await known()).toEqual([]);
-  });
-
-  it('are written where the pivot was refused', async () => {
-    await run.do(place(1), 'not-done');
-    expect(await correct(run, { label: 'web-2' })).toBe('written');
-    expect(await known()).toEqual([{ label: 'web-2' }]);
+    expect(await correct(run, { label: 'web-2' })).toBe(how);
+    expect(await known()).toEqual(how === 'written' ? [{ label: 'web-2' }] : []);
   });
 }

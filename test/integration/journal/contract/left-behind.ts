@@ -3,8 +3,6 @@ import { sql } from 'kysely';
 import type { WorkflowName } from '../../../../src/domain/identity';
 import type { Leftover } from '../../../../src/domain/leftovers';
 import { repairReference } from '../../../../src/domain/reconcile';
-import type { Report } from '../../../../src/domain/results';
-import type { RecordedEnding } from '../../../../src/domain/record';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
 import type { WantedFirewalls } from '../../../../src/journal/schema';
 import { statedFirewalls } from '../../../../src/journal/firewalls';
@@ -17,8 +15,6 @@ export function leftBehind(): void {
     await journal.take(run.key, { account: undefined, request: {}, run: run.run, opens: true });
     return run;
   };
-  const end = ({ key, run }: Run, outcome = 'done') =>
-    journal.ended(key, { run, by: key.workflow, outcome, report: {} });
   const leftBy = async ({ key }: Run) => (await leftByLost(journal, [key])).sagas[0];
 
   describe('of a saga: ', () => {
@@ -40,12 +36,9 @@ export function leftBehind(): void {
     it('whether a clean-up has come to its end since it last added anything, and told what is left', async () => {
       const run = await begin();
       const clean = (ended: 'done' | 'cancelled', leftovers: Leftover[] = []) =>
-        journal.ended(run.key, {
-          ...{ run: randomUUID(), by: 'cleanCart', outcome: 'partly', keepOpen: true },
-          report: { ended, report: { leftovers } } satisfies {
-            ended: RecordedEnding['ended'];
-            report: Partial<Report>;
-          },
+        run.end('partly', {
+          ...{ run: randomUUID(), by: 'cleanCart', keepOpen: true },
+          report: { ended, report: { leftovers } },
         });
       await run.adds(1);
       expect(await leftBy(run)).toMatchObject({ isCleaned: false });
@@ -66,7 +59,7 @@ export function leftBehind(): void {
       const run = await begin();
       await run.do({ ...assign, about: { vmObjectId: 71, firewalls: [1] } });
       await run.do({ ...assign, step: 'assign-72', about: { vmObjectId: 72, firewalls: [1] } }, 'not-done');
-      await end(run, 'partly');
+      await run.end('partly');
       expect(await leftBy(run)).toMatchObject({ servers: [71, 72] });
     });
   });
@@ -93,7 +86,7 @@ export function leftBehind(): void {
       const now = Date.now();
       // Two of the same moment; one older than asked for.
       for (const [index, run] of ended.entries()) await firstSeen(run, now - [0, 0, 1_000, 5 * dayMs][index]!);
-      for (const run of ended) await end(run);
+      for (const run of ended) await run.end();
       const own = new Set(runs.map(({ key }) => key.reference));
       const ofThis = async (days: number, limit: number) => (await found(days, limit)).filter((one) => own.has(one));
       const byAge = ended.map(({ key }) => key.reference);
@@ -135,30 +128,24 @@ export function leftBehind(): void {
     it('what sagas have said last', async () => {
       const [first, second] = [await begin(), await begin('setFirewalls')];
       await first.do(at(assign, 1, 2, 3));
-      await end(first);
+      await first.end();
       await second.do(at(assign, 4));
       await second.do(at(unassignOld, 1, 9));
-      await end(second);
+      await second.end();
       expect(await stated()).toEqual({ isBusy: false, assigned: [2, 3, 4], unassigned: [1, 9] });
     });
 
-    it('nothing of what failed, and not what was undone', async () => {
+    it('nothing of what failed, of what is unknown, and not what was undone', async () => {
       const run = await begin('setFirewalls');
       await run.do(at(assign, 1, 2));
       await run.do(at(unassignOld, 5));
       await run.do(at(undoOld, 5));
       await run.do(at(takeBackAssign, 1));
       await run.do({ ...at(assign, 8), step: 'another' }, 'not-done');
-      await end(run);
+      await run.do({ ...at(assign, 7), step: 'a third one' });
+      await run.do({ ...at(unassignOld, 7), step: 'a fourth one' }, 'unknown');
+      await run.end();
       expect(await stated()).toEqual({ isBusy: false, assigned: [2, 5], unassigned: [1] });
-    });
-
-    it('nothing of firewalls of which an outcome is unknown', async () => {
-      const run = await begin('setFirewalls');
-      await run.do(at(assign, 1, 2));
-      await run.do(at(unassignOld, 2), 'unknown');
-      await end(run);
-      expect(await stated()).toEqual({ isBusy: false, assigned: [1], unassigned: [] });
     });
 
     describe('what they asked for, where no call was needed: ', () => {
@@ -174,16 +161,16 @@ export function leftBehind(): void {
           .execute();
       };
       const says = async (word: WantedFirewalls | undefined, outcome = 'done', of?: Run) => {
-        const { key, run } = of ?? (await begin('setFirewalls'));
+        const saga = of ?? (await begin('setFirewalls'));
         await later();
         const resource = `server ${server}`;
-        await journal.ended(key, { run, by: 'setFirewalls', isReset: true, outcome, report: {}, resource, word });
+        await saga.end(outcome, { isReset: true, resource, word });
         await later();
       };
       const bought = async (...firewalls: number[]) => {
         const run = await begin();
         await run.do(at(assign, ...firewalls));
-        await end(run);
+        await run.end();
       };
 
       it('the newest one has the word', async () => {
@@ -197,7 +184,7 @@ export function leftBehind(): void {
         });
         const run = await begin('setFirewalls');
         await run.do(at(unassignOld, 4));
-        await end(run);
+        await run.end();
         await says({ assign: [2], unassign: [] });
         expect(await stated()).toMatchObject({ assigned: [1, 2], unassigned: [3, 4] });
       });
@@ -228,20 +215,20 @@ export function leftBehind(): void {
       const run = await begin();
       await run.do(at(assign, 1));
       expect(await stated()).toMatchObject({ isBusy: true });
-      await end(run);
+      await run.end();
       expect(await stated()).toMatchObject({ isBusy: false });
     });
 
     it('that a saga has its turn there, or is queued', async () => {
-      const { key, run } = await begin('setFirewalls');
+      const run = await begin('setFirewalls');
       const resource = `server ${server}`;
-      await takeTurn(journal, key, resource);
+      await takeTurn(journal, run.key, resource);
       expect(await stated()).toMatchObject({ isBusy: true });
       // A person has skipped the ending: the turn stays.
-      const closed = journal.db.updateTable('reference').set({ is_open: null }).where('reference', '=', key.reference);
-      await closed.execute();
+      const closed = journal.db.updateTable('reference').set({ is_open: null });
+      await closed.where('reference', '=', run.key.reference).execute();
       expect(await stated()).toMatchObject({ isBusy: false });
-      await journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {}, resource });
+      await run.end('done', { resource });
       expect(await stated()).toMatchObject({ isBusy: false });
     });
   });

@@ -18,10 +18,9 @@ export function openOnes(): void {
     begun.push(run);
     return run;
   };
-  const end = ({ key, run }: Run) => journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {} });
-  const clean = async ({ key }: Run) => {
-    await closeToRuns(journal, key);
-    await journal.ended(key, { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} });
+  const clean = async (run: Run) => {
+    await closeToRuns(journal, run.key);
+    await run.end('done', { run: 'clean', by: 'cleanCart' });
   };
   const foundOnes = async (limit = 10) => {
     const all = [];
@@ -43,13 +42,13 @@ export function openOnes(): void {
       expect(Date.parse(firstSeenAt)).toBeGreaterThan(0);
     }
     const [first, ...others] = runs;
-    await end(first!);
+    await first!.end();
     expect(await found(2)).toEqual(references(others));
   });
 
   it('stay open after a clean-up that did not put all in order, whose end is kept', async () => {
     const run = await begin();
-    await journal.ended(run.key, { run: 'clean', by: 'cleanCart', outcome: 'partly', report: {}, keepOpen: true });
+    await run.end('partly', { run: 'clean', by: 'cleanCart', keepOpen: true });
     expect(await found()).toEqual(references([run]));
     const endings = await journal.db
       .selectFrom('ending')
@@ -61,13 +60,13 @@ export function openOnes(): void {
 
   it('are open again where another run goes on', async () => {
     const run = await begin();
-    await end(run);
+    await run.end();
     expect(await found()).toEqual([]);
     const again = run.again();
     await again.own();
     expect(await found()).toEqual(references([run]));
     expect(await recordOf(journal, run.key)).toMatchObject({ state: 'open' });
-    await end(again);
+    await again.end();
     expect(await found()).toEqual([]);
     expect(await recordOf(journal, run.key)).toMatchObject({ state: 'done' });
   });
@@ -77,22 +76,22 @@ export function openOnes(): void {
     const later = run.again();
     await later.own();
     // Late, and then once more, as its activity is tried again.
-    for (const one of [run, run]) await end(one);
+    for (const one of [run, run]) await one.end();
     expect(await found()).toEqual(references([run]));
     expect(await recordOf(journal, run.key)).toMatchObject({ state: 'open' });
-    await end(later);
+    await later.end();
     expect(await found()).toEqual([]);
   });
 
   it('are closed by a run that has not begun itself, and stay open where a later one begins', async () => {
     const run = await begin();
     const [second, third] = [run.again(), run.again()];
-    await end(second);
+    await second.end();
     expect(await found()).toEqual([]);
     await third.own();
-    for (const one of [run, second]) await end(one);
+    for (const one of [run, second]) await one.end();
     expect(await found()).toEqual(references([run]));
-    await end(third);
+    await third.end();
     expect(await found()).toEqual([]);
   });
 
@@ -101,7 +100,7 @@ export function openOnes(): void {
 
     it('for a second start, and for a run that was seen, by a reset or not', async () => {
       const run = await begin();
-      await end(run);
+      await run.end();
       expect(await isOwned(run.again(), false)).toBe(false);
       for (const isReset of [false, true]) expect(await isOwned(run, isReset)).toBe(false);
       expect(await found()).toEqual([]);
@@ -109,7 +108,7 @@ export function openOnes(): void {
 
     it('and the last ending is told', async () => {
       const run = await begin();
-      await end(run);
+      await run.end();
       const { key } = run;
       const told = await beginOf(journal, key, { run: randomUUID() });
       expect(told).toMatchObject({ how: 'ended', run: run.run, ending: expect.anything() as unknown });
@@ -142,7 +141,7 @@ export function openOnes(): void {
 
     it('until a run that was reset, and never seen, goes on: then for no run', async () => {
       const run = await begin();
-      await end(run);
+      await run.end();
       expect(await isOwned(run.again(), true)).toBe(true);
       expect(await isOwned(run.again(), false)).toBe(true);
     });
@@ -156,7 +155,7 @@ export function openOnes(): void {
 
     it('but not where a later run was lost, and a clean-up has closed them', async () => {
       const run = await begin();
-      await end(run);
+      await run.end();
       await run.again().own();
       await clean(run);
       expect(await found()).toEqual([]);
@@ -165,7 +164,7 @@ export function openOnes(): void {
 
     it('but not where something was learnt of the pivot since', async () => {
       await run.answer(place(), await run.send(place()), 'done');
-      await end(run);
+      await run.end();
       expect(await isOwned(run.again(), false)).toBe(false);
       await journal.cancelled(run.key, { note: 'seen' });
       expect(await isOwned(run.again(), false)).toBe(true);
@@ -229,8 +228,7 @@ export function openOnes(): void {
     for (const { key } of lost) await closeToRuns(journal, key);
     const again = lost[0]!.again();
     await again.own();
-    for (const { key } of lost)
-      await journal.ended(key, { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} });
+    for (const one of lost) await one.end('done', { run: 'clean', by: 'cleanCart' });
     expect(await found()).toEqual(references([again]));
   });
 

@@ -250,15 +250,6 @@ export function purchases(databases: TestDatabases): void {
       expect(again).toMatchObject({ spent: 2, adds: 1 });
       await expect(buy(over, { ...rules, approved: [...approved, again] })).resolves.toMatchObject({ how: 'send' });
     });
-
-    it('that only one fits under let one of two pass that come at the same moment', async () => {
-      for (let round = 0; round < 10; round += 1) {
-        const rules = limited(`*=${round + 1} servers/1d`);
-        const runs = await Promise.all([order(), order(), order()]);
-        const meant = await Promise.all(runs.map((run) => buy(run, rules)));
-        expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'asks', 'send']);
-      }
-    });
   });
 
   it('are asked about one thing after the other', async () => {

@@ -39,20 +39,9 @@ export function references(): void {
       journal.db.selectFrom('ending').selectAll().where('reference', '=', key.reference).orderBy('ended_ms').execute();
 
     it('keeps how each run ended', async () => {
-      await journal.ended(run.key, {
-        run: run.run,
-        by: 'provisionServers',
-        outcome: 'cancelled',
-        report: { report: 'first' },
-      });
+      await run.end('cancelled', { report: { report: 'first' } });
       const reset = run.again();
-      await journal.ended(run.key, {
-        run: reset.run,
-        by: 'provisionServers',
-        isReset: true,
-        outcome: 'done',
-        report: { report: 'second' },
-      });
+      await reset.end('done', { isReset: true, report: { report: 'second' } });
       const [first, second] = await endings(run);
       expect(first).toMatchObject({ ...run.key, run: run.run, outcome: 'cancelled' });
       expect(second).toMatchObject({ ...run.key, run: reset.run, outcome: 'done' });
@@ -65,27 +54,15 @@ export function references(): void {
       ['a second start', (run: Run) => run.again(), undefined],
     ])('keeps the one that was told: %s is answered with it', async (_, other, isReset) => {
       const run = await Run.begin(journal);
-      const by = 'provisionServers';
-      const end = (one: Run, report: number) =>
-        journal.ended(run.key, { run: one.run, by, isReset, outcome: `${report}`, report: { report } });
+      const end = (one: Run, report: number) => one.end(`${report}`, { isReset, report: { report } });
       await expect(end(run, 1)).resolves.toEqual({ how: 'written', next: undefined });
       await expect(end(other(run), 2)).resolves.toMatchObject({ how: 'ended', run: run.run, ending: { report: 1 } });
       expect(await endings(run)).toMatchObject([{ run: run.run, outcome: '1' }]);
     });
 
-    it('keeps the late one of a run that another has begun after, and says so', async () => {
-      const end = () => journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
-      await run.own();
-      await run.again().own();
-      await expect(end()).resolves.toMatchObject({ how: 'later' });
-      await run.own();
-      await expect(end()).resolves.toMatchObject({ how: 'written' });
-      expect(await endings(run)).toHaveLength(1);
-    });
-
     it('keeps none for a reference that it does not know', async () => {
       const run = new Run(journal);
-      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+      await run.end();
       expect(await endings(run)).toEqual([]);
     });
   });

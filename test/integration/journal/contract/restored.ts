@@ -55,41 +55,39 @@ export function restoredJournal(): void {
 
   it('makes an ending count no more: another run of the reference begins, and asks', async () => {
     const other = await Run.begin(journal);
-    await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    await run.end('reversed');
     const begins = async () => (await run.again().own(undefined, false)) !== undefined;
     expect(await begins()).toBe(false);
     await other.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
     expect(await begins()).toBe(true);
-    await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    await run.end('reversed');
     await restored(journal, 'trust', said);
     expect(await begins()).toBe(true);
   });
 
   it('lets an ending count that was told after it, once a person has said what became of the lost time', async () => {
     const first = await Run.begin(journal);
-    const end = ({ key, run }: Run) =>
-      journal.ended(key, { run, by: 'provisionServers', outcome: 'reversed', report: {} });
     const begins = async () => (await first.again().own(undefined, false)) !== undefined;
-    await end(first);
+    await first.end('reversed');
     await restored(journal, 'trust', said);
     const second = first.again();
     await second.own(undefined, false);
     const asked = await second.mean(place());
     if (asked.how !== 'unknown') throw new Error(asked.how);
-    await end(second);
+    await second.end('reversed');
     expect(await begins()).toBe(true);
     await letPass(journal);
     await first.deny(asked.row);
     const third = first.again();
     await third.own(undefined, false);
-    await end(third);
+    await third.end('reversed');
     expect(await begins()).toBe(false);
     await restored(journal, 'trust', said);
     expect(await begins()).toBe(true);
   });
 
   it('tells no ending while its database is another one than it was, until a person has said what became of it', async () => {
-    await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    await run.end('reversed');
     const again = () => begin(journal, run.key, { run: run.again().run });
     await expect(again()).resolves.toMatchObject({ how: 'ended' });
     await journal.db.updateTable('journal').set({ identity: 'another/00000001' }).execute();

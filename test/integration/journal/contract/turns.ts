@@ -14,8 +14,7 @@ export function turns(): void {
   const begin = () => Run.begin(journal, 'setFirewalls');
   /** @returns the one to notify */
   const end = async (run: Run) => {
-    const by = run.key.workflow;
-    const ended = await journal.ended(run.key, { run: run.run, by, outcome: 'done', report: {}, resource });
+    const ended = await run.end('done', { resource });
     if (ended.how !== 'written') throw new Error(`it has ${ended.how}`);
     return ended.next;
   };

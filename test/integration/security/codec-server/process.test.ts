@@ -1,26 +1,16 @@
 /** The codec server as somebody runs it: settings in the environment, a line when it is ready, a stop in good order. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startProcess } from '../../../../scripts/processes';
 import { selfSigned } from '../../../support/certificates';
+import { folderForFile } from '../../../support/folder';
 import { itInWays } from '../../../support/left-out';
 import { programOf } from '../../../support/programs';
 import { call, newKey } from '../../../support/codec-calls';
 
 const program = programOf('codec-server');
 const base = { PAYLOAD_KEYS: `k1:${newKey()}`, CODEC_ADDRESS: '127.0.0.1:0' };
-const folder = mkdtempSync(join(tmpdir(), 'order-saga-codec-'));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-const file = (name: string, content: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const { write: file } = folderForFile();
 
 itInWays.each(['SIGTERM', 'SIGINT'] as const)(
   'says where it is and that nobody is asked, serves, and stops on %s',
