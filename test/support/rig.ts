@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
@@ -21,12 +21,15 @@ import type { WorkflowName } from '../../src/domain/identity';
 import type { JournalAddress } from '../../src/journal/dialects';
 import type { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
+import { recordOf } from '../../src/journal/record';
 import { createSagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
 import { createDataConverter } from '../../src/security/data-converter';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { createSealing } from '../../src/security/sealing';
-import { openCartItems } from '../../sandbox/sentences';
+import type { EndpointName } from '../../sandbox/endpoints';
+import type { Call } from '../../sandbox/ledger';
+import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 import { rigSettings } from './activity-settings';
 import { replayAll } from './replay';
@@ -201,7 +204,23 @@ export class Rig {
     return new SagaHandle<W>(this.temporal, workflow, reference, '', true);
   }
 
-  /** The saga's items that the provider's cart holds: each saga of the tests has a plan of its own. */
+  /** For what only Temporal's own client does. */
+  runOf({ workflowId }: { workflowId: string }): WorkflowHandle {
+    return this.temporal.workflow.getHandle(workflowId);
+  }
+
+  /** Orders under the saga's reference: as the tests' requests have it, it is their label. */
+  ordersOf({ reference }: { reference: string }): ReturnType<typeof ordersWithLabel> {
+    return ordersWithLabel(this.sandbox.ledger, reference);
+  }
+
+  /** Calls that name the saga's items: each saga of the tests has a plan of its own. */
+  callsOf({ reference }: { reference: string }, endpoint?: EndpointName): readonly Call[] {
+    const isOwn = ({ names }: Call) => names.planId?.includes(planIdOf(reference));
+    return this.sandbox.ledger.calls.filter((call) => isOwn(call) && (endpoint ?? call.endpoint) === call.endpoint);
+  }
+
+  /** The saga's items that the provider's cart holds. */
   openItems({ reference }: { reference: string }): ReturnType<typeof openCartItems> {
     return openCartItems(this.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
   }
@@ -214,6 +233,11 @@ export class Rig {
     } finally {
       await journal.close();
     }
+  }
+
+  /** What the journal has of it. */
+  recordOf({ workflow, reference }: { workflow: WorkflowName; reference: string }): ReturnType<typeof recordOf> {
+    return this.withJournal((journal) => recordOf(journal, { workflow, reference }));
   }
 
   private async stopWorkers(): Promise<void> {

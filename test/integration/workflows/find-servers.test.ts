@@ -23,15 +23,6 @@ afterEach(() => {
   rig.sandbox.configure({ directory: { lag: 2 } });
 });
 
-it('are looked up until as many are there as were ordered', async () => {
-  const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143] });
-  const saga = await rig.sagas.provision(request);
-  const { servers } = await saga.result();
-  const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-  expect(servers.map(({ vmObjectId }) => vmObjectId)).toEqual(order?.vmObjectIds);
-  expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'done', attempts: 3 });
-});
-
 it('settle an order of unknown outcome without a person, where the label is the reference’s own', async () => {
   const request = provisionRequest({ firewalls: [143] });
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
@@ -42,9 +33,9 @@ it('settle an order of unknown outcome without a person, where the label is the 
     status: 'done',
     detail: 'found by looking',
   });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  expect(rig.ordersOf(request)).toHaveLength(1);
   // Whose label is not its own settles nothing: the activity has to know what the answer is for.
-  const asked = await inputsOf(rig.temporal.workflow.getHandle(saga.workflowId), 'findServers');
+  const asked = await inputsOf(rig.runOf(saga), 'findServers');
   expect(asked[0]).toMatchObject({ settles: true });
 });
 
@@ -55,7 +46,7 @@ it('that never come prove nothing: a person is asked, and the order is placed on
   expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });
   await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
   await saga.result();
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  expect(rig.ordersOf(request)).toHaveLength(1);
 });
 
 describe('where the directory has more than the order', () => {
@@ -104,7 +95,7 @@ it('that cannot be looked up before the order hold it up: nothing is sent', asyn
   const fault = rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'error-before', times: 'all' });
   const saga = await rig.sagas.provision(request);
   expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'place-order', lastFailure: { failure: 'NotSent' } });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  expect(rig.ordersOf(request)).toEqual([]);
   rig.sandbox.faults.lift(fault);
   await answer(saga, 'retry');
   expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [{ firewalls: [143], verified: true }] });

@@ -1,4 +1,4 @@
-import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
+import { callsTo, firewallsOf, serversOf } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -10,8 +10,6 @@ afterEach(() => {
 
 const addFault = (reference: string, fault: object) =>
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId: planIdOf(reference) }, ...fault } as never);
-const addsOf = (reference: string) =>
-  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 
 describe('the way forward', () => {
   it('adds every item, places one order and assigns the firewalls to every server', async () => {
@@ -19,7 +17,7 @@ describe('the way forward', () => {
     const saga = await rig.sagas.provision(request);
     const result = await saga.result();
 
-    const [order, ...more] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    const [order, ...more] = rig.ordersOf(request);
     expect(more).toEqual([]);
     expect(result).toEqual({
       reference: request.reference,
@@ -81,9 +79,9 @@ describe('before the order', () => {
     const { failure } = await outcomeOf(saga);
 
     expect(failure?.type).toBe('OrderRejected');
-    expect(addsOf(request.reference)).toHaveLength(2);
+    expect(rig.callsOf(request, 'add-cart-item')).toHaveLength(2);
     expect(rig.openItems(request)).toEqual([]);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+    expect(rig.ordersOf(request)).toEqual([]);
   });
 
   it('corrects an item that was not added yet, and refuses to correct anything else', async () => {
@@ -98,7 +96,10 @@ describe('before the order', () => {
     await answer(saga, 'retry', { correction: { os_template_id: 77, password: 'another' } });
     const result = await saga.result();
 
-    expect(addsOf(request.reference).at(-1)?.body).toMatchObject({ os_template_id: 77, password: 'another' });
+    expect(rig.callsOf(request, 'add-cart-item').at(-1)?.body).toMatchObject({
+      os_template_id: 77,
+      password: 'another',
+    });
     expect(result.decisions[0]?.correction).toEqual({ os_template_id: 77, password: '[redacted]' });
   });
 });

@@ -1,11 +1,10 @@
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
-import { SagaHandle } from '../../../src/client/handle';
+import type { SagaHandle } from '../../../src/client/handle';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';
 import { itInWays } from '../../support/left-out';
-import { recordOf } from '../../../src/journal/record';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { resetTo, taskBefore } from '../../support/reset';
+import { resetTo, startRaw, taskBefore } from '../../support/web-ui';
 import { Rig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
@@ -100,19 +99,6 @@ it('unassigns again what it assigned when unassigning is refused, but nothing th
   expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId)).toBe(true);
 });
 
-it('undoes what it unassigned when it is cancelled before the end', async () => {
-  const request = requestFor([150], { assign: [143], unassign: [150] });
-  const gate = fault(request.vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
-  const saga = await rig.sagas.firewalls(request);
-  await rig.sandbox.whenStruck(gate);
-  await saga.cancel();
-  rig.sandbox.faults.release(gate);
-  const { cancelled } = await outcomeOf(saga);
-  expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-  expect(firewallsNow(request.vmObjectId)).toEqual([150]);
-  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
-});
-
 itInWays.each([
   {
     changes: { assign: [143], unassign: [150] },
@@ -128,12 +114,10 @@ itInWays.each([
     fault(vmObjectId, 'unassign-firewalls', { kind: 'unauthorized', times: 'all' });
     const lost = await rig.sagas.firewalls(request);
     await untilWaiting(lost, 'stuck');
-    await rig.temporal.workflow.getHandle(lost.workflowId).terminate('a test');
+    await rig.runOf(lost).terminate('a test');
 
     fault(vmObjectId, 'list-firewalls', { kind: 'unauthorized', times: 'all' });
-    const { workflowId } = lost;
-    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [request] });
-    const again = new SagaHandle(rig.temporal, 'setFirewalls', request.reference, '', true);
+    const again = await startRaw(rig, 'setFirewalls', request);
     expect((await untilWaiting(again, 'stuck')).step).toBe('list-firewalls');
     const away = jest.spyOn(Journal.prototype, 'inTransaction').mockRejectedValue(new JournalUnavailable('a test'));
     await again.cancel();
@@ -197,8 +181,7 @@ describe('a call that may have taken effect', () => {
     const saga = await rig.sagas.firewalls(request);
     expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: after, verified: true });
     expect(changesTo(vmObjectId)).toHaveLength(2);
-    const key = { workflow: 'setFirewalls', reference: request.reference } as const;
-    const record = await rig.withJournal((journal) => recordOf(journal, key));
+    const record = await rig.recordOf(saga);
     expect(record?.effects.at(-1)?.outcome).toBe('done');
   });
 
@@ -272,19 +255,16 @@ it('takes a firewall that is pending for none', async () => {
 });
 
 describe('what another run has done, of which the history of this one knows nothing:', () => {
-  const again = ({ reference }: { reference: string }) =>
-    new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
+  const again = (request: { reference: string }) => rig.latest('setFirewalls', request);
   const resetBefore = async (saga: SagaHandle, call: string) =>
     resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, call));
 
   /** Terminated at where it waits, and started again. */
   async function startedAgain(saga: SagaHandle, request: { reference: string }, meanwhile: () => unknown) {
-    const { workflowId } = saga;
     await untilWaiting(saga, 'stuck');
-    await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+    await rig.runOf(saga).terminate('a test');
     await meanwhile();
-    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [request] });
-    return again(request);
+    return startRaw(rig, 'setFirewalls', request);
   }
 
   itInWays('is assigned again before anything is unassigned', async () => {
