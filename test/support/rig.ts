@@ -30,7 +30,8 @@ import { createSealing } from '../../src/security/sealing';
 import type { EndpointName } from '../../sandbox/endpoints';
 import type { Call } from '../../sandbox/ledger';
 import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
-import { Sandbox, type SandboxOptions } from '../../sandbox/server';
+import { Sandbox } from '../../sandbox/server';
+import { changed, type Settings, type SettingsPatch } from '../../sandbox/settings';
 import { rigSettings } from './activity-settings';
 import { replayAll } from './replay';
 import { planIdOf } from './requests';
@@ -38,7 +39,7 @@ import { differences, rowsIn } from './rows-and-ledger';
 import { bundleOf } from './programs';
 
 export interface RigOptions {
-  sandbox?: SandboxOptions;
+  sandbox?: SettingsPatch;
   activities?: Partial<ActivitySettings>;
   provider?: Partial<ProviderConfig>;
   /** False: the test starts workers itself. */
@@ -67,6 +68,16 @@ export interface RigOptions {
 /** The rig of a test file, or of a `describe`: there before the first test, closed after the last one. */
 export const rigForFile = (options: RigOptions = {}) => rigBetween(beforeAll, afterAll, options);
 
+/** One for as long as the work takes. */
+export async function inRig(options: RigOptions, work: (rig: Rig) => Promise<void>): Promise<void> {
+  const rig = await Rig.start(options);
+  try {
+    await work(rig);
+  } finally {
+    await rig.close();
+  }
+}
+
 /** One for each test. */
 export const rigForEach = (options: RigOptions = {}) => rigBetween(beforeEach, afterEach, options);
 
@@ -76,7 +87,7 @@ function rigBetween(before: jest.Lifecycle, after: jest.Lifecycle, options: RigO
     rig = await Rig.start(options);
   });
   afterEach(() => {
-    if (options.clears) rig?.sandbox.faults.clear();
+    if (options.clears) rig?.clear();
   });
   after(() => rig?.close());
   return new Proxy({} as Rig, {
@@ -101,6 +112,8 @@ export class Rig {
     private readonly options: RigOptions,
     /** Has the journal, if it is a file. Is removed at the end. */
     readonly folder: string,
+    /** The sandbox's, as it was started. */
+    private readonly settings: Settings,
   ) {}
 
   static async start(options: RigOptions = {}): Promise<Rig> {
@@ -116,17 +129,24 @@ export class Rig {
     // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
     // orders.
     const closedCartItems = 'take' as const;
-    const sandbox = await Sandbox.start({ orderResponse: 'ids', anyServer: true, closedCartItems, ...options.sandbox });
+    const settings = changed({ orderResponse: 'ids', anyServer: true, closedCartItems, ...options.sandbox });
+    const sandbox = await Sandbox.start(settings);
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
     const sagas = new OrderSagaClient(temporal, { planTypesMore: options.planTypesMore ?? [] });
-    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder);
+    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings);
     if (options.worker !== false) {
       await rig.startWorker();
       await untilNamed(rig.sagas);
     }
     return rig;
+  }
+
+  /** The provider answers as it did at first. */
+  clear(): void {
+    this.sandbox.faults.clear();
+    this.sandbox.configure(this.settings);
   }
 
   /** Stops the workers that run, and starts one with other settings. */

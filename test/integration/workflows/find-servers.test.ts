@@ -5,7 +5,7 @@ import type { ProvisionServersRequest } from '../../../src/domain/requests';
 import { inputsOf } from '../../support/events';
 import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
-import { Rig, rigForFile, type RigOptions } from '../../support/rig';
+import { inRig, type Rig, rigForFile } from '../../support/rig';
 import { answer, stepOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({
@@ -17,10 +17,7 @@ const rig = rigForFile({
       labelIsUnique: true,
     },
   },
-});
-afterEach(() => {
-  rig.sandbox.faults.clear();
-  rig.sandbox.configure({ directory: { lag: 2 } });
+  clears: true,
 });
 
 it('settle an order of unknown outcome without a person, where the label is the reference’s own', async () => {
@@ -55,9 +52,9 @@ describe('where the directory has more than the order', () => {
     activities: {
       directory: { path: '/servers?account={account}', pointers: ['/data/*/vm_object_id'], labelIsUnique: false },
     },
+    clears: true,
   });
   const account = 'XY-1';
-  beforeEach(() => shared.sandbox.configure({ directory: { lag: 2 } }));
   const idsOf = ({ reference }: { reference: string }) =>
     ordersWithLabel(shared.sandbox.ledger, reference)[0]?.vmObjectIds ?? [];
 
@@ -105,15 +102,6 @@ const path = '/servers?account={account}';
 const lag = 1_000;
 const pointers = ['/data/*/vm_object_id'];
 
-async function inAWorldOf(options: RigOptions, work: (all: Rig) => Promise<void>): Promise<void> {
-  const all = await Rig.start(options);
-  try {
-    await work(all);
-  } finally {
-    await all.close();
-  }
-}
-
 interface Rival {
   one?: string;
   other?: string;
@@ -142,7 +130,7 @@ function isAskedAbout(_: string, rival: Rival): Promise<void> {
   const orderResponse: SandboxOptions['orderResponse'] = ({ vmObjectIds }) => ({
     vm_object_ids: vmObjectIds.slice(0, vmObjectIds.length - 1),
   });
-  return inAWorldOf({ sandbox: { orderResponse, directory: { lag } }, activities }, async (all) => {
+  return inRig({ sandbox: { orderResponse, directory: { lag } }, activities }, async (all) => {
     const first = provisionRequest({ account: one, items: [{ quantity }], firewalls: [143] });
     const { saga } = await bothUnlisted(all, first, provisionRequest({ account: other, firewalls: [150] }));
     expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });
@@ -151,7 +139,7 @@ function isAskedAbout(_: string, rival: Rival): Promise<void> {
 
 it('an order that never arrived takes no other order’s server, where its label is not asked for', () => {
   const activities = { directory: { path, pointers, labelIsUnique: true } };
-  return inAWorldOf({ sandbox: { orderResponse: 'opaque', directory: { lag } }, activities }, async (all) => {
+  return inRig({ sandbox: { orderResponse: 'opaque', directory: { lag } }, activities }, async (all) => {
     const [first, second] = [1, 2].map(() => provisionRequest({ account: 'EF-1', firewalls: [143] }));
     all.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: second!.label } });
     const { saga } = await bothUnlisted(all, first!, second!);

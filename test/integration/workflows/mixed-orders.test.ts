@@ -23,10 +23,7 @@ const rig = rigForFile({
     },
   },
   planTypesMore,
-});
-afterEach(() => {
-  rig.sandbox.faults.clear();
-  rig.sandbox.configure({ orderResponse: 'ids', directory: false, untypedItemsAreServers: true });
+  clears: true,
 });
 
 const storage = { plan_type: 'object_storage', quantity: 3 };

@@ -8,11 +8,7 @@ import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { startRaw } from '../../support/web-ui';
 
-const rig = rigForFile();
-afterEach(() => {
-  rig.sandbox.faults.clear();
-  rig.sandbox.configure({ orderResponse: 'ids', firewallListResponse: 'objects' });
-});
+const rig = rigForFile({ clears: true });
 
 const two = (changes: object = {}) => provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144], ...changes });
 const idsOf = (reference: string) => rig.ordersOf({ reference })[0]?.vmObjectIds ?? [];

@@ -3,10 +3,7 @@ import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-const rig = rigForFile();
-afterEach(() => {
-  rig.sandbox.configure({ orderResponse: 'ids' });
-});
+const rig = rigForFile({ clears: true });
 
 const addFault = (reference: string, fault: object) =>
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId: planIdOf(reference) }, ...fault } as never);
@@ -52,18 +49,14 @@ describe('the way forward', () => {
 
   it('reports a server as not verified where the list cannot be read', async () => {
     rig.sandbox.configure({ firewallListResponse: 'opaque' });
-    try {
-      const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-      expect(await saga.result()).toMatchObject({
-        outcome: 'partly',
-        servers: [{ firewalls: [143], verified: false }],
-        leftovers: [{ kind: 'server-unverified', firewalls: [143] }],
-      });
-      const { steps } = await saga.progress();
-      expect(steps.at(-1)?.detail).toMatch(/^unverified/);
-    } finally {
-      rig.sandbox.configure({ firewallListResponse: 'objects' });
-    }
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+    expect(await saga.result()).toMatchObject({
+      outcome: 'partly',
+      servers: [{ firewalls: [143], verified: false }],
+      leftovers: [{ kind: 'server-unverified', firewalls: [143] }],
+    });
+    const { steps } = await saga.progress();
+    expect(steps.at(-1)?.detail).toMatch(/^unverified/);
   });
 });
 
@@ -154,17 +147,13 @@ describe('after the order', () => {
   it('asks a person about firewalls that are refused: corrected, they are assigned', async () => {
     const request = provisionRequest({ firewalls: [404] });
     rig.sandbox.configure({ knownFirewalls: [143] });
-    try {
-      const saga = await rig.sagas.provision(request);
-      expect(await untilWaiting(saga)).toMatchObject({
-        kind: 'stuck',
-        choices: ['retry', 'markDone', 'skip', 'markCancelled'],
-      });
-      await expect(answer(saga, 'retry', { correction: { firewalls: [] } })).rejects.toThrow(/one at least/);
-      await answer(saga, 'retry', { correction: { firewalls: [143] } });
-      expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
-    } finally {
-      rig.sandbox.configure({ knownFirewalls: null });
-    }
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({
+      kind: 'stuck',
+      choices: ['retry', 'markDone', 'skip', 'markCancelled'],
+    });
+    await expect(answer(saga, 'retry', { correction: { firewalls: [] } })).rejects.toThrow(/one at least/);
+    await answer(saga, 'retry', { correction: { firewalls: [143] } });
+    expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
   });
 });

@@ -6,7 +6,7 @@ import { restored } from '../../../src/journal/confirm-restore';
 import { resetToBeginning } from '../../support/web-ui';
 import { said } from '../../support/operator';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, rigForFile } from '../../support/rig';
+import { inRig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 const plans = [
@@ -106,17 +106,8 @@ describe('with a price list of the operator’s', () => {
   });
 });
 
-const withRule = async (requireFirewalls: 'ask' | 'refuse', work: (rig: Rig) => Promise<void>) => {
-  const rig = await Rig.start({ activities: { requireFirewalls } });
-  try {
-    await work(rig);
-  } finally {
-    await rig.close();
-  }
-};
-
 it('servers without firewalls are refused before anything is in the cart, where the operator’s rule says so', () =>
-  withRule('refuse', async (rig) => {
+  inRig({ activities: { requireFirewalls: 'refuse' } }, async (rig) => {
     const bare = provisionRequest({ firewalls: undefined });
     const { failure } = await outcomeOf(await rig.sagas.provision(bare));
     expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed', leftovers: [] } });
@@ -126,7 +117,7 @@ it('servers without firewalls are refused before anything is in the cart, where 
   }));
 
 it('servers without firewalls are approved by a person, where the operator’s rule says so', () =>
-  withRule('ask', async (rig) => {
+  inRig({ activities: { requireFirewalls: 'ask' } }, async (rig) => {
     const saga = await rig.sagas.provision(provisionRequest({ firewalls: undefined }));
     const waiting = await untilWaiting(saga, 'approval');
     expect(waiting.question).toContain('It names no firewalls');

@@ -5,7 +5,7 @@ import { Journal } from '../../../src/journal/journal';
 import { itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { resetTo, startRaw, taskBefore } from '../../support/web-ui';
-import { Rig, rigForFile } from '../../support/rig';
+import { inRig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
@@ -54,8 +54,7 @@ itInWays('unassigns again all that it assigned where it cannot be seen any more 
 });
 
 describe('where the list cannot be read', () => {
-  beforeAll(() => rig.sandbox.configure({ firewallListResponse: 'opaque' }));
-  afterAll(() => rig.sandbox.configure({ firewallListResponse: 'objects' }));
+  beforeEach(() => rig.sandbox.configure({ firewallListResponse: 'opaque' }));
 
   it('refuses an exact set, and changes nothing', async () => {
     const request = requestFor([5], { exactly: [6] });
@@ -191,16 +190,12 @@ describe('a call that may have taken effect', () => {
     fault(vmObjectId, 'assign-firewalls', { kind: 'reset-after', nth: 1 });
     fault(vmObjectId, 'assign-firewalls', { kind: 'refuse-before', status: 422, from: 2, times: 'all' });
     rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 143) });
-    try {
-      const saga = await rig.sagas.firewalls(request);
-      expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'assign-firewalls' });
-      expect(firewallsNow(vmObjectId)).toEqual([150, 143]);
-      rig.sandbox.configure({ firewallListResponse: 'objects' });
-      await answer(saga, 'retry');
-      expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: [150, 143] });
-    } finally {
-      rig.sandbox.configure({ firewallListResponse: 'objects' });
-    }
+    const saga = await rig.sagas.firewalls(request);
+    expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'assign-firewalls' });
+    expect(firewallsNow(vmObjectId)).toEqual([150, 143]);
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+    await answer(saga, 'retry');
+    expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: [150, 143] });
   });
 });
 
@@ -230,28 +225,23 @@ describe('a server that was ordered just now', () => {
     expect(await asking.result()).toMatchObject({ outcome: 'done', verified: true });
   });
 
-  it('is not waited for once it is old', async () => {
-    const old = await Rig.start({ activities: { newServerWithinMs: 0 } });
-    const { servers } = await (await old.sagas.provision(provisionRequest())).result();
-    const vmObjectId = servers[0]?.vmObjectId ?? 0;
-    old.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 404, times: 'all' });
-    const saga = await old.sagas.firewalls(firewallsRequest({ vmObjectId }));
-    expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
-    await old.close();
-  });
+  it('is not waited for once it is old', () =>
+    inRig({ activities: { newServerWithinMs: 0 } }, async (old) => {
+      const { servers } = await (await old.sagas.provision(provisionRequest())).result();
+      const vmObjectId = servers[0]?.vmObjectId ?? 0;
+      old.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 404, times: 'all' });
+      const saga = await old.sagas.firewalls(firewallsRequest({ vmObjectId }));
+      expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
+    }));
 });
 
 it('takes a firewall that is pending for none', async () => {
   rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'pending' })) });
-  try {
-    const saga = await rig.sagas.firewalls(requestFor([], { assign: [143] }));
-    expect(await untilWaiting(saga, 'stuck')).toMatchObject({ lastFailure: { failure: 'NotVisibleYet' } });
-    rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'active' })) });
-    await answer(saga, 'retry');
-    expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true });
-  } finally {
-    rig.sandbox.configure({ firewallListResponse: 'objects' });
-  }
+  const saga = await rig.sagas.firewalls(requestFor([], { assign: [143] }));
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ lastFailure: { failure: 'NotVisibleYet' } });
+  rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'active' })) });
+  await answer(saga, 'retry');
+  expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true });
 });
 
 describe('what another run has done, of which the history of this one knows nothing:', () => {
