@@ -4,9 +4,12 @@
  */
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
+import type { Sandbox } from '../../sandbox/server';
+import type { SagaHandle } from '../../src/client/handle';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
 import { placementsOf, type Asked } from './promises';
+import { answer, outcomeOf, untilWaitingOrEnded, type Ended } from './sagas';
 
 /** What goes with a word of a person that stays in the journal. */
 export const said = { by: 'op', note: 'a test' };
@@ -39,6 +42,17 @@ export function fittingDecisions(waiting: Waiting, ledger: LedgerSnapshot, asked
   };
   const decisions = choices.flatMap((decision) => bodies[decision].map((body) => ({ decision, body })));
   return [...decisions, { decision: 'cancel', body: {} }];
+}
+
+/** Says whatever it asks for, as the first decision that fits, until it has ended. */
+export async function toItsEnd(saga: SagaHandle, asked: Asked, { ledger }: Pick<Sandbox, 'ledger'>): Promise<Ended> {
+  for (;;) {
+    const waiting = await untilWaitingOrEnded(saga);
+    if (waiting === undefined) return outcomeOf(saga);
+    const [first] = fittingDecisions(waiting, ledger, asked);
+    if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.question}`);
+    await answer(saga, first.decision, first.body);
+  }
 }
 
 /** Of the steps that wait, those that the control panel shows as done. */

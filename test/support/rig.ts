@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
@@ -21,13 +21,17 @@ import type { WorkflowName } from '../../src/domain/identity';
 import type { JournalAddress } from '../../src/journal/dialects';
 import type { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
+import { recordOf } from '../../src/journal/record';
 import { createSagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
 import { createDataConverter } from '../../src/security/data-converter';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { createSealing } from '../../src/security/sealing';
-import { openCartItems } from '../../sandbox/sentences';
-import { Sandbox, type SandboxOptions } from '../../sandbox/server';
+import type { EndpointName } from '../../sandbox/endpoints';
+import type { Call } from '../../sandbox/ledger';
+import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
+import { Sandbox } from '../../sandbox/server';
+import { changed, type Settings, type SettingsPatch } from '../../sandbox/settings';
 import { rigSettings } from './activity-settings';
 import { replayAll } from './replay';
 import { planIdOf } from './requests';
@@ -35,7 +39,7 @@ import { differences, rowsIn } from './rows-and-ledger';
 import { bundleOf } from './programs';
 
 export interface RigOptions {
-  sandbox?: SandboxOptions;
+  sandbox?: SettingsPatch;
   activities?: Partial<ActivitySettings>;
   provider?: Partial<ProviderConfig>;
   /** False: the test starts workers itself. */
@@ -64,6 +68,16 @@ export interface RigOptions {
 /** The rig of a test file, or of a `describe`: there before the first test, closed after the last one. */
 export const rigForFile = (options: RigOptions = {}) => rigBetween(beforeAll, afterAll, options);
 
+/** One for as long as the work takes. */
+export async function inRig(options: RigOptions, work: (rig: Rig) => Promise<void>): Promise<void> {
+  const rig = await Rig.start(options);
+  try {
+    await work(rig);
+  } finally {
+    await rig.close();
+  }
+}
+
 /** One for each test. */
 export const rigForEach = (options: RigOptions = {}) => rigBetween(beforeEach, afterEach, options);
 
@@ -73,7 +87,7 @@ function rigBetween(before: jest.Lifecycle, after: jest.Lifecycle, options: RigO
     rig = await Rig.start(options);
   });
   afterEach(() => {
-    if (options.clears) rig?.sandbox.faults.clear();
+    if (options.clears) rig?.clear();
   });
   after(() => rig?.close());
   return new Proxy({} as Rig, {
@@ -98,6 +112,8 @@ export class Rig {
     private readonly options: RigOptions,
     /** Has the journal, if it is a file. Is removed at the end. */
     readonly folder: string,
+    /** The sandbox's, as it was started. */
+    private readonly settings: Settings,
   ) {}
 
   static async start(options: RigOptions = {}): Promise<Rig> {
@@ -113,17 +129,24 @@ export class Rig {
     // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
     // orders.
     const closedCartItems = 'take' as const;
-    const sandbox = await Sandbox.start({ orderResponse: 'ids', anyServer: true, closedCartItems, ...options.sandbox });
+    const settings = changed({ orderResponse: 'ids', anyServer: true, closedCartItems, ...options.sandbox });
+    const sandbox = await Sandbox.start(settings);
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
     const sagas = new OrderSagaClient(temporal, { planTypesMore: options.planTypesMore ?? [] });
-    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder);
+    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings);
     if (options.worker !== false) {
       await rig.startWorker();
       await untilNamed(rig.sagas);
     }
     return rig;
+  }
+
+  /** The provider answers as it did at first. */
+  clear(): void {
+    this.sandbox.faults.clear();
+    this.sandbox.configure(this.settings);
   }
 
   /** Stops the workers that run, and starts one with other settings. */
@@ -201,7 +224,23 @@ export class Rig {
     return new SagaHandle<W>(this.temporal, workflow, reference, '', true);
   }
 
-  /** The saga's items that the provider's cart holds: each saga of the tests has a plan of its own. */
+  /** For what only Temporal's own client does. */
+  runOf({ workflowId }: { workflowId: string }): WorkflowHandle {
+    return this.temporal.workflow.getHandle(workflowId);
+  }
+
+  /** Orders under the saga's reference: as the tests' requests have it, it is their label. */
+  ordersOf({ reference }: { reference: string }): ReturnType<typeof ordersWithLabel> {
+    return ordersWithLabel(this.sandbox.ledger, reference);
+  }
+
+  /** Calls that name the saga's items: each saga of the tests has a plan of its own. */
+  callsOf({ reference }: { reference: string }, endpoint?: EndpointName): readonly Call[] {
+    const isOwn = ({ names }: Call) => names.planId?.includes(planIdOf(reference));
+    return this.sandbox.ledger.calls.filter((call) => isOwn(call) && (endpoint ?? call.endpoint) === call.endpoint);
+  }
+
+  /** The saga's items that the provider's cart holds. */
   openItems({ reference }: { reference: string }): ReturnType<typeof openCartItems> {
     return openCartItems(this.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
   }
@@ -214,6 +253,11 @@ export class Rig {
     } finally {
       await journal.close();
     }
+  }
+
+  /** What the journal has of it. */
+  recordOf({ workflow, reference }: { workflow: WorkflowName; reference: string }): ReturnType<typeof recordOf> {
+    return this.withJournal((journal) => recordOf(journal, { workflow, reference }));
   }
 
   private async stopWorkers(): Promise<void> {

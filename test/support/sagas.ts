@@ -48,6 +48,14 @@ export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Wa
   return waiting;
 }
 
+/** It asks another question than the one of this id. */
+export function untilAnother(saga: Pick<SagaHandle, 'progress'>, id: string, kind?: Waiting['kind']): Promise<Waiting> {
+  return until(async () => {
+    const { waiting } = await progressOf(saga);
+    return waiting !== undefined && waiting.id !== id && (kind ?? waiting.kind) === waiting.kind && waiting;
+  });
+}
+
 /** Waits until the saga is in that state. */
 export function untilState(saga: Pick<SagaHandle, 'progress'>, state: SagaState): Promise<ProgressView> {
   return until(async () => {

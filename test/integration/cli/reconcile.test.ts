@@ -4,7 +4,7 @@ import { runHere, type Ended } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
-import { terminate } from '../../support/terminate';
+import { terminate } from '../../support/web-ui';
 
 const rig = rigForFile();
 

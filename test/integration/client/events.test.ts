@@ -12,7 +12,7 @@ import {
 import { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, taskBefore } from '../../support/reset';
+import { resetTo, taskBefore } from '../../support/web-ui';
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilState, untilWaiting } from '../../support/sagas';
 

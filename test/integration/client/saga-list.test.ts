@@ -3,7 +3,7 @@ import { OrderSagaClient } from '../../../src/client/client';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { SagaFilter, SagaRow } from '../../../src/client/saga-list';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo } from '../../support/reset';
+import { resetTo } from '../../support/web-ui';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 

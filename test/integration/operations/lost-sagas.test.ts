@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SagaHandle } from '../../../src/client/handle';
 import { LostSagas, noneLost, type LostCounts } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
-import { deleteRun } from '../../support/delete-run';
+import { deleteRun } from '../../support/web-ui';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForEach, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';

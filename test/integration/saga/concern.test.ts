@@ -5,8 +5,8 @@
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { provisionRequest } from '../../support/requests';
-import { rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { rigForFile } from '../../support/rig';
+import { answer, outcomeOf, untilAnother, untilWaiting } from '../../support/sagas';
 
 const hourMs = 3_600_000;
 
@@ -73,10 +73,7 @@ describe('a spend limit', () => {
     // What keeps to the limit goes on meanwhile; then the yes was to less than it comes to now.
     await (await rig.sagas.provision(order(1))).result();
     await answer(saga, 'approve');
-    const again = await until(async () => {
-      const { waiting: now } = await saga.progress();
-      return now !== undefined && now.id !== waiting.id && now;
-    });
+    const again = await untilAnother(saga, waiting.id);
     expect(again.question).toMatch(/Spent in the last 1h: 3 servers\. This one adds 2: 5 in all\.$/);
     await answer(saga, 'approve');
     await saga.result();

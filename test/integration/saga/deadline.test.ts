@@ -1,17 +1,15 @@
 /** `notAfter`: nothing is sent after it but to undo, and no wait outlasts it. */
-import { callsTo, changeOrdersOf, ordersWithLabel } from '../../../sandbox/sentences';
+import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
 import { resultsOf } from '../../support/events';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { startRaw } from '../../support/web-ui';
 
 const rig = rigForFile();
 
-const ordersOf = ({ reference }: { reference: string }) => ordersWithLabel(rig.sandbox.ledger, reference);
-const callsOf = ({ reference }: { reference: string }) =>
-  rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 /** Long enough for what has to happen before it, on a busy machine. */
 let notAfter = '';
@@ -23,7 +21,7 @@ function spoil(request: { reference: string }, fault: Omit<FaultSpec, 'match'>) 
 
 /** The saga has looked whether something was placed, when its time had passed. */
 const untilLookedAt = (saga: SagaHandle) =>
-  until(async () => (await resultsOf(rig.temporal.workflow.getHandle(saga.workflowId), 'readStanding')).length > 0);
+  until(async () => (await resultsOf(rig.runOf(saga), 'readStanding')).length > 0);
 
 async function expectPassed(saga: SagaHandle) {
   const { failure } = await outcomeOf(saga);
@@ -35,7 +33,7 @@ it('ends a wait for an approval, and nothing was sent', async () => {
   const request = provisionRequest({ approval: 'always', notAfter: inMs(1_500) });
   const report = await expectPassed(await rig.sagas.provision(request));
   expect(report.why).toMatch(/^not all was sent by .* UTC, and the request allows nothing after it$/);
-  expect(callsOf(request)).toEqual([]);
+  expect(rig.callsOf(request)).toEqual([]);
 });
 
 it('ends a backoff', async () => {
@@ -69,7 +67,7 @@ const scenes: [string, () => Promise<void>][] = [
       await untilPast(notAfter);
       rig.sandbox.faults.release(gate);
       expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
-      expect(ordersOf(request)).toHaveLength(1);
+      expect(rig.ordersOf(request)).toHaveLength(1);
     },
   ],
   [
@@ -82,7 +80,7 @@ const scenes: [string, () => Promise<void>][] = [
       await untilPast(notAfter);
       await untilLookedAt(saga);
       expect((await saga.progress()).waiting?.id).toBe(waiting.id);
-      const [order] = ordersOf(request);
+      const [order] = rig.ordersOf(request);
       await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: order?.vmObjectIds });
       expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
     },
@@ -93,10 +91,8 @@ const scenes: [string, () => Promise<void>][] = [
       const request = provisionRequest({ firewalls: [143], notAfter });
       const result = await (await rig.sagas.provision(request)).result();
       await untilPast(notAfter);
-      const workflowId = `provision/${request.reference}`;
-      await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
-      expect(await (await rig.sagas.get(request.reference)).result()).toEqual(result);
-      expect(ordersOf(request)).toHaveLength(1);
+      expect(await (await startRaw(rig, 'provisionServers', request)).result()).toEqual(result);
+      expect(rig.ordersOf(request)).toHaveLength(1);
     },
   ],
 ];

@@ -3,9 +3,8 @@
  * to, tell the recorded ending and send nothing; only a reset goes on.
  */
 import { randomUUID } from 'node:crypto';
-import { ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { deleteRun } from '../../support/delete-run';
+import { deleteRun } from '../../support/web-ui';
 import { changeRequest, firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilState, untilWaiting, type Ended } from '../../support/sagas';
@@ -17,7 +16,7 @@ const started = (workflow: Parameters<typeof rig.sagas.start>[0], request: objec
 
 /** Temporal forgets it; then the same request comes again. */
 async function againWhenForgotten(saga: SagaHandle, request: object) {
-  await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId: saga.runId });
+  await deleteRun(rig.temporal, saga);
   const calls = rig.sandbox.ledger.calls.length;
   const again = await started(saga.workflow, request);
   return { again, outcome: await outcomeOf(again), sent: rig.sandbox.ledger.calls.slice(calls) };
@@ -96,6 +95,6 @@ describe('a run that Temporal has gone back to, because it was restored', () => 
     await goOn(saga);
     await until(async () => (await saga.describe()).status.name !== 'RUNNING' || undefined);
     expect((await outcomeOf(saga)).failure).toEqual(recorded);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+    expect(rig.ordersOf(request)).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { begin } from '../../../src/journal/open-references';
-import { deleteRun } from '../../support/delete-run';
+import { deleteRun } from '../../support/web-ui';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -132,7 +132,7 @@ it('keeps its word once it has ended, though the other run began after its first
   await answer(saga, 'retry');
   const told = await outcomeOf(saga);
   expect(told.failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
-  await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId: saga.runId });
+  await deleteRun(rig.temporal, saga);
   expect(await outcomeOf(await rig.sagas.provision(request))).toEqual(told);
   expect(ordersWithLabel(ledger, request.reference)).toEqual([]);
 });

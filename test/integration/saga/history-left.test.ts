@@ -94,7 +94,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     fault(request, { endpoint: 'place-order', kind: 'unauthorized', times: 'all' });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga, 'stuck');
-    const run = rig.temporal.workflow.getHandle(saga.workflowId);
+    const run = rig.runOf(saga);
     for (;;) {
       // Each in a workflow task of its own, as people send them.
       const events = await eventsOf(rig.temporal, saga);

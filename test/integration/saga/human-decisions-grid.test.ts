@@ -1,11 +1,9 @@
 /** Every kind of waiting, and every decision; two at the same moment; one against a cancel. */
-import type { WorkflowHandle } from '@temporalio/client';
 import { decisionNames, type DecisionName } from '../../../src/domain/decisions';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import type { Waiting, WaitKind } from '../../../src/domain/progress';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { FaultSpec } from '../../../sandbox/faults';
-import { ordersWithLabel } from '../../../sandbox/sentences';
 import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
@@ -96,7 +94,6 @@ const waits: Record<string, Wait> = {
   },
 };
 
-const raw = (saga: SagaHandle): WorkflowHandle => rig.temporal.workflow.getHandle(saga.workflowId);
 const end = async (saga: SagaHandle) => {
   await outcomeOf(saga);
   return (await saga.progress()).state;
@@ -120,7 +117,7 @@ describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits, byHand }
       const body = { question: waiting.id, ...bodies[name] };
       const refused = `Decisions that fit: ${[...waiting.choices, 'cancel'].join(', ')}`;
       await expect(saga.decide(name, body)).rejects.toThrow(refused);
-      await raw(saga).signal(name, body);
+      await rig.runOf(saga).signal(name, body);
     }
     const { ignored } = await until(async () => {
       const progress = await saga.progress();
@@ -128,7 +125,7 @@ describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits, byHand }
     });
     expect(ignored.map(({ decision }) => decision)).toEqual(others);
     expect((await saga.progress()).waiting).toEqual(waiting);
-    await raw(saga).terminate('the test is through with it');
+    await rig.runOf(saga).terminate('the test is through with it');
   });
 });
 
@@ -143,9 +140,7 @@ it('takes one of two decisions that come at once; the other finds nothing to dec
   await saga.result();
   const { decisions: taken } = await saga.progress();
   expect(taken).toHaveLength(1);
-  expect(ordersWithLabel(rig.sandbox.ledger, saga.reference)).toHaveLength(
-    taken[0]?.decision === 'confirmNotPlaced' ? 1 : 0,
-  );
+  expect(rig.ordersOf(saga)).toHaveLength(taken[0]?.decision === 'confirmNotPlaced' ? 1 : 0);
 });
 
 it.each(['the decision', 'the cancel'])(
@@ -154,11 +149,11 @@ it.each(['the decision', 'the cancel'])(
     const race = async () => {
       const saga = await orderThat({ kind: 'reset-before' });
       await untilWaiting(saga);
-      const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => raw(saga).cancel()];
+      const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => rig.runOf(saga).cancel()];
       const [first, second] = which === 'the decision' ? inOrder : inOrder.reverse();
       await Promise.allSettled([first?.(), second?.()]);
       const { cancelled } = await outcomeOf(saga);
-      const orders = ordersWithLabel(rig.sandbox.ledger, saga.reference);
+      const orders = rig.ordersOf(saga);
       expect(orders.length).toBeLessThanOrEqual(1);
       const taken = (await saga.progress()).decisions.length === 1;
       const open = rig.openItems(saga).map(({ cartItemId }) => cartItemId);

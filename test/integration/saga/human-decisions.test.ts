@@ -6,14 +6,11 @@ import type { temporal } from '@temporalio/proto';
 import { decisionHints, decisionNames } from '../../../src/domain/decisions';
 import { provisionRequest } from '../../support/requests';
 import { InvalidRequestError } from '../../../src/client/errors';
-import { recordOf } from '../../../src/journal/record';
 import { reminderDelaysMs } from '../../../src/saga/reminders';
 import { rigForFile, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
-
-const runOf = ({ workflowId }: { workflowId: string }) => rig.temporal.workflow.getHandle(workflowId);
 
 /** A saga that waits at its order. */
 async function stuck() {
@@ -30,7 +27,7 @@ async function stuck() {
 }
 
 type Metadata = temporal.api.sdk.v1.IWorkflowMetadata;
-const metadataOf = (saga: { workflowId: string }) => runOf(saga).query<Metadata>('__temporal_workflow_metadata');
+const metadataOf = (saga: { workflowId: string }) => rig.runOf(saga).query<Metadata>('__temporal_workflow_metadata');
 
 it('says of each decision what it does and what to paste, and of the query what it answers', async () => {
   const saga = await stuck();
@@ -61,9 +58,7 @@ describe('a cancellation', () => {
     const { cancelled } = await outcomeOf(saga);
     const record = { decision: 'cancel', kind: 'stuck', step: 'place-order', ...said };
     expect(cancelled).toMatchObject({ why: `cancelled, says ann: ${said.note}`, decisions: [record] });
-    const { reference, workflow } = saga;
-    const found = await rig.withJournal((journal) => recordOf(journal, { workflow, reference }));
-    expect(found?.decisions).toMatchObject([record]);
+    expect((await rig.recordOf(saga))?.decisions).toMatchObject([record]);
     expect((await saga.progress()).decisions).toMatchObject([record]);
   });
 
@@ -72,7 +67,7 @@ describe('a cancellation', () => {
     for (const less of [{ by: 'ann' }, { note: 'why' }, { by: '', note: 'why' }, { by: 'ann', note: ' ' }]) {
       await expect(saga.cancel(less as never)).rejects.toThrow(InvalidRequestError);
     }
-    await rig.temporal.workflow.getHandle(saga.workflowId).signal('cancelledBy', { by: 7 });
+    await rig.runOf(saga).signal('cancelledBy', { by: 7 });
     await until(async () => (await saga.progress()).ignored.length === 1);
     expect(await saga.progress()).toMatchObject({ state: 'stuck', ignored: [{ decision: 'cancel' }] });
     await saga.cancel();

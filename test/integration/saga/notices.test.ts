@@ -73,7 +73,7 @@ describe('a saga', () => {
     await saga.result();
     const [waiting, settled, ended] = await untilEnded(ops, saga.reference);
     expect(ops.typesOf(saga.reference)).toEqual(['saga.waiting', 'saga.settled', 'saga.ended']);
-    const { runId } = await rig.temporal.workflow.getHandle(saga.workflowId).describe();
+    const { runId } = await rig.runOf(saga).describe();
     const { reference, workflowId } = saga;
     const of = { reference, workflowId, runId, workflow: 'provisionServers', namespace: rig.namespace };
     const link = `https://temporal.example/ui/namespaces/${rig.namespace}/workflows/provision%2F${reference}/${runId}`;
@@ -95,7 +95,7 @@ describe('a saga', () => {
     await saga.result();
     const [only, ...more] = await untilEnded(world.ops, saga.reference);
     expect([only?.data.outcome, more]).toEqual(['done', []]);
-    expect(await inputsOf(world.rig.temporal.workflow.getHandle(saga.workflowId), 'tell')).toEqual([]);
+    expect(await inputsOf(world.rig.runOf(saga), 'tell')).toEqual([]);
   });
 
   it('that is cancelled while it waits says that the wait is over, and how it ended', async () => {
@@ -121,7 +121,7 @@ describe('a saga', () => {
     const { saga } = await provision(world, { endpoint: 'place-order', kind: 'unauthorized' });
     await untilWaiting(saga, 'stuck');
     await saga.cancel();
-    const run = rig.temporal.workflow.getHandle(saga.workflowId);
+    const run = rig.runOf(saga);
     await until(async () => (await activitiesOf(run)).includes('readStanding: read what was placed'));
     goOn();
     await outcomeOf(saga);

@@ -5,13 +5,11 @@
 import type { EndpointName } from '../../../sandbox/endpoints';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
-import type { SagaHandle } from '../../../src/client/handle';
 import type { WorkflowName } from '../../../src/domain/identity';
 import type { WaitKind } from '../../../src/domain/progress';
 import { parseSpendLimits } from '../../../src/domain/spending';
-import { recordOf } from '../../../src/journal/record';
 import { runHere } from '../../support/command-line';
-import { deleteRun } from '../../support/delete-run';
+import { deleteRun } from '../../support/web-ui';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
@@ -55,8 +53,6 @@ const placedUnder = ({ workflow, request }: { workflow: WorkflowName; request: {
   if (workflow === 'provisionServers') return ordersWithLabel(ledger, request.reference).length;
   return (workflow === 'changeOrder' ? changeOrdersOf(ledger, id) : switchesOf(ledger, id)).length;
 };
-const recorded = ({ workflow, reference }: Pick<SagaHandle, 'workflow' | 'reference'>) =>
-  rig.withJournal((journal) => recordOf(journal, { workflow, reference }));
 
 it.each(cases)('%s', async (_what, workflow, make, fault, kind) => {
   const request = make();
@@ -81,7 +77,7 @@ it.each(cases)('%s', async (_what, workflow, make, fault, kind) => {
     });
     expect(rig.sandbox.ledger.calls.length).toBe(since);
   }
-  const record = await recorded(saga);
+  const record = await rig.recordOf(saga);
   expect(record).toMatchObject({ placement: 'cancelled', leftovers: [] });
   expect(record?.effects.find((effect) => effect.kind === 'pivot')).toMatchObject({ outcome: 'done', cancelled: said });
   const { out } = await commandLine(['record', saga.workflowId, '--timeline']);
@@ -90,7 +86,7 @@ it.each(cases)('%s', async (_what, workflow, make, fault, kind) => {
 
   // Sent again when Temporal has forgotten it, it places nothing.
   rig.sandbox.faults.clear();
-  await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId: saga.runId });
+  await deleteRun(rig.temporal, saga);
   const again = await rig.sagas.start(workflow, request);
   const { failure } = await outcomeOf(again);
   expect(failure).toMatchObject({ type: 'OrderCancelled', report: { outcome: 'reversed', leftovers: [] } });
@@ -104,7 +100,7 @@ it.each(cases)('%s', async (_what, workflow, make, fault, kind) => {
   };
   const bought = await rig.sagas.start(workflow, next);
   expect(await untilWaitingOrEnded(bought)).toBeUndefined();
-  await until(async () => (await recorded(bought))?.state === 'done' || undefined);
+  await until(async () => (await rig.recordOf(bought))?.state === 'done' || undefined);
   await commandLine(['cancelled', bought.workflowId, '--by', said.by, '--note', 'so that it counts for no other test']);
 });
 

@@ -12,7 +12,6 @@ import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
-afterEach(() => rig.sandbox.configure({ orderResponse: 'ids' }));
 
 const exits: Record<SagaOutcome, number> = {
   done: 0,

@@ -5,19 +5,17 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import Database from 'libsql';
-import type { EndpointName } from '../../../sandbox/endpoints';
-import { callsTo, firewallsOf, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
+import { firewallsOf, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { Leftover } from '../../../src/domain/leftovers';
 import { restored } from '../../../src/journal/confirm-restore';
-import { deleteRun } from '../../support/delete-run';
 import { said } from '../../support/operator';
 import { itInWays } from '../../support/left-out';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
-import { terminate } from '../../support/terminate';
+import { deleteRun, terminate } from '../../support/web-ui';
 
 // What a restored journal lacks took effect without a row.
 const rig = rigForFile({ clears: true, compares: false });
@@ -85,7 +83,7 @@ describe('the journal was restored to before its items were added, and `restored
     expect(leftovers).toEqual([]);
     expect(cartItemIds).not.toContain(before?.cartItemId);
     expect(rig.openItems(request)).toEqual([]);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    expect(rig.ordersOf(request)).toHaveLength(1);
   });
 
   it('one that is cancelled tells them', async () => {
@@ -142,7 +140,7 @@ itInWays('whoever skips the look for what is left in the cart gets what may be',
   const first = await rig.sagas.provision(request);
   await untilWaiting(first, 'stuck');
   await terminate(rig.temporal, first);
-  await deleteRun(rig.temporal, { workflowId: first.workflowId, runId: first.runId });
+  await deleteRun(rig.temporal, first);
   place();
   const placing = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
@@ -163,10 +161,6 @@ itInWays('whoever skips the look for what is left in the cart gets what may be',
   expect(silent(request, leftovers)).toEqual([]);
 });
 
-const callsOf = (request: Request, endpoint: EndpointName) =>
-  callsTo(rig.sandbox.ledger, endpoint).filter(({ names }) => names.planId?.includes(planIdOf(request.reference)))
-    .length;
-
 it('an item that is taken back again and again is added again, but not without end and without a word', async () => {
   // The journal says what is not so: the items are in the cart.
   await rig.withJournal(({ db }) =>
@@ -181,7 +175,10 @@ it('an item that is taken back again and again is added again, but not without e
   const { step, question, choices } = await untilWaiting(saga);
   expect({ step, choices }).toEqual({ step: 'place-order', choices: ['retry'] });
   expect(question).toMatch(/^Stuck: /);
-  const sent = () => [callsOf(request, 'add-cart-item'), ordersWithLabel(rig.sandbox.ledger, request.label).length];
+  const sent = () => [
+    rig.callsOf(request, 'add-cart-item').length,
+    ordersWithLabel(rig.sandbox.ledger, request.label).length,
+  ];
   expect(sent()).toEqual([3, 0]);
   await rig.withJournal(({ db }) => sql`drop trigger somebody_cleans`.execute(db));
   await answer(saga, 'retry');

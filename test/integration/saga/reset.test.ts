@@ -2,17 +2,14 @@
  * A reset goes on from what is known: what the journal has is used and not done again; a person is asked only about
  * what the journal itself does not know. Reset offers every finished workflow task; all of them are tried.
  */
-import { callsTo, changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
+import { changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
+import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/web-ui';
 import { rigForFile, until } from '../../support/rig';
-import { answer, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
-
-const addsOf = ({ reference }: { reference: string }) =>
-  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 
 /** Back to the beginning, or to a later workflow task. */
 async function resetToTask(saga: { workflowId: string }, task = 0): Promise<void> {
@@ -46,7 +43,7 @@ describe('from whichever point, of a saga that is done', () => {
         switchPlan: switchesOf(ledger, requests.switchPlan.subscription_id),
       };
       expect(placed[workflow]).toHaveLength(1);
-      if (workflow === 'provisionServers') expect(addsOf(request)).toHaveLength(2);
+      if (workflow === 'provisionServers') expect(rig.callsOf(request, 'add-cart-item')).toHaveLength(2);
     },
     120_000,
   );
@@ -62,7 +59,7 @@ it('while the order is under way, waits for its answer and uses it', async () =>
   await until(async () => (await stepOf(again, 'place-order'))?.detail?.includes('may still be in flight'));
   rig.sandbox.faults.release(gate);
   expect(await again.result()).toMatchObject({ order: { order_id: expect.any(Number) as number }, decisions: [] });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  expect(rig.ordersOf(request)).toHaveLength(1);
 });
 
 describe('where the earlier run’s order is of unknown fate', () => {
@@ -82,11 +79,7 @@ describe('where the earlier run’s order is of unknown fate', () => {
     // Twice lost: each time it is another call, and so another question.
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
     await answer(again, 'confirmNotPlaced', { note: said.note });
-    const next = await until(async () => {
-      const { waiting: now } = await again.progress();
-      return now?.kind === 'outcome-unknown' && now.id !== waiting.id && now;
-    });
-    expect(next.id).not.toBe(waiting.id);
+    await untilAnother(again, waiting.id, 'outcome-unknown');
     await resetToTask(rig.latest('provisionServers', request), -1);
     const third = rig.latest('provisionServers', request);
     const { id } = await untilWaiting(third, 'outcome-unknown');
@@ -94,6 +87,6 @@ describe('where the earlier run’s order is of unknown fate', () => {
     await expect(answer(third, 'confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
     await answer(third, 'confirmPlaced', { note: 'it is there now' });
     await third.result();
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    expect(rig.ordersOf(request)).toHaveLength(1);
   });
 });

@@ -20,7 +20,7 @@ const untilQueued = (saga: SagaHandle, before?: number): Promise<ProgressView['q
       ? queued
       : undefined;
   });
-const runOf = ({ workflowId }: SagaHandle) => rig.temporal.workflow.getHandle(workflowId);
+const runOf = ({ workflowId }: SagaHandle) => rig.runOf({ workflowId });
 const look = (saga: SagaHandle) => runOf(saga).signal('turn');
 
 /** A server with these firewalls, and requests about it. */

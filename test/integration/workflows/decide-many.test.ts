@@ -35,7 +35,7 @@ const untilDecided = (job: JobHandle, count: number) =>
 
 /** Ids of the updates that it took. */
 async function updatesOf({ workflowId }: SagaHandle): Promise<string[]> {
-  const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const { events } = await rig.runOf({ workflowId }).fetchHistory();
   return (events ?? []).flatMap((event) => {
     const id = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId;
     return id ? [id] : [];
@@ -87,7 +87,7 @@ it('reaches whom the filter names, up to its limit, and no others', async () => 
 
 it.each<[string, string, (job: JobHandle) => Promise<unknown>]>([
   ['stopped', 'CD-1', (job) => job.stop()],
-  ['cancelled from the Web UI', 'CD-2', (job) => rig.temporal.workflow.getHandle(job.workflowId).cancel()],
+  ['cancelled from the Web UI', 'CD-2', (job) => rig.runOf(job).cancel()],
 ])('is %s: what it did not come to still waits, and its report says so', async (_how, account, stop) => {
   const sagas = await stuckSagas(rig, 3, account);
   rig.sandbox.faults.clear();
@@ -96,7 +96,7 @@ it.each<[string, string, (job: JobHandle) => Promise<unknown>]>([
   await stop(job);
   const report = await job.report();
   expect(report).toMatchObject({ outcome: 'stopped', taken: [sagas[0]!.workflowId], notReached: 2 });
-  expect((await rig.temporal.workflow.getHandle(job.workflowId).describe()).status.name).toBe('COMPLETED');
+  expect((await rig.runOf(job).describe()).status.name).toBe('COMPLETED');
   for (const saga of sagas.slice(1)) expect(await decisionsOf(saga)).toEqual([]);
 });
 
@@ -241,7 +241,7 @@ it('refuses what is wrong, also from the Web UI, and sends nothing', async () =>
   await expect(rig.sagas.decideMany(retry, { name: 'a b' })).rejects.toBeInstanceOf(InvalidRequestError);
   const startRaw = async (workflowId: string, request: unknown) => {
     await rig.temporal.workflow.start('decideMany', { workflowId, taskQueue: 'order-saga', args: [request] });
-    return rig.temporal.workflow.getHandle(workflowId);
+    return rig.runOf({ workflowId });
   };
   await startRaw('decide-many/wrong', { ...retry, perSecond: 0 });
   const wrong = await rig.sagas.job('wrong');

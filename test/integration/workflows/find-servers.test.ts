@@ -5,7 +5,7 @@ import type { ProvisionServersRequest } from '../../../src/domain/requests';
 import { inputsOf } from '../../support/events';
 import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
-import { Rig, rigForFile, type RigOptions } from '../../support/rig';
+import { inRig, type Rig, rigForFile } from '../../support/rig';
 import { answer, stepOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({
@@ -17,19 +17,7 @@ const rig = rigForFile({
       labelIsUnique: true,
     },
   },
-});
-afterEach(() => {
-  rig.sandbox.faults.clear();
-  rig.sandbox.configure({ directory: { lag: 2 } });
-});
-
-it('are looked up until as many are there as were ordered', async () => {
-  const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143] });
-  const saga = await rig.sagas.provision(request);
-  const { servers } = await saga.result();
-  const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-  expect(servers.map(({ vmObjectId }) => vmObjectId)).toEqual(order?.vmObjectIds);
-  expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'done', attempts: 3 });
+  clears: true,
 });
 
 it('settle an order of unknown outcome without a person, where the label is the reference’s own', async () => {
@@ -42,9 +30,9 @@ it('settle an order of unknown outcome without a person, where the label is the 
     status: 'done',
     detail: 'found by looking',
   });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  expect(rig.ordersOf(request)).toHaveLength(1);
   // Whose label is not its own settles nothing: the activity has to know what the answer is for.
-  const asked = await inputsOf(rig.temporal.workflow.getHandle(saga.workflowId), 'findServers');
+  const asked = await inputsOf(rig.runOf(saga), 'findServers');
   expect(asked[0]).toMatchObject({ settles: true });
 });
 
@@ -55,7 +43,7 @@ it('that never come prove nothing: a person is asked, and the order is placed on
   expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });
   await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
   await saga.result();
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  expect(rig.ordersOf(request)).toHaveLength(1);
 });
 
 describe('where the directory has more than the order', () => {
@@ -64,9 +52,9 @@ describe('where the directory has more than the order', () => {
     activities: {
       directory: { path: '/servers?account={account}', pointers: ['/data/*/vm_object_id'], labelIsUnique: false },
     },
+    clears: true,
   });
   const account = 'XY-1';
-  beforeEach(() => shared.sandbox.configure({ directory: { lag: 2 } }));
   const idsOf = ({ reference }: { reference: string }) =>
     ordersWithLabel(shared.sandbox.ledger, reference)[0]?.vmObjectIds ?? [];
 
@@ -104,7 +92,7 @@ it('that cannot be looked up before the order hold it up: nothing is sent', asyn
   const fault = rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'error-before', times: 'all' });
   const saga = await rig.sagas.provision(request);
   expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'place-order', lastFailure: { failure: 'NotSent' } });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  expect(rig.ordersOf(request)).toEqual([]);
   rig.sandbox.faults.lift(fault);
   await answer(saga, 'retry');
   expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [{ firewalls: [143], verified: true }] });
@@ -113,15 +101,6 @@ it('that cannot be looked up before the order hold it up: nothing is sent', asyn
 const path = '/servers?account={account}';
 const lag = 1_000;
 const pointers = ['/data/*/vm_object_id'];
-
-async function inAWorldOf(options: RigOptions, work: (all: Rig) => Promise<void>): Promise<void> {
-  const all = await Rig.start(options);
-  try {
-    await work(all);
-  } finally {
-    await all.close();
-  }
-}
 
 interface Rival {
   one?: string;
@@ -151,7 +130,7 @@ function isAskedAbout(_: string, rival: Rival): Promise<void> {
   const orderResponse: SandboxOptions['orderResponse'] = ({ vmObjectIds }) => ({
     vm_object_ids: vmObjectIds.slice(0, vmObjectIds.length - 1),
   });
-  return inAWorldOf({ sandbox: { orderResponse, directory: { lag } }, activities }, async (all) => {
+  return inRig({ sandbox: { orderResponse, directory: { lag } }, activities }, async (all) => {
     const first = provisionRequest({ account: one, items: [{ quantity }], firewalls: [143] });
     const { saga } = await bothUnlisted(all, first, provisionRequest({ account: other, firewalls: [150] }));
     expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });
@@ -160,7 +139,7 @@ function isAskedAbout(_: string, rival: Rival): Promise<void> {
 
 it('an order that never arrived takes no other order’s server, where its label is not asked for', () => {
   const activities = { directory: { path, pointers, labelIsUnique: true } };
-  return inAWorldOf({ sandbox: { orderResponse: 'opaque', directory: { lag } }, activities }, async (all) => {
+  return inRig({ sandbox: { orderResponse: 'opaque', directory: { lag } }, activities }, async (all) => {
     const [first, second] = [1, 2].map(() => provisionRequest({ account: 'EF-1', firewalls: [143] }));
     all.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: second!.label } });
     const { saga } = await bothUnlisted(all, first!, second!);

@@ -8,6 +8,7 @@ import { activitiesOf } from '../../support/events';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { startRaw } from '../../support/web-ui';
 
 const planTypesMore = ['object_storage:other', 'bare_metal'];
 
@@ -22,10 +23,7 @@ const rig = rigForFile({
     },
   },
   planTypesMore,
-});
-afterEach(() => {
-  rig.sandbox.faults.clear();
-  rig.sandbox.configure({ orderResponse: 'ids', directory: false, untypedItemsAreServers: true });
+  clears: true,
 });
 
 const storage = { plan_type: 'object_storage', quantity: 3 };
@@ -104,17 +102,12 @@ describe('of no server', () => {
   it('is refused before anything is sent where firewalls are asked for, also past the client', async () => {
     const request = provisionRequest({ items: [storage], firewalls: [143] });
     await expect(rig.sagas.provision(request)).rejects.toThrow('firewalls: protect servers, but no item is a server');
-    const workflowId = `provision/${request.reference}`;
-    const run = await rig.temporal.workflow.start('provisionServers', {
-      workflowId,
-      taskQueue: 'order-saga',
-      args: [request],
-    });
-    const outcome = await outcomeOf(await rig.sagas.get(request.reference));
+    const saga = await startRaw(rig, 'provisionServers', request);
+    const outcome = await outcomeOf(saga);
     expect(outcome.failure).toMatchObject({
       type: 'InvalidRequest',
       report: { problems: [{ field: 'firewalls', message: 'protect servers, but no item is a server' }] },
     });
-    expect(await activitiesOf(run)).toEqual(['supportedPlanTypes: look up further plan types']);
+    expect(await activitiesOf(rig.runOf(saga))).toEqual(['supportedPlanTypes: look up further plan types']);
   });
 });

@@ -12,6 +12,7 @@ const rig = rigForFile({
     inapplicableResources: ['vm_antiddos'],
     unavailablePlans: [unavailablePlan],
   },
+  clears: true,
 });
 
 type Request = ReturnType<typeof changeRequest> | ReturnType<typeof switchRequest>;
@@ -82,13 +83,9 @@ it('asks for the terms again before it places after a wait', async () => {
   const saga = await rig.sagas.change(request);
   await untilWaiting(saga, 'stuck');
   rig.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
-  try {
-    await answer(saga, 'retry');
-    expect((await outcomeOf(saga)).failure?.type).toBe('GuardViolated');
-    expect(changesOf(request)).toEqual([]);
-  } finally {
-    rig.sandbox.configure({ resourcePrices: { vm_backup: 5 } });
-  }
+  await answer(saga, 'retry');
+  expect((await outcomeOf(saga)).failure?.type).toBe('GuardViolated');
+  expect(changesOf(request)).toEqual([]);
 });
 
 it('has a total above the limit approved, and asks for the approved quote again before placing', async () => {
@@ -187,6 +184,5 @@ describe('a quote that is too old', () => {
     await answer(saga, 'approve');
     expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
     expect(changeOrdersOf(aged.sandbox.ledger, request.subscription_id)).toMatchObject([{ total: 6 }]);
-    aged.sandbox.configure({ resourcePrices: { vm_backup: 5 } });
   });
 });

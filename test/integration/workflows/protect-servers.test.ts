@@ -1,22 +1,17 @@
 /** Servers that were bought and run without the firewalls that were asked for: told, however the saga ends. */
-import { firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
-import { SagaHandle } from '../../../src/client/handle';
+import { firewallsOf } from '../../../sandbox/sentences';
 import type { Leftover } from '../../../src/domain/leftovers';
-import { recordOf } from '../../../src/journal/record';
 import { closeServers, openServers } from '../../../src/journal/servers';
 import { brokenPromises } from '../../support/promises';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { startRaw } from '../../support/web-ui';
 
-const rig = rigForFile();
-afterEach(() => {
-  rig.sandbox.faults.clear();
-  rig.sandbox.configure({ orderResponse: 'ids', firewallListResponse: 'objects' });
-});
+const rig = rigForFile({ clears: true });
 
 const two = (changes: object = {}) => provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144], ...changes });
-const idsOf = (reference: string) => ordersWithLabel(rig.sandbox.ledger, reference)[0]?.vmObjectIds ?? [];
+const idsOf = (reference: string) => rig.ordersOf({ reference })[0]?.vmObjectIds ?? [];
 
 it('is told of the servers that a person left out, with what was said', async () => {
   const vmObjectIds = [78_001, 78_002];
@@ -62,11 +57,9 @@ it('is told of what the list does not show of what an earlier run has assigned, 
   rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
   const saga = await rig.sagas.provision(request);
   expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: expect.stringMatching(/^verify-/) });
-  const { workflowId } = saga;
-  await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+  await rig.runOf(saga).terminate('a test');
   rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
-  await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
-  const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
+  const again = await startRaw(rig, 'provisionServers', request);
   await untilWaiting(again, 'stuck');
   await again.cancel();
   const why = 'the saga ended: the provider’s list does not show them';
@@ -115,9 +108,7 @@ describe('a server is open', () => {
     const close = () => rig.withJournal((journal) => closeServers(journal, { reference: request.reference }, said));
     expect([await close(), await close()]).toEqual([1, 0]);
     expect(await open(request)).toEqual([]);
-    const key = { workflow: 'provisionServers', reference: request.reference } as const;
-    const record = await rig.withJournal((journal) => recordOf(journal, key));
-    expect(record?.serversClosed).toEqual([{ at: expect.any(String) as string, ...said }]);
+    expect((await rig.recordOf(saga))?.serversClosed).toEqual([{ at: expect.any(String) as string, ...said }]);
   });
 });
 
@@ -125,9 +116,7 @@ describe('after a termination', () => {
   const unprotected = (leftovers: readonly Leftover[] = []) =>
     leftovers.flatMap((one) => (one.kind === 'server-unprotected' ? [[one.vmObjectId, one.firewalls]] : []));
   const recorded = async ({ reference }: { reference: string }) =>
-    unprotected(
-      (await rig.withJournal((journal) => recordOf(journal, { workflow: 'provisionServers', reference })))?.leftovers,
-    );
+    unprotected((await rig.recordOf({ workflow: 'provisionServers', reference }))?.leftovers);
   const cleaned = async ({ reference }: { reference: string }) =>
     unprotected((await (await rig.sagas.clean(reference)).result()).leftovers);
 
@@ -143,7 +132,7 @@ describe('after a termination', () => {
     }
     await answer(saga, 'provideServers', { vmObjectIds: [first, second, third] });
     await untilWaiting(saga, 'stuck');
-    await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
+    await rig.runOf(saga).terminate('a test');
     // The refused calls tell the journal of all three; which of them was refused first is not promised.
     const both = [second, third].map((id) => [id, [143]]);
     for (const named of [await recorded(request), await cleaned(request)]) {
@@ -157,7 +146,7 @@ describe('after a termination', () => {
     const request = provisionRequest({ firewalls: [143, 144] });
     const saga = await rig.sagas.provision(request);
     expect((await untilWaiting(saga, 'stuck')).step).toMatch(/^verify-/);
-    await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
+    await rig.runOf(saga).terminate('a test');
     expect(await recorded(request)).toEqual([]);
     expect(await cleaned(request)).toEqual([[idsOf(request.reference)[0], [144]]]);
   });

@@ -1,17 +1,12 @@
-import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
+import { callsTo, firewallsOf, serversOf } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-const rig = rigForFile();
-afterEach(() => {
-  rig.sandbox.configure({ orderResponse: 'ids' });
-});
+const rig = rigForFile({ clears: true });
 
 const addFault = (reference: string, fault: object) =>
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId: planIdOf(reference) }, ...fault } as never);
-const addsOf = (reference: string) =>
-  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 
 describe('the way forward', () => {
   it('adds every item, places one order and assigns the firewalls to every server', async () => {
@@ -19,7 +14,7 @@ describe('the way forward', () => {
     const saga = await rig.sagas.provision(request);
     const result = await saga.result();
 
-    const [order, ...more] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    const [order, ...more] = rig.ordersOf(request);
     expect(more).toEqual([]);
     expect(result).toEqual({
       reference: request.reference,
@@ -54,18 +49,14 @@ describe('the way forward', () => {
 
   it('reports a server as not verified where the list cannot be read', async () => {
     rig.sandbox.configure({ firewallListResponse: 'opaque' });
-    try {
-      const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-      expect(await saga.result()).toMatchObject({
-        outcome: 'partly',
-        servers: [{ firewalls: [143], verified: false }],
-        leftovers: [{ kind: 'server-unverified', firewalls: [143] }],
-      });
-      const { steps } = await saga.progress();
-      expect(steps.at(-1)?.detail).toMatch(/^unverified/);
-    } finally {
-      rig.sandbox.configure({ firewallListResponse: 'objects' });
-    }
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+    expect(await saga.result()).toMatchObject({
+      outcome: 'partly',
+      servers: [{ firewalls: [143], verified: false }],
+      leftovers: [{ kind: 'server-unverified', firewalls: [143] }],
+    });
+    const { steps } = await saga.progress();
+    expect(steps.at(-1)?.detail).toMatch(/^unverified/);
   });
 });
 
@@ -81,9 +72,9 @@ describe('before the order', () => {
     const { failure } = await outcomeOf(saga);
 
     expect(failure?.type).toBe('OrderRejected');
-    expect(addsOf(request.reference)).toHaveLength(2);
+    expect(rig.callsOf(request, 'add-cart-item')).toHaveLength(2);
     expect(rig.openItems(request)).toEqual([]);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+    expect(rig.ordersOf(request)).toEqual([]);
   });
 
   it('corrects an item that was not added yet, and refuses to correct anything else', async () => {
@@ -98,7 +89,10 @@ describe('before the order', () => {
     await answer(saga, 'retry', { correction: { os_template_id: 77, password: 'another' } });
     const result = await saga.result();
 
-    expect(addsOf(request.reference).at(-1)?.body).toMatchObject({ os_template_id: 77, password: 'another' });
+    expect(rig.callsOf(request, 'add-cart-item').at(-1)?.body).toMatchObject({
+      os_template_id: 77,
+      password: 'another',
+    });
     expect(result.decisions[0]?.correction).toEqual({ os_template_id: 77, password: '[redacted]' });
   });
 });
@@ -153,17 +147,13 @@ describe('after the order', () => {
   it('asks a person about firewalls that are refused: corrected, they are assigned', async () => {
     const request = provisionRequest({ firewalls: [404] });
     rig.sandbox.configure({ knownFirewalls: [143] });
-    try {
-      const saga = await rig.sagas.provision(request);
-      expect(await untilWaiting(saga)).toMatchObject({
-        kind: 'stuck',
-        choices: ['retry', 'markDone', 'skip', 'markCancelled'],
-      });
-      await expect(answer(saga, 'retry', { correction: { firewalls: [] } })).rejects.toThrow(/one at least/);
-      await answer(saga, 'retry', { correction: { firewalls: [143] } });
-      expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
-    } finally {
-      rig.sandbox.configure({ knownFirewalls: null });
-    }
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({
+      kind: 'stuck',
+      choices: ['retry', 'markDone', 'skip', 'markCancelled'],
+    });
+    await expect(answer(saga, 'retry', { correction: { firewalls: [] } })).rejects.toThrow(/one at least/);
+    await answer(saga, 'retry', { correction: { firewalls: [143] } });
+    expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
   });
 });

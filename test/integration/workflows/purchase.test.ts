@@ -1,13 +1,12 @@
 /** Coming to terms before servers are bought: guard, approval, prices, and the operator’s rule on firewalls. */
 import { parsePriceList } from '../../../src/config/price-list';
 import { bought } from '../../../src/journal/bought';
-import { SagaHandle } from '../../../src/client/handle';
+import type { SagaHandle } from '../../../src/client/handle';
 import { restored } from '../../../src/journal/confirm-restore';
-import { resetTo, workflowTasksOf } from '../../support/reset';
+import { resetToBeginning } from '../../support/web-ui';
 import { said } from '../../support/operator';
-import { ordersWithLabel } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, rigForFile } from '../../support/rig';
+import { inRig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 const plans = [
@@ -17,10 +16,6 @@ const plans = [
 const priceList = parsePriceList(JSON.stringify({ currency: 'USD', plans }));
 const listed = (planId: number, changes: object) => provisionRequest({ items: [{ plan_id: planId }], ...changes });
 const rig = rigForFile({ activities: { priceList } });
-
-const ordersOf = ({ reference }: { reference: string }) => ordersWithLabel(rig.sandbox.ledger, reference);
-const callsOf = ({ reference }: { reference: string }) =>
-  rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 
 describe('the guard', () => {
   it.each([
@@ -34,7 +29,7 @@ describe('the guard', () => {
     const request = provisionRequest({ items: [{ quantity: 2 }, { quantity: 3 }], guard });
     const { failure } = await outcomeOf(await rig.sagas.provision(request));
     expect(failure).toMatchObject({ type: 'GuardViolated', report: { why, leftovers: [] } });
-    expect(callsOf(request)).toEqual([]);
+    expect(rig.callsOf(request)).toEqual([]);
   });
 });
 
@@ -49,12 +44,12 @@ describe('the approval', () => {
       `Approve 3 servers: 2 × ${plan}), 1 × ${plan}, 1 add-ons); account ${request.account}, ` +
         `label “${request.label}”? The provider names no price in advance.`,
     );
-    expect(callsOf(request)).toEqual([]);
+    expect(rig.callsOf(request)).toEqual([]);
     await answer(saga, 'approve', { by: 'boss' });
     expect(await saga.result()).toMatchObject({
       decisions: [{ decision: 'approve', by: 'boss', question: waiting.id }],
     });
-    expect(ordersOf(request)).toHaveLength(1);
+    expect(rig.ordersOf(request)).toHaveLength(1);
   });
 
   it('that is refused sends nothing', async () => {
@@ -64,7 +59,7 @@ describe('the approval', () => {
     await answer(saga, 'reject', { reason: 'too many' });
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: too many', leftovers: [] } });
-    expect(callsOf(request)).toEqual([]);
+    expect(rig.callsOf(request)).toEqual([]);
   });
 });
 
@@ -111,17 +106,8 @@ describe('with a price list of the operator’s', () => {
   });
 });
 
-const withRule = async (requireFirewalls: 'ask' | 'refuse', work: (rig: Rig) => Promise<void>) => {
-  const rig = await Rig.start({ activities: { requireFirewalls } });
-  try {
-    await work(rig);
-  } finally {
-    await rig.close();
-  }
-};
-
 it('servers without firewalls are refused before anything is in the cart, where the operator’s rule says so', () =>
-  withRule('refuse', async (rig) => {
+  inRig({ activities: { requireFirewalls: 'refuse' } }, async (rig) => {
     const bare = provisionRequest({ firewalls: undefined });
     const { failure } = await outcomeOf(await rig.sagas.provision(bare));
     expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed', leftovers: [] } });
@@ -131,7 +117,7 @@ it('servers without firewalls are refused before anything is in the cart, where 
   }));
 
 it('servers without firewalls are approved by a person, where the operator’s rule says so', () =>
-  withRule('ask', async (rig) => {
+  inRig({ activities: { requireFirewalls: 'ask' } }, async (rig) => {
     const saga = await rig.sagas.provision(provisionRequest({ firewalls: undefined }));
     const waiting = await untilWaiting(saga, 'approval');
     expect(waiting.question).toContain('It names no firewalls');
@@ -142,9 +128,9 @@ it('servers without firewalls are approved by a person, where the operator’s r
 
 describe('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
   const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });
-  async function reset({ reference }: { reference: string }, { workflowId }: SagaHandle) {
-    await resetTo(rig.temporal, { workflowId }, (await workflowTasksOf(rig.temporal, { workflowId }))[0] ?? 0);
-    return new SagaHandle(rig.temporal, 'provisionServers', reference, '', true);
+  async function reset(saga: SagaHandle<'provisionServers'>) {
+    await resetToBeginning(rig.temporal, saga);
+    return rig.latest('provisionServers', saga);
   }
 
   async function approvedAndDenied() {
@@ -156,7 +142,7 @@ describe('a run that was reset to before its approval, and has not asked because
     await untilWaiting(saga, 'approval');
     await answer(saga, 'approve');
     await untilWaiting(saga, 'outcome-unknown');
-    const again = await reset(asked, saga);
+    const again = await reset(saga);
     await untilWaiting(again, 'outcome-unknown');
     expect(await stepOf(again, 'approve')).toBeUndefined();
     await answer(again, 'confirmNotPlaced', { note: 'not there' });
@@ -166,10 +152,10 @@ describe('a run that was reset to before its approval, and has not asked because
   it('asks before it is sent, once it is known not to be placed', async () => {
     const { asked, again } = await approvedAndDenied();
     await untilWaiting(again, 'approval');
-    expect(ordersOf(asked)).toEqual([]);
+    expect(rig.ordersOf(asked)).toEqual([]);
     await answer(again, 'approve');
     expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
-    expect(ordersOf(asked)).toHaveLength(1);
+    expect(rig.ordersOf(asked)).toHaveLength(1);
   });
 
   it('sends nothing where that is rejected, and takes the items out of the cart', async () => {
@@ -178,7 +164,7 @@ describe('a run that was reset to before its approval, and has not asked because
     await answer(again, 'reject');
     const { failure } = await outcomeOf(again);
     expect(failure).toMatchObject({ type: 'NotApproved', report: { outcome: 'reversed', leftovers: [] } });
-    expect(ordersOf(asked)).toEqual([]);
+    expect(rig.ordersOf(asked)).toEqual([]);
   });
 
   // Last: from here on every reference of before is in doubt.
@@ -187,13 +173,13 @@ describe('a run that was reset to before its approval, and has not asked because
     const saga = await rig.sagas.provision(asked);
     await untilWaiting(saga, 'approval');
     await rig.withJournal((journal) => restored(journal, 'trust', said));
-    const again = await reset(asked, saga);
+    const again = await reset(saga);
     await untilWaiting(again, 'outcome-unknown');
     await answer(again, 'confirmNotPlaced', { note: 'not there' });
     await untilWaiting(again, 'approval');
-    expect(ordersOf(asked)).toEqual([]);
+    expect(rig.ordersOf(asked)).toEqual([]);
     await answer(again, 'approve');
     await again.result();
-    expect(ordersOf(asked)).toHaveLength(1);
+    expect(rig.ordersOf(asked)).toHaveLength(1);
   });
 });

@@ -3,13 +3,12 @@
  * loudly.
  */
 import { callsTo } from '../../../sandbox/sentences';
-import { SagaHandle } from '../../../src/client/handle';
+import type { SagaHandle } from '../../../src/client/handle';
 import type { Finding, ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
-import { deleteRun } from '../../support/delete-run';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForEach } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { terminate } from '../../support/terminate';
+import { deleteRun, terminate } from '../../support/web-ui';
 
 const rig = rigForEach();
 
@@ -27,8 +26,7 @@ const openItemsOf = (reference: string) =>
     .openItems({ reference })
     .map(({ cartItemId }) => cartItemId)
     .sort();
-const run = ({ workflowId }: Pick<SagaHandle, 'workflowId'>) => rig.temporal.workflow.getHandle(workflowId);
-const cleanUpOf = (reference: string) => new SagaHandle(rig.temporal, 'cleanCart', reference, '', true);
+const cleanUpOf = (reference: string) => rig.latest('cleanCart', { reference });
 const of = (report: SweepReport, { workflowId }: Pick<SagaHandle, 'workflowId'>) =>
   report.findings.filter((finding) => 'saga' in finding && finding.saga === workflowId);
 
@@ -85,9 +83,9 @@ it('cleans up once after a saga that has ended and left items, and then leaves i
   await untilWaiting(cleanUpOf(reference));
   expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'running' }]);
   await leave(cleanUpOf(reference));
-  const before = (await run(cleanUpOf(reference)).describe()).runId;
+  const before = (await rig.runOf(cleanUpOf(reference)).describe()).runId;
   expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'ended-before' }]);
-  expect((await run(cleanUpOf(reference)).describe()).runId).toBe(before);
+  expect((await rig.runOf(cleanUpOf(reference)).describe()).runId).toBe(before);
 });
 
 it('asks about a lost order of unknown outcome, and places nothing', async () => {
@@ -141,13 +139,14 @@ it('fails where the journal is an older copy, whatever it has found', async () =
     looked: { servers: 0 },
   });
   expect(openItemsOf(saga.reference)).toHaveLength(2);
-  const failed = await run({ workflowId: 'reconcile' })
+  const failed = await rig
+    .runOf({ workflowId: 'reconcile' })
     .result()
     .catch((error: unknown) => error);
   expect(failed).toMatchObject({
     cause: { type: 'CouldNotLook', message: expect.stringMatching(/^could not look at the sagas without/) as string },
   });
-  expect((await run({ workflowId: 'reconcile' }).describe()).status.name).toBe('FAILED');
+  expect((await rig.runOf({ workflowId: 'reconcile' }).describe()).status.name).toBe('FAILED');
   await restored(null);
 });
 
@@ -173,6 +172,6 @@ it('only tells where it is not to clean up', async () => {
   expect(of(await sweep({ clean: false }), saga)).toContainEqual(
     expect.objectContaining({ kind: 'cart-items', cleanUp: 'not-asked' }),
   );
-  await expect(run(cleanUpOf(saga.reference)).describe()).rejects.toThrow('not found');
+  await expect(rig.runOf(cleanUpOf(saga.reference)).describe()).rejects.toThrow('not found');
   expect(openItemsOf(saga.reference)).toHaveLength(2);
 });

@@ -25,15 +25,11 @@ it('an assignment of which the answer was lost is taken back, also while the lis
   const match = { vmObjectId };
   rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'reset-after', match, times: 'all' });
   rig.sandbox.configure({ firewallLag: 1_000 });
-  try {
-    const saga = await rig.sagas.firewalls(request);
-    await untilWaiting(saga, 'stuck');
-    await saga.cancel();
-    expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1]);
-  } finally {
-    rig.sandbox.configure({ firewallLag: 0 });
-  }
+  const saga = await rig.sagas.firewalls(request);
+  await untilWaiting(saga, 'stuck');
+  await saga.cancel();
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1]);
 });
 
 it('a removal of which the answer was lost, and that comes late, is undone all the same', async () => {

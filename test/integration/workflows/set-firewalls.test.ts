@@ -1,12 +1,11 @@
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
-import { SagaHandle } from '../../../src/client/handle';
+import type { SagaHandle } from '../../../src/client/handle';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';
 import { itInWays } from '../../support/left-out';
-import { recordOf } from '../../../src/journal/record';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { resetTo, taskBefore } from '../../support/reset';
-import { Rig, rigForFile } from '../../support/rig';
+import { resetTo, startRaw, taskBefore } from '../../support/web-ui';
+import { inRig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
@@ -55,8 +54,7 @@ itInWays('unassigns again all that it assigned where it cannot be seen any more 
 });
 
 describe('where the list cannot be read', () => {
-  beforeAll(() => rig.sandbox.configure({ firewallListResponse: 'opaque' }));
-  afterAll(() => rig.sandbox.configure({ firewallListResponse: 'objects' }));
+  beforeEach(() => rig.sandbox.configure({ firewallListResponse: 'opaque' }));
 
   it('refuses an exact set, and changes nothing', async () => {
     const request = requestFor([5], { exactly: [6] });
@@ -100,19 +98,6 @@ it('unassigns again what it assigned when unassigning is refused, but nothing th
   expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId)).toBe(true);
 });
 
-it('undoes what it unassigned when it is cancelled before the end', async () => {
-  const request = requestFor([150], { assign: [143], unassign: [150] });
-  const gate = fault(request.vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
-  const saga = await rig.sagas.firewalls(request);
-  await rig.sandbox.whenStruck(gate);
-  await saga.cancel();
-  rig.sandbox.faults.release(gate);
-  const { cancelled } = await outcomeOf(saga);
-  expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-  expect(firewallsNow(request.vmObjectId)).toEqual([150]);
-  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
-});
-
 itInWays.each([
   {
     changes: { assign: [143], unassign: [150] },
@@ -128,12 +113,10 @@ itInWays.each([
     fault(vmObjectId, 'unassign-firewalls', { kind: 'unauthorized', times: 'all' });
     const lost = await rig.sagas.firewalls(request);
     await untilWaiting(lost, 'stuck');
-    await rig.temporal.workflow.getHandle(lost.workflowId).terminate('a test');
+    await rig.runOf(lost).terminate('a test');
 
     fault(vmObjectId, 'list-firewalls', { kind: 'unauthorized', times: 'all' });
-    const { workflowId } = lost;
-    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [request] });
-    const again = new SagaHandle(rig.temporal, 'setFirewalls', request.reference, '', true);
+    const again = await startRaw(rig, 'setFirewalls', request);
     expect((await untilWaiting(again, 'stuck')).step).toBe('list-firewalls');
     const away = jest.spyOn(Journal.prototype, 'inTransaction').mockRejectedValue(new JournalUnavailable('a test'));
     await again.cancel();
@@ -197,8 +180,7 @@ describe('a call that may have taken effect', () => {
     const saga = await rig.sagas.firewalls(request);
     expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: after, verified: true });
     expect(changesTo(vmObjectId)).toHaveLength(2);
-    const key = { workflow: 'setFirewalls', reference: request.reference } as const;
-    const record = await rig.withJournal((journal) => recordOf(journal, key));
+    const record = await rig.recordOf(saga);
     expect(record?.effects.at(-1)?.outcome).toBe('done');
   });
 
@@ -208,16 +190,12 @@ describe('a call that may have taken effect', () => {
     fault(vmObjectId, 'assign-firewalls', { kind: 'reset-after', nth: 1 });
     fault(vmObjectId, 'assign-firewalls', { kind: 'refuse-before', status: 422, from: 2, times: 'all' });
     rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 143) });
-    try {
-      const saga = await rig.sagas.firewalls(request);
-      expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'assign-firewalls' });
-      expect(firewallsNow(vmObjectId)).toEqual([150, 143]);
-      rig.sandbox.configure({ firewallListResponse: 'objects' });
-      await answer(saga, 'retry');
-      expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: [150, 143] });
-    } finally {
-      rig.sandbox.configure({ firewallListResponse: 'objects' });
-    }
+    const saga = await rig.sagas.firewalls(request);
+    expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'assign-firewalls' });
+    expect(firewallsNow(vmObjectId)).toEqual([150, 143]);
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+    await answer(saga, 'retry');
+    expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: [150, 143] });
   });
 });
 
@@ -247,44 +225,36 @@ describe('a server that was ordered just now', () => {
     expect(await asking.result()).toMatchObject({ outcome: 'done', verified: true });
   });
 
-  it('is not waited for once it is old', async () => {
-    const old = await Rig.start({ activities: { newServerWithinMs: 0 } });
-    const { servers } = await (await old.sagas.provision(provisionRequest())).result();
-    const vmObjectId = servers[0]?.vmObjectId ?? 0;
-    old.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 404, times: 'all' });
-    const saga = await old.sagas.firewalls(firewallsRequest({ vmObjectId }));
-    expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
-    await old.close();
-  });
+  it('is not waited for once it is old', () =>
+    inRig({ activities: { newServerWithinMs: 0 } }, async (old) => {
+      const { servers } = await (await old.sagas.provision(provisionRequest())).result();
+      const vmObjectId = servers[0]?.vmObjectId ?? 0;
+      old.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 404, times: 'all' });
+      const saga = await old.sagas.firewalls(firewallsRequest({ vmObjectId }));
+      expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
+    }));
 });
 
 it('takes a firewall that is pending for none', async () => {
   rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'pending' })) });
-  try {
-    const saga = await rig.sagas.firewalls(requestFor([], { assign: [143] }));
-    expect(await untilWaiting(saga, 'stuck')).toMatchObject({ lastFailure: { failure: 'NotVisibleYet' } });
-    rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'active' })) });
-    await answer(saga, 'retry');
-    expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true });
-  } finally {
-    rig.sandbox.configure({ firewallListResponse: 'objects' });
-  }
+  const saga = await rig.sagas.firewalls(requestFor([], { assign: [143] }));
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ lastFailure: { failure: 'NotVisibleYet' } });
+  rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'active' })) });
+  await answer(saga, 'retry');
+  expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true });
 });
 
 describe('what another run has done, of which the history of this one knows nothing:', () => {
-  const again = ({ reference }: { reference: string }) =>
-    new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
+  const again = (request: { reference: string }) => rig.latest('setFirewalls', request);
   const resetBefore = async (saga: SagaHandle, call: string) =>
     resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, call));
 
   /** Terminated at where it waits, and started again. */
   async function startedAgain(saga: SagaHandle, request: { reference: string }, meanwhile: () => unknown) {
-    const { workflowId } = saga;
     await untilWaiting(saga, 'stuck');
-    await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+    await rig.runOf(saga).terminate('a test');
     await meanwhile();
-    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [request] });
-    return again(request);
+    return startRaw(rig, 'setFirewalls', request);
   }
 
   itInWays('is assigned again before anything is unassigned', async () => {

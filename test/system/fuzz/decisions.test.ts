@@ -60,8 +60,7 @@ async function untouched(work: () => Promise<void>): Promise<ProgressView[]> {
   await work();
   expect(await questions()).toEqual(before);
   expect(rig.sandbox.ledger.calls.length).toBe(called);
-  for (const { workflowId } of waiting)
-    expect(await brokenTasksOf(rig.temporal.workflow.getHandle(workflowId))).toEqual([]);
+  for (const { workflowId } of waiting) expect(await brokenTasksOf(rig.runOf({ workflowId }))).toEqual([]);
   return Promise.all(waiting.map((saga) => saga.progress()));
 }
 

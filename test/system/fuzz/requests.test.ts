@@ -36,7 +36,7 @@ async function refused(workflow: WorkflowName, workflowId: string, payloads: Pay
   const end = await rig.temporal.workflow.result(workflowId).catch((error: unknown) => error);
   const { cause } = end as WorkflowFailedError;
   if (!(cause instanceof ApplicationFailure)) throw new Error(`${workflowId} ended otherwise: ${end}`);
-  expect(await brokenTasksOf(rig.temporal.workflow.getHandle(workflowId))).toEqual([]);
+  expect(await brokenTasksOf(rig.runOf({ workflowId }))).toEqual([]);
   expect(cause.type).toBe('InvalidRequest');
   expect(cause.message.length).toBeLessThan(30_000);
   return cause.details?.[0] as Report;
@@ -118,7 +118,7 @@ describe('what the schemas allow at its longest', () => {
       const saga = await rig.sagas.provision(request);
       const { servers, cartItemIds } = await saga.result();
       expect([cartItemIds.length, servers.length, servers.every(({ verified }) => verified)]).toEqual([200, 200, true]);
-      expect(await brokenTasksOf(rig.temporal.workflow.getHandle(saga.workflowId))).toEqual([]);
+      expect(await brokenTasksOf(rig.runOf(saga))).toEqual([]);
     },
     180_000,
   );

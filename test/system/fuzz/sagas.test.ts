@@ -62,8 +62,7 @@ test(
     const sagas = await Promise.all(Array.from({ length: numRuns }, (_, nth) => starts[nth % starts.length]!()));
     const states = await Promise.all(sagas.map(settled));
     expect(states.filter((state) => !isOutcome(state) && !waitKinds.some((kind) => kind === state))).toEqual([]);
-    for (const { workflowId } of sagas)
-      expect(await brokenTasksOf(rig.temporal.workflow.getHandle(workflowId))).toEqual([]);
+    for (const { workflowId } of sagas) expect(await brokenTasksOf(rig.runOf({ workflowId }))).toEqual([]);
     expect(placed.size).toBeGreaterThan(0);
     for (const [request, statuses] of placed) {
       // Sent again only where it was surely not placed.

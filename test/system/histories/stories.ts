@@ -11,7 +11,7 @@ import type { WaitKind } from '../../../src/domain/progress';
 import { stuckSagas } from '../../support/bad-night';
 import { panelOf } from '../../support/panel';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
+import { resetToBeginning, startRaw } from '../../support/web-ui';
 import { until, type Rig } from '../../support/rig';
 import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
 
@@ -42,16 +42,6 @@ async function decided(saga: SagaHandle, ...decisions: [DecisionName, object][])
   return ended(saga);
 }
 
-/**
- * As the Web UI and other SDKs start it: nothing looks at the request first, and nothing refuses the id of a run that
- * has ended.
- */
-async function startedRaw(rig: Rig, request: Record<string, unknown> & { reference: string }): Promise<SagaHandle> {
-  const workflowId = `provision/${request.reference}`;
-  await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
-  return rig.sagas.get(request.reference);
-}
-
 /** A job over stuck sagas of an account of their own: the list may still show those of the story before. */
 async function overStuck(rig: Rig, count: number): Promise<JobHandle> {
   const account = `AB-${randomInt(1_000, 10_000)}`;
@@ -73,7 +63,7 @@ async function heldAndReleased(rig: Rig): Promise<SagaHandle> {
 /** A server whose firewall somebody has taken away behind our back, and a cart item of a saga that was terminated. */
 async function leftBehind(rig: Rig): Promise<void> {
   const saga = await waiting(rig, 'unauthorized', 'stuck');
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
+  await rig.runOf(saga).terminate();
   const bought = await (await rig.sagas.provision(provisionRequest(two))).result();
   panelOf(rig.sandbox).unassign(bought.servers[0]?.vmObjectId ?? 0, [143]);
 }
@@ -147,25 +137,24 @@ export const stories: Record<string, Story> = {
   },
   'provision, a wrong request': async (rig) => {
     const request = provisionRequest();
-    return ended(await startedRaw(rig, { ...request, quantity: 2 }));
+    return ended(await startRaw(rig, 'provisionServers', { ...request, quantity: 2 }));
   },
   'provision, reset behind its order': async (rig) => {
     const saga = await rig.sagas.provision(provisionRequest(two));
     await saga.result();
-    const [first = 0] = await workflowTasksOf(rig.temporal, saga);
-    await resetTo(rig.temporal, saga, first);
+    await resetToBeginning(rig.temporal, saga);
     return ended(await rig.sagas.get(saga.reference));
   },
   'provision, terminated and started again': async (rig) => {
     const request = struck(rig, 'unauthorized');
     await untilWaiting(await rig.sagas.provision(request), 'stuck');
     await rig.temporal.workflow.getHandle(`provision/${request.reference}`).terminate();
-    return ended(await startedRaw(rig, request));
+    return ended(await startRaw(rig, 'provisionServers', request));
   },
   'provision, a reference that is taken': async (rig) => {
     const request = provisionRequest();
     await (await rig.sagas.provision(request)).result();
-    return ended(await startedRaw(rig, { ...request, label: 'another' }));
+    return ended(await startRaw(rig, 'provisionServers', { ...request, label: 'another' }));
   },
   'change, done': async (rig) => ended(await rig.sagas.change(changeRequest())),
   'change, approved': async (rig) =>
@@ -206,7 +195,7 @@ export const stories: Record<string, Story> = {
   },
   'cart, cleaned after a termination': async (rig) => {
     const saga = await waiting(rig, 'unauthorized', 'stuck');
-    await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
+    await rig.runOf(saga).terminate();
     return ended(await rig.sagas.clean(saga.reference));
   },
   'provision, held and released': heldAndReleased,

@@ -16,7 +16,7 @@ import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { unlessLacking } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { resetTo, taskBefore } from '../../support/reset';
+import { resetTo, taskBefore } from '../../support/web-ui';
 import { Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 import { examples, python, PythonBackend, whyNoPython } from './python-backend';
@@ -245,7 +245,7 @@ const rules: Record<number, (client: AnyClient) => Promise<void>> = {
       newer.add(workflowId);
       await client.start(request, 'newer');
       expect(await client.progress(request.reference)).toMatchObject({ state: 'negotiating', price: 'high' });
-      await rig.temporal.workflow.getHandle(workflowId).signal('over');
+      await rig.runOf({ workflowId }).signal('over');
       const failed = await client.result(request.reference).catch((error: unknown) => error);
       expect(failed).toMatchObject({ name: 'SagaFailedError', type: 'TooDear', report: { refunds: [1] } });
     });

@@ -7,14 +7,14 @@ import { SagaHandle } from '../../../src/client/handle';
 import type { DecisionName } from '../../../src/domain/decisions';
 import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView } from '../../../src/domain/progress';
-import { fittingDecisions, type Fitting } from '../../support/operator';
+import { fittingDecisions, toItsEnd, type Fitting } from '../../support/operator';
 import { panelOf } from '../../support/panel';
 import { brokenPromises, placementsOf, type Asked } from '../../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
+import { resetTo, workflowTasksOf } from '../../support/web-ui';
 import type { Rig } from '../../support/rig';
 import { callsOf } from '../../support/saga-calls';
-import { answer, outcomeOf, progressOf, untilWaitingOrEnded, type Ended } from '../../support/sagas';
+import { outcomeOf, progressOf, type Ended } from '../../support/sagas';
 import type { Armed } from './model';
 import type { Story } from './stories';
 
@@ -233,14 +233,7 @@ export class RealSaga {
   private async clean(): Promise<string[]> {
     const asked: Asked = { workflow: 'cleanCart', request: { reference: this.asked.request.reference } };
     const cleaning: SagaHandle = await this.rig.sagas.clean(asked.request.reference);
-    const waiting = await untilWaitingOrEnded(cleaning);
-    if (waiting !== undefined) {
-      const [first] = fittingDecisions(waiting, this.rig.sandbox.ledger, { ...this.asked });
-      if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.kind}`);
-      const { vmObjectIds: _, ...body } = first.body;
-      await answer(cleaning, first.decision, body);
-    }
-    const ended = await outcomeOf(cleaning);
+    const ended = await toItsEnd(cleaning, asked, this.rig.sandbox);
     const broken = brokenPromises(this.rig.sandbox.ledger, asked, ended);
     return ended.result === undefined ? [...broken, 'the cart could not be cleaned'] : broken;
   }

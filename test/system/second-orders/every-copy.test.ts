@@ -8,14 +8,12 @@ import { openCartItems } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf } from '../../../src/domain/identity';
 import { restored } from '../../../src/journal/confirm-restore';
-import { deleteRun } from '../../support/delete-run';
-import { fittingDecisions, said } from '../../support/operator';
+import { said, toItsEnd } from '../../support/operator';
 import { itInWays } from '../../support/left-out';
 import { brokenByAll, brokenPromises, type Asked } from '../../support/promises';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
+import { deleteRun, resetToBeginning } from '../../support/web-ui';
 import { rigForEach } from '../../support/rig';
-import { answer, outcomeOf, untilWaitingOrEnded } from '../../support/sagas';
 import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
 
 // What the copies lack took effect without a row.
@@ -54,15 +52,8 @@ async function restoreTo(copy: string): Promise<void> {
 }
 
 /** With its result, and no promise broken. */
-async function toItsEnd(saga: SagaHandle, asked: Asked): Promise<void> {
-  for (;;) {
-    const waiting = await untilWaitingOrEnded(saga);
-    if (waiting === undefined) break;
-    const [first] = fittingDecisions(waiting, rig.sandbox.ledger, asked);
-    if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.question}`);
-    await answer(saga, first.decision, first.body);
-  }
-  const ended = await outcomeOf(saga);
+async function endsWell(saga: SagaHandle, asked: Asked): Promise<void> {
+  const ended = await toItsEnd(saga, asked, rig.sandbox);
   expect(ended).toMatchObject({ result: { reference: asked.request.reference } });
   const { ledger } = rig.sandbox;
   expect([...brokenPromises(ledger, asked, ended), ...brokenByAll(ledger)]).toEqual([]);
@@ -94,15 +85,14 @@ async function fromEachCopy(workflow: Asked['workflow'], requestOf: () => { refe
   let { runId } = saga;
   for (const copy of copies) {
     await restoreTo(copy);
-    const [first = 0] = await workflowTasksOf(rig.temporal, { workflowId, runId });
-    runId = await resetTo(rig.temporal, { workflowId, runId }, first);
+    runId = await resetToBeginning(rig.temporal, { workflowId, runId });
     const reset = new SagaHandle(rig.temporal, workflow, request.reference, runId, true);
-    await toItsEnd(reset, asked);
+    await endsWell(reset, asked);
 
     await restoreTo(copy);
     await deleteRun(rig.temporal, { workflowId, runId });
     const again = await start();
     ({ runId } = again);
-    await toItsEnd(again, asked);
+    await endsWell(again, asked);
   }
 }

@@ -17,38 +17,29 @@ import {
   switchesOf,
 } from '../../../sandbox/sentences';
 import { SagaFailedError } from '../../../src/client/errors';
-import type { SagaHandle } from '../../../src/client/handle';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resultsOf } from '../../support/events';
-import { resetTo, taskBefore, workflowTasksOf } from '../../support/reset';
-import { deleteRun } from '../../support/delete-run';
+import { deleteRun, resetTo, resetToBeginning, startRaw, taskBefore } from '../../support/web-ui';
 import { Rig, rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, stepOf, untilAnother, untilState, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
 const latest = (reference: string, of: Rig = rig) => of.latest('provisionServers', { reference });
-
-/** As the Web UI and other SDKs start it: nothing refuses the id. */
-async function startRaw(request: { reference: string }, of: Rig = rig): Promise<SagaHandle<'provisionServers'>> {
-  const workflowId = `provision/${request.reference}`;
-  await of.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
-  return latest(request.reference, of);
-}
 
 describe('the run is gone, and the request comes again', () => {
   it('after the newest run was deleted, which frees the workflow id', async () => {
     const request = provisionRequest({ firewalls: [143] });
     const saga = await rig.sagas.provision(request);
     const first = await saga.result();
-    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
+    await resetToBeginning(rig.temporal, saga);
     await latest(request.reference).result();
     const { runId } = await latest(request.reference).describe();
     await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId });
     const again = await rig.sagas.provision(request);
     expect(await again.result()).toEqual(first);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    expect(rig.ordersOf(request)).toHaveLength(1);
   });
 
   it('in a namespace that has never heard of it, as after retention', async () => {
@@ -81,7 +72,7 @@ describe('the run is gone, and the request comes again', () => {
     const { items, ...rest } = request;
     const changed = { ...rest, items: items.map((item) => ({ ...item, quantity: 3, password: 'another one' })) };
     // Past the client, which would refuse it by the run that there is.
-    const again = await startRaw(changed);
+    const again = await startRaw(rig, 'provisionServers', changed);
     const failed = await again.result().catch((error: unknown) => error as SagaFailedError);
     expect(failed).toBeInstanceOf(SagaFailedError);
     const { type, message, report } = failed as SagaFailedError;
@@ -89,7 +80,7 @@ describe('the run is gone, and the request comes again', () => {
     expect(message).toMatch(/^the reference is taken: it was first seen on .* UTC, in run .*, with another request\./);
     expect(report.problems?.map(({ field }) => field).sort()).toEqual(['items[0].password', 'items[0].quantity']);
     expect(JSON.stringify(report)).not.toContain('another one');
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    expect(rig.ordersOf(request)).toHaveLength(1);
   });
 });
 
@@ -151,7 +142,7 @@ describe('the question names the order by the label that was sent', () => {
 
   it('and after a reset to before the correction', async () => {
     const { saga, label, waiting } = await corrected();
-    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
+    await resetToBeginning(rig.temporal, saga);
     const again = latest(saga.reference);
     const asked = await untilWaiting(again, 'outcome-unknown');
     expect(asked.id).not.toBe(waiting.id);
@@ -201,15 +192,12 @@ describe('a decision answers one question', () => {
     const seen = await untilWaiting(saga, 'outcome-unknown');
     const said = (by: string) => ({ question: seen.id, by, note: 'the panel shows none' });
     await answer(saga, 'confirmNotPlaced', said('the first one'));
-    const next = await until(async () => {
-      const { waiting } = await saga.progress();
-      return waiting?.kind === 'outcome-unknown' && waiting.id !== seen.id && waiting;
-    });
+    const next = await untilAnother(saga, seen.id, 'outcome-unknown');
     expect(next.question.replace(/\d/g, '0')).toBe(seen.question.replace(/\d/g, '0'));
     await expect(saga.decide('confirmNotPlaced', said('the second one'))).rejects.toThrow(
       `question ${seen.id} is not the one that waits now, which is ${next.id}`,
     );
-    const run = rig.temporal.workflow.getHandle(saga.workflowId);
+    const run = rig.runOf(saga);
     await run.signal('confirmNotPlaced', said('the second one'));
     await until(async () => (await saga.progress()).ignored.length === 1);
     await run.signal('confirmNotPlaced', { by: 'nobody', note: 'names no question' });
@@ -228,24 +216,17 @@ describe('a decision answers one question', () => {
     const saga = await rig.sagas.change(request);
     const first = await untilWaiting(saga, 'approval');
     // Of the quote, so that a run that was restored to before it cannot ask another one by the same id.
-    const run = rig.temporal.workflow.getHandle(saga.workflowId);
+    const run = rig.runOf(saga);
     const [quoted] = (await resultsOf(run, 'quoteChangeOrder')) as { id: string }[];
     expect(first.id).toBe(quoted?.id.slice(0, 8));
     await expect(saga.decide('approve', { by: 'boss' })).rejects.toThrow(/question: is required/);
     rig.sandbox.configure({ resourcePrices: { vm_backup: 50 } });
-    try {
-      await saga.decide('approve', { question: first.id });
-      const second = await until(async () => {
-        const { waiting } = await saga.progress();
-        return waiting?.id !== first.id && waiting;
-      });
-      expect(second.question).toMatch(/50 usd/);
-      await expect(saga.decide('approve', { question: first.id })).rejects.toThrow(/is not the one that waits now/);
-      await saga.decide('reject', { question: second.id });
-      await outcomeOf(saga);
-    } finally {
-      rig.sandbox.configure({ resourcePrices: { vm_backup: 5 } });
-    }
+    await saga.decide('approve', { question: first.id });
+    const second = await untilAnother(saga, first.id);
+    expect(second.question).toMatch(/50 usd/);
+    await expect(saga.decide('approve', { question: first.id })).rejects.toThrow(/is not the one that waits now/);
+    await saga.decide('reject', { question: second.id });
+    await outcomeOf(saga);
     expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
   });
 });
@@ -262,10 +243,7 @@ describe('nobody is asked while the call may be in flight: the saga is settling'
     const gate = slow.sandbox.faults.add({ endpoint: 'place-change-order', match, kind: 'gate', nth: 1 });
     const saga = await slow.sagas.change(request);
     await slow.sandbox.whenStruck(gate);
-    const { settling, waiting } = await until(async () => {
-      const progress = await saga.progress();
-      return progress.state === 'settling' && progress;
-    });
+    const { settling, waiting } = await untilState(saga, 'settling');
     expect(waiting).toBeUndefined();
     expect(Date.parse(settling?.until ?? '')).toBeGreaterThan(Date.now());
     const placed = () => changeOrdersOf(slow.sandbox.ledger, request.subscription_id).length;

@@ -6,20 +6,27 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { callsTo, changeOrdersOf, openCartItems, orderedTwice, ordersWithLabel } from '../../../sandbox/sentences';
+import { callsTo, changeOrdersOf, orderedTwice } from '../../../sandbox/sentences';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import { startProcess } from '../../../scripts/processes';
 import { resolveTemporal } from '../../../scripts/temporal-cli';
 import { OrderSagaClient } from '../../../src/client/client';
-import { SagaHandle } from '../../../src/client/handle';
-import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
+import type { SagaHandle } from '../../../src/client/handle';
 import { restored, trustNewReferences } from '../../../src/journal/confirm-restore';
 import { itInWays } from '../../support/left-out';
-import { deleteRun } from '../../support/delete-run';
+import { deleteRun, startRaw } from '../../support/web-ui';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilState, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
+import {
+  answer,
+  outcomeOf,
+  stepOf,
+  untilAnother,
+  untilState,
+  untilWaiting,
+  untilWaitingOrEnded,
+} from '../../support/sagas';
 import { copyDatabase, crashCopy, putDatabaseBack, removeDatabase } from '../../support/sqlite-copy';
 import { said } from '../../support/operator';
 
@@ -101,7 +108,7 @@ describe('Temporal', () => {
       );
       for (const result of again) expect(result).toEqual(first);
       expect(adds()).toBe(before);
-      expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+      expect(rig.ordersOf(request)).toHaveLength(1);
       expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(1);
       expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
     },
@@ -144,10 +151,7 @@ describe('Temporal', () => {
     await saga.decide('confirmNotPlaced', said);
     await untilWaiting(saga, 'approval');
     await answer(saga, 'approve');
-    await until(async () => {
-      const { waiting } = await saga.progress();
-      return waiting?.kind === 'outcome-unknown' && waiting.id !== id ? waiting : undefined;
-    });
+    await untilAnother(saga, id, 'outcome-unknown');
 
     const again = await (await goOnFrom(copy, rig)).get(request.reference);
     await answer(again, 'approve');
@@ -185,13 +189,6 @@ describe('the journal', () => {
     await untilWaiting(saga, 'outcome-unknown');
     await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
     return saga.result();
-  }
-
-  /** As the Web UI starts it, after somebody has deleted what there was. */
-  async function startAgain(workflow: WorkflowName, request: { reference: string }): Promise<SagaHandle> {
-    const workflowId = workflowIdOf(workflow, request.reference);
-    await rig.temporal.workflow.start(workflow, { workflowId, taskQueue: 'order-saga', args: [request] });
-    return new SagaHandle(rig.temporal, workflow, request.reference, '', true);
   }
 
   it('restored, is noticed by the first history that knows more; nothing is sent until somebody has seen to it', async () => {
@@ -247,38 +244,13 @@ describe('the journal', () => {
     // As a Temporal that was restored, too, knows nothing of it.
     await deleteRun(rig.temporal, saga);
     await restoreFile();
-    const again = await startAgain('changeOrder', request);
+    const again = await startRaw(rig, 'changeOrder', request);
     expect(await untilWaiting(again, 'stuck')).toMatchObject({ lastFailure: { failure: 'JournalRestored' } });
     expect(placed(request)).toHaveLength(1);
     await sayRestored();
     await answer(again, 'retry');
     await confirmed(again);
     expect(placed(request)).toHaveLength(1);
-  });
-
-  it('restored to before an order: its reference is asked about, whoever starts it again', async () => {
-    const request = changeRequest();
-    const gate = rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate' });
-    const saga = await rig.sagas.change(request);
-    await rig.sandbox.whenStruck(gate);
-    backup();
-    rig.sandbox.faults.release(gate);
-    await saga.result();
-    await restoreAndSay();
-    const again = await startAgain('changeOrder', request);
-    await confirmed(again);
-    expect(placed(request)).toHaveLength(1);
-  });
-
-  it('restored to before an order of servers: what the second run added for it is in no order, and is deleted', async () => {
-    backup();
-    const request = provisionRequest();
-    await (await rig.sagas.provision(request)).result();
-    await restoreAndSay();
-    const again = await startAgain('provisionServers', request);
-    expect(await confirmed(again)).toMatchObject({ cartItemIds: [], leftovers: [] });
-    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   });
 
   it('restored, is found out by a saga that is cancelled: it does not say that nothing was placed', async () => {
@@ -289,7 +261,7 @@ describe('the journal', () => {
     await answer(saga, 'approve');
     await saga.result();
     await restoreAndSay();
-    const again = await startAgain('changeOrder', request);
+    const again = await startRaw(rig, 'changeOrder', request);
     await untilWaiting(again, 'outcome-unknown');
     await again.cancel();
     const { cancelled } = await outcomeOf(again);
@@ -301,7 +273,7 @@ describe('the journal', () => {
     const request = changeRequest();
     await (await rig.sagas.change(request)).result();
     await restoreAndSay();
-    const again = await startAgain('changeOrder', request);
+    const again = await startRaw(rig, 'changeOrder', request);
     expect(await untilWaiting(again, 'outcome-unknown')).toMatchObject({
       question: expect.stringMatching(/^The journal was restored/) as string,
     });
@@ -318,7 +290,7 @@ describe('the journal', () => {
     await (await rig.sagas.change(request)).result();
     await restoreAndSay();
     await rig.sagas.hold({ note: 'a restore' });
-    const again = await startAgain('changeOrder', request);
+    const again = await startRaw(rig, 'changeOrder', request);
     await untilState(again, 'held');
     await again.cancel();
     expect((await outcomeOf(again)).cancelled).toMatchObject({
@@ -327,7 +299,7 @@ describe('the journal', () => {
     });
     // It is in doubt, also once new ones are trusted; and it is known by now, so it is not held.
     await rig.withJournal((journal) => trustNewReferences(journal, said));
-    const later = await startAgain('changeOrder', request);
+    const later = await startRaw(rig, 'changeOrder', request);
     await untilWaiting(later, 'outcome-unknown');
     await rig.sagas.release();
     await confirmed(later);
@@ -340,7 +312,7 @@ describe('the journal', () => {
     await saga.result();
     backup();
     await restoreAndSay();
-    const again = await startAgain('changeOrder', request);
+    const again = await startRaw(rig, 'changeOrder', request);
     await again.result();
     expect((await stepOf(again, 'place-change-order'))?.detail).toMatch(/^from the journal/);
     expect(placed(request)).toHaveLength(1);

@@ -2,7 +2,6 @@
  * The stack as production has it, and what production does to it: the Temporal server and PostgreSQL, with the journal
  * in it, die in the middle of a saga's calls, and come back with what was written.
  */
-import { ordersWithLabel } from '../../../sandbox/sentences';
 import { whyNoStack } from '../../../deploy/stack/programs';
 import { startStack, type Stack } from '../../../deploy/stack/stack';
 import type { SagaHandle } from '../../../src/client/handle';
@@ -77,7 +76,7 @@ describeWithStack('a stack', () => {
       const asked: Asked = { workflow: 'provisionServers', request };
       const ended = await settled(saga, asked);
       expect(ended.result).toBeDefined();
-      expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+      expect(rig.ordersOf(request)).toHaveLength(1);
       expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
     },
     5 * 60_000,

@@ -30,7 +30,7 @@ export async function missingProof(rig: Rig, saga: SagaHandle, evidence: Evidenc
     missing.push(`${way.fault.kind} did not strike`);
   }
   if (way.fault === undefined && way.worker === undefined) return missing;
-  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
+  const { events } = await rig.runOf(saga).fetchHistory();
   if (way.worker) return [...missing, ...lostOrNot(events ?? [], way.worker)];
   missing.push(...(await failedElsewhere(rig, events ?? [], evidence)));
   if (!way.mayPass) missing.push(...(await leftNoTrace(saga, evidence)));

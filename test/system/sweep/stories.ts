@@ -88,7 +88,7 @@ function clean(name: string, fault: Pick<FaultSpec, 'kind'>): Story {
       const spoiled = rig.sandbox.faults.add({ endpoint: 'place-order', ...fault, match, times: 'all' });
       const saga = await rig.sagas.provision(request);
       await untilWaiting(saga);
-      await rig.temporal.workflow.getHandle(saga.workflowId).terminate('the story');
+      await rig.runOf(saga).terminate('the story');
       rig.sandbox.faults.lift(spoiled);
       return { asked: { workflow: 'cleanCart', request: { reference: request.reference } } };
     },

@@ -148,7 +148,7 @@ here('an operator in the Web UI', () => {
     await operator.prepareStart({ workflowId, type: 'decideMany', json: JSON.stringify(asked) });
     await operator.picture('start-decide-many');
     await operator.start();
-    const { runId } = await rig.temporal.workflow.getHandle(workflowId).describe();
+    const { runId } = await rig.runOf({ workflowId }).describe();
     await operator.openRun(workflowId, runId);
     const job = await rig.sagas.job(workflowId);
     await operator.untilStatus('Completed');
@@ -230,7 +230,7 @@ here('an operator in the Web UI', () => {
     if (picture !== undefined) await operator.picture(picture);
     await operator.confirmReset();
     const { runId } = await until(async () => {
-      const described = await rig.temporal.workflow.getHandle(saga.workflowId).describe();
+      const described = await rig.runOf(saga).describe();
       return described.runId !== saga.runId && described;
     });
     await operator.openRun(saga.workflowId, runId);
@@ -250,7 +250,7 @@ here('an operator in the Web UI', () => {
         await operator.openRun(saga.workflowId, saga.runId);
         await operator.untilStatus('Completed');
       } else await openWaiting(saga, 'stuck');
-      const [placed] = ordersWithLabel(rig.sandbox.ledger, reference);
+      const [placed] = rig.ordersOf({ reference });
       const added = callsTo(rig.sandbox.ledger, 'add-cart-item').length;
 
       await resetToBeginning(saga, isDone ? undefined : 'reset-dialog');
@@ -262,7 +262,7 @@ here('an operator in the Web UI', () => {
         servers: [{ vmObjectId: placed?.vmObjectIds[0], firewalls: [143], verified: true }],
         decisions: [],
       });
-      expect(ordersWithLabel(rig.sandbox.ledger, reference)).toEqual([placed]);
+      expect(rig.ordersOf({ reference })).toEqual([placed]);
       expect(noOrderPlacedTwice(rig.sandbox.ledger)).toBe(true);
       expect(callsTo(rig.sandbox.ledger, 'add-cart-item')).toHaveLength(added);
     },

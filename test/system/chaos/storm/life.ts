@@ -19,7 +19,7 @@ import { defaultTaskQueue } from '../../../../src/domain/identity';
 import type { Asked } from '../../../support/promises';
 import { outcomeOf, persistently, type Ended } from '../../../support/sagas';
 import { anyUnderWay } from '../../../support/saga-calls';
-import { resetTo, workflowTasksOf } from '../../../support/reset';
+import { resetTo, workflowTasksOf } from '../../../support/web-ui';
 import type { Crew } from '../crew';
 import type { Lived as Judged } from '../judgement';
 import { toldByBoth } from '../told-by-both';
