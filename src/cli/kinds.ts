@@ -4,16 +4,14 @@ import { readPeriod } from './times';
 
 /** The client checks the range. */
 export function rate(text: string): number {
-  const [, digits] = /^(\d{1,6}(?:\.\d{1,6})?)(?:\/s)?$/.exec(text) ?? [];
-  if (digits === undefined) throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');
-  return Number(digits);
+  if (/^\d{1,6}(\.\d{1,6})?(\/s)?$/.test(text)) return parseFloat(text);
+  throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');
 }
 
 /** The object id of a server. */
 export function objectId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text))
-    throw new InvalidArgumentError('It must be the object id of a server, like 70001.');
-  return Number(text);
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be the object id of a server, like 70001.');
 }
 
 export const whole =
