@@ -24,10 +24,7 @@ import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, timelineOf } from './print-record';
 
-/**
- * Prints all that is known of one reference. Where a part cannot be decrypted it prints the rest, and the status says
- * so.
- */
+/** Prints all that is known of one reference; what cannot be decrypted is left out, and the status says so. */
 export async function record(
   { printer }: CommandContext,
   target: string,

@@ -66,10 +66,7 @@ async function inTheWay(temporal: Client, journal: Journal, reference: OpenRefer
   return untouchedBySame(temporal, idOf(reference), workflow, request as RequestOf[WorkflowName] | undefined);
 }
 
-/**
- * Says how to bring a lost saga to an end. Either way the journal knows what was done, and none of it is done twice.
- * Emptying the cart ends only a saga that has placed nothing.
- */
+/** Says how to bring it to an end: nothing is done twice. Emptying the cart ends only what has placed nothing. */
 function nextOf(
   { workflow, reference }: OpenReference,
   how: WayLost,

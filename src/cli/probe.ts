@@ -1,7 +1,4 @@
-/**
- * Asks a provider, by reads only, what it answers where its document shows nothing, and which settings follow. It
- * orders nothing and changes nothing.
- */
+/** Asks a provider, by reads only, what its document does not show, and which settings follow. It changes nothing. */
 import { readProviderConfig, settingsGiven } from '../config';
 import { pointersTo, readPointers } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
@@ -160,10 +157,7 @@ class Probe {
   }
 }
 
-/**
- * `says`: the status, what it means by docs/failures.md, and the answer's words; `shape`: the answer without what is
- * secret.
- */
+/** `says`: the status, what it means, and the answer's words; `shape`: the answer without what is secret. */
 type Answer<T> =
   { says: string; failure?: undefined; value: T; shape: string } | { says: string; failure: ProviderFailure };
 
