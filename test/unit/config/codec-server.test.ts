@@ -1,32 +1,13 @@
 /** The settings of the codec server: what each may be, and what they may not be together. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readCodecServerConfig, SettingsError, type Environment } from '../../../src/config';
+import { readCodecServerConfig, type Environment } from '../../../src/config';
 import { selfSigned } from '../../support/certificates';
 import { newKey } from '../../support/codec-calls';
+import * as settings from '../../support/settings';
 
 const base = { PAYLOAD_KEYS: `k1:${newKey()}` };
 const token = '0123456789abcdef';
-const folder = mkdtempSync(join(tmpdir(), 'order-saga-codec-'));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-const file = (name: string, content: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
-
-const problemsOf = (given: Environment): readonly string[] => {
-  try {
-    readCodecServerConfig({ ...base, ...given });
-    return [];
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-};
+const file = settings.settingsFiles();
+const problemsOf = (given: Environment) => settings.problemsOf(readCodecServerConfig, { ...base, ...given });
 
 it('needs nothing but the keys, and is then for this machine alone', () => {
   expect(readCodecServerConfig(base)).toMatchObject({

@@ -1,20 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readWorkerConfig, SettingsError, type Environment } from '../../../src/config';
+import { readWorkerConfig, type Environment } from '../../../src/config';
+import * as settings from '../../support/settings';
 
 const base = { PROVIDER_BASE_URL: 'https://provider.example' };
 const ops = { name: 'ops', url: 'https://ops.example/hooks/T0KEN-IN-PATH', secret: 'webhook-ops' };
 const read = (env: Environment) => readWorkerConfig({ ...base, ...env }).activities.notifications!;
-const problemsOf = (env: Environment): readonly string[] => {
-  try {
-    read(env);
-    return [];
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-};
+const problemsOf = (env: Environment) => settings.problemsOf(read, env);
+const file = settings.settingsFiles();
 const inline = (...routes: unknown[]) => ({ NOTIFICATION_ROUTES: JSON.stringify(routes) });
 
 it('are none by default', () => {
@@ -22,15 +13,9 @@ it('are none by default', () => {
 });
 
 it('come inline or from a file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'order-saga-routes-'));
-  const file = join(folder, 'routes.json');
-  writeFileSync(file, JSON.stringify([ops]));
-  try {
-    expect(read(inline(ops)).routes).toEqual([ops]);
-    expect(read({ NOTIFICATION_ROUTES_FILE: file }).routes).toEqual([ops]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  expect(read(inline(ops)).routes).toEqual([ops]);
+  const NOTIFICATION_ROUTES_FILE = file('routes.json', JSON.stringify([ops]));
+  expect(read({ NOTIFICATION_ROUTES_FILE }).routes).toEqual([ops]);
 });
 
 it.each<[string, unknown, RegExp]>([
