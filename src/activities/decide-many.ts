@@ -20,7 +20,8 @@ import {
 } from '../domain/decide-many';
 import { describeProblems, type Problem } from '../domain/problems';
 import { sendDecision } from '../temporal/send-decision';
-import { listWaiting, WrongFilter } from '../temporal/waiting-sagas';
+import { WrongFilter } from '../temporal/list-filter';
+import { listWaiting } from '../temporal/waiting-sagas';
 
 /** Whom a job reaches by its filter, as `[workflow id, question]`; empty where it names each itself. */
 export interface Listed {

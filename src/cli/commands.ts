@@ -125,10 +125,7 @@ export async function decide(
   });
 }
 
-/**
- * `done` when the saga ends as cancelled and nothing of it is there; not when it ended otherwise before, or waits while
- * it undoes.
- */
+/** `done` when the saga ends as cancelled, and nothing of it is there. */
 export async function cancel(
   { printer }: CommandContext,
   reference: string,

@@ -9,11 +9,7 @@ import { createDataConverter } from '../security/data-converter';
 /** A person waits at a terminal. Any reachable server answers well within this, also over long distances with TLS. */
 const connectWithinMs = 4_000;
 
-/**
- * Runs `work` with a client, and closes the connection after it.
- *
- * @throws NoConnectionError
- */
+/** Runs `work` with a client, and closes the connection after it. @throws NoConnectionError */
 export async function withSagas<T>(
   work: (sagas: OrderSagaClient) => Promise<T>,
   config = readClientConfig(),

@@ -35,10 +35,8 @@ export async function endOf(saga: SagaHandle): Promise<Ending> {
       return { state: 'failed', failure: { type, message, report } };
     }
     if (error instanceof SagaCancelledError) return { state: 'cancelled', report: error.report };
-    if (error instanceof SagaLostError) {
-      return { state: 'lost', lost: { status: error.status, message: error.message } };
-    }
-    throw error;
+    if (!(error instanceof SagaLostError)) throw error;
+    return { state: 'lost', lost: { status: error.status, message: error.message } };
   }
 }
 
@@ -54,28 +52,25 @@ export function statusOf(ending: Ending): number {
   const outcome = outcomeOf(ending) ?? 'reversed';
   // The saga does not know what other runs of its reference did.
   if (outcome === 'untouched' && reportOf(ending)?.leftovers.length) return exitStatus.leftovers;
-  return statusOfOutcome[outcome];
+  return outcomes[outcome][0];
 }
 
-const statusOfOutcome: Record<SagaOutcome, number> = {
-  done: exitStatus.done,
-  partly: exitStatus.partly,
-  reversed: exitStatus.notDone,
-  'reversed-with-leftovers': exitStatus.leftovers,
-  untouched: exitStatus.notDone,
+const outcomes: Record<SagaOutcome, [status: number, sentence: string]> = {
+  done: [exitStatus.done, 'all that was asked for is there'],
+  partly: [exitStatus.partly, 'it was placed and stays; not all that was asked for is there'],
+  reversed: [exitStatus.notDone, 'nothing of it is there'],
+  'reversed-with-leftovers': [exitStatus.leftovers, 'something of it is there, or may be'],
+  untouched: [exitStatus.notDone, 'this run did nothing. order-saga record shows what other runs of the reference did'],
 };
 
 const valueMax = 500;
 
 export function describeEnding(ending: Ending, workflowId: string): string[] {
   switch (ending.state) {
-    case 'done':
-      return [
-        ending.result.outcome === 'partly'
-          ? `${workflowId} is done in part: something was skipped or is left over`
-          : `${workflowId} is done`,
-        ...describeFields(ending.result),
-      ];
+    case 'done': {
+      const inPart = ending.result.outcome === 'partly' ? ' in part: something was skipped or is left over' : '';
+      return [`${workflowId} is done${inPart}`, ...describeFields(ending.result)];
+    }
     case 'failed': {
       const { type, message, report } = ending.failure;
       return [`${workflowId} failed: ${type}: ${message}`, ...describeReport(report)];
@@ -90,17 +85,9 @@ export function describeEnding(ending: Ending, workflowId: string): string[] {
   }
 }
 
-const outcomeSentences: Record<SagaOutcome, string> = {
-  done: 'all that was asked for is there',
-  partly: 'it was placed and stays; not all that was asked for is there',
-  reversed: 'nothing of it is there',
-  'reversed-with-leftovers': 'something of it is there, or may be',
-  untouched: 'this run did nothing. order-saga record shows what other runs of the reference did',
-};
-
 /** Describes a saga that failed or was cancelled. */
 function describeReport({ outcome, leftovers }: Report, known: unknown = {}): string[] {
-  return [`  ${outcome}: ${outcomeSentences[outcome]}`, ...describeFields(known), ...describeLeftovers(leftovers)];
+  return [`  ${outcome}: ${outcomes[outcome][1]}`, ...describeFields(known), ...describeLeftovers(leftovers)];
 }
 
 /** A result's fields, each on a line; empty ones are left out. */

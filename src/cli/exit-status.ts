@@ -51,12 +51,8 @@ const outputs: [of: abstract new (...args: never[]) => Error, status: number, ad
   [FirewallsUnknownError, exitStatus.notDone],
   [NoWorkerError, exitStatus.noConnection],
   [JournalUnavailable, exitStatus.noConnection, '. JOURNAL_URL says where it is'],
-  [OrderSagaError, exitStatus.refused],
-  [UsageError, exitStatus.refused],
-  [SettingsError, exitStatus.refused],
-  [JournalSchemaError, exitStatus.refused],
-  [JournalUnreadable, exitStatus.refused],
 ];
+const refusals = [OrderSagaError, UsageError, SettingsError, JournalSchemaError, JournalUnreadable];
 
 /** @returns lines for a person, and a document for `--json` */
 export function errorOutputOf(error: unknown): { status: number; lines: string[]; document: object } {
@@ -73,6 +69,7 @@ export function errorOutputOf(error: unknown): { status: number; lines: string[]
     return { status: exitStatus.noConnection, lines: [`Temporal cannot answer: ${said}`], document };
   }
   const [, status, advice = ''] = outputs.find(([of]) => error instanceof of) ?? [];
-  if (status === undefined) return { status: exitStatus.broken, lines: [stack], document };
-  return { status, lines: [message + advice], document };
+  if (status !== undefined) return { status, lines: [message + advice], document };
+  if (refusals.some((of) => error instanceof of)) return { status: exitStatus.refused, lines: [message], document };
+  return { status: exitStatus.broken, lines: [stack], document };
 }

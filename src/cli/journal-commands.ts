@@ -2,7 +2,6 @@
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
-import type { WorkflowName } from '../domain/identity';
 import {
   confirmationsOf,
   nothingLost,
@@ -25,10 +24,7 @@ import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, timelineOf } from './print-record';
 
-/**
- * Prints all that is known of one reference. Where a part cannot be decrypted it prints the rest, and the status says
- * so.
- */
+/** Prints all that is known of one reference; what cannot be decrypted is left out, and the status says so. */
 export async function record(
   { printer }: CommandContext,
   target: string,
@@ -72,7 +68,7 @@ export function orderCancelled(
   });
 }
 
-/** @throws InvalidRequestError before the journal is opened */
+/** @throws InvalidRequestError before the journal is opened; UsageError, AmbiguousReferenceError */
 async function withSaga(
   target: string,
   options: OfWorkflow,
@@ -80,26 +76,14 @@ async function withSaga(
   work: (journal: Journal, name: string, key: SagaKey) => Promise<Came>,
 ): Promise<Came> {
   const { reference, workflow } = referenceIn(target, options);
-  return withJournal(how, async (journal, name) =>
-    work(journal, name, await keyOf(journal, name, reference, workflow)),
-  );
-}
-
-/** @throws UsageError, AmbiguousReferenceError */
-async function keyOf(
-  journal: Journal,
-  name: string,
-  reference: string,
-  workflow: WorkflowName | undefined,
-): Promise<SagaKey> {
   // The effects of a clean-up are in the record of the provisioning that it cleaned up.
-  if (workflow !== undefined) {
-    return { reference, workflow: workflow === 'cleanCart' ? 'provisionServers' : workflow };
-  }
-  const [found, ...more] = await workflowsOf(journal, reference);
-  if (found === undefined) throw nothingKnown(reference, name);
-  if (more.length > 0) throw new AmbiguousReferenceError(reference, [found, ...more]);
-  return { reference, workflow: found };
+  const named = workflow === 'cleanCart' ? 'provisionServers' : workflow;
+  return withJournal(how, async (journal, name) => {
+    const [found, ...more] = named === undefined ? await workflowsOf(journal, reference) : [named];
+    if (found === undefined) throw nothingKnown(reference, name);
+    if (more.length > 0) throw new AmbiguousReferenceError(reference, [found, ...more]);
+    return work(journal, name, { reference, workflow: found });
+  });
 }
 
 function nothingKnown(reference: string, name: string): UsageError {
@@ -122,16 +106,11 @@ export async function migrateJournal({ printer }: CommandContext): Promise<Came>
 /** An operator runs it after the journal's database was restored from an older copy, before a worker sends anything. */
 export async function journalRestored(
   context: CommandContext,
-  {
-    newReferences,
-    nothingLost: isWhole = false,
-    by,
-    note,
-  }: { newReferences?: NewReferences; nothingLost?: boolean } & Said,
+  { newReferences, nothingLost: isWhole, by, note }: { newReferences?: NewReferences; nothingLost?: boolean } & Said,
 ): Promise<Came> {
+  const { printer } = context;
   const said = { by, note };
   if (isWhole) return journalIsWhole(context, said);
-  const { printer } = context;
   if (newReferences === undefined) {
     throw new UsageError(
       'say how to treat references that this journal has not seen: --new-references ask, if backends may send orders of the ' +
@@ -166,14 +145,16 @@ async function journalIsWhole({ printer }: CommandContext, statement: Said): Pro
           'Say --new-references ask, or --new-references trust',
       );
     }
-    const isNew = answer.how === 'accepted';
-    if (isNew) printer.line(answer.elsewhere);
-    printer.line(
-      isNew
-        ? `the journal ${name} has lost nothing, as you say: what was sent is known, and sagas go on`
-        : `nothing had to be done: nothing shows that the journal ${name} is another one than it was`,
+    const changed = answer.how === 'accepted';
+    printer.lines(
+      changed
+        ? [
+            answer.elsewhere,
+            `the journal ${name} has lost nothing, as you say: what was sent is known, and sagas go on`,
+          ]
+        : [`nothing had to be done: nothing shows that the journal ${name} is another one than it was`],
     );
-    return { document: { journal: name, nothingLost: true, changed: isNew } };
+    return { document: { journal: name, nothingLost: true, changed } };
   });
 }
 
@@ -181,11 +162,8 @@ async function journalIsWhole({ printer }: CommandContext, statement: Said): Pro
 export async function trustNew({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
   return withJournal({ writes: true }, async (journal, name) => {
     const changed = await trustNewReferences(journal, { by, note });
-    printer.line(
-      changed
-        ? `references that are new to the journal ${name} are trusted to be new from now on`
-        : `references that are new to the journal ${name} were trusted to be new already`,
-    );
+    const since = changed ? 'are trusted to be new from now on' : 'were trusted to be new already';
+    printer.line(`references that are new to the journal ${name} ${since}`);
     return { document: { journal: name, newReferences: 'trust', changed } };
   });
 }
@@ -212,28 +190,24 @@ export async function journalStatus({ printer }: CommandContext): Promise<Came> 
     const counts = await countsOf(journal);
     const { restoredAt, restored, raisedAt, newReferences, pivots, identity } = counts;
     const noticed = restoredAt === undefined ? restored : `noticed on ${restoredAt}`;
+    const until = 'nothing is sent until `order-saga journal restored`';
     printer.table([
       ...facts,
       ['id', counts.id],
       ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`],
       ['database', whatHolds(address, identity.here)],
-      [
-        'restored',
-        noticed === undefined ? 'not noticed' : `${noticed}: nothing is sent until \`order-saga journal restored\``,
-      ],
+      ['restored', noticed === undefined ? 'not noticed' : `${noticed}: ${until}`],
       ['new references', newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'],
       ['references', String(counts.references)],
     ]);
     printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
-    const confirmations = await confirmationsOf(journal, confirmationsShown);
+    // Only the last ones: an incident has a handful.
+    const confirmations = await confirmationsOf(journal, 20);
     printer.lines(confirmations.map(describeConfirmation));
     const document = { journal: name, schema, ...counts, confirmations };
     return { document, status: restored === undefined ? exitStatus.done : exitStatus.waits };
   });
 }
-
-/** Only the last ones are shown: an incident has a handful. */
-const confirmationsShown = 20;
 
 /** Makes one line of it, whatever was typed. */
 function describeConfirmation({ at, what, details, said }: Confirmation): string {
@@ -244,9 +218,8 @@ function describeConfirmation({ at, what, details, said }: Confirmation): string
 
 function whatHolds(address: JournalAddress, here: string | null): string {
   if (here !== null) return `on timeline ${describeIdentity(here)}`;
-  return 'file' in address
-    ? 'a file: only histories can show that it was restored'
-    : 'does not say on which timeline it is: only histories can show that it was restored';
+  const what = 'file' in address ? 'a file' : 'does not say on which timeline it is';
+  return `${what}: only histories can show that it was restored`;
 }
 
 export async function withJournal<T>(

@@ -13,7 +13,7 @@ import { styleText } from 'node:util';
 import { isOutcome } from '../domain/outcomes';
 import { isWait, type ProgressView, type StepStatus, type StepView } from '../domain/progress';
 import { printable } from './print';
-import { inUnits } from './times';
+import { inUnits } from './units';
 
 export interface Screen {
   write: (text: string) => unknown;

@@ -1,7 +1,4 @@
-/**
- * Lists the lost sagas: they have begun by the journal and have no ending there, and Temporal has no run of them that
- * goes on.
- */
+/** Lists the lost sagas: they have begun by the journal, have no ending there, and Temporal has no run that goes on. */
 import type { Client } from '@temporalio/client';
 import { standingOf, untouchedBySame } from '../client/lost';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
@@ -69,10 +66,7 @@ async function inTheWay(temporal: Client, journal: Journal, reference: OpenRefer
   return untouchedBySame(temporal, idOf(reference), workflow, request as RequestOf[WorkflowName] | undefined);
 }
 
-/**
- * Says how to bring a lost saga to an end. Either way the journal knows what was done, and none of it is done twice.
- * Emptying the cart ends only a saga that has placed nothing.
- */
+/** Says how to bring it to an end: nothing is done twice. Emptying the cart ends only what has placed nothing. */
 function nextOf(
   { workflow, reference }: OpenReference,
   how: WayLost,
@@ -80,14 +74,12 @@ function nextOf(
 ): string {
   const isCart = workflow === 'provisionServers' && !mayBePlaced;
   const clean = isCart ? `; or order-saga clean ${reference}, which empties its cart` : '';
-  if (untouched !== undefined) {
-    const which =
-      untouched === 'cancelled'
-        ? 'Reset its cancelled run'
-        : 'Remove the reason for which its last run was refused, and then reset that run';
-    return `${which} in the Web UI, to its first workflow task: it goes on from what the journal knows${clean}`;
-  }
-  return how === 'gone'
-    ? `send the same request again: it goes on from what the journal knows${clean}`
-    : `Reset it in the Web UI, to its last workflow task: it goes on from what the journal knows${clean}`;
+  const ways = {
+    again: 'send the same request again',
+    lost: 'Reset it in the Web UI, to its last workflow task',
+    cancelled: 'Reset its cancelled run in the Web UI, to its first workflow task',
+    refused:
+      'Remove the reason for which its last run was refused, and then reset that run in the Web UI, to its first workflow task',
+  };
+  return `${ways[untouched ?? (how === 'gone' ? 'again' : 'lost')]}: it goes on from what the journal knows${clean}`;
 }

@@ -165,9 +165,7 @@ function describeReport(report: JobReport, { each }: { each: boolean }): string[
   ];
 }
 
-function inThousands(count: number): string {
-  return count.toLocaleString('en');
-}
+const inThousands = (count: number) => count.toLocaleString('en');
 
 async function requestOf(decision: string | undefined, options: ManyOptions, stdin: Readable): Promise<unknown> {
   const { where, all, lines, note, by, rate: perSecond, limit } = options;

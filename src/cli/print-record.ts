@@ -1,7 +1,4 @@
-/**
- * A record for a person: a summary, and what happened in the order of time. It returns lines; the printer makes them
- * safe.
- */
+/** A record for a person: a summary, and what happened in the order of time. The printer makes the lines safe. */
 import { isDeepStrictEqual } from 'node:util';
 import { workflowIdOf } from '../domain/identity';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';

@@ -1,7 +1,4 @@
-/**
- * Asks a provider, by reads only, what it answers where its document shows nothing, and which settings follow. It
- * orders nothing and changes nothing.
- */
+/** Asks a provider, by reads only, what its document does not show, and which settings follow. It changes nothing. */
 import { readProviderConfig, settingsGiven } from '../config';
 import { pointersTo, readPointers } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
@@ -28,175 +25,151 @@ interface Asked {
 const noServer = 2_147_483_647;
 
 export async function probe({ printer }: CommandContext, asked: Asked): Promise<Came> {
-  const looking = new Probe(asked);
-  try {
-    await looking.all();
-  } finally {
-    await looking.close();
-  }
-  const { found, settings, isReached } = looking;
+  const probe = new Probe(asked);
+  const found = await probe.all();
+  const { settings, isReached } = probe;
   const status = printFindings(printer, found);
-  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   printer.line('# what follows for a worker; docs/settings.md has the rest');
-  printer.lines(lines);
+  printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
   return { document: { found, settings }, status: isReached ? status : exitStatus.noConnection };
 }
 
 class Probe {
-  readonly found: Found[] = [];
   readonly settings: Record<string, string> = {};
   isReached = true;
   private readonly config = readProviderConfig();
-  private readonly clients: ProviderClient[] = [];
-  private readonly provider = this.client();
 
   constructor(private readonly asked: Asked) {
     for (const [name, value] of Object.entries(settingsGiven(this.config.given)))
       if (name.startsWith('PROVIDER_')) this.settings[name] = value === '(set)' ? '…' : value;
   }
 
-  async all(): Promise<void> {
+  async all(): Promise<Found[]> {
     const { server, subscription, plan, directory } = this.asked;
-    if (!(await this.token(server))) return;
-    await this.listOf(server);
-    if (subscription !== undefined) await this.changeQuote(subscription);
-    if (subscription !== undefined && plan !== undefined) await this.switchQuote(subscription, plan);
-    if (directory !== undefined) await this.directory(directory, server);
+    const token = await this.token(server);
+    // Then it is not worth asking for more.
+    if (token.is === 'wrong') return [token];
+    return [
+      token,
+      ...(await this.listOf(server)),
+      ...(subscription === undefined ? [] : [await this.changeQuote(subscription)]),
+      ...(subscription === undefined || plan === undefined ? [] : [await this.switchQuote(subscription, plan)]),
+      ...(directory === undefined ? [] : [await this.directory(directory, server)]),
+    ];
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.clients.map((client) => client.close()));
-  }
-
-  /** @returns whether it is worth asking for more */
-  private async token(server: number): Promise<boolean> {
+  private async token(server: number): Promise<Found> {
     const what = 'token';
-    const answer = await answerOf(() => this.provider.listFirewalls(server));
+    const answer = await this.ask((provider) => provider.listFirewalls(server));
     if (answer.failure?.name === 'NotSent') {
       this.isReached = false;
-      const then = 'is PROVIDER_BASE_URL right, and may this machine reach it?';
-      this.found.push(wrong('provider', answer.says, then));
-      return false;
+      return wrong('provider', answer.says, 'is PROVIDER_BASE_URL right, and may this machine reach it?');
     }
     if (answer.failure && ['Unauthorized', 'TokenUnreadable'].includes(answer.failure.name)) {
       const then = 'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent';
-      this.found.push(wrong(what, answer.says, then));
-      return false;
+      return wrong(what, answer.says, then);
     }
-    if (this.config.provider.readToken === undefined) {
-      this.found.push(look(what, 'none is set, and none was asked for'));
-      return true;
-    }
-    const without = await answerOf(() => this.client({ withToken: false }).listFirewalls(server));
+    if (this.config.provider.readToken === undefined) return look(what, 'none is set, and none was asked for');
+    const without = await this.ask((provider) => provider.listFirewalls(server), { withToken: false });
     const found = `taken; without it: ${without.says}`;
     const isAsked = without.failure?.name === 'Unauthorized';
-    this.found.push(isAsked ? ok(what, found) : look(what, found, 'ask the provider what it protects'));
-    return true;
+    return isAsked ? ok(what, found) : look(what, found, 'ask the provider what it protects');
   }
 
   /** Row 10. */
-  private async listOf(server: number): Promise<void> {
-    const what = `firewalls of server ${server}`;
-    const answer = await answerOf(() => this.provider.listFirewalls(server));
-    if (answer.failure) {
-      this.found.push(wrong(what, answer.says, 'is it the object id of a server that exists?'));
-    } else {
-      const read = readFirewallIds(answer.value);
-      const shape = excerpt(this.provider.blank(answer.value));
-      const then = 'sagas cannot see whether servers are protected: they report server-unverified';
-      this.found.push(
-        read ? ok(what, `can be read: ${read.ids.join(', ') || 'none'}`) : look(what, `cannot be read: ${shape}`, then),
-      );
-    }
-    const unknown = await answerOf(() => this.provider.listFirewalls(noServer));
-    this.found.push((unknown.failure ? ok : look)('a server that is not there', unknown.says));
+  private async listOf(server: number): Promise<Found[]> {
+    const answer = await this.ask((provider) => provider.listFirewalls(server));
+    const unknown = await this.ask((provider) => provider.listFirewalls(noServer));
+    return [
+      readList(`firewalls of server ${server}`, answer),
+      (unknown.failure ? ok : look)('a server that is not there', unknown.says),
+    ];
   }
 
   /** Row 5, in both forms that the document has. */
-  private async changeQuote(subscription: number): Promise<void> {
+  private async changeQuote(subscription: number): Promise<Found> {
     const what = `quote of a change, subscription ${subscription}`;
     const body = { subscription_id: subscription, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
     const answers: string[] = [];
     for (const method of ['PUT', 'GET'] as const) {
-      const answer = await answerOf(() => this.client({ method }).quoteChangeOrder(body));
+      const answer = await this.ask((provider) => provider.quoteChangeOrder(body), { method });
       if (!answer.failure) {
-        const { total, currency } = answer.value;
-        this.found.push(ok(what, `${method}: ${total} ${currency}`));
         if (method !== 'PUT') this.settings['PROVIDER_QUOTE_METHOD'] = method;
-        return;
+        return ok(what, `${method}: ${answer.value.total} ${answer.value.currency}`);
       }
       answers.push(`${method}: ${answer.says}`);
     }
-    const then = 'is it a subscription that vm_backup fits? Changes need a quote';
-    this.found.push(wrong(what, answers.join('; '), then));
+    return wrong(what, answers.join('; '), 'is it a subscription that vm_backup fits? Changes need a quote');
   }
 
   /** Row 7. */
-  private async switchQuote(subscription: number, plan: number): Promise<void> {
+  private async switchQuote(subscription: number, plan: number): Promise<Found> {
     const what = `quote of a switch to plan ${plan}`;
-    const answer = await answerOf(() =>
-      this.provider.quotePlanSwitch({ subscription_id: subscription, plan_id: plan }),
-    );
-    if (answer.failure) {
-      this.found.push(wrong(what, answer.says, 'is it a plan of the same type?'));
-    } else {
-      const { available, total, currency } = answer.value;
-      this.found.push(ok(what, `${total} ${currency}${available ? '' : ', not available'}`));
-    }
+    const body = { subscription_id: subscription, plan_id: plan };
+    const answer = await this.ask((provider) => provider.quotePlanSwitch(body));
+    if (answer.failure) return wrong(what, answer.says, 'is it a plan of the same type?');
+    const { available, total, currency } = answer.value;
+    return ok(what, `${total} ${currency}${available ? '' : ', not available'}`);
   }
 
   /** Not in the document. */
-  private async directory(path: string, server: number): Promise<void> {
+  private async directory(path: string, server: number): Promise<Found> {
     const what = 'directory of servers';
     const { account, label } = this.asked;
-    const answer = await answerOf(() => this.provider.findServers({ path, account, label }));
-    if (answer.failure) {
-      this.found.push(wrong(what, answer.says));
-      return;
-    }
+    const answer = await this.ask((provider) => provider.findServers({ path, account, label }));
+    if (answer.failure) return wrong(what, answer.says);
     const pointers = pointersTo(server, answer.value);
-    const shape = excerpt(this.provider.blank(answer.value));
-    if (pointers.length === 0) {
+    const [pointer] = pointers;
+    if (pointer === undefined) {
       const then = 'is it a server of that account and label? Without it no pointer can be found';
-      this.found.push(look(what, `names no server ${server}: ${shape}`, then));
-      return;
+      return look(what, `names no server ${server}: ${answer.shape}`, then);
     }
-    const [pointer = ''] = pointers;
-    const found = `names ${readPointers([pointer], answer.value).length} servers at ${pointers.join(', ')}`;
-    const then = `choose the pointer that is the object id: ${shape}`;
-    this.found.push(pointers.length === 1 ? ok(what, found) : look(what, found, then));
     this.settings['SERVER_DIRECTORY_PATH'] = path;
     this.settings['SERVER_DIRECTORY_POINTERS'] = pointer;
+    const found = `names ${readPointers([pointer], answer.value).length} servers at ${pointers.join(', ')}`;
+    const then = `choose the pointer that is the object id: ${answer.shape}`;
+    return pointers.length === 1 ? ok(what, found) : look(what, found, then);
   }
 
-  private client({ withToken = true, method }: { withToken?: boolean; method?: 'PUT' | 'GET' } = {}): ProviderClient {
+  /** Asks once, on a connection of its own. */
+  private async ask<T>(
+    call: (provider: ProviderClient) => Promise<T>,
+    { withToken = true, method }: { withToken?: boolean; method?: 'PUT' | 'GET' } = {},
+  ): Promise<Answer<T>> {
     const { readToken, ...options } = this.config.provider;
     const client = new ProviderClient({
       ...options,
       ...(method ? { quoteMethod: method } : {}),
       ...(withToken && readToken ? { credentials: credentialsOf(readToken) } : {}),
     });
-    this.clients.push(client);
-    return client;
+    try {
+      const value = await call(client);
+      return { says: 'answered', value, shape: excerpt(client.blank(value)) };
+    } catch (failure) {
+      if (!(failure instanceof ProviderFailure)) throw failure;
+      const { status, name, body } = failure;
+      const words = body === undefined ? '' : ` (${excerpt(body)})`;
+      const says = status === undefined ? `${name}: ${messageOf(failure)}` : `${status}, which means ${name}${words}`;
+      return { says, failure };
+    } finally {
+      await client.close();
+    }
   }
 }
 
-type Answer<T> = { says: string; failure?: undefined; value: T } | { says: string; failure: ProviderFailure };
+/** `says`: the status, what it means, and the answer's words; `shape`: the answer without what is secret. */
+type Answer<T> =
+  { says: string; failure?: undefined; value: T; shape: string } | { says: string; failure: ProviderFailure };
 
-/** `says`: the status, what it means by docs/failures.md, and the answer's words. */
-async function answerOf<T>(call: () => Promise<T>): Promise<Answer<T>> {
-  try {
-    return { says: 'answered', value: await call() };
-  } catch (failure) {
-    if (!(failure instanceof ProviderFailure)) throw failure;
-    const { status, name, body } = failure;
-    const words = body === undefined ? '' : ` (${excerpt(body)})`;
-    const says = status === undefined ? `${name}: ${messageOf(failure)}` : `${status}, which means ${name}${words}`;
-    return { says, failure };
-  }
+function readList(what: string, answer: Answer<unknown>): Found {
+  if (answer.failure) return wrong(what, answer.says, 'is it the object id of a server that exists?');
+  const read = readFirewallIds(answer.value);
+  if (read) return ok(what, `can be read: ${read.ids.join(', ') || 'none'}`);
+  const then = 'sagas cannot see whether servers are protected: they report server-unverified';
+  return look(what, `cannot be read: ${answer.shape}`, then);
 }
 
 function excerpt(answer: unknown): string {
-  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer ?? null);
   return text.length > 160 ? `${text.slice(0, 160)}…` : text;
 }

@@ -9,16 +9,14 @@ import { listedStates } from '../client/saga-list';
 import { waitKinds } from '../domain/progress';
 import { fates } from '../domain/spending';
 import { cancel, clean, decide, firewallsOf, start, status, watch } from './commands';
-import type { CommandContext } from './define';
 import { completionFor, shells } from './completion';
-import { command, later, running, saying, type Run } from './define';
+import { command, later, running, saying, type CommandContext, type Run } from './define';
 import { errorOutputOf, exitStatus, UsageError } from './exit-status';
 import { decideMany, job, questions } from './many-commands';
-import { holdOff, holdOn, holdStatus } from './hold-commands';
-import { moment, objectId, period, rate, whole } from './kinds';
-import { inbox, list } from './list-commands';
+import { holdOff, holdOn, holdStatus, inbox, list } from './list-commands';
 import { Printer, type Streams } from './print';
 import { removeSchedule, schedule, showSchedule, sweepNow } from './reconcile-commands';
+import { moment, objectId, period, rate, whole } from './units';
 
 export interface Terminal extends Streams {
   stdin: Readable;

@@ -30,15 +30,12 @@ const columns: readonly [name: string, of: (row: Bought) => string | number | un
   ['by', ({ by }) => by.join(', '), 16],
   ['ended', ({ ended }) => ended, 14],
   ['object ids', ({ vmObjectIds }) => vmObjectIds.join(' '), 16],
-  [
-    'metadata',
-    ({ metadata }) =>
-      Object.entries(metadata)
-        .map((entry) => entry.join('='))
-        .join('; '),
-    0,
-  ],
+  ['metadata', ({ metadata }) => worded(metadata).join('; '), 0],
 ];
+
+function worded(metadata: Bought['metadata']): string[] {
+  return Object.entries(metadata).map((entry) => entry.join('='));
+}
 
 const names = columns.map(([name]) => name);
 const widths = columns.map(([, , width]) => width);
@@ -47,20 +44,16 @@ const widths = columns.map(([, , width]) => width);
 const formats: Record<Asked['format'], { head: string; row: (row: Bought, index: number) => string; tail: string }> = {
   table: {
     head: inColumns(names, widths),
-    row: (row) =>
-      `\n${inColumns(
-        columns.map(([, of]) => String(of(row) ?? '')),
-        widths,
-      )}`,
+    row: (row) => `\n${inColumns(cellsOf(row).map(String), widths)}`,
     tail: '\n',
   },
   json: { head: '[', row: (row, index) => `${index > 0 ? ',' : ''}\n${asJson(row)}`, tail: '\n]\n' },
-  csv: {
-    head: inCsv(names),
-    row: (row) => `\r\n${inCsv(columns.map(([, of]) => of(row) ?? ''))}`,
-    tail: '\r\n',
-  },
+  csv: { head: inCsv(names), row: (row) => `\r\n${inCsv(cellsOf(row))}`, tail: '\r\n' },
 };
+
+function cellsOf(row: Bought) {
+  return columns.map(([, of]) => of(row) ?? '');
+}
 
 export function purchases({ printer }: CommandContext, asked: Asked): Promise<Came> {
   const { account, since: sinceMs, until: untilMs, outcome: fate, server: vmObjectId, json } = asked;

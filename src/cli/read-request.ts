@@ -1,7 +1,4 @@
-/**
- * Reads a request from a file or from standard input: bounded, and with one sentence for each error. No sentence quotes
- * what was read, because a password may be in it.
- */
+/** Reads a request, bounded. No sentence quotes what was read, because a password may be in it. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { requestBytesMax } from '../domain/validation';
@@ -18,11 +15,7 @@ export async function readRequest(path: string, stdin: Readable): Promise<unknow
   return parseJson(await readText(path, stdin, fileBytesMax), nameOf(path));
 }
 
-/**
- * A decision's JSON itself, or its file, for a shell that eats quotes.
- *
- * @param what what it is, for the sentence
- */
+/** A decision's JSON itself, or its file, for a shell that eats quotes. @param what what it is, for the sentence */
 export function readJson(text: string, stdin: Readable, what: string): unknown {
   return /^\s*[{["]/.test(text) ? parseJson(text, what) : readRequest(text, stdin);
 }
@@ -72,10 +65,7 @@ function whyUnreadable(path: string, error: unknown): string {
   return code === 'EISDIR' ? `${path} is a directory, not a file` : `${path} cannot be read (${code})`;
 }
 
-/**
- * @param name what is parsed, for the sentence
- * @throws UsageError
- */
+/** @param name what is parsed, for the sentence. @throws UsageError */
 export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);

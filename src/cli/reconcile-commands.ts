@@ -5,7 +5,7 @@ import { describeCounts, describeFinding, type ReconcileOptions, type SweepRepor
 import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
-import { inUnits } from './times';
+import { inUnits } from './units';
 
 interface Options {
   clean?: boolean;

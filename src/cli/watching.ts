@@ -5,7 +5,7 @@ import type { ProgressView, Waiting } from '../domain/progress';
 import { describeEnding, endOf, type Ending } from './ending';
 import { describeStep, Live } from './live';
 import type { Printer } from './print';
-import { withAge } from './times';
+import { withAge } from './units';
 
 interface FollowOptions {
   /** Go on through waits, to the end. */

@@ -44,7 +44,7 @@ import {
 } from './errors';
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
-import { readHold, startHold } from './hold';
+import { startHold } from './hold';
 import { Sweeps } from './reconcile';
 import { findJob, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
@@ -52,7 +52,8 @@ import { startUnlessThere, withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { listRows, type SagaFilter, type SagaRow } from './saga-list';
-import { webUiAt, type WebUi } from '../domain/web-ui';
+import { webUiAt } from '../domain/web-ui';
+import { lookAtHold } from '../temporal/hold';
 import { attributesOf } from '../temporal/search-attributes';
 import { listWaiting } from '../temporal/waiting-sagas';
 
@@ -73,19 +74,15 @@ export class OrderSagaClient {
   readonly sweeps: Sweeps;
   private readonly taskQueue: string;
   private readonly schemas: RequestSchemas;
-  private readonly planTypesMore: readonly string[];
-  private readonly webUi: WebUi | undefined;
 
   /** @param temporal where payloads are encrypted: with the same data converter as the worker's */
   constructor(
     readonly temporal: Client,
-    { taskQueue = defaultTaskQueue, planTypesMore = [], webUiUrl }: OrderSagaClientOptions = {},
+    private readonly options: OrderSagaClientOptions = {},
   ) {
-    this.taskQueue = taskQueue;
-    this.sweeps = new Sweeps(temporal, taskQueue);
-    this.planTypesMore = planTypesMore;
-    this.webUi = webUiAt(webUiUrl, temporal.options.namespace);
-    this.schemas = requestSchemas(planTypesMore);
+    this.taskQueue = options.taskQueue ?? defaultTaskQueue;
+    this.sweeps = new Sweeps(temporal, this.taskQueue);
+    this.schemas = requestSchemas(options.planTypesMore);
   }
 
   /** Buys cloud servers and assigns firewalls to them; as {@link start}. */
@@ -109,21 +106,20 @@ export class OrderSagaClient {
   }
 
   /**
-   * Looks which firewalls protect a server, now. It is not a saga, and changes nothing. `unreadable` is the provider's
-   * answer where no list can be read from it.
+   * Looks which firewalls protect a server, now. `unreadable` is the provider's answer where no list can be read from
+   * it.
    *
-   * @throws InvalidRequestError for an invalid id; FirewallsUnknownError where the provider does not answer;
-   * NoWorkerError, NoConnectionError
+   * @throws InvalidRequestError, FirewallsUnknownError, NoWorkerError, NoConnectionError
    */
   firewallsOf(vmObjectId: number): Promise<ServerFirewalls> {
     return lookAtFirewalls(this.temporal, this.taskQueue, vmObjectId);
   }
 
   /**
-   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, as the journal has it. It
-   * may be called again: each call starts a new run, unless one is still running.
+   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, as the journal has it. Each
+   * call starts a new run, unless one is still running.
    *
-   * @throws InvalidRequestError for an invalid reference, NoConnectionError
+   * @throws InvalidRequestError, NoConnectionError
    */
   async clean(reference: string): Promise<SagaHandle<'cleanCart'>> {
     const request = checkRequest('cleanCart', { reference }, this.schemas);
@@ -190,11 +186,7 @@ export class OrderSagaClient {
     return found as SagaHandle<W>;
   }
 
-  /**
-   * The sagas of a reference: none, or up to one of each workflow.
-   *
-   * @throws InvalidRequestError for an invalid reference, NoConnectionError
-   */
+  /** The sagas of a reference: up to one of each workflow. @throws InvalidRequestError, NoConnectionError */
   async find(reference: string): Promise<SagaHandle[]> {
     checkReference(reference);
     const handles = await Promise.all(
@@ -209,20 +201,19 @@ export class OrderSagaClient {
   }
 
   /**
-   * What waits for people, counted by kind, step, account or age, and the sagas that have waited longest. It reads a
-   * thousand sagas with each call, and keeps only the rows that it returns.
+   * What waits for people, counted by kind, step, account, failure or age, and the sagas that have waited longest.
    *
    * @throws SearchAttributesMissingError, NoConnectionError
    */
   inbox(options: InboxOptions = {}): Promise<Inbox> {
-    return readInbox(this.temporal, options, this.webUi);
+    return readInbox(this.temporal, options, webUiAt(this.options.webUiUrl, this.temporal.options.namespace));
   }
 
   /**
    * All sagas that fit the filter, the running ones first, then the newest; page by page as they are iterated over. A
    * change may take a moment to show.
    *
-   * @throws SearchAttributesMissingError for a state that no saga in this namespace can have yet; NoConnectionError
+   * @throws SearchAttributesMissingError, NoConnectionError
    */
   list(filter: SagaFilter = {}): AsyncIterable<SagaRow> {
     return listRows(this.temporal, filter);
@@ -242,11 +233,7 @@ export class OrderSagaClient {
     return { existing, kept: true };
   }
 
-  /**
-   * Ends the hold: each held saga begins within five minutes. Where none is on, `was` is false.
-   *
-   * @throws NoConnectionError
-   */
+  /** Ends the hold: each held saga begins within five minutes. @returns whether one was on. @throws NoConnectionError */
   async release({ by, note }: HoldWords = {}): Promise<{ was: boolean }> {
     const said = `released${by === undefined ? '' : ` by ${by}`}${note === undefined ? '' : `: ${note}`}`;
     try {
@@ -260,7 +247,7 @@ export class OrderSagaClient {
 
   /** The hold, where one is on. @throws NoConnectionError */
   holding(): Promise<Hold | undefined> {
-    return readHold(this.temporal);
+    return withTemporalErrors(this.temporal, () => lookAtHold(this.temporal));
   }
 
   /** How many sagas are held. A change may take a moment to show. @throws NoConnectionError */
@@ -332,7 +319,7 @@ export class OrderSagaClient {
       taskQueue: this.taskQueue,
       args: [request],
       ...policies,
-      ...summarize(workflow, request, this.planTypesMore),
+      ...summarize(workflow, request, this.options.planTypesMore),
       ...fairnessOf(request),
     } as const;
     const attributes = { typedSearchAttributes: attributesOf(request), memo: { [attributesGivenMemo]: true } };

@@ -1,7 +1,4 @@
-/**
- * What the client throws. Each says what it means and what it does *not* mean; none ever carries a value of the
- * request, since a value may be a password.
- */
+/** What the client throws. None ever carries a value of the request, since a value may be a password. */
 import type { DecisionName } from '../domain/decisions';
 import type { SagaFailureName } from '../domain/failures';
 import type { WorkflowName } from '../domain/identity';
@@ -23,10 +20,7 @@ export class InvalidRequestError extends OrderSagaError {
   }
 }
 
-/**
- * The reference belongs to another request, whose run is left as it is. Nothing was started, and nothing will be under
- * this reference: choose a new one, or send the request that it belongs to.
- */
+/** The reference belongs to another request. Nothing was started: choose a new one, or send the request it belongs to. */
 export class ReferenceTakenError extends OrderSagaError {
   constructor(
     readonly workflowId: string,
@@ -43,12 +37,10 @@ export class ReferenceTakenError extends OrderSagaError {
   }
 }
 
-/** More of them are counted, not named, so that the message stays readable. */
-const namedMax = 20;
-
+/** More than twenty are counted, not named, so that the message stays readable. */
 function listed(fields: readonly string[]): string {
   const names = fields.map((field) => field || 'the request as a whole');
-  return namesOfFirst(names, namedMax);
+  return namesOfFirst(names, 20);
 }
 
 /** Temporal knows nothing under this reference: it was never used, or its run is past the namespace's retention. */
@@ -70,10 +62,7 @@ export class AmbiguousReferenceError extends OrderSagaError {
   }
 }
 
-/**
- * The saga ended as failed, by its own decision, after undoing what could be undone. `report` is what was done, undone
- * and left over.
- */
+/** The saga failed, by its own decision, after it had undone what could be undone. */
 export class SagaFailedError extends OrderSagaError {
   constructor(
     readonly workflowId: string,
@@ -96,10 +85,7 @@ export class SagaCancelledError extends OrderSagaError {
   }
 }
 
-/**
- * The run was ended from outside (terminated, timed out), or in a way that no saga ends: nobody knows whether it undid
- * anything, and it left no report. What it had done is in the journal.
- */
+/** The run was ended from outside, or in a way that no saga ends: nobody knows whether it undid anything. */
 export class SagaLostError extends OrderSagaError {
   constructor(
     readonly workflowId: string,
@@ -112,9 +98,7 @@ export class SagaLostError extends OrderSagaError {
   }
 }
 
-/**
- * The decision does not fit, or is not well-formed; the message is a sentence that says what would. Nothing changed.
- */
+/** The decision does not fit, or is not well-formed; the message says what would. Nothing changed. */
 export class DecisionRefusedError extends OrderSagaError {
   constructor(
     readonly decision: DecisionName,
@@ -152,17 +136,12 @@ export class SagaEndedError extends OrderSagaError {
   }
 }
 
-/** The job has ended: there is nothing to pause or to stop. Its report says what it has done. */
 export class JobEndedError extends OrderSagaError {
   constructor(readonly workflowId: string) {
     super(`${workflowId} has ended; its report says what it has done`);
   }
 }
 
-/**
- * The job was ended from outside, and left no report. Each saga's record has the decisions that it took, with the job's
- * id.
- */
 export class JobLostError extends OrderSagaError {
   constructor(
     readonly workflowId: string,
@@ -186,10 +165,7 @@ export class FirewallsUnknownError extends OrderSagaError {
   }
 }
 
-/**
- * Temporal answers, but no worker does. The saga is not lost: it goes on when a worker runs again. After a decision it
- * means that nobody knows whether it was taken; the progress will show it.
- */
+/** Temporal answers, but no worker does. The saga goes on when one runs; whether a decision was taken, nobody knows. */
 export class NoWorkerError extends OrderSagaError {
   constructor(
     readonly workflowId: string,
@@ -199,10 +175,7 @@ export class NoWorkerError extends OrderSagaError {
   }
 }
 
-/**
- * Temporal cannot be reached, or refuses the credentials. After a start it does not mean that nothing was started: send
- * the same request again, it never starts twice.
- */
+/** After a start it does not mean that nothing was started: send the same request again, it never starts twice. */
 export class NoConnectionError extends OrderSagaError {
   constructor(
     readonly address: string,
@@ -213,7 +186,6 @@ export class NoConnectionError extends OrderSagaError {
   }
 }
 
-/** The namespace does not have the search attributes that sagas are found by; a worker adds them when it starts. */
 export class SearchAttributesMissingError extends OrderSagaError {
   constructor(readonly namespace: string) {
     super(`namespace ${namespace} does not know the search attributes of sagas yet: a worker adds them when it starts`);

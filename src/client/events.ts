@@ -1,7 +1,4 @@
-/**
- * The progress of a saga as it changes. Temporal's server is asked for the next event of the history, and answers when
- * there is one; then the worker is asked what that means. While nothing happens, one call waits.
- */
+/** The progress of a saga as it changes: after each event of the history the worker is asked what it means. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { temporal as proto } from '@temporalio/proto';

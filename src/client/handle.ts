@@ -1,8 +1,4 @@
-/**
- * One saga, seen from outside: its state, its end, and the decisions of people.
- *
- * A handle follows the reference, not the run: after a *Reset* in the Web UI it is about the run that goes on.
- */
+/** One saga, seen from outside. A handle follows the reference: after a *Reset* it is about the run that goes on. */
 import {
   WorkflowFailedError,
   WorkflowUpdateFailedError,
@@ -43,10 +39,7 @@ import {
 import { changesOf, silentAfterMs } from './events';
 import { withTemporalErrors } from './temporal-errors';
 
-/**
- * A worker answers within milliseconds; one that was killed is replaced within seconds. After this the caller gets an
- * error.
- */
+/** A worker answers within milliseconds; one that was killed is replaced within seconds. */
 const answerWithinMs = 10_000;
 
 /** What was decided, and at which step. */
@@ -72,11 +65,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     this.latest = temporal.workflow.getHandle(this.workflowId);
   }
 
-  /**
-   * The state of the saga, step by step; also after its end. A worker must be running to answer.
-   *
-   * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
-   */
+  /** The state, step by step; also after the end. @throws NoWorkerError, UnknownReferenceError, NoConnectionError */
   progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
     const deadline = Date.now() + withinMs;
     return withTemporalErrors(this.temporal, async () => {
@@ -124,8 +113,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   /**
    * Waits for the saga's end, however long it takes.
    *
-   * @throws SagaFailedError, SagaCancelledError with the report; SagaLostError when it was ended from outside;
-   * UnknownReferenceError, NoConnectionError
+   * @throws SagaFailedError, SagaCancelledError, SagaLostError, UnknownReferenceError, NoConnectionError
    */
   async result(): Promise<ResultOf[W]> {
     for (;;) {
@@ -190,11 +178,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     });
   }
 
-  /**
-   * What Temporal knows of the saga's latest run without asking a worker; `toRow` reads it as a saga.
-   *
-   * @throws UnknownReferenceError, NoConnectionError
-   */
+  /** The saga's latest run, without asking a worker. @throws UnknownReferenceError, NoConnectionError */
   describe(): Promise<WorkflowExecutionDescription> {
     return withTemporalErrors(this.temporal, () => this.latest.describe());
   }
@@ -231,9 +215,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 }
 
-/**
- * Whether no worker took the query. A query whose time is over may also end as a cancelled call: the two sides race.
- */
+/** Whether no worker took the query. One whose time is over may also end as a cancelled call: the two sides race. */
 function isUnanswered(error: unknown, deadline: number): boolean {
   const code = grpcCodeOf(error);
   if (code === grpcCodes.cancelled) return Date.now() >= deadline;

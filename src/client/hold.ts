@@ -1,8 +1,7 @@
 /** The hold as a backend, an operator or a worker switches it on: see `src/domain/hold.ts`. */
 import type { Client } from '@temporalio/client';
-import { holdWorkflow, type Hold, type HoldStart } from '../domain/hold';
-import { lookAtHold } from '../temporal/hold';
-import { startUnlessThere, withTemporalErrors } from './temporal-errors';
+import { holdWorkflow, type HoldStart } from '../domain/hold';
+import { startUnlessThere } from './temporal-errors';
 
 /** @param over the hold that is on is replaced, in one step. @returns whether one was on, and stays as it is */
 export async function startHold(
@@ -19,9 +18,4 @@ export async function startHold(
     workflowIdConflictPolicy: over ? 'TERMINATE_EXISTING' : 'FAIL',
   });
   return { existing: runId === undefined };
-}
-
-/** @returns undefined where new sagas may begin */
-export function readHold(temporal: Client): Promise<Hold | undefined> {
-  return withTemporalErrors(temporal, () => lookAtHold(temporal));
 }

@@ -1,8 +1,4 @@
-/**
- * What waits for people: how much of it, by kind, step, account, failure or age, and which sagas have waited longest. It
- * is read from visibility, a thousand sagas with each call; no saga is described, and of all rows only the oldest are
- * kept.
- */
+/** What waits for people: how much of it, and which sagas have waited longest. Of all rows only the oldest are kept. */
 import type { Client } from '@temporalio/client';
 import type { WorkflowName } from '../domain/identity';
 import type { WaitKind } from '../domain/progress';

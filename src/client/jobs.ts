@@ -145,11 +145,7 @@ export class JobHandle {
     }
   }
 
-  /**
-   * Shows where it stands until it ends.
-   *
-   * @returns its report. @throws as {@link report}
-   */
+  /** Shows where it stands until it ends. @returns its report. @throws as {@link report} */
   async follow(show: (place: JobPlace) => void): Promise<JobReport> {
     const over = new AbortController();
     const isOver = () => over.signal.aborted;

@@ -52,7 +52,6 @@ export interface SweepSchedule {
   skipped: number;
 }
 
-/** Where the client comes from, it is told the task queue, too. */
 export class Sweeps {
   constructor(
     private readonly temporal: Client,
@@ -135,12 +134,7 @@ export class Sweeps {
     return { workflowId: reconcileWorkflow, taskQueue: this.taskQueue, args: [request], staticSummary };
   }
 
-  /**
-   * Waits for the end of the sweep that was started at once.
-   *
-   * @param onUntaken is called once where no worker takes it
-   * @throws NoConnectionError
-   */
+  /** Waits for its end. @param onUntaken is called once where no worker takes it. @throws NoConnectionError */
   ended(runId: string, { onUntaken = () => undefined }: { onUntaken?: () => unknown } = {}): Promise<SweepRun> {
     const run = this.temporal.workflow.getHandle(reconcileWorkflow, runId);
     return this.asked(async () => {
@@ -150,9 +144,7 @@ export class Sweeps {
     });
   }
 
-  /**
-   * The sweep that runs, or else the one that has ended last. Visibility may lag by a moment. @throws NoConnectionError
-   */
+  /** The sweep that runs, or else the one that has ended last, as visibility has it. @throws NoConnectionError */
   latest(): Promise<SweepRun | undefined> {
     return this.asked(async () => {
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus != 'ContinuedAsNew'`;

@@ -4,9 +4,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
 import { sagaStates, waitKinds, type SagaState } from '../domain/progress';
-import { is, isStep, misunderstood, quoted } from '../temporal/list-filter';
+import { is, isStep, quoted, rowsAtOnce, runsThatFit } from '../temporal/list-filter';
 import { sagaAttributes } from '../temporal/search-attributes';
-import { WrongFilter } from '../temporal/waiting-sagas';
 import { UnknownReferenceError } from './errors';
 import { named, withTemporalErrors } from './temporal-errors';
 
@@ -96,9 +95,6 @@ function stateOf(
 
 const { state: stateAttribute } = searchAttributeNames;
 
-/** As many as visibility gives at once. */
-const pageMax = 1_000;
-
 /** A saga that undoes and has never waited has written no state: it counts as running. */
 function queryFor({ state, workflow, server, account, step, metadata, where }: SagaFilter): string {
   return [
@@ -136,14 +132,12 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
   }
 }
 
-/** In the order of visibility, the newest first: a start or a change may take a moment to show. */
 export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGenerator<SagaRow> {
   const { limit = Infinity, where } = filter;
   if (limit <= 0) return;
   let count = 0;
   try {
-    const query = queryFor(filter);
-    for await (const run of temporal.workflow.list({ query, pageSize: Math.min(limit, pageMax) })) {
+    for await (const run of runsThatFit(temporal, queryFor(filter), where, Math.min(limit, rowsAtOnce))) {
       const row = toRow(run);
       if (row === undefined || (row.state === 'lost' && (await goesOnInAnother(temporal, row)))) continue;
       yield row;
@@ -151,8 +145,7 @@ export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGene
       if (count >= limit) return;
     }
   } catch (error) {
-    const why = where === undefined ? undefined : misunderstood(error);
-    throw named(temporal, why === undefined ? error : new WrongFilter(why));
+    throw named(temporal, error);
   }
 }
 
@@ -162,10 +155,9 @@ async function goesOnInAnother(temporal: Client, { workflowId, runId }: SagaRow)
 }
 
 /**
- * The last run of a saga. A run that was refused before it did anything, or is of another type, says nothing about the
- * saga: then it is the last run before that one, if visibility still has it.
+ * The last run of a saga that did anything, if visibility still has it: a run that was refused at once, or is of another
+ * type, says nothing about the saga.
  *
- * @returns undefined where Temporal knows of none
  * @throws NoConnectionError
  */
 export async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow | undefined> {

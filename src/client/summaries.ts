@@ -1,8 +1,4 @@
-/**
- * The note that an operator sees beside a run: a line of summary and a few of details. They say what is bought and for
- * whom; never a password, a key or a script. Temporal encrypts both like payloads, but they are shown on screens that
- * others can see.
- */
+/** The note that an operator sees beside a run: what is bought and for whom; never a password, a key or a script. */
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import { countOf, serversOrdered } from '../domain/plan-types';
@@ -42,35 +38,24 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
     const plans = items.map(({ plan_id = '', plan_type = 'plan', quantity = 1 }) =>
       `${quantity} × ${plan_type} ${plan_id}`.trimEnd(),
     );
-    return {
-      summary: `${servers} ${servers === '1' ? 'server' : 'servers'} for ${account.slice(0, 40)}`,
-      details: { account: account.slice(0, 40), servers, plans: first(plans), firewalls: first(firewalls) },
-    };
+    const summary = `${servers} ${servers === '1' ? 'server' : 'servers'} for ${account.slice(0, 40)}`;
+    const details = { account: account.slice(0, 40), servers, plans: first(plans), firewalls: first(firewalls) };
+    return { summary, details };
   },
   changeOrder: ({ subscription_id, account, resources, guard, approval, quoteOnly }) => {
-    const changes = first(
-      resources.map(({ resource_name, delta_value }) => `${resource_name} ${delta_value.slice(0, 20)}`),
-    );
-    return {
-      summary: `subscription ${subscription_id}: ${quoteOnly ? 'quote ' : ''}${changes}`,
-      details: {
-        subscription: subscription_id,
-        account: account?.slice(0, 40),
-        resources: changes,
-        'quote only': quoteOnly ? 'nothing is placed' : undefined,
-        ...conditions(guard, approval),
-      },
-    };
+    const changed = resources.map(({ resource_name, delta_value }) => `${resource_name} ${delta_value.slice(0, 20)}`);
+    const changes = first(changed);
+    const summary = `subscription ${subscription_id}: ${quoteOnly ? 'quote ' : ''}${changes}`;
+    const only = quoteOnly ? { 'quote only': 'nothing is placed' } : {};
+    const about = { subscription: subscription_id, account: account?.slice(0, 40), resources: changes };
+    return { summary, details: { ...about, ...only, ...conditions(guard, approval) } };
   },
-  switchPlan: ({ subscription_id, plan_id, guard, approval, quoteOnly }) => ({
-    summary: `subscription ${subscription_id}: ${quoteOnly ? 'quote a switch' : 'switch'} to plan ${plan_id}`,
-    details: {
-      subscription: subscription_id,
-      plan: plan_id,
-      'quote only': quoteOnly ? 'nothing is switched' : undefined,
-      ...conditions(guard, approval),
-    },
-  }),
+  switchPlan: ({ subscription_id, plan_id, guard, approval, quoteOnly }) => {
+    const summary = `subscription ${subscription_id}: ${quoteOnly ? 'quote a switch' : 'switch'} to plan ${plan_id}`;
+    const only = quoteOnly ? { 'quote only': 'nothing is switched' } : {};
+    const about = { subscription: subscription_id, plan: plan_id };
+    return { summary, details: { ...about, ...only, ...conditions(guard, approval) } };
+  },
   setFirewalls: ({ vmObjectId, assign, unassign, exactly }) => {
     const wanted = [
       ...(exactly ? [`exactly ${first(exactly) ?? 'none'}`] : []),

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/common';
 import { searchAttributeNames } from '../domain/identity';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
-import { WrongFilter } from '../temporal/waiting-sagas';
+import { WrongFilter } from '../temporal/list-filter';
 import { InvalidRequestError, NoConnectionError, SearchAttributesMissingError, UnknownReferenceError } from './errors';
 
 /**

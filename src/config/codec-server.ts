@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseTokens, type Token } from '../security/codec-server/authentication';
-import { isKeyPair, isLoopback } from './checks';
+import { isKeyPair, isLoopback, requireHttps } from './checks';
 import { flag, listenAddress, origins, text } from './kinds';
 import { hasKeys, readPayloadKeys } from './payload-keys';
 import { from, readSettings, readText, requireTogether, SettingsError, textOrFile, type Environment } from './settings';
@@ -25,7 +25,8 @@ export function readCodecServerConfig(env: Environment = process.env) {
   const keys = readPayloadKeys(env, problems);
   if (!hasKeys(env)) problems.push('PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)');
   const tokens = readTokens(env, problems);
-  requireHttpsKeys(env, problems);
+  const overHttp = 'over http:, an attacker could replace the keys and sign tokens';
+  requireHttps('CODEC_JWKS_URL', env['CODEC_JWKS_URL'] ?? '', overHttp, problems);
   // A token that the issuer signed for another service must not be accepted here.
   requireTogether(['CODEC_JWKS_URL', 'CODEC_JWT_ISSUER', 'CODEC_JWT_AUDIENCE'], env, problems);
   const tls = readTls(env, problems);
@@ -46,13 +47,6 @@ function readTokens(env: Environment, problems: string[]): readonly Token[] {
     problems.push(`${given.name}: ${expected}: ${(error as Error).message}`);
     return [];
   }
-}
-
-function requireHttpsKeys({ CODEC_JWKS_URL = '' }: Environment, problems: string[]): void {
-  if (!URL.canParse(CODEC_JWKS_URL)) return;
-  const { protocol, hostname } = new URL(CODEC_JWKS_URL);
-  if (protocol !== 'http:' || isLoopback(hostname)) return;
-  problems.push('CODEC_JWKS_URL: must be https: (over http:, an attacker could replace the keys and sign tokens)');
 }
 
 /** PEM. @returns undefined for HTTP */

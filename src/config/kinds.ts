@@ -1,7 +1,4 @@
-/**
- * The kinds of settings: how a text of the environment is parsed, and the message when it is invalid. Each number has a
- * minimum and a maximum, which docs/settings.md prints; `test/docs/settings.test.ts` finds a setting that has none.
- */
+/** How a text of the environment is parsed, and the message when it is invalid. docs/settings.md prints the bounds. */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
 import { definedOnly } from '../domain/defined-only';
 import type { SecretSources } from '../security/secret-resolver';
-import { isCertificate, isLoopback } from './checks';
+import { isCertificate, requireHttps } from './checks';
 import { clientSettings, readTemporal, temporalHost } from './client';
 import { readJournal, type JournalConfig } from './journal';
 import {
@@ -133,17 +133,20 @@ const activitiesAtOnce = 200;
 /** How the provider is reached, without all else; `given`: what the environment sets of it. @throws SettingsError */
 export function readProviderConfig(env: Environment = process.env) {
   const problems: string[] = [];
-  const settings = readSettings(z.object({ provider: workerSettings.shape.provider }), env, problems);
-  const provider = { ...reached(env, problems) };
+  const settings = readSettings(workerSettings.shape.provider, env, problems);
+  const way = reached(env, problems);
   if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { provider: { ...settings.provider, ...definedOnly(provider) }, given: env };
+  return { provider: { ...settings, ...definedOnly(way) }, given: env };
 }
 
 function reached(env: Environment, problems: string[]) {
   const readToken = tokenReader(env, problems);
   const ca = privateAuthority(env, problems);
-  const proxy = proxyFor(env['PROVIDER_BASE_URL'] ?? '', env, problems);
-  requireHttps(env, problems);
+  const { PROVIDER_BASE_URL = '', PROVIDER_ALLOW_HTTP } = env;
+  const proxy = proxyFor(PROVIDER_BASE_URL, env, problems);
+  const why = 'http: only to a loopback address, or with PROVIDER_ALLOW_HTTP=true';
+  // Orders and passwords stay on this machine, or go over TLS.
+  if (PROVIDER_ALLOW_HTTP !== 'true') requireHttps('PROVIDER_BASE_URL', PROVIDER_BASE_URL, why, problems);
   return { readToken, ca, proxy };
 }
 
@@ -213,12 +216,12 @@ function retriesOf(most: RetryBudget): ActivitySettings['retries'] {
     mutate: most,
     pivot: most,
     compensate: {
+      ...most,
       attemptsMax: Math.ceil(attemptsMax * 1.5),
-      backoffMs,
       backoffMaxMs: 5 * backoffMaxMs,
       totalMs: 4 * totalMs,
     },
-    poll: { attemptsMax: 5 * attemptsMax, backoffMs: 2 * backoffMs, backoffMaxMs, totalMs: 2 * totalMs },
+    poll: { ...most, attemptsMax: 5 * attemptsMax, backoffMs: 2 * backoffMs, totalMs: 2 * totalMs },
   };
 }
 
@@ -242,16 +245,6 @@ function tokenReader(env: Environment, problems: string[]): (() => string) | und
   if (given === undefined) return undefined;
   const { text: token, file } = given;
   return () => (file === undefined ? token : readFileSync(file, 'utf8').trim());
-}
-
-/** Orders and passwords stay on this machine, or go over TLS. An invalid URL has its own message. */
-function requireHttps({ PROVIDER_BASE_URL = '', PROVIDER_ALLOW_HTTP }: Environment, problems: string[]): void {
-  if (!URL.canParse(PROVIDER_BASE_URL) || PROVIDER_ALLOW_HTTP === 'true') return;
-  const { protocol, hostname } = new URL(PROVIDER_BASE_URL);
-  if (protocol !== 'http:' || isLoopback(hostname)) return;
-  problems.push(
-    'PROVIDER_BASE_URL: must be https: (http: only to a loopback address, or with PROVIDER_ALLOW_HTTP=true)',
-  );
 }
 
 /** What the environment sets of a worker's settings. Those that may hold a secret only say that they are there. */

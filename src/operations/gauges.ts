@@ -1,12 +1,8 @@
-/**
- * Gauges that need a question to Temporal or the journal: how many sagas wait and since when, how many tasks wait for a
- * worker, how many sagas are lost. Every worker reports the same values: take the maximum, not the sum.
- */
+/** Gauges that need a question to Temporal or the journal. Every worker reports the same: take the maximum, not the sum. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
-import { readHold } from '../client/hold';
 import type { WorkerConfig } from '../config';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics, type Metric } from '../domain/metrics';
@@ -16,6 +12,7 @@ import { reconcileWorkflow } from '../domain/reconcile';
 import { healthOf } from '../journal/health';
 import { openServers } from '../journal/servers';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { lookAtHold } from '../temporal/hold';
 import { quoted } from '../temporal/list-filter';
 import type { Log } from './logging';
 import { LostSagas } from './lost-sagas';
@@ -108,7 +105,7 @@ export class Gauges {
   }
 
   private async holds(): Promise<void> {
-    const hold = await readHold(this.saga.temporal);
+    const hold = await lookAtHold(this.saga.temporal);
     this.set(metrics.hold, hold ? 1 : 0);
     this.set(metrics.outageHold, ageOf(hold?.until === undefined ? undefined : Date.parse(hold.since)));
     // They wait since their start, and for no person: no search attribute says since when.
@@ -184,32 +181,21 @@ export class Gauges {
     const count = await this.count(query);
     if (count === 0) return { count };
     const before = (ms: number) => `${query} AND ${since} < '${new Date(ms).toISOString()}'`;
-    const to = await this.timeWithFewBefore((ms) => this.count(before(ms)), count, nowMs);
+    // Visibility on SQL does not sort: a time with few before it is found by counting. The number of calls grows with how
+    // exact a time can be, not with how many there are; of more than are read in one second, it is that second's end.
+    let [from, to] = [nowMs - openMsMax, nowMs];
+    for (let few = count; few > readMax && to - from > 1_000;) {
+      const middle = from + (to - from) / 2;
+      const older = await this.count(before(middle));
+      if (older < 1) from = middle;
+      else [to, few] = [middle, older];
+    }
     const times = (await this.list(before(to), readMax)).flatMap(({ startTime, searchAttributes }) => {
       if (since === 'StartTime') return startTime ? secondsOf(startTime) * 1000 : [];
       const payload = searchAttributes?.indexedFields?.[since];
       return payload ? Date.parse(defaultPayloadConverter.fromPayload<string>(payload)) : [];
     });
     return times.length === 0 ? { count } : { count, oldest: Math.min(...times) };
-  }
-
-  /**
-   * Visibility on SQL does not sort: such a time is found by counting. The number of calls grows with how exact a time
-   * can be, and not with how many there are. Where more than are read fall into one second, it is that second's end.
-   */
-  private async timeWithFewBefore(
-    countBefore: (ms: number) => Promise<number>,
-    all: number,
-    nowMs: number,
-  ): Promise<number> {
-    let [from, to] = [nowMs - openMsMax, nowMs];
-    for (let count = all; count > readMax && to - from > 1_000;) {
-      const middle = from + (to - from) / 2;
-      const older = await countBefore(middle);
-      if (older < 1) from = middle;
-      else [to, count] = [middle, older];
-    }
-    return to;
   }
 
   private async count(query: string): Promise<number> {

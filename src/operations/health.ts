@@ -1,7 +1,4 @@
-/**
- * Health checks over HTTP, for the orchestrator that restarts and replaces workers. `/live` answers while the process
- * can answer at all, also during a graceful stop; `/ready` answers 503 with the reason while this worker takes no work.
- */
+/** Health checks over HTTP: `/live` while the process can answer at all; `/ready` while this worker takes work. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

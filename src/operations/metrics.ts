@@ -73,37 +73,27 @@ export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void
     const counter = meter.createCounter(name, '', help);
     for (const labels of all) counter.add(0, labels);
   };
-  const sagas = workflowNames.map((workflowType) => ({ workflowType }));
-  const ofSagas = (label: string, values: readonly string[]) =>
-    sagas.flatMap((saga) => values.map((value) => ({ ...saga, [label]: value })));
-  const ofSweeps = (label: string, values: readonly string[]) =>
-    values.map((value) => ({ workflowType: reconcileWorkflow, [label]: value }));
+  const each = (label: string, values: readonly string[], others: Record<string, string> = {}) =>
+    values.map((value) => ({ ...others, [label]: value }));
+  const sagas = each('workflowType', workflowNames);
+  const ofSagas = (label: string, values: readonly string[]) => sagas.flatMap((saga) => each(label, values, saga));
+  const ofSweeps = { workflowType: reconcileWorkflow };
   zero(metrics.sagas, ofSagas('outcome', [...resultOutcomes, 'cancelled', ...sagaFailureNames]));
   zero(metrics.leftovers, ofSagas('kind', leftoverKinds));
   zero(metrics.waits, ofSagas('kind', waitKinds));
   zero(metrics.attended, sagas);
   zero(metrics.notificationsLost, sagas);
-  zero(
-    metrics.notificationsGivenUp,
-    routes.map((route) => ({ workflowType: notifyWorkflow, route })),
-  );
-  zero(
-    metrics.outages,
-    outageFates.map((fate) => ({ fate })),
-  );
+  zero(metrics.notificationsGivenUp, each('route', routes, { workflowType: notifyWorkflow }));
+  zero(metrics.outages, each('fate', outageFates));
   // The SDK adds this label to what an activity counts.
   const answered = ['placeOrder', 'placeChangeOrder', 'switchPlan', 'writeOutcome'] satisfies (keyof Activities)[];
+  zero(metrics.lateAnswers, each('activityType', answered));
+  const failure = 'Unauthorized';
+  const whose = [401, 403].map((status) => ownerOf({ failure, status }));
   zero(
-    metrics.lateAnswers,
-    answered.map((activityType) => ({ activityType })),
+    metrics.failedCalls,
+    ofSagas('whose', whose).map((saga) => ({ ...saga, failure })),
   );
-  for (const status of [401, 403]) {
-    const failure = 'Unauthorized';
-    zero(
-      metrics.failedCalls,
-      ofSagas('whose', [ownerOf({ failure, status })]).map((saga) => ({ ...saga, failure })),
-    );
-  }
-  zero(metrics.sweeps, ofSweeps('outcome', sweepOutcomes));
-  zero(metrics.findings, ofSweeps('kind', findingKinds));
+  zero(metrics.sweeps, each('outcome', sweepOutcomes, ofSweeps));
+  zero(metrics.findings, each('kind', findingKinds, ofSweeps));
 }

@@ -1,4 +1,5 @@
-/** Parts of a list filter of Temporal's visibility. */
+/** Parts of a list filter of Temporal's visibility, and what it finds. */
+import type { Client } from '@temporalio/client';
 import { searchAttributeNames } from '../domain/identity';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from './grpc';
 
@@ -24,8 +25,25 @@ function text(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&')}'`;
 }
 
-/** Why Temporal does not understand a filter; undefined where it failed for another reason. */
-export function misunderstood(error: unknown): string | undefined {
-  if (grpcCodeOf(error) !== grpcCodes.invalidArgument) return undefined;
-  return `Temporal does not understand it: ${grpcDetailsOf(error).replace(/\.$/, '')}`;
+/** Temporal does not understand the filter: why. */
+export class WrongFilter extends Error {
+  override readonly name = 'WrongFilter';
+}
+
+/** The most that a server takes as it is shipped. */
+export const rowsAtOnce = 1_000;
+
+/**
+ * The runs that fit, in the order of visibility: a start or a change may take a moment to show.
+ *
+ * @param where the part of the query that a person has written
+ * @throws WrongFilter
+ */
+export async function* runsThatFit(client: Client, query: string, where: string | undefined, pageSize = rowsAtOnce) {
+  try {
+    yield* client.workflow.list({ query, pageSize });
+  } catch (error) {
+    if (where === undefined || grpcCodeOf(error) !== grpcCodes.invalidArgument) throw error;
+    throw new WrongFilter(`Temporal does not understand it: ${grpcDetailsOf(error).replace(/\.$/, '')}`);
+  }
 }

@@ -3,7 +3,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { waitKinds, type WaitKind } from '../domain/progress';
-import { misunderstood, quoted } from './list-filter';
+import { quoted, rowsAtOnce, runsThatFit } from './list-filter';
 import { sagaAttributes } from './search-attributes';
 
 export interface WaitingFilter {
@@ -29,14 +29,6 @@ export interface WaitingSaga {
   failure?: string;
 }
 
-/** Temporal does not understand the filter: why. */
-export class WrongFilter extends Error {
-  override readonly name = 'WrongFilter';
-}
-
-/** The most that a server takes as it is shipped. */
-const rowsAtOnce = 1_000;
-
 const { state, waitingSince } = searchAttributeNames;
 
 /** @returns a list filter of Temporal's, also for its Web UI */
@@ -52,15 +44,10 @@ export function waitingQuery({ kinds = waitKinds, workflow, where }: WaitingFilt
 /** In no order: SQL visibility does not sort. @throws WrongFilter */
 export async function* waitingSagas(client: Client, filter: WaitingFilter): AsyncGenerator<WaitingSaga> {
   const { kinds = waitKinds, where } = filter;
-  try {
-    for await (const run of client.workflow.list({ query: waitingQuery(filter), pageSize: rowsAtOnce })) {
-      const saga = readWaiting(run);
-      // Looked at again: a filter with brackets of its own may have opened ours.
-      if (saga && kinds.includes(saga.kind)) yield saga;
-    }
-  } catch (error) {
-    const why = where === undefined ? undefined : misunderstood(error);
-    throw why === undefined ? error : new WrongFilter(why);
+  for await (const run of runsThatFit(client, waitingQuery(filter), where)) {
+    const saga = readWaiting(run);
+    // Looked at again: a filter with brackets of its own may have opened ours.
+    if (saga && kinds.includes(saga.kind)) yield saga;
   }
 }
 

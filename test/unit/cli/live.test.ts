@@ -1,6 +1,6 @@
 /** Sagas in place on a terminal, however narrow and low that is. */
 import { Live, type Screen } from '../../../src/cli/live';
-import { inUnits } from '../../../src/cli/times';
+import { inUnits } from '../../../src/cli/units';
 import type { ProgressView, StepStatus } from '../../../src/domain/progress';
 import { screenOf, withoutColors } from '../../support/terminal';
 

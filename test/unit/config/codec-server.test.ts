@@ -1,22 +1,14 @@
 /** The settings of the codec server: what each may be, and what they may not be together. */
-import { readCodecServerConfig, SettingsError, type Environment } from '../../../src/config';
+import { readCodecServerConfig, type Environment } from '../../../src/config';
 import { selfSigned } from '../../support/certificates';
 import { folderForFile } from '../../support/folder';
 import { newKey } from '../../support/codec-calls';
+import * as settings from '../../support/settings';
 
 const base = { PAYLOAD_KEYS: `k1:${newKey()}` };
 const token = '0123456789abcdef';
 const { write: file } = folderForFile();
-
-const problemsOf = (given: Environment): readonly string[] => {
-  try {
-    readCodecServerConfig({ ...base, ...given });
-    return [];
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-};
+const problemsOf = (given: Environment) => settings.problemsOf(readCodecServerConfig, { ...base, ...given });
 
 it('needs nothing but the keys, and is then for this machine alone', () => {
   expect(readCodecServerConfig(base)).toMatchObject({

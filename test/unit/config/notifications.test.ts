@@ -1,19 +1,12 @@
-import { readWorkerConfig, SettingsError, type Environment } from '../../../src/config';
+import { readWorkerConfig, type Environment } from '../../../src/config';
 import { folderForFile } from '../../support/folder';
+import * as settings from '../../support/settings';
 
 const { write } = folderForFile();
 const base = { PROVIDER_BASE_URL: 'https://provider.example' };
 const ops = { name: 'ops', url: 'https://ops.example/hooks/T0KEN-IN-PATH', secret: 'webhook-ops' };
 const read = (env: Environment) => readWorkerConfig({ ...base, ...env }).activities.notifications!;
-const problemsOf = (env: Environment): readonly string[] => {
-  try {
-    read(env);
-    return [];
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-};
+const problemsOf = (env: Environment) => settings.problemsOf(read, env);
 const inline = (...routes: unknown[]) => ({ NOTIFICATION_ROUTES: JSON.stringify(routes) });
 
 it('are none by default', () => {

@@ -13,6 +13,7 @@ import {
 } from '../../../src/config';
 import { Authority } from '../../support/certificates';
 import { folderForFile } from '../../support/folder';
+import { problemsOf } from '../../support/settings';
 
 const keys = `k1:${randomBytes(32).toString('base64')}`;
 const enough = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_ADDRESS: 'localhost:7233' };
@@ -20,16 +21,7 @@ const enough = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_ADDRESS
 const { write: fileOf } = folderForFile();
 const authority = new Authority();
 afterAll(() => authority.remove());
-
-function problems(env: Environment, read: (env: Environment) => unknown = readWorkerConfig): readonly string[] {
-  try {
-    read(env);
-    return [];
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    return error.problems;
-  }
-}
+const problems = (env: Environment, read: (env: Environment) => unknown = readWorkerConfig) => problemsOf(read, env);
 
 it('the least that a worker needs is where the provider is', () => {
   expect(problems({})).toEqual([expect.stringMatching(/^PROVIDER_BASE_URL: is required/)]);

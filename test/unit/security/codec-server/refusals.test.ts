@@ -5,8 +5,7 @@ import { parsePayloadKeys } from '../../../../src/security/keys';
 import { EncryptionCodec } from '../../../../src/security/payload-codec';
 import { bodyOf, call, newKey, payloadOf, startServer, type TestServer } from '../../../support/codec-calls';
 
-const key = newKey();
-const keys = parsePayloadKeys(`k1:${key}`);
+const keys = parsePayloadKeys(`k1:${newKey()}`);
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer({ keys });
@@ -45,24 +44,12 @@ describe('a body that cannot be read', () => {
   });
 });
 
-describe('what no key opens is said by the key’s id, and by nothing of the content', () => {
-  const encrypted = (id: string, withKey: string) =>
-    new EncryptionCodec(parsePayloadKeys(`${id}:${withKey}`)).encode([payloadOf('canary')]);
-
-  it('of an unknown id', async () => {
-    server.lines.length = 0;
-    const answered = await decode(bodyOf(...(await encrypted('k2', newKey()))));
-    expect(answered).toMatchObject({ status: 400, text: expect.stringMatching(/“k2”.*not among PAYLOAD_KEYS \(k1\)/) });
-    expect(server.lines).toMatchObject([{ operation: 'decode', payloads: 1, status: 400, reason: answered.text }]);
-  });
-
-  it('of another key under the same id, or altered', async () => {
-    const answered = await decode(bodyOf(...(await encrypted('k1', newKey()))));
-    expect(answered).toMatchObject({ status: 400, text: expect.stringMatching(/“k1”.*does not decrypt/) });
-    const [payload] = await encrypted('k1', key);
-    const cutOff = { ...payload, data: Buffer.from(payload?.data ?? []).subarray(0, 20) };
-    expect(await decode(bodyOf(cutOff))).toMatchObject({ status: 400, text: expect.stringMatching(/cut off/) });
-  });
+it('what no key opens is said by the key’s id, and by nothing of the content', async () => {
+  server.lines.length = 0;
+  const encrypted = await new EncryptionCodec(parsePayloadKeys(`k2:${newKey()}`)).encode([payloadOf('canary')]);
+  const answered = await decode(bodyOf(...encrypted));
+  expect(answered).toMatchObject({ status: 400, text: expect.stringMatching(/“k2”.*not among PAYLOAD_KEYS \(k1\)/) });
+  expect(server.lines).toMatchObject([{ operation: 'decode', payloads: 1, status: 400, reason: answered.text }]);
 });
 
 describe('a connection', () => {

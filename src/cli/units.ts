@@ -1,0 +1,71 @@
+/** Numbers, times and ids, as they are typed and as they are shown. */
+import { InvalidArgumentError } from 'commander';
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** `30m`, `1h` or `1d`. @returns milliseconds; undefined for any other text */
+function readPeriod(text: string): number | undefined {
+  const [, number, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  const [, size] = units.find(([name]) => name === unit) ?? [];
+  return size && Number(number) * size;
+}
+
+/** `3h 20m`: in the two largest units that say something. @param ms negative counts as 0: clocks differ */
+export function inUnits(ms: number): string {
+  const from = units.findIndex(([, size]) => ms >= size);
+  if (from === -1) return '0s';
+  let rest = ms;
+  const parts = units.slice(from, from + 2).map(([unit, size]) => {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    return count === 0 ? '' : `${count}${unit}`;
+  });
+  return parts.join(' ').trim();
+}
+
+/** A time with its age: `2026-11-01T12:00:00.000Z (3h 20m ago)`. */
+export function withAge(time: Date | string): string {
+  const at = new Date(time);
+  return `${at.toISOString()} (${inUnits(Date.now() - at.getTime())} ago)`;
+}
+
+/** The client checks the range. */
+export function rate(text: string): number {
+  if (/^\d{1,6}(\.\d{1,6})?(\/s)?$/.test(text)) return parseFloat(text);
+  throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');
+}
+
+/** The object id of a server. */
+export function objectId(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be the object id of a server, like 70001.');
+}
+
+export const whole =
+  (min: number, max = 999_999) =>
+  (text: string): number => {
+    if (/^\d{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+
+/** A day begins at midnight in UTC; a period counts back from now. @returns milliseconds since 1970 */
+export function moment(text: string): number {
+  const ago = readPeriod(text);
+  if (ago !== undefined) return Date.now() - ago;
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const ms = isTime ? Date.parse(text) : NaN;
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be like 2026-11-01, 2026-11-01T09:00Z or 30d.');
+  return ms;
+}
+
+/** The client checks the range. @returns milliseconds */
+export function period(text: string): number {
+  const ms = readPeriod(text);
+  if (ms === undefined) throw new InvalidArgumentError('It must be a time, like 30m, 1h or 1d.');
+  return ms;
+}
