@@ -343,31 +343,28 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
   const { resource, looksAgain } = saga.journal;
   const { outcome } = ending.report;
   const step = saga.unlistedStep('write-ending', 'Write the ending into the journal');
-  const written = await saga.one(
-    {
-      step,
-      act: async ({ retry }) => {
-        const told = notices.withEnd(endSaid(progress, outcome, ending.ended));
-        const asked = {
-          outcome,
-          report: ending,
-          isReset: isReset(),
-          ...definedOnly({ resource }),
-          ...(known === 'something' ? { keepOpen: true } : {}),
-          ...told,
-          retry,
-        };
-        const title = 'write the ending into the journal';
-        const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
-        const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
-        const written = heard ?? (await activities(title).writeEnding(asked));
-        if (written.how === 'ended') throw new EndedBefore(written);
-        if (written.how === 'written' && written.isTold) notices.told(told);
-        if (written.how === 'later' && looksAgain) throw new LookAgain();
-      },
+  const written = await saga.one({
+    step,
+    act: async ({ retry }) => {
+      const told = notices.withEnd(endSaid(progress, outcome, ending.ended));
+      const asked = {
+        outcome,
+        report: ending,
+        isReset: isReset(),
+        ...definedOnly({ resource }),
+        ...(known === 'something' ? { keepOpen: true } : {}),
+        ...told,
+        retry,
+      };
+      const title = 'write the ending into the journal';
+      const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
+      const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
+      const written = heard ?? (await activities(title).writeEnding(asked));
+      if (written.how === 'ended') throw new EndedBefore(written);
+      if (written.how === 'written' && written.isTold) notices.told(told);
+      if (written.how === 'later' && looksAgain) throw new LookAgain();
     },
-    { refusal: 'ask', skippable: true },
-  );
+  });
   return !written.skipped;
 }
 

@@ -14,7 +14,6 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
-import type { Placement } from '../domain/effects';
 import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
@@ -29,21 +28,17 @@ import type { HumanDecisions } from './human-decisions';
 import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
 import type { Notices } from './notices';
+import type { Pivot } from './pivot';
 import type { Progress, Step } from './progress';
 import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Ways } from './questions';
 import { markAll, throwIfStoryCannotGoOn, type Failed, type FailurePolicy } from './steps';
 import type { StepOutcome, StepSpec, Undo } from './steps';
 
-/** The step that cannot be undone. */
-export interface PivotStep {
-  /** Stands in the progress from when it is read. */
-  readonly step: Step;
-  /** What a report says of what was placed, by name. */
-  known: (placed: Placement<never>) => Record<string, unknown>;
-}
-
 /** Says that the provider has cancelled what was placed. */
 type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
+
+/** A person is asked about it, and may go on without it. */
+const mayBeLeftOut: FailurePolicy = { refusal: 'ask', skippable: true };
 
 export const lookTitle = 'Look into the journal for what was placed';
 
@@ -62,7 +57,7 @@ export class Saga {
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
   /** The step that cannot be undone, where the story has one. */
-  pivot?: PivotStep | undefined;
+  pivot?: Pick<Pivot<never>, 'step' | 'known'> | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
 
@@ -83,7 +78,7 @@ export class Saga {
   }
 
   /** Runs one step; see {@link together}. */
-  async one<T>(spec: StepSpec<T>, policy: FailurePolicy): Promise<StepOutcome<T>> {
+  async one<T>(spec: StepSpec<T>, policy = mayBeLeftOut): Promise<StepOutcome<T>> {
     const [outcome] = await this.together([spec], policy);
     if (outcome === undefined) throw new Error('one spec has one outcome');
     return outcome;
@@ -104,7 +99,7 @@ export class Saga {
    * @throws StateChanged where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
-  async together<T>(specs: readonly StepSpec<T>[], policy: FailurePolicy): Promise<StepOutcome<T>[]> {
+  async together<T>(specs: readonly StepSpec<T>[], policy = mayBeLeftOut): Promise<StepOutcome<T>[]> {
     const outcomes = await new StepRunner<T>(this, policy).through(specs);
     // A story whose pivot was its last call is through, cancelled or not.
     if (!specs.some(({ pivot }) => pivot)) throwIfCancelled();
@@ -116,7 +111,7 @@ export class Saga {
    * then a leftover. To be run in a scope that cannot be cancelled.
    */
   async undo(undos: readonly Undo[]): Promise<void> {
-    await this.together(undos, { refusal: 'ask', skippable: true, undoing: true });
+    await this.together(undos, { ...mayBeLeftOut, undoing: true });
   }
 
   /** What cannot be undone. */

@@ -8,10 +8,7 @@ import type { Undo } from '../../saga/steps';
 
 /** @returns the ids that were deleted; one that was left behind or left alone becomes a leftover */
 export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promise<number[]> {
-  const outcomes = await saga.together(
-    items.map((item) => deleting(saga, item, deleteStep(saga, item), 'unknown')),
-    { refusal: 'ask', skippable: true },
-  );
+  const outcomes = await saga.together(items.map((item) => deleting(saga, item, deleteStep(saga, item), 'unknown')));
   items.forEach(({ cartItemId }, index) => {
     const outcome = outcomes[index];
     if (!outcome?.skipped) return;

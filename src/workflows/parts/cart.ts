@@ -85,13 +85,10 @@ export class Cart {
   async deleteStrays(): Promise<number[]> {
     const { saga } = this;
     if (!saga.journal.inDoubt) return [];
-    const looked = await saga.one(
-      {
-        step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
-        act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.cart.items }),
-      },
-      { refusal: 'ask', skippable: true },
-    );
+    const looked = await saga.one({
+      step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
+      act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.cart.items }),
+    });
     if (looked.skipped) {
       reportDoubtfulAdds(saga, this.perhapsAdded);
       return [];

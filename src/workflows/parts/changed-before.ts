@@ -20,13 +20,10 @@ export async function reportOthers(
   const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
   const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
   const step = saga.unlistedStep('read-changed', 'Look into the journal for what other runs have changed');
-  const changed = await saga.one(
-    {
-      step,
-      act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, ...journal.toCompare, retry }),
-    },
-    { refusal: 'ask', skippable: true },
-  );
+  const changed = await saga.one({
+    step,
+    act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, ...journal.toCompare, retry }),
+  });
   if (changed.skipped) {
     const firewalls = unreported(exactly ?? [...assign, ...unassign]);
     if (firewalls.length === 0 && exactly === undefined) return;

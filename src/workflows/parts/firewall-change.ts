@@ -60,23 +60,23 @@ export class FirewallChange {
   }
 
   async make(): Promise<void> {
-    const { saga, assigning, unassigning, assign, unassign } = this;
-    const said = { byHand: false };
-    if (assign.length > 0) {
-      const counts = () => {
-        said.byHand = true;
-        return {};
-      };
-      const byHand = { counts, call: this.callByHand('mutate', 'assignFirewalls', assign) };
-      const act = (asked: EffectContext) => this.change('assignFirewalls', assigning, asked);
-      await saga.one({ step: assigning, act, byHand }, refused);
-    }
-    if (unassign.length > 0) {
-      if (said.byHand) await this.lookForThoseByHand();
-      const byHand = { counts: () => ({}), call: this.callByHand('mutate', 'unassignFirewalls', unassign) };
-      const act = (asked: EffectContext) => this.change('unassignFirewalls', unassigning, asked);
-      await saga.one({ step: unassigning, act, byHand }, refused);
-    }
+    const isByHand = await this.send('assignFirewalls');
+    if (isByHand && this.unassign.length > 0) await this.lookForThoseByHand();
+    await this.send('unassignFirewalls');
+  }
+
+  /** @returns whether a person has done it instead */
+  private async send(how: How): Promise<boolean> {
+    const { step, firewalls } = this.partOf(how);
+    let isByHand = false;
+    if (firewalls.length === 0) return isByHand;
+    const counts = () => {
+      isByHand = true;
+      return {};
+    };
+    const byHand = { counts, call: this.callByHand('mutate', how, firewalls) };
+    await this.saga.one({ step, act: (asked: EffectContext) => this.change(how, asked), byHand }, refused);
+    return isByHand;
   }
 
   /** @returns what is assigned then, as far as anybody knows */
@@ -84,30 +84,27 @@ export class FirewallChange {
     const { saga, verifying, before = [], assign, unassign, vmObjectId } = this;
     /** What the list lacked, and still showed, when it was last read. */
     let denied: Denied = {};
-    const outcome = await saga.one<FirewallList | typeof seenByHand>(
-      {
-        step: verifying,
-        act: async ({ retry }) => {
-          const { list, failed, by } = this.looked ?? {};
-          this.looked = undefined;
-          if (by) tellFailedLook(by, failed);
-          try {
-            return list ?? (await this.list({ ...this.shows, after: 'undoing' }, retry));
-          } catch (error) {
-            const failure = failureOf(error);
-            if (failure?.failure === 'NotVisibleYet') denied = failure;
-            throw error;
-          }
-        },
-        byHand: {
-          counts: () => {
-            denied = {};
-            return seenByHand;
-          },
+    const outcome = await saga.one<FirewallList | typeof seenByHand>({
+      step: verifying,
+      act: async ({ retry }) => {
+        const { list, failed, by } = this.looked ?? {};
+        this.looked = undefined;
+        if (by) tellFailedLook(by, failed);
+        try {
+          return list ?? (await this.list({ ...this.shows, after: 'undoing' }, retry));
+        } catch (error) {
+          const failure = failureOf(error);
+          if (failure?.failure === 'NotVisibleYet') denied = failure;
+          throw error;
+        }
+      },
+      byHand: {
+        counts: () => {
+          denied = {};
+          return seenByHand;
         },
       },
-      { refusal: 'ask', skippable: true },
-    );
+    });
     const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
     const after = list && readable(list);
     if (after !== undefined) return { firewalls: after, verified: true };
@@ -197,10 +194,16 @@ export class FirewallChange {
     return this.request.vmObjectId;
   }
 
-  private async change(how: How, by: Step, asked: EffectContext): Promise<Effected<Changed>> {
+  private partOf(how: How): { step: Step; firewalls: number[] } {
+    return how === 'assignFirewalls'
+      ? { step: this.assigning, firewalls: this.assign }
+      : { step: this.unassigning, firewalls: this.unassign };
+  }
+
+  private async change(how: How, asked: EffectContext): Promise<Effected<Changed>> {
     const { saga, vmObjectId, before } = this;
     const isAssigning = how === 'assignFirewalls';
-    const firewalls = isAssigning ? this.assign : this.unassign;
+    const { step: by, firewalls } = this.partOf(how);
     for (const id of firewalls) saga.changed[isAssigning ? 'assigned' : 'unassigned'].add(id);
     const isLast = !isAssigning || this.unassign.length === 0;
     const changed = await activities(isAssigning ? 'assign firewalls' : 'unassign firewalls')[how]({

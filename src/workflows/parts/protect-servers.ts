@@ -168,7 +168,6 @@ export class Protection {
           },
         },
       })),
-      { refusal: 'ask', skippable: true },
     );
     return servers.map((server) => {
       const outcome = outcomes[assigned.indexOf(server)];
