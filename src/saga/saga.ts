@@ -15,6 +15,7 @@ import type { EffectContext } from '../activities/effect';
 import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
+import type { Placement } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
@@ -28,11 +29,18 @@ import type { HumanDecisions } from './human-decisions';
 import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
 import type { Notices } from './notices';
-import type { Pivot } from './pivot';
 import type { Progress, Step } from './progress';
 import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Ways } from './questions';
 import { markAll, throwIfStoryCannotGoOn, type Failed, type FailurePolicy } from './steps';
 import type { StepOutcome, StepSpec, Undo } from './steps';
+
+/** The step that cannot be undone. */
+export interface PivotStep {
+  /** Stands in the progress from when it is read. */
+  readonly step: Step;
+  /** What a report says of what was placed, by name. */
+  known: (placed: Placement<never>) => Record<string, unknown>;
+}
 
 /** Says that the provider has cancelled what was placed. */
 type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
@@ -57,7 +65,7 @@ export class Saga {
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
   /** The step that cannot be undone, where the story has one. */
-  pivot?: Pick<Pivot<never>, 'step' | 'known'> | undefined;
+  pivot?: PivotStep | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
 

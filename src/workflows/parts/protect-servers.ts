@@ -18,7 +18,7 @@ import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
 import type { Correction } from '../../saga/questions';
 import type { StepOutcome, StepSpec } from '../../saga/steps';
-import { idsAmong, knownIds } from './find-servers';
+import { idsAmong, knownIds } from './order';
 import type { Purchase } from './purchase';
 import type { SecretsSent } from './secrets-sent';
 
