@@ -110,12 +110,7 @@ export async function writePlaced(
   verdict?: { by: string | undefined; note: string },
 ): Promise<Seen | undefined> {
   const written = await saga.write('write-decision', 'Write into the journal that it was placed', ({ retry }) =>
-    activities('write “placed” into the journal').confirmPlacement({
-      row,
-      placed,
-      ...definedOnly({ verdict }),
-      retry,
-    }),
+    activities('write “placed” into the journal').confirmPlacement({ row, placed, ...definedOnly({ verdict }), retry }),
   );
   return written === 'done' ? placed : undefined;
 }

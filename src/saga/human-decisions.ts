@@ -107,12 +107,7 @@ export class HumanDecisions {
     this.open = question;
     const { id, kind, step, steps, choices, lastFailure, expiry } = question;
     const expiresAt = expiry && new Date(Date.parse(since) + expiry.inMs).toISOString();
-    const said = {
-      kind,
-      step,
-      since,
-      ...definedOnly({ steps, expiresAt }),
-    };
+    const said = { kind, step, since, ...definedOnly({ steps, expiresAt }) };
     this.progress.wait({
       ...said,
       id,
@@ -180,7 +175,8 @@ export class HumanDecisions {
   }
 
   private hasNoRoomFor(question: Question): boolean {
-    return isFull(question) && (question.whenFull !== undefined || !this.isLast);
+    const canBeLeftOut = question.whenFull !== undefined;
+    return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.isLast);
   }
 
   private receive(name: DecisionName): void {
@@ -254,20 +250,12 @@ export class HumanDecisions {
     delete this.open;
     this.taken = decision;
     this.progress.answered();
-    this.progress.decide({
-      kind: question.kind,
-      step: question.step,
-      at: now(),
-      ...(redact(decision) as Decision),
-    });
-    log.info('decision taken', {
-      decision: decision.decision,
-      kind: question.kind,
-      step: question.step,
-      by: decision.by,
-    });
-    countDecision(decision.decision, 'taken');
-    return { taken: decision.decision, step: question.step };
+    const { kind, step } = question;
+    const { decision: taken, by } = decision;
+    this.progress.decide({ kind, step, at: now(), ...(redact(decision) as Decision) });
+    log.info('decision taken', { decision: taken, kind, step, by });
+    countDecision(taken, 'taken');
+    return { taken, step };
   }
 
   /** Who wants the saga cancelled, and why. It does nothing but that its report says so, once it is cancelled. */
@@ -316,10 +304,6 @@ export class HumanDecisions {
       countDecision(name, 'ignored');
     }
   }
-}
-
-function isFull({ whenFull }: Pick<Question, 'whenFull'>): boolean {
-  return !hasRoomToAsk(whenFull !== undefined);
 }
 
 /** Enough to see what was wrong with an ignored signal; fifty of them still fit a report. */

@@ -149,23 +149,17 @@ export class Progress {
     if (vmObjectIds.length > 0) upsertSearchAttributes([{ key: serversKey, value: serverIdsOf(vmObjectIds) }]);
   }
 
-  /** The step of this id; a new one stands last. */
-  step(id: string, title: string): Step {
-    return this.find(id) ?? this.add(new Step(id, title));
-  }
-
-  /** A step of our own bookkeeping: see {@link Step.isShown}. */
-  unlistedStep(id: string, title: string): Step {
-    return this.find(id) ?? this.add(new Step(id, title, true));
+  /** The step of this id; a new one stands last. @param quiet see {@link Step.isShown} */
+  step(id: string, title: string, quiet = false): Step {
+    const known = this.find(id);
+    if (known) return known;
+    const step = new Step(id, title, quiet);
+    this.steps.push(step);
+    return step;
   }
 
   find(id: string): Step | undefined {
     return this.steps.find((step) => step.id === id);
-  }
-
-  private add(step: Step): Step {
-    this.steps.push(step);
-    return step;
   }
 
   /**

@@ -81,11 +81,11 @@ export class Saga {
     return this.progress.step(id, title);
   }
 
+  /** A step of our own bookkeeping. */
   unlistedStep(id: string, title: string): Step {
-    return this.progress.unlistedStep(id, title);
+    return this.progress.step(id, title, true);
   }
 
-  /** Runs one step; see {@link together}. */
   async one<T>(spec: StepSpec<T>, policy = mayBeLeftOut): Promise<StepOutcome<T>> {
     const [outcome] = await this.together([spec], policy);
     if (outcome === undefined) throw new Error('one spec has one outcome');

@@ -333,12 +333,8 @@ export async function reportOthers(
     const why = `${now ? '' : 'perhaps '}${what} by ${by}, and not undone`;
     if (firewalls.length > 0) progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
   };
-  leave(
-    assigned.filter((id) => now?.includes(id) !== false),
-    'assigned',
-  );
-  leave(
-    unassigned.filter((id) => now?.includes(id) !== true),
-    'unassigned',
-  );
+  const there = assigned.filter((id) => now?.includes(id) !== false);
+  const gone = unassigned.filter((id) => now?.includes(id) !== true);
+  leave(there, 'assigned');
+  leave(gone, 'unassigned');
 }

@@ -208,19 +208,15 @@ export function knownIds(
   placement: Placement<unknown> | undefined,
   expected: ServersOrdered,
 ): number[] | undefined {
-  const learnt = progress.known['vmObjectIds'] as number[] | undefined;
-  if (learnt !== undefined && fits(learnt.length, expected)) return learnt;
-  const placed = placedIds(placement, expected);
-  const asked = vmObjectIds !== undefined && fits(vmObjectIds.length, expected) ? vmObjectIds : undefined;
+  const fitting = (ids: number[] | undefined) => (ids && fits(ids.length, expected) ? ids : undefined);
+  const learnt = fitting(progress.known['vmObjectIds'] as number[] | undefined);
+  if (learnt) return learnt;
+  const placed = fitting(idsNamed(placement));
+  const asked = fitting(vmObjectIds);
   return placed && asked && !isSame(placed, asked) ? undefined : (placed ?? asked);
 }
 
 /** The ids in the provider's answer, or those that the directory or a person named. */
-function placedIds(placement: Placement<unknown> | undefined, expected: ServersOrdered): number[] | undefined {
-  const ids = idsNamed(placement);
-  return ids !== undefined && fits(ids.length, expected) ? ids : undefined;
-}
-
 function idsNamed(placement: Placement<unknown> | undefined): number[] | undefined {
   return placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
 }
