@@ -23,13 +23,11 @@ export interface Doubtful {
    * By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”".
    */
   foundBy: string;
-  /** What a person may say of it who confirms it. */
   confirming?: Confirming | undefined;
 }
 
 /** What a person may say beside “it was placed”. */
 export interface Confirming {
-  /** Stands in the question. */
   hint?: string;
   /** A sentence where these object ids do not fit. */
   objection: (vmObjectIds: readonly number[]) => string | undefined;

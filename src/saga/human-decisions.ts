@@ -221,7 +221,6 @@ export class HumanDecisions {
     return question;
   }
 
-  /** @throws ApplicationFailure `DecisionRefused` */
   private read(name: DecisionName, body: unknown): Decision {
     const question = this.fitting(name, body);
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});

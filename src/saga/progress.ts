@@ -43,7 +43,6 @@ const ignoredMax = 50;
 const decisionsInFullMax = 50;
 const wordsMax = 100;
 
-/** One line of the story. */
 export class Step {
   status: StepStatus = 'pending';
   attempts = 0;
@@ -127,7 +126,6 @@ export class Progress {
     this.reached.push({ milestone, at: now(), ...definedOnly({ vmObjectIds }) });
   }
 
-  /** What stays behind at the provider: the outcome names it. */
   leave(...leftovers: readonly Leftover[]): void {
     this.leftovers.push(...leftovers);
   }
@@ -175,7 +173,6 @@ export class Progress {
     ]);
   }
 
-  /** A person has decided. */
   answered(): void {
     this.stopWaiting();
     this.enter(this.resumes);
@@ -217,7 +214,6 @@ export class Progress {
     if (this.state !== 'settling') this.standStill('settling', step);
   }
 
-  /** No call of that step is waited for any more. */
   settled(step: string): void {
     if (this.settling.delete(step) && this.settling.size === 0) this.enter(this.resumes);
   }

@@ -39,7 +39,6 @@ export interface Question {
    * quote.
    */
   subject?: string;
-  /** Id of the step that waits. */
   step: string;
   /** Ids of all that wait together, where more than one does. */
   steps?: string[];
@@ -63,7 +62,6 @@ export interface Stuck {
   failure: CallFailure;
 }
 
-/** What may become of steps that are stuck. */
 export interface Ways {
   undoing?: boolean;
   skippable?: boolean;

@@ -214,7 +214,6 @@ async function askToBeginAgain({ humanDecisions }: Saga, { step, failure }: Stat
   await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
 }
 
-/** What its end without success would undo. */
 function describeUndo({ isPlaced }: Saga, { undoes }: AnyStory): string {
   if (isPlaced) return 'What was placed stays, and is paid for.';
   return undoes?.() ?? 'Nothing has to be undone by this run.';
@@ -384,7 +383,6 @@ function endSaid({ leftovers }: Progress, outcome: EndSaid['outcome'], ended: En
   return { outcome, ended, state: outcome, leftovers: kinds };
 }
 
-/** All that was asked for is there, and nothing else. */
 function isWhole({ skipped, leftovers }: Progress): boolean {
   return outcomeOfEnd({ stands: true, storyFinished: true, skipped, leftovers }) === 'done';
 }

@@ -56,7 +56,6 @@ export class Saga {
   readonly cart = new CartMemory();
   /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
   readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
-  /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
   /** What a person has agreed to that stood against the pivot. */
   readonly approved: Concern[] = [];
@@ -64,7 +63,6 @@ export class Saga {
   isCancelled = false;
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
-  /** The step that cannot be undone, where the story has one. */
   pivot?: PivotStep | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
@@ -81,7 +79,6 @@ export class Saga {
     return this.progress.step(id, title);
   }
 
-  /** A step of our own bookkeeping. */
   unlistedStep(id: string, title: string): Step {
     return this.progress.step(id, title, true);
   }

@@ -25,12 +25,10 @@ export class Cart {
     private readonly purchase: Purchase,
   ) {}
 
-  /** In the order of the request. */
   get itemIds(): number[] {
     return this.numbers.flatMap((number) => this.ids.get(number) ?? []);
   }
 
-  /** Adds the missing items. */
   async fill(): Promise<void> {
     const { saga, purchase } = this;
     const corrections = purchase.correctionsOfItems(this);
@@ -241,7 +239,6 @@ function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Ste
   };
 }
 
-/** The items that no leftover names yet. */
 export function untold({ progress }: Saga, items: readonly OpenItem[]): OpenItem[] {
   const reported = new Set(progress.leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
   return items.filter(({ cartItemId }) => !reported.has(cartItemId));

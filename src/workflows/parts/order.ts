@@ -183,7 +183,6 @@ export function confirmingServers(expected: ServersOrdered): Confirming | undefi
   };
 }
 
-/** A sentence where the number of ids does not fit the order. */
 function miscounted(vmObjectIds: readonly number[], servers: ServersOrdered): string | undefined {
   if (fits(vmObjectIds.length, servers)) return undefined;
   return `vmObjectIds: names ${vmObjectIds.length} servers, but ${countOf(servers)} were ordered`;

@@ -38,7 +38,6 @@ interface Protected {
   lacks?: number[];
   /** The provider's list cannot be read. */
   isUnverified?: boolean;
-  /** The note of the person who skipped it. */
   note?: string;
 }
 
