@@ -128,7 +128,9 @@ export class HumanDecisions {
       delete this.open;
       this.progress.stopWaiting();
       countWait('waitsEnded', kind);
-      this.tellSettled(told);
+      const decision = this.decision()?.decision;
+      // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
+      this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
       setCurrentDetails('');
     }
     const decision = this.decision();
@@ -143,12 +145,6 @@ export class HumanDecisions {
 
   private decision(): Decision | undefined {
     return this.taken;
-  }
-
-  private tellSettled(told: AskedTold): void {
-    const decision = this.decision()?.decision;
-    // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
-    this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
   }
 
   private async untilTaken(question: OpenQuestion, told: AskedTold): Promise<void> {

@@ -98,7 +98,8 @@ export async function runSaga<W extends WorkflowName, P = never>(
       const story = storyOf(saga, request, { planTypesMore, ...known });
       run.story = story;
       saga.pivot = story.pivot;
-      saga.humanDecisions.undoes = () => describeUndo(saga, story);
+      const undone = () => story.undoes?.() ?? 'Nothing has to be undone by this run.';
+      saga.humanDecisions.undoes = () => (saga.isPlaced ? 'What was placed stays, and is paid for.' : undone());
       return story;
     };
     const { other, pivot, finish } = make({ corrections: [] });
@@ -212,11 +213,6 @@ async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
 async function askToBeginAgain({ humanDecisions }: Saga, { step, failure }: StateChanged): Promise<void> {
   step.end('stuck', failure.message);
   await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
-}
-
-function describeUndo({ isPlaced }: Saga, { undoes }: AnyStory): string {
-  if (isPlaced) return 'What was placed stays, and is paid for.';
-  return undoes?.() ?? 'Nothing has to be undone by this run.';
 }
 
 /** A saga looks this often before its end, where another run begins in between. */
