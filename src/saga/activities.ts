@@ -23,11 +23,7 @@ import type { Activities } from '../activities/index';
  * - No limit on the time in the queue: while no worker runs, a saga waits for one and is not stuck.
  */
 export function activities(summary: string): ActivityInterfaceFor<Activities> {
-  return proxyActivities<Activities>({
-    startToCloseTimeout: '50 seconds',
-    retry: { maximumAttempts: 1 },
-    summary,
-  });
+  return proxyActivities<Activities>({ startToCloseTimeout: '50 seconds', retry: { maximumAttempts: 1 }, summary });
 }
 
 /** Calls of the journal alone, which a repeat does not harm. */

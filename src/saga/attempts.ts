@@ -81,20 +81,15 @@ export async function attempt<T>(attempting: AttemptOptions, act: Act<T>): Promi
     last = failure;
     step.say(describeFailure(failure));
     countFailedCall(failure);
-    log.warn('a call failed', {
-      step: step.id,
-      attempt: count,
-      failure: failure.failure,
-      retryInMs: failure.retryInMs,
-    });
-    const mayHaveMade = failure.failure === 'UnknownOutcome' || failure.failure === 'WorkerLost';
-    if (mayHaveMade || failure.cartItemId !== undefined) journal.inDoubt = true;
+    const { failure: name, retryInMs, cartItemId } = failure;
+    log.warn('a call failed', { step: step.id, attempt: count, failure: name, retryInMs });
+    if (name === 'UnknownOutcome' || name === 'WorkerLost' || cartItemId !== undefined) journal.inDoubt = true;
     // A history that has grown long has no room for automatic retries: a person says when it is tried again.
-    if (failure.retryInMs === undefined || !hasRoomForMany(undoing ?? false)) {
+    if (retryInMs === undefined || !hasRoomForMany(undoing ?? false)) {
       recordAttempts('failed', count);
       return settled;
     }
-    await pauseAfter(failure, failure.retryInMs, step);
+    await pauseAfter(failure, retryInMs, step);
   }
 }
 

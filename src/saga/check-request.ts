@@ -20,8 +20,11 @@ export type CheckedRequest<W extends WorkflowName> =
  * as well.
  */
 export async function checkRequest<W extends WorkflowName>(workflow: W, input: unknown): Promise<CheckedRequest<W>> {
-  // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
-  const planTypesMore = namesDocumentedPlans(input) ? [] : await CancellationScope.nonCancellable(supportedPlanTypes);
+  // A setting of the worker: asked of an activity, the answer is in the history, and a changed setting leaves old runs
+  // alone. Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
+  const planTypesMore = namesDocumentedPlans(input)
+    ? []
+    : await CancellationScope.nonCancellable(() => activities('look up further plan types').supportedPlanTypes());
   const checked = check(requestSchemas(planTypesMore)[workflow](), input);
   const problems = [
     ...(cameAsPlaintext(input) ? await CancellationScope.nonCancellable(plaintextRefused) : []),
@@ -60,14 +63,6 @@ async function plaintextRefused(): Promise<Problem[]> {
     'the request came unencrypted; start it with the client or through the codec server. ' +
     'A password in it can be read in this history: choose another password';
   return [{ field: '', message }];
-}
-
-/**
- * The plan types beyond the document's four, asked for only when the request names one. They are a setting of the
- * worker: asked of an activity, the answer is in the history, and a changed setting leaves old runs alone.
- */
-function supportedPlanTypes(): Promise<string[]> {
-  return activities('look up further plan types').supportedPlanTypes();
 }
 
 function namesDocumentedPlans(input: unknown): boolean {

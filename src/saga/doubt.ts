@@ -23,13 +23,11 @@ export interface Doubtful {
    * By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”".
    */
   foundBy: string;
-  /** What a person may say of it who confirms it. */
   confirming?: Confirming | undefined;
 }
 
 /** What a person may say beside “it was placed”. */
 export interface Confirming {
-  /** Stands in the question. */
   hint?: string;
   /** A sentence where these object ids do not fit. */
   objection: (vmObjectIds: readonly number[]) => string | undefined;
@@ -110,12 +108,7 @@ export async function writePlaced(
   verdict?: { by: string | undefined; note: string },
 ): Promise<Seen | undefined> {
   const written = await saga.write('write-decision', 'Write into the journal that it was placed', ({ retry }) =>
-    activities('write “placed” into the journal').confirmPlacement({
-      row,
-      placed,
-      ...definedOnly({ verdict }),
-      retry,
-    }),
+    activities('write “placed” into the journal').confirmPlacement({ row, placed, ...definedOnly({ verdict }), retry }),
   );
   return written === 'done' ? placed : undefined;
 }

@@ -116,12 +116,7 @@ export class HumanDecisions {
     this.open = question;
     const { id, kind, step, steps, choices, lastFailure, expiry } = question;
     const expiresAt = expiry && new Date(Date.parse(since) + expiry.inMs).toISOString();
-    const said = {
-      kind,
-      step,
-      since,
-      ...definedOnly({ steps, expiresAt }),
-    };
+    const said = { kind, step, since, ...definedOnly({ steps, expiresAt }) };
     this.progress.wait({
       ...said,
       id,
@@ -142,7 +137,9 @@ export class HumanDecisions {
       delete this.open;
       this.progress.stopWaiting();
       countWait('waitsEnded', kind);
-      this.tellSettled(told);
+      const decision = this.decision()?.decision;
+      // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
+      this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
       setCurrentDetails('');
     }
     const decision = this.decision();
@@ -157,12 +154,6 @@ export class HumanDecisions {
 
   private decision(): Decision | undefined {
     return this.taken;
-  }
-
-  private tellSettled(told: AskedTold): void {
-    const decision = this.decision()?.decision;
-    // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
-    this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
   }
 
   private async untilTaken(question: OpenQuestion, told: AskedTold): Promise<void> {
@@ -189,7 +180,8 @@ export class HumanDecisions {
   }
 
   private hasNoRoomFor(question: Question): boolean {
-    return isFull(question) && (question.whenFull !== undefined || !this.isLast);
+    const canBeLeftOut = question.whenFull !== undefined;
+    return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.isLast);
   }
 
   private receive(name: DecisionName): void {
@@ -237,7 +229,6 @@ export class HumanDecisions {
     return question;
   }
 
-  /** @throws ApplicationFailure `DecisionRefused` */
   private read(name: DecisionName, body: unknown): Decision {
     const question = this.fitting(name, body);
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
@@ -266,20 +257,12 @@ export class HumanDecisions {
     delete this.open;
     this.taken = decision;
     this.progress.answered();
-    this.progress.decide({
-      kind: question.kind,
-      step: question.step,
-      at: now(),
-      ...(redact(decision) as Decision),
-    });
-    log.info('decision taken', {
-      decision: decision.decision,
-      kind: question.kind,
-      step: question.step,
-      by: decision.by,
-    });
-    countDecision(decision.decision, 'taken');
-    return { taken: decision.decision, step: question.step };
+    const { kind, step } = question;
+    const { decision: taken, by } = decision;
+    this.progress.decide({ kind, step, at: now(), ...(redact(decision) as Decision) });
+    log.info('decision taken', { decision: taken, kind, step, by });
+    countDecision(taken, 'taken');
+    return { taken, step };
   }
 
   /**
@@ -340,10 +323,6 @@ export class HumanDecisions {
       countDecision(name, 'ignored');
     }
   }
-}
-
-function isFull({ whenFull }: Pick<Question, 'whenFull'>): boolean {
-  return !hasRoomToAsk(whenFull !== undefined);
 }
 
 /** Enough to see what was wrong with an ignored signal; fifty of them still fit a report. */

@@ -32,7 +32,6 @@ export class JournalMemory {
   progress?: Progress;
   /** The run has asked it for something. */
   hasCalled = false;
-  /** The request, once it was checked. */
   request: unknown;
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   private writing: Promise<CallFailure | undefined> | undefined;

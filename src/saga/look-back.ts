@@ -52,7 +52,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
     return standing;
   };
   const step = saga.unlistedStep('read-journal', lookTitle);
-  const looked = await saga.one({ step, act }, { refusal: 'ask', skippable: true });
+  const looked = await saga.one({ step, act });
   if (looked.skipped) return undefined;
   journal.heard(looked.value);
   return looked.value;

@@ -9,7 +9,6 @@ import type { SagaOutcome } from '../domain/outcomes';
 import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
 
-/** @param outcome a failure by its name */
 export function countEnd(
   { leftovers, neededPerson }: Progress,
   outcome: SagaOutcome | SagaFailureName | 'cancelled' | 'CancelledBefore',
@@ -30,7 +29,6 @@ export function recordProtected(): void {
   metricMeter.createHistogram(name, 'float', '', help).record(tookMs / 1000);
 }
 
-/** Counts one call and its automatic retries. */
 export function recordAttempts(result: 'done' | 'failed', attempts: number): void {
   const { name, help } = metrics.attempts;
   metricMeter.createHistogram(name, 'int', '', help).record(attempts, { result });

@@ -28,14 +28,10 @@ import { askAboutPlacement, untilSettled, writePlaced, type Doubtful, type Seen 
 import { askAboutConcern } from './approval';
 import { howKnown } from './look-back';
 import { SagaFailed } from './ends';
-import type { Step } from './progress';
 import type { Corrections } from './questions';
-import type { Saga } from './saga';
+import type { PivotStep, Saga } from './saga';
 
-export interface Pivot<T> extends Pick<Doubtful, 'noun' | 'confirming'> {
-  /** Stands in the progress from when it is read. */
-  readonly step: Step;
-  /** What a report says of what was placed, by name. */
+export interface Pivot<T> extends PivotStep, Pick<Doubtful, 'noun' | 'confirming'> {
   known: (placed: Placement<T>) => Record<string, unknown>;
   /** What is to be known of it again, as it is sent now. */
   note: () => PivotNote;

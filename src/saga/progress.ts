@@ -43,7 +43,6 @@ const ignoredMax = 50;
 const decisionsInFullMax = 50;
 const wordsMax = 100;
 
-/** One line of the story. */
 export class Step {
   status: StepStatus = 'pending';
   attempts = 0;
@@ -127,7 +126,6 @@ export class Progress {
     this.reached.push({ milestone, at: now(), ...definedOnly({ vmObjectIds }) });
   }
 
-  /** What stays behind at the provider: the outcome names it. */
   leave(...leftovers: readonly Leftover[]): void {
     this.leftovers.push(...leftovers);
   }
@@ -149,23 +147,17 @@ export class Progress {
     if (vmObjectIds.length > 0) upsertSearchAttributes([{ key: serversKey, value: serverIdsOf(vmObjectIds) }]);
   }
 
-  /** The step of this id; a new one stands last. */
-  step(id: string, title: string): Step {
-    return this.find(id) ?? this.add(new Step(id, title));
-  }
-
-  /** A step of our own bookkeeping: see {@link Step.isShown}. */
-  unlistedStep(id: string, title: string): Step {
-    return this.find(id) ?? this.add(new Step(id, title, true));
+  /** The step of this id; a new one stands last. @param quiet see {@link Step.isShown} */
+  step(id: string, title: string, quiet = false): Step {
+    const known = this.find(id);
+    if (known) return known;
+    const step = new Step(id, title, quiet);
+    this.steps.push(step);
+    return step;
   }
 
   find(id: string): Step | undefined {
     return this.steps.find((step) => step.id === id);
-  }
-
-  private add(step: Step): Step {
-    this.steps.push(step);
-    return step;
   }
 
   /**
@@ -181,7 +173,6 @@ export class Progress {
     ]);
   }
 
-  /** A person has decided. */
   answered(): void {
     this.stopWaiting();
     this.enter(this.resumes);
@@ -223,7 +214,6 @@ export class Progress {
     if (this.state !== 'settling') this.standStill('settling', step);
   }
 
-  /** No call of that step is waited for any more. */
   settled(step: string): void {
     if (this.settling.delete(step) && this.settling.size === 0) this.enter(this.resumes);
   }

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { choicesOf } from '../domain/answers';
 import type { Decision, DecisionName } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
-import { isForbidden, type CallFailure } from '../domain/failures';
+import { isForbidden, type CallFailure, type CallFailureName } from '../domain/failures';
 import type { WaitKind } from '../domain/progress';
 import type { OnRefusal } from '../domain/requests';
 import { whyFull } from './history-left';
@@ -39,7 +39,6 @@ export interface Question {
    * quote.
    */
   subject?: string;
-  /** Id of the step that waits. */
   step: string;
   /** Ids of all that wait together, where more than one does. */
   steps?: string[];
@@ -63,7 +62,6 @@ export interface Stuck {
   failure: CallFailure;
 }
 
-/** What may become of steps that are stuck. */
 export interface Ways {
   undoing?: boolean;
   skippable?: boolean;
@@ -137,65 +135,47 @@ function titlesOf(specs: readonly Stuck['spec'][]): string {
 }
 
 /** What stands behind a failure, and whose it is, for a reader who does not know our names for it. */
-export function cause({ failure, message, status, body }: CallFailure): string {
-  switch (failure) {
-    case 'Unauthorized':
-      if (isForbidden({ failure, status })) {
-        return (
-          'The provider forbids it (403). Either our credentials are not allowed this, or the provider refuses this request ' +
-          `(a quota, a plan). ${body ? `It says: ${body}.` : 'It does not say which.'}`
-        );
-      }
-      return 'The provider refuses our credentials: they must be fixed first.';
-    case 'UnexpectedResponse':
-      return 'The answer did not come from the provider’s service: is its base URL right?';
-    case 'Rejected':
-      return `The provider refuses it: ${message}.`;
-    case 'NotSent':
-      return 'The provider could not be reached, again and again; nothing was sent.';
-    case 'TokenUnreadable':
-      return 'Our own token for the provider could not be read, again and again; nothing was sent.';
-    case 'RateLimited':
-      return 'The provider keeps asking us to slow down.';
-    case 'NotYet':
-      return `The provider does not take it yet: ${message}.`;
-    case 'UnknownOutcome':
-      // What was answered is said: it may be a refusal in words that nobody here knows.
-      return status === undefined
-        ? 'The provider did not answer, again and again.'
-        : `Whether the provider has done it is not known: ${message}.`;
-    case 'JournalUnavailable':
-      return `Our own journal fails, not the provider: ${message}. Nothing is sent without it.`;
-    case 'JournalUnreadable':
-      return `Our own journal fails, not the provider: ${message}.`;
-    case 'JournalRestored':
-      return `Our own journal was restored or replaced: ${message}. Have docs/journal.md followed first (\`order-saga journal restored\`).`;
-    case 'TemporalUnavailable':
-      return `Temporal fails, not the provider: ${message}.`;
-    case 'StoodStill':
-      return `Our own worker stood still before it could send, again and again: ${message}.`;
-    case 'WorkerLost':
-      return 'Our own workers were lost in the middle of it, again and again.';
-    case 'NotVisibleYet':
-      return `The provider’s own list does not show it: ${message}.`;
-    case 'SecretMissing':
-      return `Our own secret cannot be read: ${message}.`;
-    case 'UnderWay':
-      return `Our own earlier call may still be in flight: ${message}.`;
-    case 'StateChanged':
-      return `Our own run goes by what is not so any more, again and again: ${message}.`;
-    case 'Ordered':
-      return `An order has it, or may: ${message}.`;
-    case 'DeadlinePassed':
-      return `The request’s time is over: ${message}.`;
-    case 'QuoteAged':
-      return `Our own quote is too old: ${message}.`;
-    case 'OrderCancelled':
-      return `The provider has cancelled it: ${message}.`;
-    case 'NeedsApproval':
-      return `A person has to say yes first: ${message}.`;
-  }
+export function cause(failure: CallFailure): string {
+  return causes[failure.failure](failure);
 }
+
+const causes: Record<CallFailureName, (failed: CallFailure) => string> = {
+  Unauthorized: (failed) => {
+    if (!isForbidden(failed)) return 'The provider refuses our credentials: they must be fixed first.';
+    return (
+      'The provider forbids it (403). Either our credentials are not allowed this, or the provider refuses this request ' +
+      `(a quota, a plan). ${failed.body ? `It says: ${failed.body}.` : 'It does not say which.'}`
+    );
+  },
+  UnexpectedResponse: () => 'The answer did not come from the provider’s service: is its base URL right?',
+  Rejected: ({ message }) => `The provider refuses it: ${message}.`,
+  NotSent: () => 'The provider could not be reached, again and again; nothing was sent.',
+  TokenUnreadable: () => 'Our own token for the provider could not be read, again and again; nothing was sent.',
+  RateLimited: () => 'The provider keeps asking us to slow down.',
+  NotYet: ({ message }) => `The provider does not take it yet: ${message}.`,
+  // What was answered is said: it may be a refusal in words that nobody here knows.
+  UnknownOutcome: ({ message, status }) =>
+    status === undefined
+      ? 'The provider did not answer, again and again.'
+      : `Whether the provider has done it is not known: ${message}.`,
+  JournalUnavailable: ({ message }) =>
+    `Our own journal fails, not the provider: ${message}. Nothing is sent without it.`,
+  JournalUnreadable: ({ message }) => `Our own journal fails, not the provider: ${message}.`,
+  JournalRestored: ({ message }) =>
+    `Our own journal was restored or replaced: ${message}. Have docs/journal.md followed first (\`order-saga journal restored\`).`,
+  TemporalUnavailable: ({ message }) => `Temporal fails, not the provider: ${message}.`,
+  StoodStill: ({ message }) => `Our own worker stood still before it could send, again and again: ${message}.`,
+  WorkerLost: () => 'Our own workers were lost in the middle of it, again and again.',
+  NotVisibleYet: ({ message }) => `The provider’s own list does not show it: ${message}.`,
+  SecretMissing: ({ message }) => `Our own secret cannot be read: ${message}.`,
+  UnderWay: ({ message }) => `Our own earlier call may still be in flight: ${message}.`,
+  StateChanged: ({ message }) => `Our own run goes by what is not so any more, again and again: ${message}.`,
+  Ordered: ({ message }) => `An order has it, or may: ${message}.`,
+  DeadlinePassed: ({ message }) => `The request’s time is over: ${message}.`,
+  QuoteAged: ({ message }) => `Our own quote is too old: ${message}.`,
+  OrderCancelled: ({ message }) => `The provider has cancelled it: ${message}.`,
+  NeedsApproval: ({ message }) => `A person has to say yes first: ${message}.`,
+};
 
 /** A refusal shows so many of the steps; `progress` has them all. */
 const stepsToldMax = 20;
@@ -213,12 +193,7 @@ function wrongSteps(decision: Decision, waiting: readonly string[]): string | un
 }
 
 /** Something is to be put right before these are tried again. */
-const fixedFirst: CallFailure['failure'][] = [
-  'Unauthorized',
-  'UnexpectedResponse',
-  'JournalUnreadable',
-  'JournalRestored',
-];
+const fixedFirst: CallFailureName[] = ['Unauthorized', 'UnexpectedResponse', 'JournalUnreadable', 'JournalRestored'];
 
 function advice({ failure }: CallFailure, ways: Ways, markable: boolean): string {
   const { undoing, skippable, refusable, correction } = ways;

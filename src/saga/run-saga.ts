@@ -98,7 +98,8 @@ export async function runSaga<W extends WorkflowName, P = never>(
       const story = storyOf(saga, request, { planTypesMore, ...known });
       run.story = story;
       saga.pivot = story.pivot;
-      saga.humanDecisions.undoes = () => describeUndo(saga, story);
+      const undone = () => story.undoes?.() ?? 'Nothing has to be undone by this run.';
+      saga.humanDecisions.undoes = () => (saga.isPlaced ? 'What was placed stays, and is paid for.' : undone());
       return story;
     };
     const { other, pivot, finish } = make({ corrections: [] });
@@ -212,12 +213,6 @@ async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
 async function askToBeginAgain({ humanDecisions }: Saga, { step, failure }: StateChanged): Promise<void> {
   step.end('stuck', failure.message);
   await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
-}
-
-/** What its end without success would undo. */
-function describeUndo({ isPlaced }: Saga, { undoes }: AnyStory): string {
-  if (isPlaced) return 'What was placed stays, and is paid for.';
-  return undoes?.() ?? 'Nothing has to be undone by this run.';
 }
 
 /** A saga looks this often before its end, where another run begins in between. */
@@ -343,31 +338,28 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
   const { resource, looksAgain } = saga.journal;
   const { outcome } = ending.report;
   const step = saga.unlistedStep('write-ending', 'Write the ending into the journal');
-  const written = await saga.one(
-    {
-      step,
-      act: async ({ retry }) => {
-        const told = notices.withEnd(endSaid(progress, outcome, ending.ended));
-        const asked = {
-          outcome,
-          report: ending,
-          isReset: isReset(),
-          ...definedOnly({ resource }),
-          ...(known === 'something' ? { keepOpen: true } : {}),
-          ...told,
-          retry,
-        };
-        const title = 'write the ending into the journal';
-        const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
-        const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
-        const written = heard ?? (await activities(title).writeEnding(asked));
-        if (written.how === 'ended') throw new EndedBefore(written);
-        if (written.how === 'written' && written.isTold) notices.told(told);
-        if (written.how === 'later' && looksAgain) throw new LookAgain();
-      },
+  const written = await saga.one({
+    step,
+    act: async ({ retry }) => {
+      const told = notices.withEnd(endSaid(progress, outcome, ending.ended));
+      const asked = {
+        outcome,
+        report: ending,
+        isReset: isReset(),
+        ...definedOnly({ resource }),
+        ...(known === 'something' ? { keepOpen: true } : {}),
+        ...told,
+        retry,
+      };
+      const title = 'write the ending into the journal';
+      const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
+      const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
+      const written = heard ?? (await activities(title).writeEnding(asked));
+      if (written.how === 'ended') throw new EndedBefore(written);
+      if (written.how === 'written' && written.isTold) notices.told(told);
+      if (written.how === 'later' && looksAgain) throw new LookAgain();
     },
-    { refusal: 'ask', skippable: true },
-  );
+  });
   return !written.skipped;
 }
 
@@ -387,7 +379,6 @@ function endSaid({ leftovers }: Progress, outcome: EndSaid['outcome'], ended: En
   return { outcome, ended, state: outcome, leftovers: kinds };
 }
 
-/** All that was asked for is there, and nothing else. */
 function isWhole({ skipped, leftovers }: Progress): boolean {
   return outcomeOfEnd({ stands: true, storyFinished: true, skipped, leftovers }) === 'done';
 }

@@ -14,8 +14,8 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
-import type { Placement } from '../domain/effects';
 import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
+import type { Placement } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
@@ -45,6 +45,9 @@ export interface PivotStep {
 /** Says that the provider has cancelled what was placed. */
 type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
 
+/** A person is asked about it, and may go on without it. */
+const mayBeLeftOut: FailurePolicy = { refusal: 'ask', skippable: true };
+
 export const lookTitle = 'Look into the journal for what was placed';
 
 export class Saga {
@@ -53,7 +56,6 @@ export class Saga {
   readonly cart = new CartMemory();
   /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
   readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
-  /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
   /** What a person has agreed to that stood against the pivot. */
   readonly approved: Concern[] = [];
@@ -61,7 +63,6 @@ export class Saga {
   isCancelled = false;
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
-  /** The step that cannot be undone, where the story has one. */
   pivot?: PivotStep | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
@@ -79,11 +80,10 @@ export class Saga {
   }
 
   unlistedStep(id: string, title: string): Step {
-    return this.progress.unlistedStep(id, title);
+    return this.progress.step(id, title, true);
   }
 
-  /** Runs one step; see {@link together}. */
-  async one<T>(spec: StepSpec<T>, policy: FailurePolicy): Promise<StepOutcome<T>> {
+  async one<T>(spec: StepSpec<T>, policy = mayBeLeftOut): Promise<StepOutcome<T>> {
     const [outcome] = await this.together([spec], policy);
     if (outcome === undefined) throw new Error('one spec has one outcome');
     return outcome;
@@ -104,7 +104,7 @@ export class Saga {
    * @throws StateChanged where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
-  async together<T>(specs: readonly StepSpec<T>[], policy: FailurePolicy): Promise<StepOutcome<T>[]> {
+  async together<T>(specs: readonly StepSpec<T>[], policy = mayBeLeftOut): Promise<StepOutcome<T>[]> {
     const outcomes = await new StepRunner<T>(this, policy).through(specs);
     // A story whose pivot was its last call is through, cancelled or not.
     if (!specs.some(({ pivot }) => pivot)) throwIfCancelled();
@@ -116,7 +116,7 @@ export class Saga {
    * then a leftover. To be run in a scope that cannot be cancelled.
    */
   async undo(undos: readonly Undo[]): Promise<void> {
-    await this.together(undos, { refusal: 'ask', skippable: true, undoing: true });
+    await this.together(undos, { ...mayBeLeftOut, undoing: true });
   }
 
   /** What cannot be undone. */

@@ -20,7 +20,6 @@ export interface StepSpec<T> extends Pick<AttemptOptions, 'step' | 'inFlight' | 
   pivot?: PivotWays<T>;
 }
 
-/** How to undo what a step did. */
 export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftover'>>;
 
 /**
@@ -29,7 +28,6 @@ export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftove
  * cart item's id).
  */
 export interface ByHand<T> {
-  /** What the step comes to then. */
   counts: () => T;
   /** The call that need not be made any more, for the journal; absent where the step only looks. */
   call?: (step: string) => EffectCall;
@@ -46,7 +44,6 @@ export interface PivotWays<T> {
 export interface FailurePolicy {
   /** How a provider's refusal ends the saga; `ask`: past the point of no return, a person is asked instead. */
   refusal: SagaFailureName | 'ask';
-  /** True where the step can be left out. */
   skippable?: boolean;
   /** True where it is left out when the history has no room to wait on, though nobody may leave it out by themselves. */
   skippedWhenFull?: boolean;

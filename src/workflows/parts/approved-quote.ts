@@ -38,7 +38,6 @@ interface Approved {
 }
 
 export class ApprovedQuote {
-  /** That was agreed to. */
   quote: Quote | undefined;
   private approved: Approved | undefined;
   /** When the quote becomes too old for the pivot, in milliseconds since 1970. */

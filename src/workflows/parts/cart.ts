@@ -1,14 +1,17 @@
-/** The cart of one order: each item is added once, and again after each correction of it. */
+/**
+ * The cart of one order: each item is added once, and again after each correction of it. Items are deleted as the journal
+ * has them, each in a step of its own, or reported.
+ */
 import { ActivityFailure, CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type { Standing } from '../../activities/journal';
+import type { OpenItem } from '../../domain/effects';
 import type { CallFailure } from '../../domain/failures';
 import type { SentSecrets } from '../../domain/secrets';
 import { activities } from '../../saga/activities';
 import { failureOf } from '../../saga/attempts';
 import type { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
-import type { StepSpec } from '../../saga/steps';
-import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, undoItems, untold } from './cart-items';
+import type { StepSpec, Undo } from '../../saga/steps';
 import type { Purchase } from './purchase';
 
 export class Cart {
@@ -22,12 +25,10 @@ export class Cart {
     private readonly purchase: Purchase,
   ) {}
 
-  /** In the order of the request. */
   get itemIds(): number[] {
     return this.numbers.flatMap((number) => this.ids.get(number) ?? []);
   }
 
-  /** Adds the missing items. */
   async fill(): Promise<void> {
     const { saga, purchase } = this;
     const corrections = purchase.correctionsOfItems(this);
@@ -85,13 +86,10 @@ export class Cart {
   async deleteStrays(): Promise<number[]> {
     const { saga } = this;
     if (!saga.journal.inDoubt) return [];
-    const looked = await saga.one(
-      {
-        step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
-        act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.cart.items }),
-      },
-      { refusal: 'ask', skippable: true },
-    );
+    const looked = await saga.one({
+      step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
+      act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.cart.items }),
+    });
     if (looked.skipped) {
       reportDoubtfulAdds(saga, this.perhapsAdded);
       return [];
@@ -187,3 +185,77 @@ export class Cart {
 }
 
 const stepId = (number: number) => `add-cart-item-${number}`;
+
+/** @returns the ids that were deleted; one that was left behind or left alone becomes a leftover */
+export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promise<number[]> {
+  const outcomes = await saga.together(items.map((item) => deleting(saga, item, deleteStep(saga, item), 'unknown')));
+  items.forEach(({ cartItemId }, index) => {
+    const outcome = outcomes[index];
+    if (!outcome?.skipped) return;
+    const why = outcome.leftAlone ?? 'a person left it behind';
+    saga.progress.leave({ kind: 'cart-item', cartItemId, why });
+  });
+  return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
+}
+
+/** @param own what this run has added is undone in the step that added it */
+export async function undoItems(
+  saga: Saga,
+  items: readonly OpenItem[],
+  secrets: SentSecrets,
+  { own }: { own: boolean },
+): Promise<void> {
+  const steps = new Set<string>();
+  await saga.undo(
+    items.map((item) => {
+      const added = own && !steps.has(item.step) ? saga.progress.find(item.step) : undefined;
+      steps.add(item.step);
+      return deleting(saga, item, added?.status === 'done' ? added : deleteStep(saga, item), secrets);
+    }),
+  );
+}
+
+function deleteStep(saga: Saga, { cartItemId }: OpenItem): Step {
+  return saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
+}
+
+function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Step, secrets: SentSecrets): Undo {
+  return {
+    step,
+    title: `Delete cart item ${cartItemId}`,
+    act: async (asked) => {
+      const { deleteCartItem } = activities(`delete cart item ${cartItemId}`);
+      const deleted = await deleteCartItem({ ...asked, step: addedIn, cartItemId, secrets });
+      saga.cart.delete(cartItemId);
+      return deleted;
+    },
+    byHand: {
+      counts: () => {
+        saga.cart.delete(cartItemId);
+      },
+      call: () => ({ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }),
+    },
+    leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
+  };
+}
+
+export function untold({ progress }: Saga, items: readonly OpenItem[]): OpenItem[] {
+  const reported = new Set(progress.leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
+  return items.filter(({ cartItemId }) => !reported.has(cartItemId));
+}
+
+export function reportPerhapsOrdered(saga: Saga, items: readonly OpenItem[]): void {
+  const why = 'it may belong to an order, and nobody knows whether that order was placed';
+  for (const { cartItemId } of items) saga.leaveAlone({ kind: 'cart-item', cartItemId, why });
+}
+
+/** Reports one leftover for each call: two calls for one item may have added two. None is reported twice. */
+export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void {
+  const why = 'a call to add it ended without an answer; look into the cart for an item of unknown id';
+  const { leftovers } = saga.progress;
+  const reported = leftovers.flatMap((left) => (left.kind === 'cart-item-unknown' ? [left.item] : []));
+  for (const item of numbers) {
+    if (reported.includes(item)) reported.splice(reported.indexOf(item), 1);
+    else saga.progress.leave({ kind: 'cart-item-unknown', item, why });
+  }
+}

@@ -6,7 +6,8 @@
  *   back       the same, of the set of before
  * ```
  *
- * Assigning comes first, in both directions: the server never has fewer firewalls than before or after.
+ * Assigning comes first, in both directions: the server never has fewer firewalls than before or after. What other runs
+ * of the saga have changed of it, and left, is reported.
  */
 import type { EffectContext } from '../../activities/effect';
 import type { Changed, FirewallList, ListFirewalls, Shown } from '../../activities/firewalls';
@@ -15,9 +16,9 @@ import type { CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/leftovers';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { activities } from '../../saga/activities';
-import { failureOf, learn } from '../../saga/attempts';
+import { attempt, failureOf, learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/ends';
-import type { Step } from '../../saga/progress';
+import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
 import { seenByHand, tellFailedLook, unverified } from './protect-servers';
 
@@ -60,23 +61,23 @@ export class FirewallChange {
   }
 
   async make(): Promise<void> {
-    const { saga, assigning, unassigning, assign, unassign } = this;
-    const said = { byHand: false };
-    if (assign.length > 0) {
-      const counts = () => {
-        said.byHand = true;
-        return {};
-      };
-      const byHand = { counts, call: this.callByHand('mutate', 'assignFirewalls', assign) };
-      const act = (asked: EffectContext) => this.change('assignFirewalls', assigning, asked);
-      await saga.one({ step: assigning, act, byHand }, refused);
-    }
-    if (unassign.length > 0) {
-      if (said.byHand) await this.lookForThoseByHand();
-      const byHand = { counts: () => ({}), call: this.callByHand('mutate', 'unassignFirewalls', unassign) };
-      const act = (asked: EffectContext) => this.change('unassignFirewalls', unassigning, asked);
-      await saga.one({ step: unassigning, act, byHand }, refused);
-    }
+    const isByHand = await this.send('assignFirewalls');
+    if (isByHand && this.unassign.length > 0) await this.lookForThoseByHand();
+    await this.send('unassignFirewalls');
+  }
+
+  /** @returns whether a person has done it instead */
+  private async send(how: How): Promise<boolean> {
+    const { step, firewalls } = this.partOf(how);
+    let isByHand = false;
+    if (firewalls.length === 0) return isByHand;
+    const counts = () => {
+      isByHand = true;
+      return {};
+    };
+    const byHand = { counts, call: this.callByHand('mutate', how, firewalls) };
+    await this.saga.one({ step, act: (asked: EffectContext) => this.change(how, asked), byHand }, refused);
+    return isByHand;
   }
 
   /** @returns what is assigned then, as far as anybody knows */
@@ -84,30 +85,27 @@ export class FirewallChange {
     const { saga, verifying, before = [], assign, unassign, vmObjectId } = this;
     /** What the list lacked, and still showed, when it was last read. */
     let denied: Denied = {};
-    const outcome = await saga.one<FirewallList | typeof seenByHand>(
-      {
-        step: verifying,
-        act: async ({ retry }) => {
-          const { list, failed, by } = this.looked ?? {};
-          this.looked = undefined;
-          if (by) tellFailedLook(by, failed);
-          try {
-            return list ?? (await this.list({ ...this.shows, after: 'undoing' }, retry));
-          } catch (error) {
-            const failure = failureOf(error);
-            if (failure?.failure === 'NotVisibleYet') denied = failure;
-            throw error;
-          }
-        },
-        byHand: {
-          counts: () => {
-            denied = {};
-            return seenByHand;
-          },
+    const outcome = await saga.one<FirewallList | typeof seenByHand>({
+      step: verifying,
+      act: async ({ retry }) => {
+        const { list, failed, by } = this.looked ?? {};
+        this.looked = undefined;
+        if (by) tellFailedLook(by, failed);
+        try {
+          return list ?? (await this.list({ ...this.shows, after: 'undoing' }, retry));
+        } catch (error) {
+          const failure = failureOf(error);
+          if (failure?.failure === 'NotVisibleYet') denied = failure;
+          throw error;
+        }
+      },
+      byHand: {
+        counts: () => {
+          denied = {};
+          return seenByHand;
         },
       },
-      { refusal: 'ask', skippable: true },
-    );
+    });
     const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
     const after = list && readable(list);
     if (after !== undefined) return { firewalls: after, verified: true };
@@ -197,10 +195,16 @@ export class FirewallChange {
     return this.request.vmObjectId;
   }
 
-  private async change(how: How, by: Step, asked: EffectContext): Promise<Effected<Changed>> {
+  private partOf(how: How): { step: Step; firewalls: number[] } {
+    return how === 'assignFirewalls'
+      ? { step: this.assigning, firewalls: this.assign }
+      : { step: this.unassigning, firewalls: this.unassign };
+  }
+
+  private async change(how: How, asked: EffectContext): Promise<Effected<Changed>> {
     const { saga, vmObjectId, before } = this;
     const isAssigning = how === 'assignFirewalls';
-    const firewalls = isAssigning ? this.assign : this.unassign;
+    const { step: by, firewalls } = this.partOf(how);
     for (const id of firewalls) saga.changed[isAssigning ? 'assigned' : 'unassigned'].add(id);
     const isLast = !isAssigning || this.unassign.length === 0;
     const changed = await activities(isAssigning ? 'assign firewalls' : 'unassign firewalls')[how]({
@@ -285,4 +289,52 @@ function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, n
       const why = `the provider’s list ${what} them; a person left it out: ${note}`;
       return { kind: 'firewalls', vmObjectId, firewalls, why };
     });
+}
+
+/**
+ * This run takes the changes of an earlier run for the state before, and does not undo them: others may rely on them by
+ * now. It reports them where the server still shows them, or where the list cannot be read; and its own of before a
+ * journal was restored. Where the journal cannot be read, it reports what the request may have changed.
+ */
+export async function reportOthers(
+  saga: Saga,
+  { vmObjectId, exactly, assign = [], unassign = [] }: SetFirewallsRequest,
+): Promise<void> {
+  const { progress, journal } = saga;
+  if (!journal.isOwn && !journal.inDoubt) return;
+  const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
+  const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
+  const step = saga.unlistedStep('read-changed', 'Look into the journal for what other runs have changed');
+  const changed = await saga.one({
+    step,
+    act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, ...journal.toCompare, retry }),
+  });
+  if (changed.skipped) {
+    const firewalls = unreported(exactly ?? [...assign, ...unassign]);
+    if (firewalls.length === 0 && exactly === undefined) return;
+    const others = exactly === undefined ? '' : ', and others perhaps unassigned';
+    const why = `perhaps changed by another run of this saga${others}: the journal could not be read, and a person went on without it`;
+    progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
+    return;
+  }
+  journal.heard(changed.value);
+  // The journal may have lost what this run did before it began again.
+  const known = [changed.value, ...(journal.wasRestored ? [saga.changed] : [])];
+  const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
+  const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
+  if (assigned.length + unassigned.length === 0) return;
+  const looking = new Step('list-left', 'List the firewalls that are left');
+  const looked = await attempt({ step: looking, journal, undoing: true }, ({ retry }) =>
+    activities('list firewalls').listFirewalls({ vmObjectId, after: 'changes', retry }),
+  );
+  const now = looked.ok ? readable(looked.value) : undefined;
+  const leave = (firewalls: number[], what: string) => {
+    const by = journal.wasRestored ? 'this saga, perhaps before the journal was restored' : 'another run of this saga';
+    const why = `${now ? '' : 'perhaps '}${what} by ${by}, and not undone`;
+    if (firewalls.length > 0) progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
+  };
+  const there = assigned.filter((id) => now?.includes(id) !== false);
+  const gone = unassigned.filter((id) => now?.includes(id) !== true);
+  leave(there, 'assigned');
+  leave(gone, 'unassigned');
 }

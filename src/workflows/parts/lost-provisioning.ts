@@ -5,7 +5,7 @@ import { activities } from '../../saga/activities';
 import { askAboutPlacement, untilSettled } from '../../saga/doubt';
 import { SagaFailed } from '../../saga/ends';
 import type { Saga } from '../../saga/saga';
-import { reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart-items';
+import { reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart';
 import { lookAtAssigned } from './protect-servers';
 
 export class LostProvisioning {

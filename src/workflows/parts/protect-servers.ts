@@ -18,7 +18,7 @@ import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
 import type { Correction } from '../../saga/questions';
 import type { StepOutcome, StepSpec } from '../../saga/steps';
-import { idsAmong, knownIds } from './find-servers';
+import { idsAmong, knownIds } from './order';
 import type { Purchase } from './purchase';
 import type { SecretsSent } from './secrets-sent';
 
@@ -38,7 +38,6 @@ interface Protected {
   lacks?: number[];
   /** The provider's list cannot be read. */
   isUnverified?: boolean;
-  /** The note of the person who skipped it. */
   note?: string;
 }
 
@@ -168,7 +167,6 @@ export class Protection {
           },
         },
       })),
-      { refusal: 'ask', skippable: true },
     );
     return servers.map((server) => {
       const outcome = outcomes[assigned.indexOf(server)];

@@ -15,7 +15,7 @@
 import type { ResultOf } from '../../domain/results';
 import { runSaga } from '../../saga/run-saga';
 import type { StoryOf } from '../../saga/story';
-import { deleteItems } from '../parts/cart-items';
+import { deleteItems } from '../parts/cart';
 import { LostProvisioning } from '../parts/lost-provisioning';
 
 export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {

@@ -17,8 +17,7 @@ import type { ResultOf } from '../../domain/results';
 import { runSaga } from '../../saga/run-saga';
 import type { StoryOf } from '../../saga/story';
 import { Cart } from '../parts/cart';
-import { findServers } from '../parts/find-servers';
-import { ordering, orderOf } from '../parts/ordering';
+import { findServers, ordering, orderOf } from '../parts/order';
 import { Protection } from '../parts/protect-servers';
 import { Purchase } from '../parts/purchase';
 

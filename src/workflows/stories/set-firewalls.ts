@@ -13,8 +13,7 @@ import type { ResultOf } from '../../domain/results';
 import { activities } from '../../saga/activities';
 import { runSaga } from '../../saga/run-saga';
 import type { StoryOf } from '../../saga/story';
-import { reportOthers } from '../parts/changed-before';
-import { FirewallChange, readable } from '../parts/firewall-change';
+import { FirewallChange, readable, reportOthers } from '../parts/firewall-change';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   return runSaga('setFirewalls', input, changing);

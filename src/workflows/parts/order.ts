@@ -1,24 +1,64 @@
-/**
- * Finds the object ids of the servers that an order brought. The answers in the provider's document name none, so they
- * come from the first source that knows them.
- */
+/** The order itself: how it is sent, found again, and corrected; and the object ids of the servers that it brought. */
 import type { Standing } from '../../activities/journal';
 import type { PlacedOrder } from '../../activities/orders';
 import { choicesOf } from '../../domain/answers';
 import { definedOnly } from '../../domain/defined-only';
 import type { Placement } from '../../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-types';
+import { cutWell } from '../../domain/markdown';
 import type { ProvisionServersRequest } from '../../domain/requests';
 import type { Leftover } from '../../domain/leftovers';
 import { activities } from '../../saga/activities';
 import { attempt } from '../../saga/attempts';
 import type { Confirming } from '../../saga/doubt';
-import type { Looked } from '../../saga/pivot';
+import type { Looked, Pivot } from '../../saga/pivot';
 import type { Saga } from '../../saga/saga';
+import type { Cart } from './cart';
 import type { Purchase } from './purchase';
 
+export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<PlacedOrder> {
+  const { secrets } = purchase;
+  return {
+    get step() {
+      return saga.step('place-order', 'Place the order');
+    },
+    noun: 'the order',
+    known: (placed) => ({ order: orderOf(placed) }),
+    note: () => {
+      const { account, label } = purchase.request;
+      return {
+        foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${cutWell(label, 60)}”`}`,
+      };
+    },
+    act: (asked) => {
+      const { account, currency, label, payment_type, firewalls, vmObjectIds } = purchase.request;
+      return activities('place the order').placeOrder({
+        order: { account, cartItems: cart.itemIds, ...definedOnly({ currency, label, payment_type }) },
+        ...definedOnly({ firewalls, vmObjectIds }),
+        noServers: purchase.ordered.most === 0,
+        ...secrets.withThePivot,
+        ...asked,
+      });
+    },
+    refusal: 'OrderRejected',
+    approval: purchase.request.approval,
+    corrections: purchase.correctionsOfOrder(cart),
+    timesCorrected: () => purchase.timesCorrected,
+    look: () => searchDirectory(saga, purchase, { settles: true }),
+    get confirming() {
+      return confirmingServers(purchase.ordered);
+    },
+  };
+}
+
+/** The provider's answer; null where the order is known without one. */
+export function orderOf(placed: Placement<PlacedOrder>): unknown {
+  return placed.how === 'answered' ? placed.value.order : null;
+}
+
 /**
- * The sources, in this order: the order's response, or the person who confirmed it; the request; the server directory;
+ * The answers in the provider's document name no object ids, so they come from the first source that knows them, in this
+ * order: the order's response, or the person who confirmed it; the request; the server directory;
  * a person, who is also asked where the first two differ. Without firewalls the ids are not needed, and nobody is
  * asked.
  */
@@ -143,7 +183,6 @@ export function confirmingServers(expected: ServersOrdered): Confirming | undefi
   };
 }
 
-/** A sentence where the number of ids does not fit the order. */
 function miscounted(vmObjectIds: readonly number[], servers: ServersOrdered): string | undefined {
   if (fits(vmObjectIds.length, servers)) return undefined;
   return `vmObjectIds: names ${vmObjectIds.length} servers, but ${countOf(servers)} were ordered`;
@@ -168,19 +207,15 @@ export function knownIds(
   placement: Placement<unknown> | undefined,
   expected: ServersOrdered,
 ): number[] | undefined {
-  const learnt = progress.known['vmObjectIds'] as number[] | undefined;
-  if (learnt !== undefined && fits(learnt.length, expected)) return learnt;
-  const placed = placedIds(placement, expected);
-  const asked = vmObjectIds !== undefined && fits(vmObjectIds.length, expected) ? vmObjectIds : undefined;
+  const fitting = (ids: number[] | undefined) => (ids && fits(ids.length, expected) ? ids : undefined);
+  const learnt = fitting(progress.known['vmObjectIds'] as number[] | undefined);
+  if (learnt) return learnt;
+  const placed = fitting(idsNamed(placement));
+  const asked = fitting(vmObjectIds);
   return placed && asked && !isSame(placed, asked) ? undefined : (placed ?? asked);
 }
 
 /** The ids in the provider's answer, or those that the directory or a person named. */
-function placedIds(placement: Placement<unknown> | undefined, expected: ServersOrdered): number[] | undefined {
-  const ids = idsNamed(placement);
-  return ids !== undefined && fits(ids.length, expected) ? ids : undefined;
-}
-
 function idsNamed(placement: Placement<unknown> | undefined): number[] | undefined {
   return placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
 }
