@@ -1,11 +1,11 @@
 /**
- * Answers that never end, come a byte at a time, promise other lengths than they have, or bring along an answer to a
- * question that was not asked yet: how much is read of them, and whose they are.
+ * Answers that never end, promise other lengths than they have, or bring along an answer to a question that was not asked
+ * yet: how much is read of them, and whose they are.
  */
 import type { Socket } from 'node:net';
 import { itInWays } from '../../support/left-out';
 import { closeAll, createClient, httpText, onRequest, serveRaw } from '../../support/stand-in';
-import { bombs, changeQuote } from './answers';
+import { bombs } from './answers';
 import { calls } from './calls';
 import { nameOf, verdictOn } from './verdict';
 
@@ -77,24 +77,6 @@ async function pour(socket: Socket, begin: string, repeat: string, pushed: { byt
   }
 }
 
-itInWays.each([
-  ['the head', 'HTTP/1.1 200 OK\r\nx: ', 'y'],
-  ['the body', `${ok}\r\n`, ' '],
-  ['a refusal’s body', 'HTTP/1.1 422 No\r\n\r\n', ' '],
-])('%s that drips without end is left after the whole call’s time', async (_, begin, drop) => {
-  const { url } = await serveRaw((socket) =>
-    onRequest(socket, () => {
-      socket.write(begin);
-      const drip = setInterval(() => socket.write(drop), 20);
-      socket.on('close', () => clearInterval(drip));
-    }),
-  );
-  const client = createClient(url, { totalTimeoutMs: 3_000 });
-  const verdicts = await Promise.all(calls.map((call) => verdictOn(client, call)));
-  const expected = begin.includes('422') ? 'Rejected' : 'UnknownOutcome';
-  expect(verdicts.map(nameOf)).toEqual(calls.map(() => expected));
-});
-
 async function isNotUnpacked(encoding: string, packed: Buffer): Promise<void> {
   const head = (status: string) => `HTTP/1.1 ${status}\r\ncontent-encoding: ${encoding}\r\n`;
   const answer = (status: string) =>
@@ -140,28 +122,6 @@ test.each(framings)('%s is no answer', async (_, wire) => {
   const client = createClient(url, limits);
   for (const call of calls) {
     expect([call.name, nameOf(await verdictOn(client, call))]).toEqual([call.name, 'UnknownOutcome']);
-  }
-});
-
-const small = JSON.stringify({ 0: 4711, data: { code: 200 }, ...changeQuote });
-const cuts = httpText(small).length;
-
-itInWays.each(['200 OK', '422 No'])(`an answer of %s is closed at each of its ${cuts} bytes`, async (status) => {
-  const wire = httpText(small, { status });
-  const headEnd = wire.indexOf('\r\n\r\n') + 4;
-  let at = 0;
-  const { url } = await serveRaw((socket) =>
-    onRequest(socket, () => socket.write(wire.slice(0, at), () => (at % 2 ? socket.end() : socket.resetAndDestroy()))),
-  );
-  const client = createClient(url, limits);
-  for (at = 0; at < wire.length; at += 1) {
-    for (const call of [calls[0]!, calls[1]!]) {
-      const name = nameOf(await verdictOn(client, call));
-      // A reset may overtake what was written before it.
-      const mayRefuse = status === '422 No' && at >= headEnd;
-      expect([at, name]).toEqual([at, mayRefuse && name === 'Rejected' ? 'Rejected' : 'UnknownOutcome']);
-      if (mayRefuse && at % 2) expect(name).toBe('Rejected');
-    }
   }
 });
 
