@@ -1,5 +1,7 @@
 /** Starting, and starting again: the same request gives the saga that there is, another one is refused. */
-import { Client } from '@temporalio/client';
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
 import { NoWorkerError, ReferenceTakenError, UnknownReferenceError } from '../../../src/client/errors';
@@ -9,11 +11,11 @@ import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { newKey } from '../../support/codec-calls';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
-import { bareNamespace, type BareNamespace } from './bare-namespace';
+import { Rig, until } from '../../support/rig';
 
 let rig: Rig;
-let bare: BareNamespace;
+/** A namespace that no worker ever comes to: what is started there stands at its first event. */
+let bare: Client;
 beforeAll(async () => {
   [rig, bare] = await Promise.all([Rig.start(), bareNamespace()]);
 });
@@ -149,7 +151,7 @@ it('starts with search attributes and a note, on the task queue that was chosen'
 });
 
 it('says that no worker answers, and loses nothing', async () => {
-  const saga = await bare.sagas.start('switchPlan', switchRequest());
+  const saga = await new OrderSagaClient(bare).start('switchPlan', switchRequest());
   await expect(saga.progress({ withinMs: 200 })).rejects.toBeInstanceOf(NoWorkerError);
   expect((await saga.describe()).status.name).toBe('RUNNING');
 });
@@ -157,14 +159,14 @@ it('says that no worker answers, and loses nothing', async () => {
 describe('a first request that cannot be read', () => {
   it('is never taken for the same one', async () => {
     const request = switchRequest();
-    const { connection, namespace } = bare;
+    const { connection, options } = bare;
     const dataConverter = createDataConverter(parsePayloadKeys(`k1:${newKey()}`));
-    const sealed = new OrderSagaClient(new Client({ connection, namespace, dataConverter }));
+    const sealed = new OrderSagaClient(new Client({ connection, namespace: options.namespace, dataConverter }));
     await sealed.switch(request);
     // With the key it is the same; without it, nobody can tell.
     expect((await sealed.switch(request)).existing).toBe(true);
     expect((await refusalOf(sealed.switch({ ...request, plan_id: 22 }))).fields).toEqual(['plan_id']);
-    const refusal = await refusalOf(bare.sagas.switch(request));
+    const refusal = await refusalOf(new OrderSagaClient(bare).switch(request));
     expect(refusal.fields).toEqual([]);
     expect(refusal.message).toContain('cannot be decoded');
   });
@@ -172,8 +174,22 @@ describe('a first request that cannot be read', () => {
   it('of another workflow type is refused', async () => {
     const request = switchRequest();
     const workflowId = workflowIdOf('switchPlan', request.reference);
-    await bare.temporal.workflow.start('somethingElse', { taskQueue: 'order-saga', workflowId, args: [request] });
-    expect((await refusalOf(bare.sagas.switch(request))).unreadable).toContain('another workflow type');
-    await expect(bare.sagas.get(request.reference)).rejects.toBeInstanceOf(UnknownReferenceError);
+    await bare.workflow.start('somethingElse', { taskQueue: 'order-saga', workflowId, args: [request] });
+    expect((await refusalOf(new OrderSagaClient(bare).switch(request))).unreadable).toContain('another workflow type');
+    await expect(new OrderSagaClient(bare).get(request.reference)).rejects.toBeInstanceOf(UnknownReferenceError);
   });
 });
+
+async function bareNamespace(): Promise<Client> {
+  const connection = await Connection.connect({ address: process.env['ORDER_SAGA_TEST_TEMPORAL_ADDRESS'] ?? '' });
+  const namespace = `bare-${randomUUID()}`;
+  const { workflowService } = connection;
+  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('24 hours') });
+  await until(() =>
+    workflowService.listWorkflowExecutions({ namespace }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return new Client({ connection, namespace });
+}

@@ -1,5 +1,8 @@
 /** Many at once: other calls of the same worker, other workers, other processes. One of them may send. */
+import { fork, type ChildProcess, type ForkOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import { restored } from '../../../src/journal/confirm-restore';
@@ -8,7 +11,7 @@ import { effectsOf } from '../../../src/journal/rows';
 import { said } from '../../support/operator';
 import { describeEachDatabase, inFiles } from './databases';
 import { add, inFlightMs, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
-import { Tellers } from './tellers';
+import type { Task, Told } from './teller';
 
 const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
 const rounds = Array.from({ length: 15 }, (_, round) => round);
@@ -119,21 +122,25 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
 
 describe('a file, by processes of their own', () => {
   const { place: somewhere } = inFiles();
-  let tellers: Tellers;
+  let tellers: ChildProcess[];
+  const answers = () => Promise.all(tellers.map(async (one) => (await once(one, 'message'))[0] as Told));
   beforeAll(async () => {
-    tellers = await Tellers.start(4);
+    const options: ForkOptions = { execArgv: ['--import', 'tsx'], stdio: 'inherit' };
+    tellers = Array.from({ length: 4 }, () => fork(join(__dirname, 'teller.ts'), [], options));
+    await answers();
   });
   afterAll(async () => {
-    await tellers.stop();
+    for (const one of tellers) one.disconnect();
+    await Promise.all(tellers.map((one) => once(one, 'exit')));
   });
 
   it('a new file is opened and used by all of them at once', async () => {
     for (let round = 0; round < 4; round += 1) {
       const address = await somewhere();
       const key = { workflow: 'switchPlan', reference: 'the-same' } as const;
-      const told = await tellers.perform(() => ({ ...address, mean: { key, call: place(), run: randomUUID() } }));
-      const meant = told.map((one) => ('meant' in one ? one.meant?.how : one));
-      expect(meant.sort()).toEqual(['send', 'under-way', 'under-way', 'under-way']);
+      const told = answers();
+      for (const one of tellers) one.send({ ...address, key, call: place(), run: randomUUID() } satisfies Task);
+      expect((await told).sort()).toEqual(['send', 'under-way', 'under-way', 'under-way']);
     }
   });
 });

@@ -2,23 +2,14 @@
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { openCartItems } from '../../../sandbox/sentences';
-import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
+import { Sandbox } from '../../../sandbox/server';
 
-const running: Sandbox[] = [];
-afterEach(() => Promise.all(running.splice(0).map((sandbox) => sandbox.close())));
-
-async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
-  const sandbox = await Sandbox.start(options);
-  running.push(sandbox);
-  return sandbox;
-}
-
-const post = (sandbox: Sandbox, path: string, body: unknown) =>
-  fetch(sandbox.url + path, { method: 'POST', body: JSON.stringify(body), redirect: 'manual' });
-
-const cloudServer = { billing_cycle: 1, plan_id: 17, plan_type: 'cloud_servers_standard' };
-const add = (sandbox: Sandbox) =>
-  post(sandbox, '/order/add-to-cart', { ...cloudServer, password: 'correct horse', os_template_id: 3 });
+const item = {
+  ...{ billing_cycle: 1, plan_id: 17, plan_type: 'cloud_servers_standard' },
+  ...{ password: 'correct horse', os_template_id: 3 },
+};
+const add = ({ url }: Sandbox) =>
+  fetch(`${url}/order/add-to-cart`, { method: 'POST', body: JSON.stringify(item), redirect: 'manual' });
 
 /** What is answered: a status and a body, or 'broken' where the connection was. */
 const answerOf = (sent: Promise<Response>) =>
@@ -50,7 +41,7 @@ test.each<[FaultKind, Partial<FaultSpec>, object | 'broken', effects: 0 | 1]>([
   ['reset-before', {}, 'broken', 0],
   ['reset-after', {}, 'broken', 1],
 ])('%s %j', async (kind, more, answer, effects) => {
-  const sandbox = await startSandbox();
+  const sandbox = await Sandbox.start();
   const faultId = sandbox.faults.add({ endpoint: 'add-cart-item', kind, ...more });
   const answered = await answerOf(add(sandbox));
   if (answer === 'broken') expect(answered).toBe('broken');
@@ -59,4 +50,5 @@ test.each<[FaultKind, Partial<FaultSpec>, object | 'broken', effects: 0 | 1]>([
   expect(sandbox.ledger.faultsStruck).toMatchObject([{ faultId, kind, endpoint: 'add-cart-item' }]);
   // It strikes once: the next call is answered as ever.
   expect((await add(sandbox)).status).toBe(200);
+  await sandbox.close();
 });

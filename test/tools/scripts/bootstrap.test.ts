@@ -50,57 +50,43 @@ function npm(script: string): void {
   );
 }
 
-function alreadyInstalled(content: unknown = installed): void {
-  mkdirSync(join(project, 'node_modules'));
-  json(join('node_modules', '.package-lock.json'), content);
-}
-
 const environment = () => ({ ...process.env, npm_execpath: join(project, 'npm-cli.js') });
-const wasInstalled = () => existsSync(join(project, 'npm-calls'));
 
 function run(...args: string[]) {
   const script = join(project, 'scripts', 'bootstrap.mjs');
   return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', cwd: tmpdir(), env: environment() });
 }
 
-describe('a fresh clone', () => {
-  it('is installed in silence but for one line, and then the command runs', () => {
-    expect(run('installed-command', '--its', 'arguments')).toMatchObject({
-      status: 0,
-      stdout: 'it runs: --its arguments\n',
-      stderr: `${installing}\n`,
-    });
+it('installs a fresh clone in silence but for one line, and then runs the command', () => {
+  expect(run('installed-command', '--its', 'arguments')).toMatchObject({
+    status: 0,
+    stdout: 'it runs: --its arguments\n',
+    stderr: `${installing}\n`,
   });
 });
 
-describe('an installed project', () => {
-  it('on a Node that is too old says so, before anything else', () => {
-    json('package.json', { engines: { node: '>=99.1.0' } });
-    const { status, stderr } = run('echo', 'it runs');
-    expect(status).toBe(1);
-    expect(stderr).toBe(`this needs Node >=99.1.0, and this is Node ${process.versions.node}: install a newer one\n`);
-    expect(wasInstalled()).toBe(false);
-  });
+it('on a Node that is too old says so, before anything else', () => {
+  json('package.json', { engines: { node: '>=99.1.0' } });
+  const { status, stderr } = run('echo', 'it runs');
+  expect(status).toBe(1);
+  expect(stderr).toBe(`this needs Node >=99.1.0, and this is Node ${process.versions.node}: install a newer one\n`);
+  expect(existsSync(join(project, 'npm-calls'))).toBe(false);
 });
 
-describe('the command', () => {
-  beforeEach(() => {
-    alreadyInstalled();
-  });
-
-  it.each(['SIGINT', 'SIGTERM'] as const)('hears %s, and is waited for', async (signal) => {
-    const child = started(`
-      const alive = setInterval(() => {}, 1000);
-      process.on('${signal}', () => { console.log('heard'); clearInterval(alive); process.exitCode = 5; });
-      console.log('ready');
-    `);
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    expect((await lines.next()).value).toBe('ready');
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    expect((await lines.next()).value).toBe('heard');
-    expect(await exited).toEqual([5, null]);
-  });
+it.each(['SIGINT', 'SIGTERM'] as const)('the command hears %s, and is waited for', async (signal) => {
+  mkdirSync(join(project, 'node_modules'));
+  json(join('node_modules', '.package-lock.json'), installed);
+  const child = started(`
+    const alive = setInterval(() => {}, 1000);
+    process.on('${signal}', () => { console.log('heard'); clearInterval(alive); process.exitCode = 5; });
+    console.log('ready');
+  `);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  expect((await lines.next()).value).toBe('ready');
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  expect((await lines.next()).value).toBe('heard');
+  expect(await exited).toEqual([5, null]);
 });
 
 function started(script: string): ChildProcessByStdio<null, Readable, null> {

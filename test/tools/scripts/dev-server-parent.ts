@@ -4,7 +4,6 @@ import { startDevServer } from '../../../scripts/dev-server';
 async function main([cli = '', ending = '']: string[]): Promise<void> {
   const { pid } = await startDevServer({ cli, ui: false });
   process.stdout.write(`${pid}\n`, () => {
-    if (ending === 'exit') process.exit(3);
     if (ending === 'throw') throw new Error('as asked');
     if (ending === 'wait') setInterval(() => undefined, 1_000);
   });

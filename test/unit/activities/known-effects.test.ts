@@ -39,50 +39,20 @@ it('recorded: the answer of then is given, with the run and the time, and how ma
 
 const doubt = { row: 'r', at, run, inFlightMs: 1_000, restored: false };
 
-it.each<[Meant, CallFailure]>([
-  [
-    { how: 'under-way', row: 'r', leftMs: 60_000 },
-    {
-      failure: 'UnderWay',
-      message: 'a call that was sent before may still be in flight; nothing was sent now',
-      ...{ retryInMs: 15_000, inFlightMs: 60_000 },
-    },
-  ],
-  [
-    { how: 'under-way', row: 'r', leftMs: 700 },
-    {
-      failure: 'UnderWay',
-      message: 'a call that was sent before may still be in flight; nothing was sent now',
-      ...{ retryInMs: 700, inFlightMs: 700 },
-    },
-  ],
-  [
-    { how: 'unknown', leftMs: 0, ...doubt },
-    {
-      failure: 'UnknownOutcome',
-      message: `it was sent on ${at} by run ${run}, and its outcome is not known; nothing was sent now`,
-      doubt,
-    },
-  ],
-  [
-    { how: 'changed', why: 'add-cart-item-1: undone since then' },
-    { failure: 'StateChanged', message: 'add-cart-item-1: undone since then; nothing was sent' },
-  ],
-  [
-    { how: 'ordered', placed: true, at, run },
-    { failure: 'Ordered', message: `it belongs to the order that was placed on ${at} by run ${run}` },
-  ],
-  [
-    { how: 'ordered', placed: false, at, run },
-    {
-      failure: 'Ordered',
-      message: `it may belong to the order of ${at} by run ${run}, and nobody knows whether that was placed`,
-    },
-  ],
-  [
-    { how: 'restored', why: 'the journal was found to be an older copy' },
-    { failure: 'JournalRestored', message: 'the journal was found to be an older copy; nothing was sent' },
-  ],
-])('%j: the workflow is told', async (meant, told) => {
-  expect(await nothingSent(() => sagaTold(meant).refusal('placeOrder', place))).toEqual(told);
+const inFlight = 'a call that was sent before may still be in flight; nothing was sent now';
+const lost = `it was sent on ${at} by run ${run}, and its outcome is not known; nothing was sent now`;
+const belongs = `it belongs to the order that was placed on ${at} by run ${run}`;
+const mayBelong = `it may belong to the order of ${at} by run ${run}, and nobody knows whether that was placed`;
+
+it.each<[Meant, CallFailure['failure'], message: string, rest?: Partial<CallFailure>]>([
+  [{ how: 'under-way', row: 'r', leftMs: 60_000 }, 'UnderWay', inFlight, { retryInMs: 15_000, inFlightMs: 60_000 }],
+  [{ how: 'under-way', row: 'r', leftMs: 700 }, 'UnderWay', inFlight, { retryInMs: 700, inFlightMs: 700 }],
+  [{ how: 'unknown', leftMs: 0, ...doubt }, 'UnknownOutcome', lost, { doubt }],
+  [{ how: 'changed', why: 'add-1: undone' }, 'StateChanged', 'add-1: undone; nothing was sent'],
+  [{ how: 'ordered', placed: true, at, run }, 'Ordered', belongs],
+  [{ how: 'ordered', placed: false, at, run }, 'Ordered', mayBelong],
+  [{ how: 'restored', why: 'it is an older copy' }, 'JournalRestored', 'it is an older copy; nothing was sent'],
+])('%j: the workflow is told %s', async (meant, failure, message, rest = {}) => {
+  const told = await nothingSent(() => sagaTold(meant).refusal('placeOrder', place));
+  expect(told).toEqual({ failure, message, ...rest });
 });

@@ -30,45 +30,22 @@ const change = {
 };
 const planSwitch = { step: 'switch-plan', change: { subscription_id: 6001, plan_id: 21 } };
 
-describe('of a call that succeeds', () => {
-  it.each<[string, (saga: LoneSaga) => Promise<unknown>, about: object, told: string]>([
-    [
-      'a change order',
-      (saga) => saga.do('placeChangeOrder', change),
-      { subscriptionId: 5512 },
-      'place-change-order pivot done',
-    ],
-    [
-      'a switch',
-      (saga) => saga.do('switchPlan', planSwitch),
-      { subscriptionId: 6001, planId: 21 },
-      'switch-plan pivot done',
-    ],
-    [
-      'assigning',
-      (saga) => saga.do('assignFirewalls', { step: 'assign', vmObjectId: 71, firewalls: [143] }),
-      { vmObjectId: 71, firewalls: [143] },
-      'assign mutate done',
-    ],
-    [
-      'unassigning, to undo what was assigned',
-      (saga) => saga.do('unassignFirewalls', { step: 'assign', vmObjectId: 71, firewalls: [143], undoing: true }),
-      { vmObjectId: 71, firewalls: [143] },
-      'assign compensate done',
-    ],
-    [
-      'deleting',
-      (saga) => saga.do('deleteCartItem', { ...addStep, cartItemId: 12 }),
-      { cartItemId: 12 },
-      'add-cart-item-1 compensate done',
-    ],
-  ])('%s', async (_, act, about, told) => {
-    const saga = stand.saga();
-    await act(saga);
-    const [row] = await saga.rows();
-    expect(JSON.parse(row!.about)).toEqual(about);
-    expect(await saga.told()).toEqual([told]);
-  });
+const firewalls = { vmObjectId: 71, firewalls: [143] };
+const assign = { step: 'assign', ...firewalls };
+const inCart = { cartItemId: 12 };
+
+it.each<[told: string, act: (saga: LoneSaga) => Promise<unknown>, about: object]>([
+  ['place-change-order pivot done', (saga) => saga.do('placeChangeOrder', change), { subscriptionId: 5512 }],
+  ['switch-plan pivot done', (saga) => saga.do('switchPlan', planSwitch), { subscriptionId: 6001, planId: 21 }],
+  ['assign mutate done', (saga) => saga.do('assignFirewalls', assign), firewalls],
+  ['assign compensate done', (saga) => saga.do('unassignFirewalls', { ...assign, undoing: true }), firewalls],
+  ['add-cart-item-1 compensate done', (saga) => saga.do('deleteCartItem', { ...addStep, ...inCart }), inCart],
+])('of a call that succeeds: %s', async (told, act, about) => {
+  const saga = stand.saga();
+  await act(saga);
+  const [row] = await saga.rows();
+  expect(JSON.parse(row!.about)).toEqual(about);
+  expect(await saga.told()).toEqual([told]);
 });
 
 const unknown = 'unknown UnknownOutcome';
@@ -96,7 +73,7 @@ describe('of a call that fails', () => {
   const struck = (endpoint: FaultSpec['endpoint'], kind: FaultKind) =>
     stand.sandbox.faults.add({ endpoint, kind, ...(kind === 'error-code' ? { code: 422 } : {}) });
 
-  it.each(failures)('%s: %s', async (kind, told) => {
+  it.each(failures)('%s: %s; of a pivot: %s', async (kind, told, ofPivot = told) => {
     const saga = stand.saga();
     struck('add-cart-item', kind);
     const failure = await saga.refusal('addCartItem', add);
@@ -108,15 +85,13 @@ describe('of a call that fails', () => {
     expect(retryInMs === undefined).toBe(/Rejected|Unauthorized|UnexpectedResponse/.test(told));
     expect(failure).not.toHaveProperty('doubt');
     expect(failure).not.toHaveProperty('unwritten');
-  });
 
-  it.each(failures)('%s, of a pivot', async (kind, told, ofPivot = told) => {
-    const saga = stand.saga({}, 'changeOrder');
+    const other = stand.saga({}, 'changeOrder');
     struck('place-change-order', kind);
-    const failure = await saga.refusal('placeChangeOrder', change);
-    expect(await saga.told()).toEqual([`place-change-order pivot ${ofPivot}`]);
-    const [row] = await saga.rows();
-    expect(failure.doubt?.row).toBe(ofPivot === unknown ? row!.id : undefined);
+    const { doubt } = await other.refusal('placeChangeOrder', change);
+    expect(await other.told()).toEqual([`place-change-order pivot ${ofPivot}`]);
+    const [pivot] = await other.rows();
+    expect(doubt?.row).toBe(ofPivot === unknown ? pivot!.id : undefined);
   });
 });
 
