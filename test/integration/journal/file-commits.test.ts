@@ -1,18 +1,23 @@
 /** What waits for the file is committed together, and each transaction by itself is there, or is not. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import File from 'libsql';
 import { FileDialect, writeAhead } from '../../../src/journal/file-dialect';
-import { folderForFile } from '../../support/folder';
 
-const folder = folderForFile();
+const folder = mkdtempSync(join(tmpdir(), 'order-saga-file-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
 
 let path: string;
 let database: File.Database;
 let db: Kysely<{ done: { id: number } }>;
+let commits: number;
 let beforeCommit: () => void;
 beforeEach(async () => {
-  path = join(folder.path, `${expect.getState().currentTestName?.replace(/\W+/g, '-') ?? ''}.db`);
+  path = join(folder, `${expect.getState().currentTestName?.replace(/\W+/g, '-') ?? ''}.db`);
   database = new File(path);
   writeAhead(database, 1_000);
   db = new Kysely({ dialect: new FileDialect({ database, busyMs: 1_000 }) });
@@ -20,10 +25,14 @@ beforeEach(async () => {
     .createTable('done')
     .addColumn('id', 'integer', (id) => id.primaryKey())
     .execute();
+  commits = 0;
   beforeCommit = () => undefined;
   const exec = database.exec.bind(database);
   jest.spyOn(database, 'exec').mockImplementation((statement) => {
-    if (statement === 'commit') beforeCommit();
+    if (statement === 'commit') {
+      commits += 1;
+      beforeCommit();
+    }
     return exec(statement);
   });
 });
@@ -39,6 +48,18 @@ function committed(): number[] {
 
 const write = (id: number) => db.transaction().execute((tx) => tx.insertInto('done').values({ id }).execute());
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+it('twenty that wait are committed by far fewer commits, and each is there when it says so', async () => {
+  await Promise.all(
+    numbers(20).map(async (id) => {
+      await write(id);
+      expect(committed()).toContain(id);
+    }),
+  );
+  expect(committed()).toEqual(numbers(20));
+  expect(commits).toBeGreaterThan(0);
+  expect(commits).toBeLessThan(5);
+});
 
 it('one that fails takes nobody with it', async () => {
   const failing = (id: number) =>
@@ -61,4 +82,13 @@ it('a commit that fails loses all of them, and each hears of it', async () => {
   expect(committed()).toEqual([]);
   await write(4);
   expect(committed()).toEqual([4]);
+});
+
+it('a database that is closed meanwhile has those that were done, and refuses the others', async () => {
+  const writing = Promise.allSettled(numbers(10).map(write));
+  const closing = db.destroy();
+  const done = (await writing).flatMap(({ status }, index) => (status === 'fulfilled' ? [index + 1] : []));
+  await closing;
+  await expect(write(11)).rejects.toThrow();
+  expect(committed()).toEqual(done);
 });
