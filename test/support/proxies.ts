@@ -1,15 +1,11 @@
 /** What stands in front of a server in production: something that ends TLS, or asks for a key. */
 import { createSecureServer, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
-import { connect, createServer as createPlainServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer as createPlainServer, type Socket } from 'node:net';
 import { createServer, type TlsOptions } from 'node:tls';
 import type { Certificate } from './certificates';
+import { listenHere, type Listening } from './listen-here';
 
-export interface Proxy {
-  /** host:port */
-  readonly address: string;
-  readonly port: number;
-  close: () => Promise<void>;
-}
+export type Proxy = Listening;
 
 export interface TlsProxyOptions {
   certificate: Certificate;
@@ -21,7 +17,7 @@ export interface TlsProxyOptions {
   protocol?: 'h2' | 'http/1.1';
 }
 
-export interface TlsProxy extends Proxy {
+export interface TlsProxy extends Listening {
   /** From now on it shows another certificate; whoever is connected must connect anew. */
   show: (certificate: Certificate) => void;
 }
@@ -39,23 +35,21 @@ export async function startTlsProxy({
     ALPNProtocols: [protocol],
     ...(clientAuthority ? { ca: clientAuthority.cert, requestCert: true, rejectUnauthorized: true } : {}),
   };
-  const open = new Set<Socket>();
   const server = createServer(options, (outside) => {
-    open.add(outside);
-    outside.once('close', () => open.delete(outside));
     const { hostname, port } = new URL(`tcp://${to}`);
     join(outside, connect({ host: hostname, port: Number(port) }));
   });
+  const listening = await listenHere(server);
   return {
-    ...(await listen(server)),
+    ...listening,
     show: (certificate) => {
       server.setSecureContext({ ...options, cert: certificate.cert, key: certificate.key });
-      for (const socket of open) socket.destroy();
+      listening.hangUp();
     },
   };
 }
 
-export interface Link extends Proxy {
+export interface Link extends Listening {
   /** Nothing goes through any more: what is open ends, and nobody gets an answer. */
   cut: () => void;
   repair: () => void;
@@ -79,7 +73,6 @@ export interface Break {
  * @param breaks of each connection
  */
 export async function startLink(to: string, breaks?: () => Break): Promise<Link> {
-  const open = new Set<Socket>();
   let isCut = false;
   let broken = 0;
   let held: (() => void)[] | undefined;
@@ -95,10 +88,6 @@ export async function startLink(to: string, breaks?: () => Break): Promise<Link>
   });
   const lead = (outside: Socket) => {
     const inside = connect({ host: hostname, port: Number(port) });
-    for (const socket of [outside, inside]) {
-      open.add(socket);
-      socket.once('close', () => open.delete(socket));
-    }
     join(outside, inside);
     if (breaks === undefined) return;
     const { afterBytes, how } = breaks();
@@ -111,7 +100,7 @@ export async function startLink(to: string, breaks?: () => Break): Promise<Link>
     };
     inside.on('data', count);
   };
-  const listening = await listen(server);
+  const listening = await listenHere(server);
   return {
     ...listening,
     get broken() {
@@ -119,7 +108,7 @@ export async function startLink(to: string, breaks?: () => Break): Promise<Link>
     },
     cut: () => {
       isCut = true;
-      for (const socket of open) socket.destroy();
+      listening.hangUp();
     },
     repair: () => {
       isCut = false;
@@ -147,7 +136,7 @@ function join(outside: Socket, inside: Socket): void {
   }
 }
 
-export interface KeyProxy extends Proxy {
+export interface KeyProxy extends Listening {
   /** Calls that came with the key, by their path. */
   readonly let: readonly string[];
 }
@@ -190,7 +179,7 @@ export async function startKeyProxy(
     outer.pipe(inner);
     outer.once('close', () => inner.close());
   });
-  const { close, ...listening } = await listen(server);
+  const { close, ...listening } = await listenHere(server);
   return {
     ...listening,
     let: passed,
@@ -202,26 +191,3 @@ export async function startKeyProxy(
 }
 
 const endOfStream = 0x1;
-
-async function listen(server: Server): Promise<Proxy> {
-  const open = new Set<Socket>();
-  for (const event of ['connection', 'secureConnection']) {
-    server.on(event, (socket: Socket) => {
-      open.add(socket);
-      socket.once('close', () => open.delete(socket));
-      // Who is refused, or goes away, tells it to the other side.
-      socket.on('error', () => undefined);
-    });
-  }
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    address: `127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of open) socket.destroy();
-      }),
-  };
-}

@@ -1,9 +1,8 @@
 /** A receiver of webhooks on a real socket: it verifies each signature with the library, and answers as it is told. */
-import { once } from 'node:events';
 import http, { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { Message } from '../../src/domain/notifications';
+import { listenHere, type Listening } from './listen-here';
 
 /** `hang`: no answer; `endless`: a 200 whose body never ends. */
 export type Told = number | 'hang' | 'endless' | { redirectTo: string } | { until: Promise<number> };
@@ -23,26 +22,20 @@ export class WebhookReceiver {
   readonly deliveries: Delivery[] = [];
   /** Said of requests that no sender of ours may make. */
   readonly faults: string[] = [];
-  private readonly sockets = new Set<Socket>();
 
   private constructor(
-    private readonly server: http.Server,
+    private readonly listening: Listening,
     public answers: (message: Message, nth: number) => Told,
   ) {}
 
   static async start(answers: (message: Message, nth: number) => Told = () => 200): Promise<WebhookReceiver> {
     const server = http.createServer();
-    const receiver = new WebhookReceiver(server, answers);
-    server.on('connection', (socket) => {
-      receiver.sockets.add(socket);
-      socket.on('close', () => receiver.sockets.delete(socket));
-    });
+    const receiver = new WebhookReceiver(await listenHere(server), answers);
     server.on('request', (request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => void receiver.take(request.headers, Buffer.concat(chunks).toString(), response));
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
     return receiver;
   }
 
@@ -50,7 +43,7 @@ export class WebhookReceiver {
   readonly secret = secret;
 
   get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    return this.listening.port;
   }
 
   get url(): string {
@@ -72,9 +65,8 @@ export class WebhookReceiver {
     return this.messagesOf(reference).map(({ type }) => type);
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    await new Promise((resolve) => this.server.close(resolve));
+  close(): Promise<void> {
+    return this.listening.close();
   }
 
   private async take(headers: IncomingHttpHeaders, body: string, response: ServerResponse): Promise<void> {

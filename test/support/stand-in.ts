@@ -1,9 +1,10 @@
 /** Servers on real sockets for the client to talk to, and the client that talks to them; all closed after the test. */
 import http from 'node:http';
-import net, { type AddressInfo, type Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import { ProviderFailure } from '../../src/provider/errors';
+import { listenHere } from './listen-here';
 
 const closers: (() => Promise<unknown> | void)[] = [];
 
@@ -66,7 +67,6 @@ export async function serve(...answers: Answer[]) {
 export async function serveRaw(onConnection: (socket: Socket, nth: number) => void, secure?: TlsOptions) {
   let connections = 0;
   const connected = (socket: Socket) => {
-    socket.on('error', () => undefined);
     onConnection(socket, connections++);
   };
   const server = secure ? createTlsServer(secure, connected) : net.createServer(connected);
@@ -95,25 +95,15 @@ export function httpText(body: string, { status = '200 OK', headers = [] as stri
 }
 
 export async function listen(server: net.Server): Promise<string> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closeLater(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const { address, close } = await listenHere(server);
+  closeLater(close);
+  return `http://${address}`;
 }
 
 /** A port that nobody listens on. */
 export async function closedPort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  const { port, close } = await listenHere(net.createServer());
+  await close();
   return port;
 }
 

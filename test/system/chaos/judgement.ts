@@ -32,28 +32,15 @@ export interface Lived {
   surprises?: string[];
 }
 
-export interface Judgement<L extends Lived> {
-  /** What was bought twice, whoever asked for it. */
-  doubled: string[];
-  /** The promises that sagas broke. */
-  broken: string[];
-  /** Of the journal and the ledger. */
-  differing: string[];
-  /** Those of whom something is said. */
-  suspects: L[];
-}
-
 /** @param rows all of the journal's; undefined where it has lost some, so that it cannot tell of all */
-export function judge<L extends Lived>(
-  ledger: LedgerSnapshot,
-  sagas: readonly L[],
-  rows: readonly Row[] | undefined,
-): Judgement<L> {
+export function judge<L extends Lived>(ledger: LedgerSnapshot, sagas: readonly L[], rows: readonly Row[] | undefined) {
   const named = firewallsNamed(sagas);
   const accused = sagas.map((lived) => ({ lived, sentences: accusations(ledger, lived, named) }));
   return {
+    /** What was bought twice, whoever asked for it. */
     doubled: brokenByAll(ledger),
     broken: accused.flatMap(({ sentences }) => sentences),
+    /** Of the journal and the ledger. */
     differing: rows === undefined ? [] : differences(rows, ledger),
     suspects: accused.filter(({ sentences }) => sentences.length > 0).map(({ lived }) => lived),
   };

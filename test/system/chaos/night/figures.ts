@@ -59,6 +59,7 @@ interface Shown extends Night {
 
 export function sectionsOf({ phases, seen, sagas, answers, ledger, rows, callsPerSecond, person }: Shown): Section[] {
   const struck = (moment: string) => ledger.faultsStruck.filter(({ kind }) => kind.endsWith(moment)).length;
+  const inDoubt = sagas.filter((lived) => doubtfulAddsOf(lived) > 0).length;
   const neededMs = Math.max(0, person.lastDecisionMs - seen.firstWaitMs);
   const needed = Number.isFinite(neededMs) ? neededMs : 0;
   return [
@@ -96,7 +97,7 @@ export function sectionsOf({ phases, seen, sagas, answers, ledger, rows, callsPe
         { of: 'cart items looked for in the panel', count: person.looks.cartItems },
       ],
     },
-    { title: 'Sagas', figures: [...outcomes(sagas), { of: 'with an addition in doubt', count: inDoubt(sagas) }] },
+    { title: 'Sagas', figures: [...outcomes(sagas), { of: 'with an addition in doubt', count: inDoubt }] },
     {
       title: 'Calls, by the ledger',
       figures: [
@@ -126,19 +127,8 @@ function outcomes(sagas: readonly Lived[]): Figure[] {
   );
 }
 
-function inDoubt(sagas: readonly Lived[]): number {
-  return sagas.filter((lived) => doubtfulAddsOf(lived) > 0).length;
-}
-
 /** In seconds: a burst shows in the short ones, a limit that is not kept in the long ones. */
 const windows = [1, 5, 30] as const;
-
-interface Busiest {
-  seconds: number;
-  calls: number;
-  /** What the limit allows in such a window. */
-  allowed: number;
-}
 
 /**
  * The most calls that came in any window of a length. The limit is a bucket that refills: a pause saves up the calls of
@@ -147,7 +137,7 @@ interface Busiest {
  *
  * @param perSecond the limit
  */
-function busiestWindows(calls: readonly Pick<Call, 'receivedMs'>[], perSecond: number): Busiest[] {
+function busiestWindows(calls: readonly Pick<Call, 'receivedMs'>[], perSecond: number) {
   const times = calls.map(({ receivedMs }) => receivedMs).sort((one, other) => one - other);
   return windows.map((seconds) => ({
     seconds,

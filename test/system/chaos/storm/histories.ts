@@ -13,35 +13,26 @@ import { brokenTask } from '../../../support/events';
 
 type HistoryEvent = protocol.api.history.v1.IHistoryEvent;
 
-export interface Testimony {
-  runs: number;
-  replayed: number;
-  startedAgain: number;
-  lostCalls: number;
+const nothingHeard = () => ({
+  replayed: 0,
+  startedAgain: 0,
+  lostCalls: 0,
   /** Activities that ended so, beside local ones. */
-  journalFailures: number;
+  journalFailures: 0,
   /** How often a saga was told that its turn has come. */
-  turns: number;
-  decisions: Record<string, number>;
+  turns: 0,
+  decisions: {} as Record<string, number>,
   /** What does not replay, and tasks that broke, in sentences. */
-  broken: string[];
+  broken: [] as string[],
   /** Their workflow ids. */
-  suspects: Set<string>;
-}
+  suspects: new Set<string>(),
+});
+
+export type Testimony = ReturnType<typeof nothingHeard>;
 
 export async function hearHistories(temporal: Client, bundlePath: string): Promise<Testimony> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const testimony: Testimony = {
-    runs: 0,
-    replayed: 0,
-    startedAgain: 0,
-    lostCalls: 0,
-    journalFailures: 0,
-    turns: 0,
-    decisions: {},
-    broken: [],
-    suspects: new Set(),
-  };
+  const testimony = nothingHeard();
   const replays = Worker.runReplayHistories(
     { workflowBundle: { codePath: bundlePath } },
     histories(temporal, testimony),
@@ -62,7 +53,6 @@ async function* histories(temporal: Client, testimony: Testimony) {
     const history = await historyOf(temporal, workflowId, runId);
     if (history === undefined) continue;
     const events = history.events ?? [];
-    testimony.runs += 1;
     hear(testimony, events, workflowId);
     const first = events[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId;
     const chain = chains.get(workflowId) ?? new Set();
