@@ -6,16 +6,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { definedOnly } from '../domain/defined-only';
 import type { CallFailure } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
-import {
-  NotSent,
-  NotYet,
-  ProviderFailure,
-  RateLimited,
-  Rejected,
-  TokenUnreadable,
-  Unauthorized,
-  UnexpectedResponse,
-} from '../provider/errors';
+import { ProviderFailure } from '../provider/errors';
 import type { ActivitySettings, CallKind, RetryBudget } from './settings';
 
 /** Which call of a step this is. Absent for the first one. */
@@ -84,25 +75,8 @@ function read(error: unknown): Facts | undefined {
   if (error instanceof JournalUnavailable) return { failure: 'JournalUnavailable', message: error.message };
   if (error instanceof JournalUnreadable) return { failure: 'JournalUnreadable', message: error.message };
   if (!(error instanceof ProviderFailure)) return undefined;
-  return {
-    failure: nameOf(error),
-    message: error.message,
-    endpoint: error.endpoint,
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.body === undefined ? {} : { body: error.body }),
-    ...definedOnly({ retryAfterMs: error.retryAfterMs, cartItemId: error.cartItemId }),
-  };
-}
-
-function nameOf(error: ProviderFailure): CallFailure['failure'] {
-  if (error instanceof NotSent) return error instanceof TokenUnreadable ? 'TokenUnreadable' : 'NotSent';
-  if (error instanceof RateLimited) return 'RateLimited';
-  if (error instanceof Unauthorized) return 'Unauthorized';
-  if (error instanceof NotYet) return 'NotYet';
-  if (error instanceof Rejected) return 'Rejected';
-  if (error instanceof UnexpectedResponse) return 'UnexpectedResponse';
-  // Also for a failure that is new in the provider room, and has no line here yet.
-  return 'UnknownOutcome';
+  const { name: failure, message, endpoint, status, body, retryAfterMs, cartItemId } = error;
+  return { failure, message, endpoint, ...definedOnly({ status, body, retryAfterMs, cartItemId }) };
 }
 
 /** Failures of a pivot after which nobody has to be asked: it was surely not sent, or surely refused. */
@@ -120,36 +94,21 @@ function asPivot(facts: Facts, settings: ActivitySettings): Facts {
   return { ...facts, failure: safe ? 'RateLimited' : 'UnknownOutcome' };
 }
 
+/** Of the others, `UnderWay` and `WorkerLost` are repeated with delays of their own. */
+const repeated: readonly CallFailure['failure'][] = [
+  'NotSent',
+  'TokenUnreadable',
+  'RateLimited',
+  'NotVisibleYet',
+  'NotYet',
+  'StoodStill',
+  'JournalUnavailable',
+  'TemporalUnavailable',
+  'QuoteAged',
+];
+
 function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
-  switch (failure) {
-    case 'NotSent':
-    case 'TokenUnreadable':
-    case 'RateLimited':
-    case 'NotVisibleYet':
-    case 'NotYet':
-    case 'StoodStill':
-    case 'JournalUnavailable':
-    case 'TemporalUnavailable':
-    case 'QuoteAged':
-      return true;
-    case 'UnknownOutcome':
-      return kind !== 'pivot';
-    // Both are repeated with delays of their own.
-    case 'UnderWay':
-    case 'WorkerLost':
-    case 'Unauthorized':
-    case 'Rejected':
-    case 'UnexpectedResponse':
-    case 'SecretMissing':
-    case 'JournalUnreadable':
-    case 'JournalRestored':
-    case 'StateChanged':
-    case 'Ordered':
-    case 'DeadlinePassed':
-    case 'NeedsApproval':
-    case 'OrderCancelled':
-      return false;
-  }
+  return repeated.includes(failure) || (failure === 'UnknownOutcome' && kind !== 'pivot');
 }
 
 /** The delay before the next attempt, or undefined when the budget is used up. */

@@ -50,11 +50,7 @@ const fateOf = sql<Fate>`case when cancelled_ms is not null then 'cancelled'
 
 const pageMax = 200;
 
-/**
- * The oldest first, page by page: whoever reads no more ends it.
- *
- * @throws JournalUnavailable
- */
+/** The oldest first, page by page: whoever reads no more ends it. */
 export async function* bought(journal: Store, filter: BoughtFilter): AsyncGenerator<Bought> {
   const pageAfter = (after?: After) => journal.read((db) => pageOf(db, filter, after));
   for (let page = await pageAfter(); ; page = await pageAfter(page.at(-1))) {

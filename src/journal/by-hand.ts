@@ -35,7 +35,6 @@ export interface ByHand {
  * nothing.
  *
  * @returns `restored`, and writes nothing, while the journal is an older copy and nobody has run `journal restored`
- * @throws JournalUnavailable
  */
 export async function writeByHand(
   journal: Store,

@@ -27,7 +27,7 @@ export interface Confirmation {
   said?: Verdict;
 }
 
-/** The last ones, the newest first. @throws JournalUnavailable */
+/** The last ones, the newest first. */
 export async function confirmationsOf(journal: Store, limit: number): Promise<Confirmation[]> {
   const rows = await journal.inTransaction((tx) =>
     tx.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
@@ -52,7 +52,6 @@ export async function confirmationsOf(journal: Store, limit: number): Promise<Co
  * lost time
  * @returns the new epoch, whether a worker had noticed that the journal was restored, and whether its database is
  * another one
- * @throws JournalUnavailable
  */
 export async function restored(
   journal: Store,
@@ -86,8 +85,6 @@ export type NothingLost =
 /**
  * Takes the journal's database for what it is now, without a new epoch: every commit is in it, as after the promotion
  * of a synchronous standby or a planned move.
- *
- * @throws JournalUnavailable
  */
 export async function nothingLost(journal: Store, said: Verdict): Promise<NothingLost> {
   const sealed = await journal.sealing.seal(said);
@@ -107,7 +104,7 @@ export async function nothingLost(journal: Store, said: Verdict): Promise<Nothin
   });
 }
 
-/** Ends the doubt about new references. @returns false where there was none. @throws JournalUnavailable */
+/** Ends the doubt about new references. @returns false where there was none */
 export async function trustNewReferences(journal: Store, said: Verdict): Promise<boolean> {
   const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx) => {

@@ -37,7 +37,7 @@ export interface OpenOptions {
   lockMs?: number;
 }
 
-/** Opens no connection to PostgreSQL yet; a file is opened, or created. @throws JournalUnavailable */
+/** Opens no connection to PostgreSQL yet; a file is opened, or created. */
 export function openDatabase(
   address: JournalAddress,
   { statementMs = statementTimeoutMs, lockMs = lockTimeoutMs }: OpenOptions = {},

@@ -55,7 +55,6 @@ export interface JournalCounts {
   pivots: { meant: number; unknown: number };
 }
 
-/** @throws JournalUnavailable */
 export async function countsOf(journal: Store): Promise<JournalCounts> {
   return journal.read(async (db) => {
     const row = await theJournal(db);

@@ -115,7 +115,7 @@ export class Journal extends Store {
    * Takes a reference for ever, or finds the run that took it. One that was taken before is owned by `begin`.
    *
    * @returns the request that it was taken with first, undefined where only its effects are still known
-   * @throws JournalUnavailable, JournalUnreadable
+   * @throws JournalUnreadable
    */
   async take(
     key: SagaKey,
@@ -153,7 +153,7 @@ export class Journal extends Store {
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
   }
 
-  /** What people have corrected of a request, in order. @throws JournalUnavailable, JournalUnreadable */
+  /** What people have corrected of a request, in order. @throws JournalUnreadable */
   async corrections(key: SagaKey): Promise<unknown[]> {
     return this.unsealAll(await this.read((db) => correctionsOf(db, key)));
   }
@@ -162,7 +162,6 @@ export class Journal extends Store {
    * Writes a correction, before anything is sent with it. A second call with the same id and words changes nothing.
    *
    * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was sent without the correction
-   * @throws JournalUnavailable
    */
   async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
@@ -179,7 +178,7 @@ export class Journal extends Store {
     });
   }
 
-  /** Whether the reference was ever taken, with a request. @throws JournalUnavailable */
+  /** Whether the reference was ever taken, with a request. */
   async isTaken(key: SagaKey): Promise<boolean> {
     return (await this.sealedRequest(key)) !== null;
   }
@@ -188,14 +187,14 @@ export class Journal extends Store {
    * The request that a reference was taken with.
    *
    * @returns undefined where it was never taken, or only its effects are still known
-   * @throws JournalUnavailable, JournalUnreadable
+   * @throws JournalUnreadable
    */
   async firstRequest(key: SagaKey): Promise<unknown> {
     const sealed = await this.sealedRequest(key);
     return sealed === null ? undefined : this.unseal(sealed, 'the first request');
   }
 
-  /** Sealed, as they were taken, the newest first. @throws JournalUnavailable */
+  /** Sealed, as they were taken, the newest first. */
   async newestRequests(limit: number): Promise<string[]> {
     const rows = await this.read((db) =>
       db
@@ -213,7 +212,7 @@ export class Journal extends Store {
    * The request of a reference, with what people have corrected of it.
    *
    * @returns undefined where the request is not known
-   * @throws JournalUnavailable, JournalUnreadable
+   * @throws JournalUnreadable
    */
   async correctedRequest(key: SagaKey): Promise<unknown> {
     const { taken, corrected } = await this.inTransaction(async (tx) => ({
@@ -229,7 +228,7 @@ export class Journal extends Store {
     return (await this.read((db) => referenceOf(db, key)))?.request ?? null;
   }
 
-  /** By the secret's name, the digests of each call of the saga that sent it. @throws JournalUnavailable */
+  /** By the secret's name, the digests of each call of the saga that sent it. */
   async digestsSent(key: SagaKey): Promise<Map<string, (readonly string[])[]>> {
     const rows = await this.read((db) =>
       db.selectFrom('effect').select('sent').where(ofSaga(key)).where('sent', 'is not', null).execute(),
@@ -243,7 +242,7 @@ export class Journal extends Store {
     return found;
   }
 
-  /** The account that the reference was taken for, if its request named one. @throws JournalUnavailable */
+  /** The account that the reference was taken for, if its request named one. */
   async accountOf(key: SagaKey): Promise<string | undefined> {
     return (await this.read((db) => referenceOf(db, key)))?.account ?? undefined;
   }
@@ -376,7 +375,6 @@ export class Journal extends Store {
    * @param meant with the rules: where a pivot's row is gone, by them it is written what it has bought
    * @returns `late` where it took effect although the journal says that it did not, or where another call has taken its
    * place: the answer is then kept as `late`
-   * @throws JournalUnavailable
    */
   async answered(
     key: SagaKey,
@@ -432,7 +430,7 @@ export class Journal extends Store {
    * row is gone.
    *
    * @param rules as for {@link answered}
-   * @throws JournalUnavailable, JournalUnreadable
+   * @throws JournalUnreadable
    */
   async confirm(
     key: SagaKey,
@@ -478,7 +476,6 @@ export class Journal extends Store {
    * @param row of a pivot of unknown outcome: then it was placed. Without it, the pivot of the reference
    * @param isOver the saga has to have ended: while it goes on, it is told instead
    * @returns `before` where it was written before, `none` where nothing was placed, `open` where the saga has not ended, `superseded` as {@link confirm}
-   * @throws JournalUnavailable
    */
   async cancelled(
     key: SagaKey,
@@ -508,7 +505,6 @@ export class Journal extends Store {
    *
    * @returns `in-flight`, and changes nothing, while the worker that meant it may still be sending; `done` where the
    * journal knows by now that it has happened
-   * @throws JournalUnavailable
    */
   async deny(
     key: SagaKey,
@@ -533,7 +529,7 @@ export class Journal extends Store {
    * reference has ended before.
    *
    * @returns the saga to notify, if one waits for what this run worked on; `later` where another run has begun since
-   * @throws JournalUnavailable, JournalUnreadable
+   * @throws JournalUnreadable
    */
   async ended(
     key: SagaKey,
@@ -596,9 +592,7 @@ export interface Ending {
   outcome: string;
   /** Is sealed. */
   report: unknown;
-  /**
-   * What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in flight.
-   */
+  /** What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in flight. */
   resource?: string | undefined;
   /** What it wants of the firewalls of its server, where that is done. */
   word?: WantedFirewalls | undefined;

@@ -43,7 +43,6 @@ export interface EndedSlice {
  *
  * @param days they were first seen within so many days
  * @param after the last one of the slice before
- * @throws JournalUnavailable
  */
 export async function endedSagas(
   journal: Store,
@@ -61,7 +60,7 @@ export async function endedSagas(
   return { restored, sagas, hasMore: rows.length === limit };
 }
 
-/** What lost sagas have left. @throws JournalUnavailable */
+/** What lost sagas have left. */
 export async function leftByLost<Key extends SagaKey>(
   journal: Store,
   keys: readonly Key[],

@@ -17,7 +17,7 @@ export interface OpenReference extends SagaKey {
   touchedMs: number;
 }
 
-/** A slice, in the order of the keys. @param after the last one of the slice before. @throws JournalUnavailable */
+/** A slice, in the order of the keys. @param after the last one of the slice before. */
 export function openReferences(journal: Journal, after: SagaKey | undefined, limit: number): Promise<OpenReference[]> {
   return journal.inTransaction(async (tx) => {
     const { workflow = '', reference = '' } = after ?? {};
@@ -40,7 +40,7 @@ export function openReferences(journal: Journal, after: SagaKey | undefined, lim
   });
 }
 
-/** Whether its order, change order or switch was placed, or may have been. @throws JournalUnavailable */
+/** Whether its order, change order or switch was placed, or may have been. */
 export function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
   return journal.inTransaction(async (tx) => (await livePivot(tx, key)) !== undefined);
 }
@@ -54,7 +54,7 @@ export type Begun =
   /** Another run has begun since, or the reference is not known. */
   | { how: 'not-owned' };
 
-/** As {@link own}. @throws JournalUnavailable, JournalUnreadable */
+/** As {@link own}. @throws JournalUnreadable */
 export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<Begun> {
   // An ending that is being written is waited for: the next statement sees it.
   const begun = await journal.locked(key, async (tx) => {
@@ -69,7 +69,7 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
   return begun.how === 'ended' ? journal.endedBy(begun.ended) : begun;
 }
 
-/** For a clean-up of a saga that does not run: no run owns its reference any more. @throws JournalUnavailable */
+/** For a clean-up of a saga that does not run: no run owns its reference any more. */
 export function closeToRuns(journal: Journal, key: SagaKey): Promise<void> {
   return journal.locked(key, async (tx, taken) => {
     if (taken && taken.owner !== null) await disown(tx, key);
@@ -79,8 +79,6 @@ export function closeToRuns(journal: Journal, key: SagaKey): Promise<void> {
 /**
  * Closes a reference whose saga has ended although no ending was written: a person skipped that. It changes nothing if
  * the reference was used since it was read.
- *
- * @throws JournalUnavailable
  */
 export function close(journal: Journal, { workflow, reference, touchedMs }: OpenReference): Promise<void> {
   return journal.inTransaction(async (tx) => {

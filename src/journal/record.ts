@@ -37,7 +37,7 @@ import type { PurchaseTable } from './schema';
 import { closedBy, idsIn, unnamed } from './servers';
 import { type Made, stateOf, type State, type StateRow } from './state';
 
-/** The workflows that have used a reference. @throws JournalUnavailable */
+/** The workflows that have used a reference. */
 export async function workflowsOf(journal: Store, reference: string): Promise<WorkflowName[]> {
   const rows = await journal.read((db) =>
     db
@@ -51,7 +51,7 @@ export async function workflowsOf(journal: Store, reference: string): Promise<Wo
   return rows.map(({ workflow }) => workflow);
 }
 
-/** @returns undefined where the reference was never taken. @throws JournalUnavailable */
+/** @returns undefined where the reference was never taken. */
 export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord | undefined> {
   const rows = await readRows(journal, key);
   const { taken, from, now } = rows;

@@ -73,7 +73,7 @@ export interface Asking {
  * Writes the row of a pivot in doubt, as `mean` does: while the journal may have lost a pivot, nothing may say that
  * none was placed. Where new references are in doubt, so is one that its saga has not come to take.
  *
- * @throws JournalUnavailable, JournalUnreadable
+ * @throws JournalUnreadable
  */
 export async function standingOf(
   journal: Journal,

@@ -1,4 +1,7 @@
-/** The journal's database, and its confidential values: what every question and every write of the journal uses. */
+/**
+ * The journal's database, and its confidential values: what every question and every write of the journal uses. All of
+ * them throw `JournalUnavailable` where the database cannot be asked.
+ */
 import type { Kysely } from 'kysely';
 import type { PivotNote } from '../domain/effects';
 import { askAboutFailovers, type FailoverRule } from './database-identity';
@@ -49,7 +52,7 @@ export class Store {
     }
   }
 
-  /** One select, which needs no transaction. @throws JournalUnavailable */
+  /** One select, which needs no transaction. */
   async read<T>(query: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
     try {
       return await query(this.db);
@@ -66,7 +69,6 @@ export class Store {
     });
   }
 
-  /** @throws JournalUnavailable */
   async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       const { tx, done } = await this.db.transaction().execute(async (tx) => ({ tx, done: await work(tx) }));
@@ -81,7 +83,6 @@ export class Store {
    * A transaction that decides about a reference: its row is written first, as a lock.
    *
    * @param work gets that row; undefined where the reference is not known
-   * @throws JournalUnavailable
    */
   locked<T>(key: SagaKey, work: (tx: Tx, taken: Reference | undefined) => Promise<T>): Promise<T> {
     return this.inTransaction(async (tx) => work(tx, await lock(tx, key)));

@@ -1,16 +1,10 @@
-/**
- * The `Retry-After` header (RFC 9110, 10.2.3): seconds, or a date in one of the three formats that a recipient must
- * accept.
- */
+/** The `Retry-After` header (RFC 9110, 10.2.3): seconds, or a date in one of the formats that a recipient must accept. */
 
-const dateForms = [
-  // Sun, 06 Nov 1994 08:49:37 GMT
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:[0-5]\d:(?:[0-5]\d|60) GMT$/,
-  // Sunday, 06-Nov-94 08:49:37 GMT (obsolete)
-  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-[A-Z][a-z]{2}-\d\d \d\d:[0-5]\d:(?:[0-5]\d|60) GMT$/,
-  // Sun Nov  6 08:49:37 1994 (obsolete)
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:[0-5]\d:(?:[0-5]\d|60) \d{4}$/,
-];
+/**
+ * `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`: Date.parse alone accepts
+ * almost any text with a number in it.
+ */
+const dateForm = /^[SMTWF][a-z]+,? [\w -]+ \d\d:[0-5]\d:[0-5]\d (?:GMT|\d{4})$/;
 
 /** The statuses that say: not now. A proxy in front of the provider answers some of them, and means the same. */
 const notNow: readonly number[] = [408, 429, 502, 503, 504];
@@ -42,16 +36,6 @@ function readWait(header: string | readonly string[] | undefined, nowMs: number)
   const value = (typeof header === 'string' ? header : header?.[0])?.trim();
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const dateMs = readHttpDate(value);
-  return dateMs === undefined ? undefined : Math.max(0, dateMs - nowMs);
-}
-
-/** Only in one of the forms: Date.parse accepts almost any text with a number in it as a date. */
-function readHttpDate(value: string): number | undefined {
-  if (!dateForms.some((form) => form.test(value))) return undefined;
-  const [day] = /\d+/.exec(value) ?? [];
-  // A second of 60 is a leap second, and allowed.
-  const atMs = Date.parse(`${value.replace(/ GMT$/, '').replace(':60', ':59')} GMT`);
-  // Date.parse takes the 31st of February for a day in March.
-  return new Date(atMs).getUTCDate() === Number(day) ? atMs : undefined;
+  const dateMs = dateForm.test(value) ? Date.parse(`${value.replace(/ GMT$/, '')} GMT`) : NaN;
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }

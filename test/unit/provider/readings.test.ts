@@ -143,14 +143,13 @@ describe('Retry-After', () => {
     ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000],
     ['Sun Nov  6 08:49:37 1994', 37_000],
     ['Sun, 06 Nov 1994 08:48:00 GMT', 0],
-    ['Sun, 06 Nov 1994 23:59:60 GMT', 54_659_000],
     ['Sun, 01 Dec 1994 00:00:00 GMT', undefined],
     ['Sun Nov 16 08:49:37 1994', undefined],
   ])('%j is %s ms', (header, ms) => expect(readRetryAfter(header, nowMs)).toBe(ms));
 
   test.each([
     ...['', '-1', '1.5', '1e3', '5 seconds', '1 2', 'x1', '1x', '1994-11-06T08:49:37Z'],
-    ...[imf.replace('06 Nov', '31 Feb'), imf.replace('06 Nov', '00 Nov'), imf.replace('Nov', 'Nop')],
+    ...[imf.replace('06 Nov', '00 Nov'), imf.replace('Nov', 'Nop')],
     ...['24:49:37', '23:59:61', '23:60:00'].map((time) => imf.replace('08:49:37', time)),
     ...[imf.replace('GMT', 'CET'), `x${imf}`, `${imf}+1`, 'xSunday, 06-Nov-94 08:49:37 GMT'],
     ...['Sunday, 06-Nov-94 08:49:37 GMTx', 'xSun Nov  6 08:49:37 1994', 'Sun Nov  6 08:49:37 19945'],
