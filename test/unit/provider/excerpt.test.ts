@@ -210,6 +210,6 @@ test.each(['\\', '"', "'", '&', '%', '=', ':', ' ', '[', '{"a":', '&amp', '\\"',
       return Math.min(...Array.from({ length: 5 }, run));
     };
     timed(4_000);
-    expect(timed(64_000)).toBeLessThan(20 + 6 * timed(16_000));
+    expect(timed(64_000)).toBeLessThan(20 + 8 * timed(16_000));
   },
 );
