@@ -272,7 +272,9 @@ export class HumanDecisions {
   private receiveCancellation(): void {
     setHandler(
       defineSignal<[unknown]>(cancelledBySignal),
-      (body) => {
+      async (body) => {
+        // After the updates of the same workflow task, as above.
+        await Promise.resolve();
         const checked = check(jobCancellationSchema(), body);
         if (checked.ok) {
           const { question, ...said } = checked.value;
