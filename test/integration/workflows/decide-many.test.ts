@@ -178,6 +178,19 @@ describe('a cancellation goes by the question that somebody read, like every dec
     expect((await outcomeOf(saga)).cancelled).toMatchObject({ why: 'cancelled, says ann: looked' });
   });
 
+  it('a saga that hears an approval in the same task: the approval counts, at a replay too', async () => {
+    const saga = await approvable('GH-5');
+    const { id: question } = await untilWaiting(saga, 'approval');
+    const handle = rig.temporal.workflow.getHandle(saga.workflowId);
+    let approving: Promise<unknown> | undefined;
+    await rig.withoutWorkers(async () => {
+      approving = handle.executeUpdate('approve', { args: [{ question, by: 'bob' }] });
+      await handle.signal('cancelledBy', { question, by: 'ann', note: 'looked' });
+    });
+    expect(await approving).toMatchObject({ taken: 'approve' });
+    expect((await saga.result()).outcome).toBe('done');
+  });
+
   itInWays(
     'a saga of which nobody sends the cancellation itself: a minute later it takes decisions again',
     async () => {
