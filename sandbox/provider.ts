@@ -26,6 +26,7 @@ type Asked = Pick<ProviderRequest, 'query' | 'body' | 'oddity'> & Pick<Destinati
 
 export class Provider {
   readonly servers: Servers;
+  readonly orders: Orders;
   private readonly rows: Record<EndpointName, (asked: Asked) => Answer>;
 
   constructor(
@@ -33,7 +34,7 @@ export class Provider {
     private readonly settings: () => Settings,
   ) {
     this.servers = new Servers(ledger, settings);
-    const orders = new Orders(ledger, settings, () => this.servers.build());
+    const orders = (this.orders = new Orders(ledger, settings, () => this.servers.build()));
     const subscriptions = new Subscriptions(ledger, settings);
     this.rows = {
       'place-order': ({ body }) => orders.placeOrder(body),
