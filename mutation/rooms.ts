@@ -11,7 +11,7 @@ export const rooms: Record<string, Room> = {
   provider: { sources: ['src/provider/*.ts'], tests: ['unit/provider/*.test.ts'] },
   failures: {
     sources: ['src/activities/translate-failure.ts'],
-    tests: ['unit/activities/{bounds,translate-failure}.test.ts'],
+    tests: ['unit/activities/translate-failure.test.ts'],
   },
   effect: { sources: ['src/activities/effect.ts'], tests: ['unit/activities/*.test.ts'] },
   journal: {

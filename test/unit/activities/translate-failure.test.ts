@@ -94,7 +94,33 @@ it('gives up after the last attempt, and after the time', () => {
   expect(retry(1, 1e9)).toBeDefined();
 });
 
+const repeated =
+  'NotSent TokenUnreadable RateLimited NotVisibleYet NotYet StoodStill JournalUnavailable TemporalUnavailable QuoteAged';
+it.each([...repeated.split(' '), 'UnknownOutcome'])('%s is repeated', (name) => {
+  const failure = new OwnFailure(name as CallFailure['failure'], 'm');
+  expect(translated(failure, 'mutate').retryInMs).toBeDefined();
+  expect(translated(failure, 'pivot').retryInMs === undefined).toBe(name === 'UnknownOutcome');
+});
+
+it('what only needs time has the time of a look', () => {
+  const changes = { attempt: 2, settings: { retries: { ...settings.retries, poll: { ...budget, attemptsMax: 2 } } } };
+  expect(translated(new OwnFailure('NotYet', 'm'), 'mutate', changes).retryInMs).toBeUndefined();
+  expect(translated(new NotSent('said no', about()), 'mutate', changes).retryInMs).toBeDefined();
+});
+
+it.each(['NotSent', 'TokenUnreadable', 'Unauthorized', 'Rejected'] as const)('%s of a pivot is no doubt', (name) => {
+  const facts = translated(new OwnFailure(name, 'm', about(401)), 'pivot');
+  expect(facts.failure).toBe(name);
+});
+
 describe('a pivot and the statuses that are safe to repeat', () => {
+  it('repeats them', () => {
+    const changes = { settings: { pivotRetryStatuses: [503] } };
+    for (const failure of [UnknownOutcome, RateLimited])
+      expect(translated(new failure('said no', about(503)), 'pivot', changes).failure).toBe('RateLimited');
+    expect(translated(new RateLimited('said no', about(429)), 'pivot', changes).failure).toBe('UnknownOutcome');
+  });
+
   it('takes no redirect for one of them', () => {
     const changes = { settings: { pivotRetryStatuses: [302] } };
     const facts = translated(new UnexpectedResponse('said no', about(302)), 'pivot', changes);
