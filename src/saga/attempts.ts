@@ -98,11 +98,10 @@ export async function attempt<T>(attempting: AttemptOptions, act: Act<T>): Promi
  * after a call beside it was lost, the reference is kept first. That is no attempt.
  */
 async function call<T>(
-  attempting: AttemptOptions & { journal: JournalMemory },
+  { step, journal, inFlight, deadline }: AttemptOptions & { journal: JournalMemory },
   act: Act<T>,
   retry: EffectContext['retry'],
 ): Promise<AttemptResult<T>> {
-  const { step, journal, inFlight } = attempting;
   let shown = step;
   let kept = 0;
   try {
@@ -110,17 +109,36 @@ async function call<T>(
       // Asked before anything is awaited: each promise costs, see docs/performance.md.
       const notReady = journal.isBehind ? await catchUp(journal) : undefined;
       if (notReady !== undefined) return { ok: false, failure: notReady };
-      const begun = journal.knows?.begun;
-      const settled = await callOnce(attempting, act, retry);
-      if (settled.ok) return settled;
-      const { failure } = settled;
-      if (failure.notOwned && (kept === 0 || journal.knows?.begun !== begun)) {
-        if (journal.knows?.begun === begun) kept += 1;
+      const { knows, turn } = journal;
+      const asked = { step: step.id, retry, ...definedOnly({ knows, turn, notAfter: deadline?.notAfter }) };
+      let answer: T | Effected<T> | ActivityFailure;
+      try {
+        answer = await uninterrupted.run(() => act(asked));
+      } catch (error) {
+        if (!(error instanceof ActivityFailure)) throw error;
+        answer = error;
+      }
+      if (!(answer instanceof ActivityFailure)) {
+        if (!isEffected(answer)) return { ok: true, value: answer };
+        const { value, recorded } = answer;
+        if (journal.learn(answer, value)) await journal.write(writeOutcome);
+        if (recorded === undefined) return { ok: true, value };
+        // The run that did it may have done more, of which this run does not know.
+        journal.inDoubt = true;
+        return { ok: true, value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
+      }
+      const said = failureOf(answer);
+      // Whatever it has not meant by now it shall never mean.
+      if (said === undefined) journal.ownershipIsInQuestion();
+      const failure = said ?? lostCall(answer, retry?.attempt);
+      if (journal.learn(failure, failure)) await journal.write(writeOutcome);
+      if (failure.notOwned && (kept === 0 || journal.knows?.begun !== knows?.begun)) {
+        if (journal.knows?.begun === knows?.begun) kept += 1;
         if (kept > 0) journal.ownershipIsInQuestion();
         journal.inDoubt = true;
         continue;
       }
-      if (failure.failure !== 'UnderWay') return settled;
+      if (failure.failure !== 'UnderWay') return { ok: false, failure };
       const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = failure;
       journal.inDoubt = true;
       shown = inFlight?.() ?? step;
@@ -131,33 +149,6 @@ async function call<T>(
     }
   } finally {
     journal.progress?.settled(shown.id);
-  }
-}
-
-async function callOnce<T>(
-  { step, journal, deadline }: AttemptOptions & { journal: JournalMemory },
-  act: Act<T>,
-  retry: EffectContext['retry'],
-): Promise<AttemptResult<T>> {
-  const { knows, turn } = journal;
-  const asked = { step: step.id, retry, ...definedOnly({ knows, turn, notAfter: deadline?.notAfter }) };
-  try {
-    const answer = await uninterrupted.run(() => act(asked));
-    if (!isEffected(answer)) return { ok: true, value: answer };
-    const { value, recorded } = answer;
-    if (journal.learn(answer, value)) await journal.write(writeOutcome);
-    if (recorded === undefined) return { ok: true, value };
-    // The run that did it may have done more, of which this run does not know.
-    journal.inDoubt = true;
-    return { ok: true, value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
-  } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
-    const said = failureOf(error);
-    // Whatever it has not meant by now it shall never mean.
-    if (said === undefined) journal.ownershipIsInQuestion();
-    const failure = said ?? lostCall(error, retry?.attempt);
-    if (journal.learn(failure, failure)) await journal.write(writeOutcome);
-    return { ok: false, failure };
   }
 }
 
