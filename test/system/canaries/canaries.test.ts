@@ -21,7 +21,7 @@ import { startCommand } from '../../support/command-line';
 import { WebhookReceiver } from '../../support/receiver';
 import { describeInWays, takesAll, unlessLacking } from '../../support/left-out';
 import { shortFlights } from '../../support/rig';
-import { Journey, ledgerOf, bytesOf, type Seen } from './journey';
+import { Journey, ledgerOf, bytesOf } from './journey';
 import { Witness } from './witness';
 import { Search, type Canary } from './search';
 import { canariesOf, makeConfided, makeSecrets } from './secrets';
@@ -31,7 +31,7 @@ const here = unlessLacking(cli === undefined ? 'TEMPORAL_ADDRESS names a server 
 
 interface Travelled {
   witness: Witness;
-  seen: Seen;
+  seen: Journey['seen'];
   /** Looks for everything that was secret on this journey. */
   search: Search;
   /** Looks for what people and the provider said. */
@@ -142,19 +142,15 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   witness.add('the server’s log', bytesOf(join(folder, 'server.log')));
   for (const name of readdirSync(data)) witness.add('the server’s files', bytesOf(join(data, name)));
   for (const name of readdirSync(journal)) witness.add('the journal’s files', bytesOf(join(journal, name)));
-  const ledger = ledgerOf(sandbox);
+  // It signs what receivers are told.
+  const webhookSecret = { name: 'webhook secret', text: receiver.secret, parts: [] };
   return {
     witness,
     seen: journey.seen,
-    search: new Search([...canariesOf(secrets), ...keysOf(keys), ...webhookSecretOf(receiver)]),
+    search: new Search([...canariesOf(secrets), ...keysOf(keys), webhookSecret]),
     confided: new Search([confided]),
-    ledger,
+    ledger: ledgerOf(sandbox),
   };
-}
-
-/** Which signs what receivers are told. */
-function webhookSecretOf({ secret }: WebhookReceiver): Canary[] {
-  return [{ name: 'webhook secret', text: secret, parts: [] }];
 }
 
 /** A key is a secret as well. */

@@ -15,6 +15,7 @@ import { workflowIdOf } from '../../../src/domain/identity';
 import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView } from '../../../src/domain/progress';
 import { runCommand } from '../../support/command-line';
+import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { until } from '../../support/rig';
 import { answer, untilState } from '../../support/sagas';
 import type { Witness } from './witness';
@@ -36,22 +37,14 @@ export interface World {
   folder: string;
 }
 
-/** What happened on the way, by the names of the domain. */
-export interface Seen {
-  workflows: Set<string>;
-  callFailures: Set<string>;
-  sagaFailures: Set<string>;
-  decisions: Set<string>;
-}
-
 export class Journey {
-  readonly seen: Seen = {
-    workflows: new Set(),
-    callFailures: new Set(),
-    sagaFailures: new Set(),
-    decisions: new Set(),
+  /** What happened on the way, by the names of the domain. */
+  readonly seen = {
+    workflows: new Set<string>(),
+    callFailures: new Set<string>(),
+    sagaFailures: new Set<string>(),
+    decisions: new Set<string>(),
   };
-  private references = 0;
 
   constructor(private readonly world: World) {}
 
@@ -81,12 +74,7 @@ export class Journey {
     const other = { ...request, items: [{ ...item, password: secrets.refused.text }] };
     await this.fails(sagas.provision(other as never));
     // Past the client: the journal knows the reference.
-    const { workflowId } = saga;
-    await this.world.temporal.workflow.start('provisionServers', {
-      workflowId,
-      taskQueue: 'order-saga',
-      args: [other],
-    });
+    await this.startRaw(other);
     await this.end(saga);
 
     // An answer of success may tell what was asked for, too; and one without ids asks a person for them.
@@ -103,14 +91,12 @@ export class Journey {
     const asked = await sagas.provision(talkative);
     await this.wait(asked);
     await this.refusedDecisions(asked);
-    await this.decide(asked, 'provideServers', { vmObjectIds: [9_001] });
-    await this.end(asked);
+    await this.decideAndEnd(asked, 'provideServers', { vmObjectIds: [9_001] });
 
     // A secret by its name, whose file does not hold what it must.
     const named = await this.order({}, { custom_script: { secret: 'script' } });
     await this.wait(named);
-    await this.decide(named, 'retry', { correction: { custom_script: secrets.scriptBase64 } });
-    await this.end(named);
+    await this.decideAndEnd(named, 'retry', { correction: { custom_script: secrets.scriptBase64 } });
   }
 
   /** Refusals of the item, and of the order, that quote what they refuse in all the ways that there are. */
@@ -158,16 +144,12 @@ export class Journey {
       const saga = await sagas.provision(request);
       await this.wait(saga);
       await this.refusedDecisions(saga);
-      await this.decide(saga, 'retry', { correction: { password: secrets.corrected.text } });
-      await this.end(saga);
+      await this.decideAndEnd(saga, 'retry', { correction: { password: secrets.corrected.text } });
     };
     const cancel = async () => {
       const request = this.orderRequest();
       this.fault('add-cart-item', request, { kind: 'error-after', times: 3, body: { request } });
-      const saga = await sagas.provision(request);
-      await this.wait(saga);
-      await saga.cancel();
-      await this.end(saga);
+      await this.cancel(await sagas.provision(request));
     };
     const leaveAndClean = async () => {
       const request = this.orderRequest();
@@ -179,12 +161,7 @@ export class Journey {
       const cleaning = await sagas.start('cleanCart', { reference: request.reference });
       await this.end(cleaning);
     };
-    const nowhere = async () => {
-      const saga = await this.world.unreachable.provision(this.orderRequest());
-      await this.wait(saga);
-      await saga.cancel();
-      await this.end(saga);
-    };
+    const nowhere = async () => this.cancel(await this.world.unreachable.provision(this.orderRequest()));
     await Promise.all([...faults.map(correct), cancel(), leaveAndClean(), nowhere()]);
   }
 
@@ -200,8 +177,7 @@ export class Journey {
       this.fault('place-order', request, fault);
       const saga = await sagas.provision(request);
       await this.wait(saga);
-      await this.decide(saga, decision, { note: this.world.confided });
-      await this.end(saga);
+      await this.decideAndEnd(saga, decision, { note: this.world.confided });
     }
   }
 
@@ -210,31 +186,19 @@ export class Journey {
     const { sagas, sandbox, secrets } = this.world;
     const body = { received: { authorization: `Bearer ${secrets.token.text}` }, message: secrets.token.text };
     const change = (subscription_id: number, more: object = {}) =>
-      sagas.change({
-        reference: this.reference(),
-        subscription_id,
-        resources: [{ resource_name: 'vm_backup', delta_value: '1' }],
-        ...more,
-      });
-    const switching = (plan_id: number) =>
-      sagas.switch({ reference: this.reference(), subscription_id: 6_000 + plan_id, plan_id });
+      sagas.change(changeRequest({ subscription_id, ...more }));
+    const switching = (plan_id: number) => sagas.switch(switchRequest({ subscription_id: 6_000 + plan_id, plan_id }));
     sandbox.configure({ unavailableSubscriptions: [5_001], unavailablePlans: [77] });
 
-    sandbox.faults.add({
-      endpoint: 'place-change-order',
-      kind: 'refuse-before',
-      match: { subscriptionId: 5_005 },
-      body,
-    });
+    const refused = { subscriptionId: 5_005 };
+    sandbox.faults.add({ endpoint: 'place-change-order', kind: 'refuse-before', match: refused, body });
     const approved = await change(5_003, { approval: 'always' });
     await this.wait(approved);
-    await this.decide(approved, 'approve');
+    await this.decideAndEnd(approved, 'approve');
     const rejected = await change(5_004, { approval: 'always' });
     await this.wait(rejected);
-    await this.decide(rejected, 'reject', { reason: this.world.confided });
+    await this.decideAndEnd(rejected, 'reject', { reason: this.world.confided });
     const ends: Promise<SagaHandle>[] = [
-      Promise.resolve(approved),
-      Promise.resolve(rejected),
       change(5_001),
       change(5_002, { guard: { maxTotal: 1 } }),
       change(5_005),
@@ -253,33 +217,36 @@ export class Journey {
       const emptyList: FaultSpec = { endpoint: 'list-firewalls', kind: 'other-body', times: 'all', body: [] };
       const missing = await this.firewalls(vmObjectId, { assign: [143] }, emptyList);
       await this.wait(missing);
-      await this.decide(missing, decision, { note: this.world.confided });
-      await this.end(missing);
+      await this.decideAndEnd(missing, decision, { note: this.world.confided });
     }
   }
 
   private firewalls(vmObjectId: number, request: object, fault: FaultSpec): Promise<SagaHandle> {
     this.world.sandbox.faults.add({ ...fault, match: { vmObjectId } });
-    return this.world.sagas.firewalls({ reference: this.reference(), vmObjectId, ...request });
+    const { reference } = firewallsRequest();
+    return this.world.sagas.firewalls({ reference, vmObjectId, ...request });
   }
 
   /** Requests that are wrong, once past the client and once past a client that does not look. */
   private async outside(): Promise<void> {
-    const { sagas, temporal, witness } = this.world;
+    const { sagas, temporal, witness, secrets } = this.world;
     const wrong = this.wrongRequest();
     await this.fails(sagas.provision(wrong as never));
-    const workflowId = workflowIdOf('provisionServers', wrong.reference);
-    await temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [wrong] });
+    const workflowId = await this.startRaw(wrong);
     await this.end(await sagas.get(wrong.reference, 'provisionServers'));
 
-    const odd = { ...this.wrongRequest(), items: this.world.secrets.refused.text };
-    await temporal.workflow.start('provisionServers', {
-      workflowId: workflowIdOf('provisionServers', odd.reference),
-      taskQueue: 'order-saga',
-      args: [odd],
-    });
+    const odd = { ...this.wrongRequest(), items: secrets.refused.text };
+    await this.startRaw(odd);
     await this.end(await sagas.get(odd.reference, 'provisionServers'));
     witness.add('errors', await temporal.workflow.getHandle(workflowId).result().catch(String));
+  }
+
+  /** Past the client. @returns the workflow id */
+  private async startRaw(request: { reference: string }): Promise<string> {
+    const workflowId = workflowIdOf('provisionServers', request.reference);
+    const options = { workflowId, taskQueue: 'order-saga', args: [request] };
+    await this.world.temporal.workflow.start('provisionServers', options);
+    return workflowId;
   }
 
   private async commandLine(): Promise<void> {
@@ -345,14 +312,11 @@ export class Journey {
     }));
     for (const body of [...named, refused.text]) {
       await this.fails(saga.decide('retry', body));
-      await this.fails(this.update(saga, body));
-      await this.world.temporal.workflow.getHandle(saga.workflowId).signal('retry', body);
+      // Past the client, which would refuse it before it leaves.
+      const run = this.world.temporal.workflow.getHandle(saga.workflowId);
+      await this.fails(run.executeUpdate('retry', { args: [body] }));
+      await run.signal('retry', body);
     }
-  }
-
-  /** Past the client, which would refuse it before it leaves. */
-  private update(saga: SagaHandle, body: unknown): Promise<unknown> {
-    return this.world.temporal.workflow.getHandle(saga.workflowId).executeUpdate('retry', { args: [body] });
   }
 
   private async fails(call: Promise<unknown>): Promise<void> {
@@ -361,6 +325,10 @@ export class Journey {
       (reason: unknown) => reason,
     );
     if ((error as Error).message === 'should have failed') throw error;
+    this.addError(error);
+  }
+
+  private addError(error: unknown): void {
     this.world.witness.add('errors', error);
     this.world.witness.add('errors', (error as Error).stack);
   }
@@ -376,9 +344,16 @@ export class Journey {
     this.see(progress);
   }
 
-  private async decide(saga: SagaHandle, ...decision: [name: DecisionName, body?: object]): Promise<void> {
+  private async decideAndEnd(saga: SagaHandle, ...decision: [name: DecisionName, body?: object]): Promise<void> {
     await answer(saga, ...decision);
-    await this.show(saga);
+    this.see(await progressOf(saga));
+    await this.end(saga);
+  }
+
+  private async cancel(saga: SagaHandle): Promise<void> {
+    await this.wait(saga);
+    await saga.cancel();
+    await this.end(saga);
   }
 
   /** Waits for the end, whichever way. */
@@ -388,13 +363,8 @@ export class Journey {
     } catch (error) {
       const { type } = error as { type?: string };
       if (type !== undefined) this.seen.sagaFailures.add(type);
-      this.world.witness.add('errors', error);
-      this.world.witness.add('errors', (error as Error).stack);
+      this.addError(error);
     }
-    await this.show(saga);
-  }
-
-  private async show(saga: SagaHandle): Promise<void> {
     this.see(await progressOf(saga));
   }
 
@@ -414,25 +384,8 @@ export class Journey {
 
   private orderRequest(changes: object = {}, item: object = {}) {
     const { password, keyBase64, scriptBase64 } = this.world.secrets;
-    const reference = this.reference();
-    return {
-      reference,
-      account: 'AB-1',
-      label: reference,
-      items: [
-        {
-          billing_cycle: 1 as const,
-          plan_type: 'cloud_servers_standard',
-          plan_id: this.references,
-          os_template_id: 3,
-          password: password.text,
-          custom_ssh_key: keyBase64,
-          custom_script: scriptBase64,
-          ...item,
-        },
-      ],
-      ...changes,
-    };
+    const secret = { password: password.text, custom_ssh_key: keyBase64, custom_script: scriptBase64 };
+    return provisionRequest({ items: [{ ...secret, ...item }], ...changes });
   }
 
   /** Wrong in every field that is a secret, and a secret in fields that are wrong. */
@@ -453,18 +406,9 @@ export class Journey {
     };
   }
 
-  private fault(
-    endpoint: EndpointName,
-    { reference, items: [item] }: ReturnType<Journey['orderRequest']>,
-    fault: Partial<FaultSpec>,
-  ): void {
-    const match = endpoint === 'place-order' ? { label: reference } : { planId: item?.plan_id };
+  private fault(endpoint: EndpointName, { reference }: { reference: string }, fault: Partial<FaultSpec>): void {
+    const match = endpoint === 'place-order' ? { label: reference } : { planId: planIdOf(reference) };
     this.world.sandbox.faults.add({ endpoint, match, ...fault } as FaultSpec);
-  }
-
-  private reference(): string {
-    this.references += 1;
-    return `C-${this.references}`;
   }
 }
 

@@ -15,13 +15,14 @@ import { changeRequest, firewallsRequest, provisionRequest } from '../../support
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { fuzz, patience } from './fuzz-runs';
-import { garbage } from './inputs';
+import { encoded, garbage, unreadable } from './inputs';
 
 const completed =
   proto.api.enums.v1.UpdateWorkflowExecutionLifecycleStage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
 
 const updates = fuzz(60);
 const signals = fuzz(60);
+jest.setTimeout(patience(120_000));
 
 const rig = rigForFile();
 let waiting: SagaHandle[];
@@ -99,47 +100,33 @@ const seen = async (saga: SagaHandle, count: number) =>
     return ignored.length >= count ? ignored : undefined;
   });
 
-test(
-  `${updates.numRuns} updates of any shape are refused with a sentence`,
-  async () => {
-    await untouched(async () => {
-      await severally(fc.sample(wrongDecision, updates), async ([name, payload], index) => {
-        const message = await update(waiting[index % waiting.length]!, name, [payload]);
-        expect(message.length).toBeLessThan(20_000);
-        if (known(name)) expect(message).toMatch(new RegExp(`^${name}(:| does not fit)`));
-      });
+test(`${updates.numRuns} updates of any shape are refused with a sentence`, async () => {
+  await untouched(async () => {
+    await severally(fc.sample(wrongDecision, updates), async ([name, payload], index) => {
+      const message = await update(waiting[index % waiting.length]!, name, [payload]);
+      expect(message.length).toBeLessThan(20_000);
+      if (known(name)) expect(message).toMatch(new RegExp(`^${name}(:| does not fit)`));
     });
-  },
-  patience(120_000),
-);
-
-test(
-  `${signals.numRuns} signals of any shape are ignored, and so recorded`,
-  async () => {
-    await untouched(async () => {
-      const sent = [0, 0, 0];
-      for (const [index, [name, payload]] of fc.sample(wrongDecision, signals).entries()) {
-        const to = index % waiting.length;
-        await signal(waiting[to]!, name, [payload]);
-        if (known(name)) sent[to] = (sent[to] ?? 0) + 1;
-      }
-      for (const [index, saga] of waiting.entries()) {
-        const ignored = await seen(saga, Math.min(50, sent[index]!));
-        for (const { why } of ignored) expect(why.length).toBeLessThanOrEqual(1_000);
-      }
-    });
-  },
-  patience(120_000),
-);
-
-const encoded = (encoding: string, data: string): Payload => ({
-  metadata: { encoding: Buffer.from(encoding) },
-  data: Buffer.from(data),
+  });
 });
+
+test(`${signals.numRuns} signals of any shape are ignored, and so recorded`, async () => {
+  await untouched(async () => {
+    const sent = [0, 0, 0];
+    for (const [index, [name, payload]] of fc.sample(wrongDecision, signals).entries()) {
+      const to = index % waiting.length;
+      await signal(waiting[to]!, name, [payload]);
+      if (known(name)) sent[to] = (sent[to] ?? 0) + 1;
+    }
+    for (const [index, saga] of waiting.entries()) {
+      const ignored = await seen(saga, Math.min(50, sent[index]!));
+      for (const { why } of ignored) expect(why.length).toBeLessThanOrEqual(1_000);
+    }
+  });
+});
+
 const oddPayloads: [string, Payload[]][] = [
-  ['JSON that breaks off', [encoded('json/plain', '{"by":')]],
-  ['an encoding of another SDK', [encoded('json/protobuf', '{}')]],
-  ['no encoding', [{ data: Buffer.from('{}') }]],
+  ...unreadable,
   ['a hundred thousand levels', [encoded('json/plain', `{"correction":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)]],
 ];
 

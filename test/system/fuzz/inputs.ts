@@ -1,21 +1,10 @@
 /** Requests and decisions that nobody should send, made by fast-check. */
+import type { Payload } from '@temporalio/common';
 import fc from 'fast-check';
 
+const oddPlain = [null, true, -1, 0.5, 2 ** 53, 1e308, '', '\ud800', '\u0000', '\u202e\u{1f600}', 'x'.repeat(2_000)];
 const oddValues = fc.constantFrom<unknown>(
-  null,
-  true,
-  '',
-  -1,
-  0.5,
-  2 ** 53,
-  1e308,
-  '\ud800',
-  '\u0000',
-  '\u202e\u{1f600}',
-  'x'.repeat(2_000),
-  [],
-  [null],
-  {},
+  ...[...oddPlain, [], [null], {}],
   { secret: '../../etc/passwd' },
   JSON.parse('{"__proto__":{"reference":"R","by":"me"}}'),
   { constructor: { prototype: { polluted: true } } },
@@ -23,18 +12,8 @@ const oddValues = fc.constantFrom<unknown>(
 );
 
 const oddKeys = fc.oneof(
-  fc.constantFrom(
-    '__proto__',
-    'constructor',
-    'toString',
-    'then',
-    'toJSON',
-    '0',
-    '',
-    'by ',
-    '\ud800',
-    'x'.repeat(5_000),
-  ),
+  fc.constantFrom('__proto__', 'constructor', 'toString', 'then', 'toJSON'),
+  fc.constantFrom('0', '', 'by ', '\ud800', 'x'.repeat(5_000)),
   fc.string(),
 );
 
@@ -65,3 +44,15 @@ function mayBeRight(value: unknown): boolean {
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
+
+export const encoded = (encoding: string, data: string): Payload => ({
+  metadata: { encoding: Buffer.from(encoding) },
+  data: Buffer.from(data),
+});
+
+/** Payloads that no converter reads. */
+export const unreadable: [string, Payload[]][] = [
+  ['JSON that breaks off', [encoded('json/plain', '{"by":')]],
+  ['an encoding of another SDK', [encoded('json/protobuf', '{}')]],
+  ['no encoding', [{ data: Buffer.from('{}') }]],
+];

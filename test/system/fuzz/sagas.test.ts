@@ -14,6 +14,7 @@ import { answers, changeQuote, onTheWire } from './answers';
 import { fuzz, patience } from './fuzz-runs';
 
 const { numRuns, seed } = fuzz(24, 12);
+jest.setTimeout(patience(120_000));
 
 const isPivot = /^(POST \/order(\/changeorder)?|PUT \/order\/switch\/\d+) /;
 
@@ -56,21 +57,17 @@ const starts: (() => Promise<SagaHandle>)[] = [
   () => rig.sagas.firewalls(firewallsRequest({ unassign: [150] })),
 ];
 
-test(
-  `${numRuns} sagas each end, or wait under a name`,
-  async () => {
-    const sagas = await Promise.all(Array.from({ length: numRuns }, (_, nth) => starts[nth % starts.length]!()));
-    const states = await Promise.all(sagas.map(settled));
-    expect(states.filter((state) => !isOutcome(state) && !waitKinds.some((kind) => kind === state))).toEqual([]);
-    for (const { workflowId } of sagas) expect(await brokenTasksOf(rig.runOf({ workflowId }))).toEqual([]);
-    expect(placed.size).toBeGreaterThan(0);
-    for (const [request, statuses] of placed) {
-      // Sent again only where it was surely not placed.
-      expect([request, statuses.slice(0, -1).filter((status) => status !== 429)]).toEqual([request, []]);
-    }
-  },
-  patience(120_000),
-);
+test(`${numRuns} sagas each end, or wait under a name`, async () => {
+  const sagas = await Promise.all(Array.from({ length: numRuns }, (_, nth) => starts[nth % starts.length]!()));
+  const states = await Promise.all(sagas.map(settled));
+  expect(states.filter((state) => !isOutcome(state) && !waitKinds.some((kind) => kind === state))).toEqual([]);
+  for (const { workflowId } of sagas) expect(await brokenTasksOf(rig.runOf({ workflowId }))).toEqual([]);
+  expect(placed.size).toBeGreaterThan(0);
+  for (const [request, statuses] of placed) {
+    // Sent again only where it was surely not placed.
+    expect([request, statuses.slice(0, -1).filter((status) => status !== 429)]).toEqual([request, []]);
+  }
+});
 
 function settled(saga: SagaHandle): Promise<SagaState> {
   return until(async () => {

@@ -5,6 +5,8 @@
 import fc from 'fast-check';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { decisionNames, type DecisionName } from '../../../src/domain/decisions';
+import { isOutcome } from '../../../src/domain/outcomes';
+import type { ProgressView } from '../../../src/domain/progress';
 import {
   allows,
   arm,
@@ -14,13 +16,11 @@ import {
   describeState,
   disarm,
   distinct,
-  fitting,
   release,
-  reset,
   type Armed,
   type State,
 } from './model';
-import { otherRequest, type RealSaga } from './real-saga';
+import type { RealSaga } from './real-saga';
 import { endpointsOf, type Story } from './stories';
 import { troubles } from './troubles';
 
@@ -28,8 +28,15 @@ import { troubles } from './troubles';
 export interface Model {
   story: Story;
   armed: State['armed'];
-  /** None before its start. */
+  /** None before its start, and none after a reset: from then on only the promises hold. */
   states: State[];
+  /** What it showed when it came to rest last; undefined before its start, and after its termination. */
+  view?: ProgressView | undefined;
+  /** Of which a call is held. */
+  held?: EndpointName | undefined;
+  /** It was reset when the journal knew that it was placed: nobody is asked about that. */
+  isSettled?: boolean;
+  wasReset?: boolean;
   isTerminated: boolean;
   /** When the call that is held arrived. */
   heldSinceMs?: number | undefined;
@@ -74,16 +81,16 @@ function told(name: string, check: (model: Readonly<Model>) => boolean, happen: 
   };
 }
 
-const isStarted = ({ states }: Model) => states.length > 0;
-const hasEnded = ({ states }: Model) => states.every(({ rest }) => rest.is === 'ended');
-const mayDecide = ({ states }: Model) => states.some((state) => fitting(state).length > 0);
-const isHeld = (model: Model) => heldAt(model) !== undefined;
+const isStarted = ({ view }: Model) => view !== undefined;
+const hasEnded = ({ view }: Model) => view === undefined || isOutcome(view.state);
+const mayDecide = ({ view }: Model) => view?.waiting !== undefined;
+const isHeld = ({ held }: Model) => held !== undefined;
 const bySignalOf = (bySignal: boolean) => (bySignal ? ', by a signal' : '');
 
 const start = () =>
   told(
     'Start',
-    ({ states, isTerminated }) => states.length === 0 && !isTerminated,
+    ({ view, isTerminated }) => view === undefined && !isTerminated,
     async (model, { saga }, say) => {
       say(`somebody starts ${model.story.name}`);
       expectSame('the start', await saga.start(), 'new');
@@ -91,11 +98,10 @@ const start = () =>
     },
   );
 
-const startAgain = (same: boolean) =>
+const startAgain = () =>
   told('StartAgain', isStarted, async (model, { saga }, say) => {
-    say(`somebody starts it again with ${same ? 'the same' : 'another'} request`);
-    const started = await saga.start(same ? undefined : otherRequest(saga.asked));
-    expectSame('the second start', started, same ? 'existing' : 'taken');
+    say('somebody sends the same request again');
+    expectSame('the second start', await saga.start(), 'existing');
     await follow(model, saga, model.states);
   });
 
@@ -146,21 +152,12 @@ function getWell(): Command {
   );
 }
 
-async function fittingOne(saga: RealSaga, pick: number) {
-  const { decision, body } = pickOf(await saga.fitting(), pick);
-  if (decision === 'cancel') throw new Error('cancel is no decision');
-  return { decision, body };
-}
-
 const decideRightly = (pick: number, bySignal: boolean) =>
-  told('Decide', mayDecide, async (model, { saga, count }, say) => {
-    const { decision, body } = await fittingOne(saga, pick);
+  told('Decide', mayDecide, async (model, { saga }, say) => {
+    const { decision, body } = pickOf(await saga.fitting(), pick);
+    if (decision === 'cancel') throw new Error('cancel is no decision');
     const named = body['vmObjectIds'] !== undefined;
     say(`the operator says ${decision}${named ? ', with the servers' : ''}${bySignalOf(bySignal)}`);
-    if (decision === 'markDone') {
-      count('done by hand');
-      await saga.doByHand();
-    }
     if (bySignal) await saga.signal(decision, body);
     else expectSame('the decision', await saga.decide(decision, body), 'taken');
     await follow(
@@ -170,22 +167,11 @@ const decideRightly = (pick: number, bySignal: boolean) =>
     );
   });
 
-/** A decision that fits, of a question that was answered before. */
-const decideOlder = (pick: number, bySignal: boolean) =>
-  told('DecideOlder', mayDecide, async (model, { saga }, say) => {
-    const { decision, body } = await fittingOne(saga, pick);
-    say(`the operator says ${decision} to another question${bySignalOf(bySignal)}`);
-    const older = { ...body, question: await saga.otherQuestion() };
-    if (bySignal) return isIgnored(model, saga, decision, older);
-    expectSame('the decision', await saga.decide(decision, older), 'refused');
-    return follow(model, saga, model.states);
-  });
-
 /** A decision that does not fit, or one that does with a body that does not. */
 const decideWrongly = (pick: number, bySignal: boolean) =>
   told('DecideWrongly', isStarted, async (model, { saga }, say) => {
     const decision = pickOf(decisionNames, pick);
-    const fits = model.states.some((state) => fitting(state).includes(decision));
+    const fits = model.view?.waiting?.choices.includes(decision) === true;
     const named = decision === 'provideServers' ? { vmObjectIds: [1] } : {};
     const body = fits
       ? { correction: { reference: 'another' }, note: 'in vain' }
@@ -217,10 +203,12 @@ const requestCancellation = () =>
 const resetRun = (pick: number) =>
   told('Reset', isStarted, async (model, { saga }, say) => {
     say('the run is reset');
-    const held = heldAt(model);
+    const { held, states } = model;
     say(`the run is reset ${await saga.reset(pick)}`);
     if (held !== undefined) saga.release(held);
-    await follow(model, saga, reset(model.states));
+    if (!model.wasReset) model.isSettled = states.every(({ fate, rest }) => fate === 'past' && rest.is !== 'held');
+    Object.assign(model, { wasReset: true, states: [] });
+    await follow(model, saga, []);
   });
 
 const restart = () =>
@@ -237,27 +225,26 @@ const restart = () =>
 const terminate = () =>
   told(
     'Terminate',
-    ({ states }) => states.length > 0 && states.every(({ rest }) => rest.is !== 'ended'),
+    (model) => !hasEnded(model),
     async (model, { saga }, say) => {
       say('the run is terminated');
       await saga.terminate();
       fix(model, saga);
-      model.states = [];
-      model.isTerminated = true;
+      Object.assign(model, { states: [], view: undefined, isTerminated: true });
     },
   );
 
 /** Everything gets well, and the operator decides until the saga has ended. */
 export async function finish(model: Model, real: Real): Promise<void> {
   const { saga } = real;
-  if (model.states.length === 0 && !model.isTerminated) return;
-  if (heldAt(model) !== undefined) await letGo(model, saga);
+  if (!isStarted(model) && !model.isTerminated) return;
+  if (isHeld(model)) await letGo(model, saga);
   fix(model, saga);
   // The first decision is the one that brings a saga on; where that is in vain, the others have their turn.
   for (let decisions = 0; mayDecide(model); decisions += 1) {
     if (decisions === 10) throw new Error('it waits again and again, although nothing is wrong any more');
     // What an earlier run has undone, no decision brings about again: the operator gives up.
-    const givesUp = decisions === 8 && model.states.some(({ run }) => run !== 'first');
+    const givesUp = decisions === 8 && model.wasReset === true;
     const command = givesUp ? requestCancellation() : decideRightly(decisions, false);
     await command.run(model, { ...real, count: () => undefined });
   }
@@ -295,9 +282,8 @@ export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable
     { weight: 3, arbitrary: of(requestCancellation) },
     { weight: 2, arbitrary: of(getWell) },
     { weight: 2, arbitrary: deciding(decideWrongly) },
-    { weight: 2, arbitrary: deciding(decideOlder) },
     { weight: 2, arbitrary: any.map(resetRun) },
-    { weight: 1, arbitrary: fc.boolean().map(startAgain) },
+    { weight: 1, arbitrary: of(startAgain) },
     { weight: 1, arbitrary: of(restart) },
     { weight: 1, arbitrary: of(terminate) },
   );
@@ -315,8 +301,10 @@ async function follow(model: Model, saga: RealSaga, mayBe: readonly State[]) {
   const view = await saga.rest();
   const { placements } = saga;
   if (placements > 1) throw new Error(`it was placed ${placements} times`);
+  const { isSettled, wasReset } = model;
+  if (isSettled && view.waiting?.kind === 'outcome-unknown') throw new Error('the journal knows that it was placed');
   const left = mayBe.filter((state) => allows(state, view, placements === 1));
-  if (left.length === 0) {
+  if (left.length === 0 && !wasReset) {
     const { state, waiting, steps, leftovers } = view;
     const shown = {
       state,
@@ -329,21 +317,21 @@ async function follow(model: Model, saga: RealSaga, mayBe: readonly State[]) {
     const more = mayBe.length > 5 ? `\n  and ${mayBe.length - 5} more` : '';
     throw new Error(`the model allows:${allowed.join('')}${more}\nthe saga shows: ${JSON.stringify(shown, null, 1)}`);
   }
-  model.states = distinct(left);
-  model.heldSinceMs = heldAt(model) === undefined ? undefined : (model.heldSinceMs ?? Date.now());
+  const { held } = saga;
+  Object.assign(model, { view, held, states: distinct(left) });
+  model.heldSinceMs = held === undefined ? undefined : (model.heldSinceMs ?? Date.now());
   return view;
 }
 
 async function letGo(model: Model, saga: RealSaga): Promise<void> {
-  const endpoint = heldAt(model);
-  if (endpoint === undefined) throw new Error('nothing is held');
-  saga.release(endpoint);
+  if (model.held === undefined) throw new Error('nothing is held');
+  saga.release(model.held);
   await follow(model, saga, model.states.flatMap(release));
 }
 
 function fix(model: Model, saga: RealSaga): void {
   saga.disarm();
-  model.armed = {};
+  Object.assign(model, { armed: {}, held: undefined });
   model.states = distinct(model.states.map(disarm));
 }
 
@@ -356,10 +344,6 @@ function armBoth(model: Model, saga: RealSaga, endpoint: EndpointName, armed: Ar
 /** What is armed, in each state that it may be in. */
 function armedIn({ states, armed }: Model): State['armed'][] {
   return states.length > 0 ? states.map((state) => state.armed) : [armed];
-}
-
-function heldAt({ states }: Model): EndpointName | undefined {
-  return states.flatMap(({ rest }) => (rest.is === 'held' ? [rest.endpoint] : [])).at(0);
 }
 
 function pickOf<T>(list: readonly T[], pick: number): T {

@@ -7,11 +7,8 @@
  * ```
  *
  * A state is where a saga has come to rest: it waits, one of its calls is held, or it has ended. Mostly one state
- * follows another. After a reset there are many, since nobody told the model how far back it went.
- *
- * What the journal knows is part of a state, and no reset takes it back: whether the pivot was placed (`fate`), and how
- * many calls to add an item nobody knows the end of (`doubts`). What was placed is taken from it; only what it does not
- * know is asked.
+ * follows another. After a reset the model says nothing of it: nobody told how far back it went, and only the promises
+ * hold (`commands.ts`).
  *
  * It is pure: a state is never changed, only followed by others.
  */
@@ -19,7 +16,6 @@ import type { EndpointName } from '../../../sandbox/endpoints';
 import type { DecisionName } from '../../../src/domain/decisions';
 import type { SagaFailureName } from '../../../src/domain/failures';
 import type { Leftover } from '../../../src/domain/leftovers';
-import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView, WaitKind } from '../../../src/domain/progress';
 import type { Calls, Stage, Story } from './stories';
 import { meaningOf, type Meaning, type Trouble } from './troubles';
@@ -88,9 +84,8 @@ export interface State {
    * placed.
    */
   fate: 'before' | 'unknown' | 'past';
-  /** Calls to add an item of which nobody knows whether they did, by the journal; and how many of them were told. */
+  /** Calls to add an item of which nobody knows whether they did, and which were not told yet. */
   doubts: number;
-  told: number;
   serversKnown: boolean;
   /** The provider has what was asked for. */
   placed: boolean;
@@ -100,17 +95,8 @@ export interface State {
   leftOut: number;
   /** Sorted; undefined where the model cannot know them all. */
   leftovers: Leftover['kind'][] | undefined;
-  /** A later run, after a reset, finds what earlier ones did. */
-  run: 'first' | 'later';
-  /** What an earlier run took back was done again by this one. */
-  doneAgain: boolean;
-  /** It has taken its turn at the server or the subscription anew: an earlier run's ended with that run. */
-  tookTurn: boolean;
-  /** Items of earlier runs are being deleted that are in no order: so many, and what comes after. */
-  strays?: { count: number; then: 'end' | 'on' } | undefined;
-  /** Where this saga ever rested, and what was ever decided: what a reset may come back to. */
-  past: readonly State[];
-  decided: readonly DecisionName[];
+  /** A person has left something out. */
+  skipped: boolean;
 }
 
 /** The states in which a saga of this story may come to rest after its start. */
@@ -128,47 +114,33 @@ export function begin(story: Story, armed: State['armed']): State[] {
     cancelled: false,
     fate: 'before',
     doubts: 0,
-    told: 0,
     serversKnown: false,
     placed: false,
     assigned: false,
     leftOut: 0,
     leftovers: [],
-    run: 'first',
-    doneAgain: false,
-    tookTurn: false,
-    past: [],
-    decided: [],
+    skipped: false,
   };
   return enter(fresh, 0);
 }
 
-/** The decisions that fit, by their names; whether they are true is another question. */
-export function fitting({ rest }: State): readonly DecisionName[] {
-  return rest.is === 'waiting' ? rest.wait.choices : [];
-}
-
 /** A decision that fits is taken. `named`: it names the servers. */
 export function decide(before: State, decision: DecisionName, named: boolean): State[] {
-  const state = { ...remembering(before), decided: [...before.decided, decision] };
+  const state = { ...before, skipped: before.skipped || decision === 'skip' };
   switch (decision) {
     case 'retry':
-      if (state.strays) return deleteStrays(state, state.strays);
       if (state.undoing !== undefined) return undo({ ...state, undoing: 0 });
       return callsOf(state)?.pivot ? dareAgain(state) : goOn(state);
     case 'skip':
-      if (state.strays) return afterStrays({ ...state, leftovers: undefined }, state.strays.then);
       return state.undoing === undefined ? leaveOut(state) : leaveBehind(state);
-    case 'markDone':
-      if (state.strays) return afterStrays(state, state.strays.then);
-      return state.undoing === undefined ? doneByHand(state) : undoneByHand(state);
     case 'confirmPlaced':
-      return ifPlaced(state, named).flatMap(pastPivot);
-    // The sandbox cancels nothing, and nobody says so.
+      return pastPivot({ ...state, serversKnown: named });
+    // Nobody does anything by hand here, and the sandbox cancels nothing.
+    case 'markDone':
     case 'markCancelled':
       return [];
     case 'confirmNotPlaced':
-      return notPlaced(state).flatMap(dareAgain);
+      return dareAgain({ ...state, fate: 'before' });
     case 'approve':
       return enter(state, state.stage + 1);
     case 'reject':
@@ -180,8 +152,8 @@ export function decide(before: State, decision: DecisionName, named: boolean): S
 
 /** Its cancellation is asked for. What is under way, or being undone, is not cut short. */
 export function cancel(before: State): State[] {
-  const state = { ...remembering(before), cancelled: true };
-  if (state.undoing !== undefined || state.strays?.then === 'end') return [state];
+  const state = { ...before, cancelled: true };
+  if (state.undoing !== undefined) return [state];
   if (state.rest.is !== 'held') return giveUp(state);
   // How often the other calls of the stage were tried by then is a matter of moments.
   const { failed, repeated } = state.rest.answer;
@@ -193,8 +165,7 @@ export function release(before: State): State[] {
   const { rest } = before;
   if (rest.is !== 'held') return [before];
   const goesOn = !before.cancelled || before.undoing !== undefined || rest.answer.repeated === 0;
-  const state = { ...remembering(before), ...(goesOn ? rest.then : {}) };
-  if (state.strays) return settleStrays(state, rest.answer);
+  const state = { ...before, ...(goesOn ? rest.then : {}) };
   return state.undoing === undefined ? settle(state, rest.answer) : settleUndo(state, rest.answer);
 }
 
@@ -206,67 +177,11 @@ export function disarm(state: State): State {
   return { ...state, armed: {} };
 }
 
-/**
- * It goes on from an earlier point, in another run. What that run remembers is not known: it may have any stage behind
- * it that was reached, an answer that made the old one wait or give up, the cancellation, and a decision of the old run
- * may reach it. What it may never do is send a pivot that the journal knows of.
- */
-export function reset(states: readonly State[]): State[] {
-  const past = distinct(states.flatMap((state) => remembering(state).past));
-  // All that matters beside the past is how the world is.
-  const worlds = new Map(
-    states.map((state) => [JSON.stringify([state.armed, state.placed, state.assigned, state.fate]), state] as const),
-  );
-  return distinct([...worlds.values()].flatMap((state) => resetIn(state, past)));
-}
-
-function resetIn(before: State, past: readonly State[]): State[] {
-  const shared = {
-    story: before.story,
-    armed: before.armed,
-    placed: before.placed,
-    assigned: before.assigned,
-    fate: before.fate,
-    leftovers: undefined,
-    run: 'later',
-    doneAgain: false,
-    tookTurn: false,
-    strays: undefined,
-  } as const;
-  const cancelling = past.some(({ cancelled }) => cancelled) ? [false, true] : [false];
-  const failing = [...new Set([undefined, ...past.map((state) => state.failing)])];
-  const reached = Math.max(...past.map(({ stage }) => stage));
-
-  const waited = past
-    .filter(({ rest, strays }) => rest.is === 'waiting' && strays === undefined)
-    .map((state): State => ({ ...state, ...shared }));
-  const came = upTo(reached).flatMap((stage) => standingsAt({ ...before, ...shared, undoing: undefined }, stage));
-  const resumed = [
-    ...waited.flatMap((state) => [
-      ...(state.cancelled ? [state] : cancelling.flatMap((cancelled) => (cancelled ? cancel(state) : [state]))),
-      ...before.decided
-        .filter((one) => fitting(state).includes(one))
-        .flatMap((one) => [...decide(state, one, true), ...decide(state, one, false)]),
-    ]),
-    ...came.flatMap((state) =>
-      cancelling.flatMap((cancelled) => [
-        ...again({ ...state, cancelled }),
-        ...stuck({ ...state, cancelled }),
-        ...failing.flatMap((why) =>
-          why === undefined && !cancelled ? [] : gaveUp({ ...state, cancelled, failing: why }),
-        ),
-      ]),
-    ),
-  ];
-  return resumed.map((state) => ({ ...state, leftovers: undefined, past, decided: before.decided }));
-}
-
 /** Whether the real saga may be in this state, by what it shows and by what the provider has. */
 export function allows(state: State, view: ProgressView, isPlaced: boolean): boolean {
-  const { rest, undoing, strays, leftovers, placed } = state;
+  const { rest, undoing, leftovers, placed } = state;
   if (placed !== isPlaced) return false;
   if (rest.is === 'held') {
-    if (strays?.then === 'end') return view.waiting === undefined && !isOutcome(view.state);
     // The undo of an assignment that has waited for it, while it was in flight, shows so until it is through.
     const settles = undoing !== undefined && rest.endpoint === 'unassign-firewalls' && view.state === 'settling';
     return (settles || view.state === (undoing === undefined ? 'running' : 'undoing')) && view.waiting === undefined;
@@ -282,10 +197,10 @@ export function allows(state: State, view: ProgressView, isPlaced: boolean): boo
 }
 
 /** What it comes to at the provider, in a word; both where the model does not know all that was left. */
-function endsAs({ rest, fate, leftovers, decided, run }: State): ProgressView['state'][] {
+function endsAs({ rest, fate, leftovers, skipped }: State): ProgressView['state'][] {
   if (rest.is === 'ended' && rest.as === 'done') {
-    if (run === 'later' || leftovers === undefined) return ['done', 'partly'];
-    return leftovers.length > 0 || decided.includes('skip') ? ['partly'] : ['done'];
+    if (leftovers === undefined) return ['done', 'partly'];
+    return leftovers.length > 0 || skipped ? ['partly'] : ['done'];
   }
   if (fate === 'past') return leftovers?.length ? ['partly'] : ['done', 'partly'];
   if (leftovers === undefined) return ['reversed', 'reversed-with-leftovers'];
@@ -294,13 +209,13 @@ function endsAs({ rest, fate, leftovers, decided, run }: State): ProgressView['s
 
 /** Two ways to the same state are one. */
 export function distinct(states: readonly State[]): State[] {
-  const keyed = states.map((state) => [JSON.stringify({ ...state, story: '', past: '', decided: '' }), state] as const);
+  const keyed = states.map((state) => [JSON.stringify({ ...state, story: '' }), state] as const);
   return [...new Map(keyed).values()];
 }
 
 /** For whoever reads why none fitted. */
-export function describeState({ rest, placed, leftovers, run }: State): string {
-  const facts = `${placed ? 'placed' : 'not placed'}, ${leftovers ? `leftovers [${leftovers.join()}]` : 'any leftovers'}, ${run} run`;
+export function describeState({ rest, placed, leftovers }: State): string {
+  const facts = `${placed ? 'placed' : 'not placed'}, ${leftovers ? `leftovers [${leftovers.join()}]` : 'any leftovers'}`;
   switch (rest.is) {
     case 'waiting':
       return `waits as ${rest.wait.kind} at ${rest.wait.step} for ${rest.wait.choices.join(' or ')} (${facts})`;
@@ -335,41 +250,10 @@ function goOn(state: State): State[] {
 function again(state: State): State[] {
   const stage = callsOf(state);
   if (stage === undefined) return goOn(state);
-  if (stage.pivot && state.fate === 'past') return recorded(state).flatMap(pastPivot);
-  if (stage.pivot && state.fate === 'unknown') return doubt(state);
   if (state.open === 0) return enter(state, state.stage + 1);
-  const doneAgain = [...takenBack(state), ...turnLost(state)];
-  if (!stage.undo || 'each' in stage.undo) return [...call(state, stage.endpoint, state.open, settle), ...doneAgain];
-  const called = call(armedFor(state, stage, stage.undo.armed), stage.endpoint, state.open, settle);
-  // What an earlier run changed is not changed again.
-  return state.run === 'first' ? called : [...called, ...enter(state, state.stage + 1), ...doneAgain];
-}
-
-/** Another saga may have worked on the same thing since: where something is to be changed, all is looked at anew. */
-function turnLost(state: State): State[] {
-  const stage = callsOf(state);
-  const changes = stage?.pivot === true || stage?.undo !== undefined;
-  if (!mayHaveLostTurn(state) || !changes) return [];
-  return enter({ ...state, levels: [], tookTurn: true }, 0);
-}
-
-function mayHaveLostTurn({ story, run, tookTurn }: State): boolean {
-  return story.workflow !== 'provisionServers' && run === 'later' && !tookTurn;
-}
-
-/** What this stage rests on was taken back by an earlier run: it is done again first, as much of it as is gone. */
-function takenBack(state: State): State[] {
-  if (state.run === 'first' || state.doneAgain) return [];
-  const before = state.story.stages[state.stage - 1];
-  if (before?.is !== 'calls' || before.undo === undefined) return [];
-  const rests = callsOf(state)?.pivot === true || callsOf(state)?.endpoint === 'unassign-firewalls';
-  if (!rests) return [];
-  const levels = 'each' in before.undo ? state.levels : [];
-  return upTo(before.calls)
-    .slice(1)
-    .flatMap((open) =>
-      again({ ...state, levels, stage: state.stage - 1, open, through: before.calls - open, doneAgain: true }),
-    );
+  const { undo } = stage;
+  const armed = undo && 'armed' in undo ? armedFor(state, stage, undo.armed) : state;
+  return call(armed, stage.endpoint, state.open, settle);
 }
 
 function settle(state: State, answer: Answer): State[] {
@@ -393,7 +277,7 @@ function settle(state: State, answer: Answer): State[] {
 function settlePivot(state: State, { step, refusal }: Calls, why: Answer['why']): State[] {
   switch (why) {
     case undefined:
-      return pastPivot({ ...state, fate: 'past' });
+      return pastPivot(state);
     case 'refused':
       return refused(state, step, refusal);
     case 'barred':
@@ -403,32 +287,9 @@ function settlePivot(state: State, { step, refusal }: Calls, why: Answer['why'])
   }
 }
 
-/** Once it is placed, the journal is asked what else there is: what may have been added unseen is told. */
+/** Nothing before it is undone any more; what may have been added unseen is told. */
 function pastPivot(state: State): State[] {
-  return deletingStrays({ ...state, levels: [] }, 'on');
-}
-
-/** What was answered when it was placed; a person may have said less of it since. */
-function recorded(state: State): State[] {
-  return state.run === 'first'
-    ? [state]
-    : [
-        { ...state, serversKnown: true },
-        { ...state, serversKnown: false },
-      ];
-}
-
-/** A later run may be told of a row that stands no more: what the journal has instead is taken. */
-function ifPlaced(state: State, named: boolean): State[] {
-  const placed: State = { ...state, fate: 'past', serversKnown: named };
-  return state.run === 'first' ? [placed] : recorded(placed);
-}
-
-function notPlaced(state: State): State[] {
-  const denied: State = { ...state, fate: 'before' };
-  // Said of a row that an earlier run was asked about: another one may stand by now.
-  if (state.run === 'first' || state.fate === 'before') return [denied];
-  return state.fate === 'past' ? [state] : [denied, state];
+  return enter({ ...tellingDoubts(state), fate: 'past', levels: [] }, state.stage + 1);
 }
 
 function refused(state: State, step: string, failing: State['failing']): State[] {
@@ -481,13 +342,12 @@ function giveUp(state: State): State[] {
 
 function undo(state: State): State[] {
   const level = state.levels.at(-1);
-  if (level === undefined) return deletingStrays({ ...state, undoing: undefined }, 'end');
+  if (level === undefined) return [ended({ ...tellingDoubts(state), undoing: undefined })];
   const endpoint = level.calls[state.undoing ?? 0];
   const over: State = { ...state, undoing: 0, levels: state.levels.slice(0, -1) };
   if (endpoint === undefined) return undo(over);
-  // What another saga may rely on by now is left, and told; and what never took effect need not be undone, but is where
-  // its outcome is not known.
-  const mayBeOver = mayHaveLostTurn(state) || (endpoint === 'unassign-firewalls' && !state.assigned);
+  // What never took effect need not be undone, but is where its outcome is not known.
+  const mayBeOver = endpoint === 'unassign-firewalls' && !state.assigned;
   return [...call(state, endpoint, level.count, settleUndo), ...(mayBeOver ? undo(over) : [])];
 }
 
@@ -499,60 +359,15 @@ function settleUndo(state: State, { failed }: Answer): State[] {
   return waits({ ...state, levels }, 'stuck', level.step, ['retry', 'markDone', 'skip']);
 }
 
-/** What earlier runs left in the cart, by the journal; and the calls to add an item that nobody knows the end of. */
-function deletingStrays(state: State, then: 'end' | 'on'): State[] {
-  const { story, run } = state;
-  const none = afterStrays(state, then);
-  if (run === 'first' || story.workflow !== 'provisionServers') return none;
-  const items = story.stages[0]?.is === 'calls' ? story.stages[0].calls : 0;
-  const some = upTo(items)
-    .slice(1)
-    .flatMap((count) => deleteStrays(state, { count, then }));
-  return distinct([...none, ...some]);
-}
-
-function deleteStrays(state: State, strays: NonNullable<State['strays']>): State[] {
-  return call({ ...state, strays }, 'delete-cart-item', strays.count, settleStrays);
-}
-
-function settleStrays(state: State, { failed }: Answer): State[] {
-  const { strays } = state;
-  if (strays === undefined) throw new Error('nothing is being deleted');
-  if (failed === 0) return afterStrays(state, strays.then);
-  const cancelled = state.cancelled && strays.then === 'on';
-  if (cancelled) return giveUp({ ...state, strays: undefined });
-  const choices: DecisionName[] = [
-    'retry',
-    'markDone',
-    'skip',
-    ...(strays.then === 'on' ? ['markCancelled' as const] : []),
-  ];
-  return waits({ ...state, strays: { ...strays, count: failed } }, 'stuck', 'delete-cart-item-*', choices);
-}
-
-function afterStrays(before: State, then: 'end' | 'on'): State[] {
-  const told = before.doubts - before.told;
-  const state: State = {
-    ...leaving(before, Array<Leftover['kind']>(told).fill('cart-item-unknown')),
-    told: before.doubts,
-    strays: undefined,
-  };
-  if (then === 'on') return enter(state, state.stage + 1);
+function ended(state: State): State {
   const { cancelled, failing } = state;
-  if (cancelled || failing === undefined) return [{ ...state, rest: { is: 'ended', as: 'cancelled' } }];
-  return [{ ...state, rest: { is: 'ended', as: 'failed', type: failing } }];
+  const failed = cancelled ? undefined : failing;
+  return { ...state, rest: failed ? { is: 'ended', as: 'failed', type: failed } : { is: 'ended', as: 'cancelled' } };
 }
 
-function doneByHand(state: State): State[] {
-  const { open, through, assigned } = state;
-  const isAssigning = callsOf(state)?.endpoint === 'assign-firewalls';
-  return enter({ ...state, through: through + open, assigned: assigned || isAssigning }, state.stage + 1);
-}
-
-function undoneByHand(state: State): State[] {
-  const level = state.levels.at(-1);
-  const assigned = state.assigned && level?.calls.includes('unassign-firewalls') !== true;
-  return undo({ ...state, assigned, undoing: 0, levels: state.levels.slice(0, -1) });
+function tellingDoubts(state: State): State {
+  const told = Array<Leftover['kind']>(state.doubts).fill('cart-item-unknown');
+  return { ...leaving(state, told), doubts: 0 };
 }
 
 function leaveOut(state: State): State[] {
@@ -608,7 +423,7 @@ function call(
   settled: (state: State, answer: Answer) => State[],
 ): State[] {
   const { trouble, lasting = false, held = false } = state.armed[endpoint] ?? {};
-  const isPivot = callsOf(state)?.pivot === true && state.undoing === undefined && state.strays === undefined;
+  const isPivot = callsOf(state)?.pivot === true && state.undoing === undefined;
   const struck = trouble === undefined ? 0 : lasting ? count : 1;
   // The undo of an assignment looks first: what took effect unseen is then seen.
   const looks = endpoint === 'unassign-firewalls' && state.undoing !== undefined;
@@ -689,73 +504,6 @@ function assignedAfter({ assigned, undoing }: State, endpoint: EndpointName): bo
   return assigned;
 }
 
-// Remembering
-
-function remembering(state: State): State {
-  return { ...state, past: [...state.past, { ...state, past: [] }] };
-}
-
-/** It has come to a stage and made some of its calls, or none. */
-function standingsAt(state: State, stage: number): State[] {
-  const { stages } = state.story;
-  const pivot = stages.findIndex((one) => one.is === 'calls' && one.pivot);
-  const isPast = pivot >= 0 && stage > pivot;
-  // Whoever came past it has it in the journal.
-  if (isPast && state.fate !== 'past') return [];
-  const at = stages[stage];
-  const calls = at?.is === 'calls' ? at.calls : 0;
-  const made = isPast ? [[]] : levelsBefore(state.story, stage);
-  const knows = isPast ? [true, false] : [false];
-  return upTo(calls).flatMap((open) =>
-    made.flatMap((levels) =>
-      knows.map((serversKnown): State => ({
-        ...state,
-        stage,
-        open,
-        through: calls - open,
-        levels: isPast || at?.is !== 'calls' ? levels : withOwn(levels, at, calls - open),
-        serversKnown,
-      })),
-    ),
-  );
-}
-
-/** What may have to be undone of the stages before this one: of armed undos each may be there or not. */
-function levelsBefore({ stages }: Story, stage: number): Level[][] {
-  return stages.slice(0, stage).reduce<Level[][]>(
-    (all, one) => {
-      if (one.is !== 'calls' || one.undo === undefined) return all;
-      const { step, undo } = one;
-      if ('each' in undo) return all.map((levels) => withMade(levels, one, undo.each, one.calls));
-      return all.flatMap((levels) => [
-        levels,
-        [...levels, { step, calls: undo.armed, count: 1, leftover: 'firewalls' as const }],
-      ]);
-    },
-    [[]],
-  );
-}
-
-function withOwn(levels: Level[], stage: Calls, made: number): Level[] {
-  if (stage.undo === undefined) return levels;
-  if ('each' in stage.undo) return withMade(levels, stage, stage.undo.each, made);
-  return [...levels, { step: stage.step, calls: stage.undo.armed, count: 1, leftover: 'firewalls' }];
-}
-
-/** It gave up, and has undone some of it, or nothing. */
-function gaveUp(state: State): State[] {
-  const undone = upTo(state.levels.length).flatMap((kept) => {
-    const levels = state.levels.slice(0, kept);
-    const last = levels.at(-1);
-    if (last === undefined) return [levels];
-    return upTo(last.count - 1).map((less) => [...levels.slice(0, -1), { ...last, count: last.count - less }]);
-  });
-  return undone.flatMap((levels) => [
-    ...undo({ ...state, levels, undoing: 0 }),
-    ...undo({ ...state, levels, undoing: 1 }),
-  ]);
-}
-
 function callsOf(state: State): Calls | undefined {
   const stage: Stage | undefined = state.story.stages[state.stage];
   return stage?.is === 'calls' ? stage : undefined;
@@ -763,9 +511,4 @@ function callsOf(state: State): Calls | undefined {
 
 function waits(state: State, kind: WaitKind, step: string, choices: DecisionName[]): State[] {
   return [{ ...state, rest: { is: 'waiting', wait: { kind, step, choices } } }];
-}
-
-/** 0, 1, … max */
-function upTo(max: number): number[] {
-  return Array.from({ length: max + 1 }, (_, index) => index);
 }

@@ -1,16 +1,14 @@
 /** One real saga, with everything that a history does to it; what is told to it is true, as the ledger knows. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { firewallsOf, openCartItems } from '../../../sandbox/sentences';
 import type { EndpointName } from '../../../sandbox/endpoints';
-import { DecisionRefusedError, NoWorkerError, ReferenceTakenError, SagaEndedError } from '../../../src/client/errors';
+import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
 import type { DecisionName } from '../../../src/domain/decisions';
 import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView } from '../../../src/domain/progress';
 import { fittingDecisions, toItsEnd, type Fitting } from '../../support/operator';
-import { panelOf } from '../../support/panel';
 import { brokenPromises, placementsOf, type Asked } from '../../support/promises';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/web-ui';
 import type { Rig } from '../../support/rig';
 import { callsOf } from '../../support/saga-calls';
@@ -25,11 +23,7 @@ let ownIds = 0;
 export class RealSaga {
   readonly asked: Asked;
   private readonly saga: SagaHandle;
-  /** Ids of the questions that it ever asked. */
-  private readonly questions = new Set<string>();
   private readonly faults = new Map<EndpointName, { trouble?: string; gate?: string }>();
-  /** Firewalls that the server had before. */
-  private readonly protectedBy: number[];
   private wasReset = false;
   private wasTerminated = false;
 
@@ -39,22 +33,16 @@ export class RealSaga {
   ) {
     this.asked = askedBy(story);
     const { workflow, request } = this.asked;
-    this.protectedBy = story.protectedBy ?? [];
     if (workflow === 'setFirewalls') {
       const { vmObjectId } = request;
-      rig.sandbox.addServer({ vmObjectId, firewalls: this.protectedBy });
+      rig.sandbox.addServer({ vmObjectId, firewalls: story.protectedBy ?? [] });
     }
     this.saga = new SagaHandle(rig.temporal, workflow, request.reference, '', true);
   }
 
-  async start(request: unknown = this.asked.request): Promise<'new' | 'existing' | 'taken'> {
-    try {
-      const { existing } = await this.rig.sagas.start(this.asked.workflow, request);
-      return existing ? 'existing' : 'new';
-    } catch (error) {
-      if (error instanceof ReferenceTakenError) return 'taken';
-      throw error;
-    }
+  async start(): Promise<'new' | 'existing'> {
+    const { existing } = await this.rig.sagas.start(this.asked.workflow, this.asked.request);
+    return existing ? 'existing' : 'new';
   }
 
   arm(endpoint: EndpointName, { trouble, lasting, held }: Armed): void {
@@ -91,50 +79,9 @@ export class RealSaga {
   async fitting(): Promise<Fitting[]> {
     const { waiting } = await this.progress();
     if (waiting === undefined) return [];
-    const all = fittingDecisions(waiting, this.rig.sandbox.ledger, this.asked);
-    const byHand = { by: 'op', note: 'done in the panel', steps: waiting.steps ?? [waiting.step] };
-    return [
-      ...all.filter(({ decision }) => decision !== 'cancel' && decision !== 'markDone'),
-      // Whatever may be done by hand can be: see doByHand.
-      ...(waiting.choices.includes('markDone') ? [{ decision: 'markDone' as const, body: byHand }] : []),
-    ].map(({ decision, body }) => ({ decision, body: { ...body, question: waiting.id } }));
-  }
-
-  /** What it waits for, in the provider's control panel. */
-  async doByHand(): Promise<void> {
-    const { waiting } = await this.progress();
-    if (waiting === undefined) throw new Error('it waits for nothing');
-    const { sandbox } = this.rig;
-    const panel = panelOf(sandbox);
-    const { workflow, request } = this.asked;
-    if (workflow === 'setFirewalls') {
-      const { vmObjectId, assign = request.exactly ?? [] } = request;
-      const wanted = waiting.step !== 'verify-firewalls';
-      const back = waiting.question.startsWith('Undoing');
-      if (wanted && (waiting.step === 'assign-firewalls') !== back)
-        panel.assign(vmObjectId, back ? this.protectedBy : assign);
-      else if (wanted) panel.unassign(vmObjectId, back ? assign : this.protectedBy);
-      return;
-    }
-    if (workflow !== 'provisionServers') throw new Error(`nothing of ${workflow} is done by hand`);
-    for (const step of waiting.steps ?? [waiting.step]) {
-      const [, id] = /^(?:assign|verify)-firewalls-(\d+)$/.exec(step) ?? [];
-      if (id === undefined) continue;
-      const lacking = (request.firewalls ?? []).filter((one) => !firewallsOf(sandbox.ledger, Number(id)).includes(one));
-      if (lacking.length > 0) panel.assign(Number(id), lacking);
-    }
-    if (waiting.question.includes('Delete cart item')) {
-      const planId = planIdOf(request.reference);
-      for (const item of openCartItems(sandbox.ledger)) {
-        if (item.item.plan_id === planId) panel.deleteCartItem(item.cartItemId);
-      }
-    }
-  }
-
-  /** The id of a question that it asked before; where there was none, of one that nobody asked. */
-  async otherQuestion(): Promise<string> {
-    const { waiting } = await this.progress();
-    return [...this.questions].find((id) => id !== waiting?.id) ?? 'deadbeef';
+    return fittingDecisions(waiting, this.rig.sandbox.ledger, this.asked)
+      .filter(({ decision }) => decision !== 'cancel' && decision !== 'markDone')
+      .map(({ decision, body }) => ({ decision, body: { ...body, question: waiting.id } }));
   }
 
   decide(decision: DecisionName, body: unknown): Promise<'taken' | 'refused' | 'ended'> {
@@ -191,9 +138,7 @@ export class RealSaga {
   async progress(): Promise<ProgressView> {
     for (;;) {
       try {
-        const view = await this.saga.progress({ withinMs: 2_000 });
-        if (view.waiting) this.questions.add(view.waiting.id);
-        return view;
+        return await this.saga.progress({ withinMs: 2_000 });
       } catch (error) {
         // A question may be lost on its way to a worker that stops: it is asked again.
         if (!(error instanceof NoWorkerError)) throw error;
@@ -201,14 +146,18 @@ export class RealSaga {
     }
   }
 
+  /** Of which a call is held. */
+  get held(): EndpointName | undefined {
+    const { faultsStruck } = this.rig.sandbox.ledger;
+    const isStruck = (gate?: string) => gate !== undefined && faultsStruck.some(({ faultId }) => faultId === gate);
+    return [...this.faults].find(([, { gate }]) => isStruck(gate))?.[0];
+  }
+
   /** Waits until it has come to rest: it waits for a person, has ended, or a call of it is held. */
   async rest(): Promise<ProgressView> {
-    const { sandbox } = this.rig;
-    const gates = [...this.faults.values()].flatMap(({ gate }) => (gate === undefined ? [] : [gate]));
-    const isHeld = () => sandbox.ledger.faultsStruck.some(({ faultId }) => gates.includes(faultId));
     for (let delayMs = 15; ; delayMs = Math.min(delayMs * 1.5, 250)) {
       // In this order: what is shown of a saga whose call is held is as new as that.
-      const wasHeld = isHeld();
+      const wasHeld = this.held !== undefined;
       const view = await this.progress();
       if (wasHeld || view.waiting !== undefined || isOutcome(view.state)) return view;
       await pause(delayMs);
@@ -251,20 +200,5 @@ function askedBy({ workflow, request }: Story): Asked {
       return { workflow, request: switchRequest({ subscription_id: id, ...request }) };
     case 'setFirewalls':
       return { workflow, request: firewallsRequest({ vmObjectId: id, assign: undefined, ...request }) };
-  }
-}
-
-export function otherRequest({ workflow, request }: Asked): unknown {
-  switch (workflow) {
-    case 'provisionServers':
-      return { ...request, account: 'ZZ-1' };
-    case 'switchPlan':
-      return { ...request, plan_id: 99 };
-    case 'changeOrder':
-      return { ...request, subscription_id: 1 };
-    case 'setFirewalls':
-      return { ...request, vmObjectId: 1 };
-    case 'cleanCart':
-      return request;
   }
 }

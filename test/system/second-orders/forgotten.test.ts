@@ -16,11 +16,10 @@ import {
   ordersWithLabel,
   switchesOf,
 } from '../../../sandbox/sentences';
-import { SagaFailedError } from '../../../src/client/errors';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resultsOf } from '../../support/events';
-import { deleteRun, resetTo, resetToBeginning, startRaw, taskBefore } from '../../support/web-ui';
+import { deleteRun, resetTo, resetToBeginning, taskBefore } from '../../support/web-ui';
 import { Rig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilAnother, untilState, untilWaiting } from '../../support/sagas';
 
@@ -64,24 +63,6 @@ describe('the run is gone, and the request comes again', () => {
       rmSync(join(journal.file, '..'), { recursive: true });
     }
   });
-
-  it('and another request under its reference is refused, with the fields that differ', async () => {
-    const request = provisionRequest();
-    const saga = await rig.sagas.provision(request);
-    await saga.result();
-    const { items, ...rest } = request;
-    const changed = { ...rest, items: items.map((item) => ({ ...item, quantity: 3, password: 'another one' })) };
-    // Past the client, which would refuse it by the run that there is.
-    const again = await startRaw(rig, 'provisionServers', changed);
-    const failed = await again.result().catch((error: unknown) => error as SagaFailedError);
-    expect(failed).toBeInstanceOf(SagaFailedError);
-    const { type, message, report } = failed as SagaFailedError;
-    expect(type).toBe('ReferenceTaken');
-    expect(message).toMatch(/^the reference is taken: it was first seen on .* UTC, in run .*, with another request\./);
-    expect(report.problems?.map(({ field }) => field).sort()).toEqual(['items[0].password', 'items[0].quantity']);
-    expect(JSON.stringify(report)).not.toContain('another one');
-    expect(rig.ordersOf(request)).toHaveLength(1);
-  });
 });
 
 describe('what was placed is told as placed, whatever the provider says of it now', () => {
@@ -118,39 +99,26 @@ describe('what was placed is told as placed, whatever the provider says of it no
   });
 });
 
-describe('the question names the order by the label that was sent', () => {
-  /** Stuck, corrected, sent, and not answered. */
-  async function corrected() {
-    const request = provisionRequest({ label: `${randomUUID()}-old` });
-    const match = { label: request.label };
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'stuck');
-    const label = request.label.replace('old', 'new');
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label } });
-    await answer(saga, 'retry', { correction: { label } });
-    return { saga, label, waiting: await untilWaiting(saga, 'outcome-unknown') };
-  }
+it('the question names the order by the label that was sent: corrected, and reset to before the correction', async () => {
+  // Stuck, corrected, sent, and not answered.
+  const request = provisionRequest({ label: `${randomUUID()}-old` });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'stuck');
+  const label = request.label.replace('old', 'new');
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label } });
+  await answer(saga, 'retry', { correction: { label } });
+  const waiting = await untilWaiting(saga, 'outcome-unknown');
+  expect(waiting.question).toContain(`label “${label}”`);
 
-  it('after it was corrected', async () => {
-    const { saga, label, waiting } = await corrected();
-    expect(waiting.question).toContain(`label “${label}”`);
-    await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
-    await saga.result();
-    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
-  });
-
-  it('and after a reset to before the correction', async () => {
-    const { saga, label, waiting } = await corrected();
-    await resetToBeginning(rig.temporal, saga);
-    const again = latest(saga.reference);
-    const asked = await untilWaiting(again, 'outcome-unknown');
-    expect(asked.id).not.toBe(waiting.id);
-    expect(asked.question).toContain(`label “${label}”`);
-    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
-    await again.result();
-    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
-  });
+  await resetToBeginning(rig.temporal, saga);
+  const again = latest(saga.reference);
+  const asked = await untilWaiting(again, 'outcome-unknown');
+  expect(asked.id).not.toBe(waiting.id);
+  expect(asked.question).toContain(`label “${label}”`);
+  await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+  await again.result();
+  expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
 });
 
 it('an item whose delete was not answered is deleted after a reset, or told', async () => {

@@ -18,15 +18,7 @@ import { deleteRun, startRaw } from '../../support/web-ui';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import {
-  answer,
-  outcomeOf,
-  stepOf,
-  untilAnother,
-  untilState,
-  untilWaiting,
-  untilWaitingOrEnded,
-} from '../../support/sagas';
+import { answer, outcomeOf, untilAnother, untilState, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 import { copyDatabase, crashCopy, putDatabaseBack, removeDatabase } from '../../support/sqlite-copy';
 import { said } from '../../support/operator';
 
@@ -303,18 +295,6 @@ describe('the journal', () => {
     await untilWaiting(later, 'outcome-unknown');
     await rig.sagas.release();
     await confirmed(later);
-    expect(placed(request)).toHaveLength(1);
-  });
-
-  it('what it has after it was restored stays known', async () => {
-    const request = changeRequest();
-    const saga = await rig.sagas.change(request);
-    await saga.result();
-    backup();
-    await restoreAndSay();
-    const again = await startRaw(rig, 'changeOrder', request);
-    await again.result();
-    expect((await stepOf(again, 'place-change-order'))?.detail).toMatch(/^from the journal/);
     expect(placed(request)).toHaveLength(1);
   });
 
