@@ -77,9 +77,12 @@ class FileDriver extends SqliteDriver {
     };
   }
 
-  override releaseConnection(connection?: DatabaseConnection): Promise<void> {
-    if (connection === undefined || !this.passedOn.has(connection)) this.passOn();
-    return Promise.resolve();
+  override async releaseConnection(connection?: DatabaseConnection): Promise<void> {
+    if (connection !== undefined && this.passedOn.has(connection)) return;
+    // What was read may be of those before it.
+    const committed = this.group.length > 0 ? this.committed() : undefined;
+    this.passOn();
+    await committed;
   }
 
   override async beginTransaction(): Promise<void> {
@@ -94,10 +97,15 @@ class FileDriver extends SqliteDriver {
 
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     this.config.database.exec('release one');
-    const committed = new Promise<void>((done, lost) => this.group.push({ done, lost }));
+    const committed = this.committed();
     this.passedOn.add(connection);
     this.passOn();
     await committed;
+  }
+
+  /** Of those that are committed together from now on: it ends with them. */
+  private committed(): Promise<void> {
+    return new Promise((done, lost) => this.group.push({ done, lost }));
   }
 
   /** A full disk ends the transaction by itself; the missing transaction must not hide that error. */

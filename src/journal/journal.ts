@@ -19,6 +19,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { AnsweredOutcome, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
+import type { Report } from '../domain/results';
 import { purchaseOf } from '../domain/spending';
 import {
   decide,
@@ -558,9 +559,10 @@ export class Journal extends Store {
         .values({ ...key, run, ...ending })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference', 'run']).doUpdateSet(ending))
         .execute();
-      const { leftovers = [] } = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
+      const told: Partial<Report> = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
+      const { leftovers = [] } = told;
       // A clean-up puts nothing in order of what was bought.
-      await noteEnding(tx, key, isOwn ? outcome : 'untouched', leftovers);
+      await noteEnding(tx, key, isOwn ? outcome : 'untouched', told);
       if (word !== undefined && resource !== undefined) await noteWord(tx, resource, word, leftovers);
       return { how, next };
     });

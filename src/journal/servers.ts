@@ -14,6 +14,7 @@ import { sql } from 'kysely';
 import type { About, EffectCall, PivotNote } from '../domain/effects';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
+import type { Report } from '../domain/results';
 import { statementBegunMs, nowMs } from './dialects';
 import { aboutOf, type Columns, iso, livePivot, mayHaveTakenEffect, ofSaga, type SagaKey, type Tx } from './rows';
 import type { WantedFirewalls } from './schema';
@@ -105,9 +106,14 @@ export function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCal
 
 /**
  * A saga has ended whose order stands: what its report says is lacking is open, all else is closed. A person's word
- * stays.
+ * stays; and where a late answer has shown a second order, what the saga knows nothing of.
  */
-export async function noteEnding(tx: Tx, key: SagaKey, outcome: string, leftovers: readonly Leftover[]): Promise<void> {
+export async function noteEnding(
+  tx: Tx,
+  key: SagaKey,
+  outcome: string,
+  { leftovers = [], known }: Partial<Pick<Report, 'leftovers' | 'known'>>,
+): Promise<void> {
   if (key.workflow !== 'provisionServers') return;
   const lacking = leftovers.flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
   for (const { vmObjectId = unnamed, firewalls } of lacking) {
@@ -119,9 +125,18 @@ export async function noteEnding(tx: Tx, key: SagaKey, outcome: string, leftover
   if (outcome !== 'done' && outcome !== 'partly') return;
   const open = lacking.map(({ vmObjectId = unnamed }) => vmObjectId);
   const closed_ms = nowMs(tx);
-  const closing = tx.updateTable('server').set({ closed_ms }).where(ofSaga(key)).where('closed_ms', 'is', null);
+  const own = [unnamed, ...((known?.['vmObjectIds'] ?? []) as number[])];
+  const closing = tx
+    .updateTable('server')
+    .set({ closed_ms })
+    .where(ofSaga(key))
+    .where('closed_ms', 'is', null)
+    .where((where) => where.or([where.not(hasLate(key)), where('vm_object_id', 'in', own)]));
   await (open.length > 0 ? closing.where('vm_object_id', 'not in', open) : closing).execute();
 }
+
+const hasLate = (key: SagaKey) =>
+  sql<boolean>`exists (select 1 from effect where ${ofSaga(key)} and kind = 'pivot' and late is not null)`;
 
 /**
  * A change of firewalls is done: what it names, nobody is missing any more, whatever an order had asked for.

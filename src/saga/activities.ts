@@ -26,7 +26,7 @@ export function activities(summary: string): ActivityInterfaceFor<Activities> {
   return proxyActivities<Activities>({ startToCloseTimeout: '50 seconds', retry: { maximumAttempts: 1 }, summary });
 }
 
-/** Calls of the journal alone, which a repeat does not harm. */
+/** Calls of the journal and of Temporal, none of the provider: a repeat does no harm. */
 type InPlace = Pick<Activities, 'takeReference' | 'writeEnding'>;
 
 /** Why a workflow task failed, to be done once more: see the begin. */

@@ -13,6 +13,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index';
 import { isJobId, type JobReport } from '../../domain/decide-many';
+import { holdsSecret } from '../../domain/secrets';
+import { plaintextRefused } from '../../saga/check-request';
+import { cameAsPlaintext } from '../../saga/plaintext-input';
 
 /** Nothing is harmed by a repeat: a look changes nothing, and an update with the same id is the same decision. */
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' } as const;
@@ -37,5 +40,9 @@ export async function decideMany(request?: unknown): Promise<JobReport> {
     const message = `the workflow id must be decide-many/ and a name, and it is ${workflowId}`;
     throw ApplicationFailure.nonRetryable(message, 'InvalidRequest');
   }
+  // Its decisions go out encrypted: no saga would see that a secret of a correction came in the clear.
+  const [problem] = cameAsPlaintext(request) && holdsSecret(request) ? await plaintextRefused() : [];
+  if (problem)
+    throw ApplicationFailure.nonRetryable(`nothing was sent: ${problem.message}`, 'InvalidRequest', [problem]);
   return decideAll(request, await listDecisions(request));
 }

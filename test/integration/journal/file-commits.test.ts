@@ -92,3 +92,14 @@ it('a database that is closed meanwhile has those that were done, and refuses th
   await expect(write(11)).rejects.toThrow();
   expect(committed()).toEqual(done);
 });
+
+it('what is read is there: a commit that fails loses the read behind it, too', async () => {
+  beforeCommit = () => {
+    beforeCommit = () => undefined;
+    throw new Error('the disk is full');
+  };
+  const read = () => db.selectFrom('done').select('id').execute();
+  const [writing, reading] = await Promise.allSettled([write(1), read()]);
+  expect([writing.status, reading]).toEqual(['rejected', { status: 'rejected', reason: expect.any(Error) as Error }]);
+  expect(await read()).toEqual([]);
+});

@@ -121,4 +121,22 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     await run.answer(assigning(143, 144), corrected, 'done');
     expect(await openServers(journal)).toEqual([]);
   });
+
+  it.each(['before its saga has ended', 'after it'])(
+    'the servers of an order that a person had denied lack their firewalls until somebody sees to them: its answer comes %s',
+    async (when) => {
+      const journal = await opened(await fresh());
+      const run = await taken(journal, [143]);
+      const answered = (id: number) => ({ answer: { how: 'answered', value: { vmObjectIds: [id] } } });
+      const denied = await run.send(protectedOrder);
+      await letPass(journal);
+      await run.deny(denied.knows.row);
+      await run.do(protectedOrder, 'done', answered(9002));
+      await run.do({ ...assign, about: { vmObjectId: 9002, firewalls: [143] } });
+      const hear = () => run.answer(protectedOrder, denied, 'done', answered(9001));
+      const end = () => run.end('done', { report: { report: { leftovers: [], known: { vmObjectIds: [9002] } } } });
+      for (const next of when === 'after it' ? [end, hear] : [hear, end]) await next();
+      expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
+    },
+  );
 });

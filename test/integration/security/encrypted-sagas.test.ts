@@ -142,3 +142,22 @@ describe('a secret by its name', () => {
     expect(addsOf(request.reference)[0]?.body).toMatchObject({ custom_script: 'ZWNobyBoaQ==' });
   });
 });
+
+it('a job in the clear whose correction holds a secret is refused, and no saga is told of it', async () => {
+  const request = provisionRequest();
+  const planId = planIdOf(request.reference);
+  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match: { planId } });
+  const saga = await rig.sagas.provision(request);
+  const { id: question } = await untilWaiting(saga);
+  const clear = new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
+  const line = { saga: saga.workflowId, decision: 'retry', question, correction: { password: canary } };
+  const workflowId = 'decide-many/in-the-clear';
+  const args = [{ by: 'ann', note: 'another password', decisions: [line] }];
+  await clear.workflow.start('decideMany', { workflowId, taskQueue: 'order-saga', args });
+  await expect(rig.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+    cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) as string },
+  });
+  expect((await saga.progress()).decisions).toEqual([]);
+  await answer(saga, 'retry', { correction: { password: canary } });
+  await saga.result();
+});
