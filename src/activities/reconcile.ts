@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { workflowIdOf } from '../domain/identity';
 import { isLost, type Standing, type WayLost } from '../domain/lost';
 import type { Leftover } from '../domain/leftovers';
-import { reconcileWorkflow, type SweepReport } from '../domain/reconcile';
+import { reconcileWorkflow } from '../domain/reconcile';
 import { changedLately } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/left-behind';
@@ -15,6 +15,7 @@ import { statedFirewalls } from '../journal/firewalls';
 import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
+import { reportOf } from '../temporal/sweep-report';
 import type { Call, CallContext } from './call';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -94,15 +95,18 @@ const openCharsMax = 1_000_000;
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
 const answerWithinMs = 25_000;
 
+/** Of the sweeps that failed last before they came to their turn: how many are read to find one that did. */
+const sweepsReadMax = 10;
+
 export interface InTurn {
   /** The id at which the sweep before has stopped; 0 where it has seen all, or there was none. */
   after: number;
   /** Those behind it, then those up to it. */
   servers: number[];
-  /** Servers that ended sagas have bought, and that lack firewalls; absent in histories of before. */
-  open?: OpenServer[];
+  /** Servers that ended sagas have bought, and that lack firewalls. */
+  open: OpenServer[];
   /** So many more, which do not fit. */
-  openBeyond?: number;
+  openBeyond: number;
 }
 
 export function createReconcileActivities(
@@ -124,14 +128,13 @@ export function createReconcileActivities(
   /** Visibility may lag: then these servers have another turn. */
   const lastTurn = () =>
     askTemporal('where the last sweep stopped', async (client) => {
-      const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'`;
-      for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: 1 })) {
+      const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus IN ('Completed', 'Failed')`;
+      let left = sweepsReadMax;
+      for await (const { workflowId, runId, status } of client.workflow.list({ query, pageSize: left })) {
         // The key with which it was encrypted may be gone.
-        const report: unknown = await client.workflow
-          .getHandle(workflowId, runId)
-          .result()
-          .catch(() => undefined);
-        return (report as Partial<SweepReport> | null | undefined)?.next ?? 0;
+        const report = await reportOf(client, workflowId, runId).catch(() => undefined);
+        left -= 1;
+        if (report?.next !== undefined || status.name === 'COMPLETED' || left === 0) return report?.next ?? 0;
       }
       return 0;
     });

@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { definedOnly } from '../domain/defined-only';
-import type { CallFailure } from '../domain/failures';
+import type { CallFailure, CallFailureName } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
 import { ProviderFailure } from '../provider/errors';
 import type { ActivitySettings, CallKind, RetryBudget } from './settings';
@@ -19,7 +19,7 @@ export interface RetryState {
 /** A failure that was decided on our side, and not by the provider's answer; or one that was translated before. */
 export class OwnFailure extends Error {
   constructor(
-    readonly failure: CallFailure['failure'],
+    readonly failure: CallFailureName,
     message: string,
     readonly facts: Omit<Partial<CallFailure>, 'failure' | 'message'> = {},
   ) {
@@ -44,7 +44,8 @@ export function translateFailure(
   const { retryAfterMs, ...failure } = facts;
   // What only needs time gets the time of a look, not that of a change.
   const budget = settings.retries[failure.failure === 'NotYet' ? 'poll' : kind];
-  const retryInMs = isRepeated(failure.failure, kind) ? nextDelay(budget, again, retryAfterMs, random) : undefined;
+  const repeats = isRepeated[failure.failure] && !(kind === 'pivot' && failure.failure === 'UnknownOutcome');
+  const retryInMs = repeats ? nextDelay(budget, again, retryAfterMs, random) : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
     message: failure.message,
@@ -80,7 +81,7 @@ function read(error: unknown): Facts | undefined {
 }
 
 /** Failures of a pivot after which nobody has to be asked: it was surely not sent, or surely refused. */
-const surelyNotPlaced: readonly CallFailure['failure'][] = ['NotSent', 'TokenUnreadable', 'Unauthorized', 'Rejected'];
+const surelyNotPlaced: readonly CallFailureName[] = ['NotSent', 'TokenUnreadable', 'Unauthorized', 'Rejected'];
 
 /**
  * A pivot's failure is of unknown outcome unless it is surely another one. Statuses that the settings call safe mean
@@ -94,22 +95,32 @@ function asPivot(facts: Facts, settings: ActivitySettings): Facts {
   return { ...facts, failure: safe ? 'RateLimited' : 'UnknownOutcome' };
 }
 
-/** Of the others, `UnderWay` and `WorkerLost` are repeated with delays of their own. */
-const repeated: readonly CallFailure['failure'][] = [
-  'NotSent',
-  'TokenUnreadable',
-  'RateLimited',
-  'NotVisibleYet',
-  'NotYet',
-  'StoodStill',
-  'JournalUnavailable',
-  'TemporalUnavailable',
-  'QuoteAged',
-];
-
-function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
-  return repeated.includes(failure) || (failure === 'UnknownOutcome' && kind !== 'pivot');
-}
+/** `WorkerLost` and `UnderWay` are repeated with delays of their own, and a pivot of unknown outcome never. */
+const isRepeated: Record<CallFailureName, boolean> = {
+  NotSent: true,
+  TokenUnreadable: true,
+  RateLimited: true,
+  Unauthorized: false,
+  NotYet: true,
+  Rejected: false,
+  UnknownOutcome: true,
+  UnexpectedResponse: false,
+  NotVisibleYet: true,
+  SecretMissing: false,
+  WorkerLost: false,
+  StoodStill: true,
+  JournalUnavailable: true,
+  JournalUnreadable: false,
+  JournalRestored: false,
+  TemporalUnavailable: true,
+  UnderWay: false,
+  StateChanged: false,
+  Ordered: false,
+  DeadlinePassed: false,
+  QuoteAged: true,
+  NeedsApproval: false,
+  OrderCancelled: false,
+};
 
 /** The delay before the next attempt, or undefined when the budget is used up. */
 function nextDelay(

@@ -3,22 +3,14 @@ import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
-  WorkflowFailedError,
   type Client,
   type ScheduleHandle,
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
 import { definedOnly } from '../domain/defined-only';
-import {
-  couldNotLook,
-  reconcileSchema,
-  reconcileWorkflow,
-  sweepReportSchema,
-  type ReconcileOptions,
-  type SweepReport,
-} from '../domain/reconcile';
+import { reconcileSchema, reconcileWorkflow, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
 import { check } from '../domain/validation';
+import { reportOf } from '../temporal/sweep-report';
 import { valueOf } from './checked';
 import { InvalidRequestError } from './errors';
 import { startUnlessThere, withTemporalErrors } from './temporal-errors';
@@ -139,7 +131,7 @@ export class Sweeps {
     const run = this.temporal.workflow.getHandle(reconcileWorkflow, runId);
     return this.asked(async () => {
       // It may have gone on in another run, which has the report.
-      const report = await unlessUntaken(run, this.reportOf(reconcileWorkflow, runId), onUntaken);
+      const report = await unlessUntaken(run, reportOf(this.temporal, reconcileWorkflow, runId), onUntaken);
       return described(await this.temporal.workflow.getHandle(reconcileWorkflow).describe(), report);
     });
   }
@@ -149,20 +141,10 @@ export class Sweeps {
     return this.asked(async () => {
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus != 'ContinuedAsNew'`;
       for await (const run of this.temporal.workflow.list({ query, pageSize: 1 })) {
-        return described(run, run.closeTime && (await this.reportOf(run.workflowId, run.runId)));
+        return described(run, run.closeTime && (await reportOf(this.temporal, run.workflowId, run.runId)));
       }
       return undefined;
     });
-  }
-
-  /** @returns undefined where it was ended from outside, or refused its request */
-  private async reportOf(workflowId: string, runId: string): Promise<SweepReport | undefined> {
-    const result: unknown = await this.temporal.workflow.result(workflowId, runId).catch((error: unknown) => {
-      if (!(error instanceof WorkflowFailedError)) throw error;
-      const { cause } = error;
-      return cause instanceof ApplicationFailure && cause.type === couldNotLook ? cause.details?.[0] : undefined;
-    });
-    return sweepReportSchema().safeParse(result).data;
   }
 
   private orNone<T>(work: (handle: ScheduleHandle) => Promise<T>): Promise<T | undefined> {

@@ -61,9 +61,9 @@ export const metrics = {
   findings: metric('order_saga_sweep_findings', 'What sweeps have found, by kind'),
   sweepAge: alike(
     'order_saga_sweep_age_seconds',
-    'Time since a sweep last looked at everything, or since its schedule was made; 0: there is no schedule',
+    'Time since sweeps have last ended a round of all servers, or since their schedule was made; 0: there is no schedule',
   ),
-  sweepEndedAge: alike('order_saga_sweep_ended_age_seconds', 'The same, of a sweep that is partly, too'),
+  sweepEndedAge: alike('order_saga_sweep_ended_age_seconds', 'The same, of any sweep that has come to its end'),
   openServers: alike(
     'order_saga_open_servers',
     'Servers that were ordered with firewalls and lack them, as far as is known, by whether the saga that ordered them has ended',

@@ -149,7 +149,7 @@ export class Gauges {
     for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
   }
 
-  /** Since when no sweep has looked at everything, or none has ended: since the last one, or the schedule's begin. */
+  /** Since when no sweep has ended a round of all servers, or none has ended: since the last one, or the schedule's begin. */
   private async sweeps(): Promise<void> {
     const { namespace } = this.config;
     const scheduleId = reconcileWorkflow;
@@ -170,7 +170,7 @@ export class Gauges {
     const every = found?.schedule?.spec?.interval?.[0]?.interval;
     // A schedule with other times than ours says nothing: then a day counts.
     this.set(metrics.sweepEvery, found === undefined ? 0 : secondsOf(every) || dayMs / 1000);
-    // Only a sweep that has not looked at all servers has a state.
+    // Only a sweep that has not ended a round has a state.
     this.set(metrics.sweepAge, ageOf(await sinceMs(` AND ${state} IS NULL`)));
     this.set(metrics.sweepEndedAge, ageOf(await sinceMs('')));
   }

@@ -264,7 +264,7 @@ export function now(): string {
   return new Date().toISOString();
 }
 
-/** A sweep that has not looked at all servers is found by that. */
+/** A sweep that has not ended a round of all servers is found by that. */
 export function markPartly(): void {
   upsertSearchAttributes([{ key: stateKey, value: 'partly' }]);
 }

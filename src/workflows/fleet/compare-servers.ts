@@ -14,18 +14,18 @@ import { found, idOf, show, tryToLook, unseen, type Sweep, type ToCompare } from
 /** After this many servers in a row without an answer, it asks whether the provider is there at all. */
 const inDoubtFrom = 3;
 
-/** Where none has answered yet, it counts as away after so many: the newest, and then some of the oldest. */
+/** Where none has answered yet, it counts as away after so many: the newest, and then some at random. */
 const awayFrom = 6;
 
 /** After this time a repair is not wanted any more: who was told to wait meanwhile may want something else. */
 const repairWithinMs = 2 * 60_000;
 
-type Open = NonNullable<InTurn['open']>[number];
+type Open = InTurn['open'][number];
 
 /** A server that lacks firewalls, as far as the journal knows; without an id it cannot be compared. */
 export function noteUnprotected({ servers }: ReconcileRequest, sweep: Sweep, open: Open): void {
   const { vmObjectId, firewalls } = open;
-  const server = vmObjectId === undefined ? undefined : added(sweep, vmObjectId, servers);
+  const server = vmObjectId === undefined ? undefined : added(sweep, { vmObjectId }, servers);
   if (server === undefined) {
     found(sweep, { kind: 'server-unprotected', saga: idOf(open), vmObjectId, firewalls });
   } else {
@@ -43,29 +43,30 @@ const shareOfNewest = 3 / 4;
 
 /** One of the newest. @returns undefined where the request allows no more of them */
 export function toCompare({ servers }: ReconcileRequest, sweep: Sweep, vmObjectId: number): ToCompare | undefined {
-  return added(sweep, vmObjectId, Math.floor(servers * shareOfNewest));
+  return added(sweep, { vmObjectId }, Math.floor(servers * shareOfNewest));
 }
 
-function added(sweep: Sweep, vmObjectId: number, most: number): ToCompare | undefined {
-  const known = sweep.servers.find((server) => server.vmObjectId === vmObjectId);
+function added(sweep: Sweep, server: ToCompare, most: number): ToCompare | undefined {
+  const known = sweep.servers.find(({ vmObjectId }) => vmObjectId === server.vmObjectId);
   if (known !== undefined) return known;
   if (sweep.servers.length >= most) return undefined;
-  const server: ToCompare = { vmObjectId };
   sweep.servers.push(server);
   sweep.serversFound += 1;
   return server;
 }
 
 /** @returns how many of these, in their order, the request allows beside the newest */
-export function toCompareInTurn({ servers }: ReconcileRequest, sweep: Sweep, ids: readonly number[]): number {
-  const full = ids.findIndex((id) => added(sweep, id, servers) === undefined);
-  return full === -1 ? ids.length : full;
+export function toCompareInTurn({ servers: most }: ReconcileRequest, sweep: Sweep, { after, servers }: InTurn): number {
+  const full = servers.findIndex((vmObjectId, index) => {
+    return added(sweep, { vmObjectId, behind: servers[index - 1] ?? after }, most) === undefined;
+  });
+  return full === -1 ? servers.length : full;
 }
 
 /**
  * The provider is away where nothing is answered: then the rest of the servers cannot be looked at. Where some are,
- * each that is not is told by itself. So that a few new or deleted servers do not look like an outage, the oldest ones
- * are asked where none has answered, and one that has answered is asked again.
+ * each that is not is told by itself. So that a few new or deleted servers do not look like an outage, nor with each
+ * sweep, others are asked at random where none has answered, and one that has answered is asked again.
  *
  * @param goOn in another run, where this one grows too long
  */
@@ -94,7 +95,7 @@ export async function compareServers(
 async function isAway(sweep: Sweep): Promise<boolean> {
   const { answeredFor: vmObjectId, servers, unanswered } = sweep;
   if (vmObjectId === undefined) {
-    servers.unshift(...servers.splice(-1));
+    servers.unshift(...servers.splice(Math.floor(Math.random() * servers.length), 1));
     return unanswered.length >= awayFrom;
   }
   if ((await ask(vmObjectId)).how === 'unanswered') return true;
@@ -108,6 +109,8 @@ function couldNotCompare(sweep: Sweep): void {
   for (const server of servers) tellUncompared(sweep, server);
   const last = unanswered.at(-1);
   if (last && servers.length > 0) unseen(sweep, `${servers.length} more servers`, last.failure);
+  const inTurn = servers.find(({ behind }) => behind !== undefined);
+  if (inTurn?.behind !== undefined) sweep.report.next = inTurn.behind;
 }
 
 /** What it lacks as far as the journal knows. */

@@ -109,11 +109,14 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
     activities('look which servers have their turn').serversInTurn({ most, retry }),
   );
   if (inTurn === undefined) return;
-  const { after, servers, open = [], openBeyond = 0 } = inTurn;
+  const { after, servers, open, openBeyond } = inTurn;
   for (const server of open) noteUnprotected(request, sweep, server);
   if (openBeyond > 0) foundMore(sweep, 'server-unprotected', openBeyond);
-  const taken = toCompareInTurn(request, sweep, servers);
-  if (taken < servers.length) sweep.report.next = servers[taken - 1] ?? after;
+  const taken = toCompareInTurn(request, sweep, inTurn);
+  const next = taken < servers.length ? (servers[taken - 1] ?? after) : undefined;
+  if (next !== undefined) sweep.report.next = next;
+  // Behind the last server comes the first one. Who wants none to be compared does not wait for it.
+  sweep.isRound = next === undefined || next < after || request.servers === 0;
   sweep.at = { phase: 'servers' };
 }
 

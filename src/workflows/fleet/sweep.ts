@@ -31,6 +31,8 @@ export interface ToCompare {
   vmObjectId: number;
   /** What a saga that bought it has told that it lacks. */
   unprotected?: Wanted & { saga: string };
+  /** Of one that has its turn: the id before it. */
+  behind?: number;
 }
 
 export interface Sweep {
@@ -48,6 +50,8 @@ export interface Sweep {
   answeredFor?: number;
   /** Servers for which it has not, since it last did for another one. */
   unanswered: { vmObjectId: number; failure: CallFailure }[];
+  /** All servers have had their turn since the first one had it last. */
+  isRound?: boolean;
   report: SweepReport;
   listedChars: number;
 }
@@ -94,8 +98,8 @@ export function ended(sweep: Sweep): SweepReport {
   const { looked } = report;
   looked.missed = Math.max(0, sweep.serversKnown - looked.servers - looked.busy);
   report.outcome = outcomeOf(report);
-  // The gauges tell it by that from a sweep that has looked at everything.
-  if (looked.missed > 0) markPartly();
+  // The gauges tell it by that from a sweep that has ended a round.
+  if (!sweep.isRound) markPartly();
   const sweeps = metricMeter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);
   sweeps.add(1, { outcome: report.outcome });
   const findings = metricMeter.createCounter(metrics.findings.name, '', metrics.findings.help);

@@ -12,6 +12,7 @@ import { rigSettings } from '../../support/activity-settings';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForEach, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { terminate } from '../../support/web-ui';
 
 // Somebody changes firewalls in the control panel, which no journal knows.
 const rig = rigForEach({ compares: false, activities: { listLagMs: 0 } });
@@ -45,6 +46,30 @@ async function bare() {
   await answer(saga, 'skip', { note: 'later' });
   const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
   return { kind: 'server-unprotected', saga: saga.workflowId, vmObjectId, firewalls: [143] };
+}
+
+/** Servers from 1 on, the newest last; the sandbox knows none of their firewalls. */
+async function changedLongAgo(count: number): Promise<void> {
+  const now = Date.now();
+  const firstSeen = (index: number) => now - (count - index) * 1_000;
+  await rig.withJournal(({ db }) =>
+    db.transaction().execute(async (tx) => {
+      for (let index = 0; index < count; index += 1) {
+        const key = { workflow: 'setFirewalls', reference: `old-${index}` } as const;
+        const times = { first_seen_ms: firstSeen(index), touched_ms: now, epoch: 1 };
+        const opened = { first_run: 'r', runs: ' r ', account: null, request: null };
+        await tx
+          .insertInto('reference')
+          .values({ ...key, ...times, ...opened })
+          .execute();
+        const about = { vmObjectId: 1 + index, firewalls: [143] };
+        const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
+        const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_flight_ms: 0, outcome: 'done' } as const;
+        const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
+        await tx.insertInto('effect').values(row).execute();
+      }
+    }),
+  );
 }
 
 const firewallsOf = async (vmObjectId: number) => {
@@ -195,32 +220,28 @@ it('tells of servers that do not answer while others do, however many in a row, 
   expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
 });
 
+it('does not take for an outage that the first and the last servers do not answer', async () => {
+  await changedLongAgo(100);
+  for (const vmObjectId of [1, 2, 3, 98, 99, 100]) {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
+  }
+  const { runId } = await rig.sagas.sweeps.start({ ...oneAtATime });
+  await until(() =>
+    Promise.resolve(
+      callsTo(rig.sandbox.ledger, 'list-firewalls').some(
+        ({ names }) => Number(names.vmObjectId) < 98 && Number(names.vmObjectId) > 3,
+      ),
+    ),
+  );
+  await rig.temporal.workflow.getHandle('reconcile', runId).terminate();
+});
+
 it('goes on in another run before its history is long, and looks at each server once, three quarters the newest', async () => {
   const [count, most] = [200, 180];
-  const now = Date.now();
-  const firstSeen = (index: number) => now - (count - index) * 1_000;
-  await rig.withJournal(({ db }) =>
-    db.transaction().execute(async (tx) => {
-      for (let index = 0; index < count; index += 1) {
-        const key = { workflow: 'setFirewalls', reference: `old-${index}` } as const;
-        const times = { first_seen_ms: firstSeen(index), touched_ms: now, epoch: 1 };
-        const opened = { first_run: 'r', runs: ' r ', account: null, request: null };
-        await tx
-          .insertInto('reference')
-          .values({ ...key, ...times, ...opened })
-          .execute();
-        const about = { vmObjectId: 1 + index, firewalls: [143] };
-        const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
-        const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_flight_ms: 0, outcome: 'done' } as const;
-        const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
-        await tx.insertInto('effect').values(row).execute();
-      }
-    }),
-  );
+  await changedLongAgo(count);
   const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, servers: most });
   const { report, runId: last } = await rig.sagas.sweeps.ended(runId);
   expect(last).not.toBe(runId);
-  // The sandbox knows none of these servers' firewalls.
   expect(report).toMatchObject({
     outcome: 'found',
     looked: { ended: count, servers: most, missed: count - most },
@@ -249,6 +270,9 @@ it('sees every server in turn, goes on where it stopped, and says so where it ha
   expect(reports.map(({ outcome, looked }) => [outcome, looked.servers, looked.missed])).toEqual(
     Array.from({ length: 4 }, () => ['partly', 4, 3]),
   );
+  // Only the last of them has ended a round.
+  const rounds = "WorkflowType = 'reconcile' AND ExecutionStatus = 'Completed' AND SagaState IS NULL";
+  await until(async () => (await rig.temporal.workflow.count(rounds)).count === 1);
   // Three are the newest each time; the four others have one turn each.
   expect(new Set(listed().slice(before)).size).toBe(7);
   expect(new Set(reports.map(({ next }) => next)).size).toBe(4);
@@ -259,6 +283,35 @@ it('sees every server in turn, goes on where it stopped, and says so where it ha
     await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === startedAt);
   }
   expect(new Set(listed().slice(then)).size).toBe(3);
+});
+
+it('goes on where a sweep stopped that has failed', async () => {
+  await changedLongAgo(4);
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized' });
+  const lost = await rig.sagas.provision(provisionRequest());
+  await untilWaiting(lost);
+  await terminate(rig.temporal, lost);
+  await rig.withJournal(({ db }) =>
+    db.updateTable('reference').set({ request: '?' }).where('reference', '=', lost.reference).execute(),
+  );
+  const reports: SweepReport[] = [];
+  for (let nth = 0; nth < 3; nth += 1) {
+    const report = await sweep({ servers: 1, clean: false });
+    reports.push(report);
+    await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === report.startedAt);
+  }
+  expect(reports.map(({ outcome, next }) => [outcome, next])).toEqual(
+    [1, 2, 3].map((next) => ['could-not-look', next]),
+  );
+});
+
+it('comes back to the servers that it has not asked because the provider was away', async () => {
+  await changedLongAgo(12);
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+  const { next = -1, unseen } = await sweep({ servers: 8, ...oneAtATime });
+  const asked = unseen.map(({ what }) => Number(/^server (\d+)$/.exec(what)?.[1]));
+  // Of the two that have their turn.
+  expect(next).toBe(asked.includes(1) ? (asked.includes(2) ? 2 : 1) : 0);
 });
 
 it('begins with the first server where nobody can read how far the last sweep came', async () => {
