@@ -1,138 +1,291 @@
 /**
- * A run that a restored Temporal has gone back to, after it was reset in the time that is lost: what the other run has
- * done and told stays true.
+ * What a run knows that a restored database has forgotten: what another run has done and told in the time that Temporal
+ * has lost stays true; what a run has added or changed, and a restored journal does not know, is told or deleted.
  */
 import { randomUUID } from 'node:crypto';
-import { ordersWithLabel } from '../../../sandbox/sentences';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import Database from 'libsql';
+import { firewallsOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
+import type { Leftover } from '../../../src/domain/leftovers';
+import { restored } from '../../../src/journal/confirm-restore';
 import { begin } from '../../../src/journal/open-references';
-import { deleteRun } from '../../support/web-ui';
-import { firewallsRequest, provisionRequest } from '../../support/requests';
+import { said } from '../../support/operator';
+import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
+import { deleteRun } from '../../support/web-ui';
 
-// What the other run has placed stands in the journal only.
-const rig = rigForFile({ compares: false, clears: true });
+// What a restored journal lacks took effect without a row; what another run has placed stands in the journal only.
+const rig = rigForFile({ clears: true, compares: false });
 
-const keyOf = ({ reference }: { reference: string }) => ({ workflow: 'provisionServers' as const, reference });
-const reportOf = (reference: string, outcome: 'done' | 'reversed') => ({
-  ...{ reference, workflow: 'provisionServers', outcome, why: `it was told ${randomUUID()}` },
-  ...{ steps: [], known: {}, leftovers: [], ignored: [], decisions: [] },
-});
+type Request = ReturnType<typeof provisionRequest>;
 
-/** In the lost time. @returns what calls of it know */
-async function otherBegins(request: { reference: string }, run: string) {
-  return rig.withJournal(async (journal) => {
-    const begun = await begin(journal, keyOf(request), { run, isReset: true });
-    if (begun.how !== 'begun') throw new Error(begun.how);
-    const { id, epoch } = await journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
-    return { journal: id, epoch, begun: begun.number };
+describe('a run that Temporal has gone back to tells what was told in the time that is lost', () => {
+  const keyOf = ({ reference }: { reference: string }) => ({ workflow: 'provisionServers' as const, reference });
+  const reportOf = ({ workflow, reference }: Pick<SagaHandle, 'workflow' | 'reference'>) => ({
+    ...{ reference, workflow, outcome: 'reversed' as const, why: `it was told ${randomUUID()}` },
+    ...{ steps: [], known: {}, leftovers: [] as Leftover[], ignored: [], decisions: [] },
   });
-}
 
-const order = { order_id: 1 };
-async function otherPlaces(request: { reference: string }, run: string): Promise<void> {
-  const key = keyOf(request);
-  const knows = await otherBegins(request, run);
-  const call = { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } } as const;
-  await rig.withJournal(async (journal) => {
-    const meant = await journal.mean({ ...key, isOwn: true, call, run, inFlightMs: 0, knows });
-    if (meant.how !== 'send') throw new Error(meant.how);
-    const answered = { how: 'answered', value: { order, vmObjectIds: [9999] } };
-    await journal.answered(
-      key,
-      { call, run, inFlightMs: 0, knows: meant.knows },
-      { outcome: 'done', answer: answered },
-    );
-  });
-}
+  /** In the lost time. @returns what calls of it know */
+  async function otherBegins(request: Request, run: string) {
+    return rig.withJournal(async (journal) => {
+      const begun = await begin(journal, keyOf(request), { run, isReset: true });
+      if (begun.how !== 'begun') throw new Error(begun.how);
+      const { id, epoch } = await journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
+      return { journal: id, epoch, begun: begun.number };
+    });
+  }
 
-/** Its order is refused, and what it has added cannot be deleted: it waits. @returns what lets it go on */
-async function waitingInItsUndo(request: ReturnType<typeof provisionRequest>) {
-  const { faults } = rig.sandbox;
-  faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
-  const fault = faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  const goOn = async () => {
+  const order = { order_id: 1 };
+  async function otherPlaces(request: Request, run: string): Promise<void> {
+    const key = keyOf(request);
+    const knows = await otherBegins(request, run);
+    const call = { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } } as const;
+    await rig.withJournal(async (journal) => {
+      const meant = await journal.mean({ ...key, isOwn: true, call, run, inFlightMs: 0, knows });
+      if (meant.how !== 'send') throw new Error(meant.how);
+      const answer = { how: 'answered', value: { order, vmObjectIds: [9999] } };
+      await journal.answered(key, { call, run, inFlightMs: 0, knows: meant.knows }, { outcome: 'done', answer });
+    });
+  }
+
+  const endsInLostTime = ({ workflow, reference }: SagaHandle, run: string, outcome: string, report: object) =>
+    rig.withJournal((journal) => journal.ended({ workflow, reference }, { run, by: workflow, outcome, report }));
+
+  interface Waiting {
+    saga: SagaHandle;
+    /** Lets it go on. */
+    goOn: () => Promise<unknown>;
+  }
+  async function beforeItsOrder(request = provisionRequest()): Promise<Waiting> {
+    const { faults } = rig.sandbox;
+    const fault = faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
     faults.lift(fault);
+    return { saga, goOn: () => answer(saga, 'retry') };
+  }
+  /** Its order is refused, and what it has added cannot be deleted. */
+  async function inItsUndo(request = provisionRequest()): Promise<Waiting> {
+    const { faults } = rig.sandbox;
+    faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+    const fault = faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
+    faults.lift(fault);
+    return { saga, goOn: () => answer(saga, 'retry') };
+  }
+  async function atAServer(): Promise<Waiting> {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+    const saga = await rig.sagas.firewalls(firewallsRequest());
+    await untilWaiting(saga, 'stuck');
+    return { saga, goOn: () => saga.cancel() };
+  }
+
+  it.each<[string, () => Promise<Waiting>]>([
+    ['when it goes on', () => beforeItsOrder()],
+    [
+      'when it is cancelled',
+      async () => {
+        const { saga } = await beforeItsOrder();
+        return { saga, goOn: () => saga.cancel() };
+      },
+    ],
+    ['where it was undoing', () => inItsUndo()],
+    ['where it is cancelled and has nothing to undo', atAServer],
+  ])('by itself: %s', async (_, begins) => {
+    const { saga, goOn } = await begins();
+    const leftovers = [{ kind: 'cart-item-unknown' as const, item: 1, why: 'the list of the provider does not say' }];
+    const report = { ...reportOf(saga), leftovers };
+    const { runId } = await saga.describe();
+    await endsInLostTime(saga, runId, 'reversed', { ended: 'OrderRejected', report });
+    await goOn();
+    expect(await outcomeOf(saga)).toEqual({ failure: { type: 'OrderRejected', report } });
+    expect((await saga.progress()).leftovers).toEqual(leftovers);
+    expect(rig.ordersOf(saga)).toEqual([]);
+  });
+
+  it('by another run that has placed the order, where it was undoing', async () => {
+    const request = provisionRequest();
+    const { saga, goOn } = await inItsUndo(request);
+    await otherPlaces(request, randomUUID());
+    await goOn();
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'partly', known: { order } } });
+    const placing = failure?.report.steps.find(({ id }) => id === 'place-order');
+    expect(placing).toMatchObject({ status: 'done', detail: expect.stringMatching(/^from the journal/) as string });
+    expect(rig.openItems(request)).toEqual([]);
+  });
+
+  it('by another run that has ended', async () => {
+    const request = provisionRequest();
+    const { saga, goOn } = await inItsUndo(request);
+    const run = randomUUID();
+    await otherPlaces(request, run);
+    const result = {
+      reference: request.reference,
+      order,
+      cartItemIds: [1],
+      servers: [],
+      leftovers: [],
+      outcome: 'done',
+    };
+    const report = { ...reportOf(saga), outcome: 'done' };
+    await endsInLostTime(saga, run, 'done', { ended: 'done', report, result });
+    await goOn();
+    expect(await outcomeOf(saga)).toEqual({ result });
+  });
+
+  it('and keeps its word once it has ended, though another run began after its first begin', async () => {
+    const request = provisionRequest();
+    const { saga, goOn } = await beforeItsOrder(request);
+    await otherBegins(request, randomUUID());
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: saga.reference } });
+    await goOn();
+    const told = await outcomeOf(saga);
+    expect(told.failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
+    await deleteRun(rig.temporal, saga);
+    expect(await outcomeOf(await rig.sagas.provision(request))).toEqual(told);
+    expect(rig.ordersOf(saga)).toEqual([]);
+  });
+});
+
+describe('the journal was restored to before', () => {
+  const matchOf = ({ reference }: Request) => ({ planId: planIdOf(reference) });
+
+  /** Its items were added after the copy, and their row of a moment before is lost as well. */
+  async function addedInLostTime(spoil: (request: Request) => void = () => undefined) {
+    const request = provisionRequest();
+    spoil(request);
+    const match = { label: request.label };
+    const fault = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match, times: 'all' });
+    const copy = join(rig.folder, `${request.reference}.db`);
+    const adding = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', match: matchOf(request) });
+    const saga = await rig.sagas.provision(request);
+    await rig.sandbox.whenStruck(adding);
+    copyDatabase(rig.journalFile, copy);
+    rig.sandbox.faults.release(adding);
+    await untilWaiting(saga, 'stuck');
+    await rig.withoutWorkers(async () => {
+      const database = new Database(copy);
+      database.prepare('delete from effect where reference = ?').run(request.reference);
+      database.close();
+      putDatabaseBack(copy, rig.journalFile);
+      await rig.withJournal((journal) => restored(journal, 'trust', said));
+    });
+    rig.sandbox.faults.lift(fault);
+    return { request, saga };
+  }
+  const goesOn = async (saga: SagaHandle) => {
     await answer(saga, 'retry');
-    return outcomeOf(saga);
+    await untilWaiting(saga, 'outcome-unknown');
+    await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
+    return (await outcomeOf(saga)).result as { leftovers: Leftover[]; cartItemIds: number[] };
   };
-  return { saga, goOn };
-}
 
-const runOf = async (saga: Pick<SagaHandle, 'describe'>) => (await saga.describe()).runId;
+  it('its items were added: a saga that goes on adds them again, and deletes those of before', async () => {
+    const { request, saga } = await addedInLostTime();
+    const [before] = rig.openItems(request);
+    const { leftovers, cartItemIds } = await goesOn(saga);
+    expect(leftovers).toEqual([]);
+    expect(cartItemIds).not.toContain(before?.cartItemId);
+    expect(rig.openItems(request)).toEqual([]);
+    expect(rig.ordersOf(request)).toHaveLength(1);
+  });
 
-it('says that it was placed, where it was undoing and the other run has placed it', async () => {
-  const request = provisionRequest();
-  const { goOn } = await waitingInItsUndo(request);
-  await otherPlaces(request, randomUUID());
-  const { failure } = await goOn();
-  expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'partly', known: { order } } });
-  const placing = failure?.report.steps.find(({ id }) => id === 'place-order');
-  expect(placing).toMatchObject({ status: 'done', detail: expect.stringMatching(/^from the journal/) as string });
-  expect(rig.openItems(request)).toEqual([]);
+  it('its items were added: one that is cancelled tells them', async () => {
+    const { request, saga } = await addedInLostTime();
+    const [{ cartItemId } = { cartItemId: 0 }] = rig.openItems(request);
+    await saga.cancel();
+    const { leftovers = [] } = (await outcomeOf(saga)).cancelled ?? {};
+    expect(leftovers).toContainEqual(expect.objectContaining({ kind: 'cart-item', cartItemId }));
+    expect(leftovers).toContainEqual(expect.objectContaining({ kind: 'placement-unknown' }));
+  });
+
+  it('its items were added: an add of which it got no answer is told', async () => {
+    // The provider has it, and the answer is lost; the next one is answered.
+    const twice = (request: Request) =>
+      rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after', match: matchOf(request), times: 1 });
+    const { request, saga } = await addedInLostTime(twice);
+    expect(rig.openItems(request)).toHaveLength(2);
+    expect((await goesOn(saga)).leftovers).toMatchObject([{ kind: 'cart-item-unknown', item: 1 }]);
+    expect(rig.openItems(request)).toHaveLength(1);
+  });
+
+  it('firewalls were changed: a saga that is refused then tells them', async () => {
+    const { faults, ledger } = rig.sandbox;
+    const before = firewallsRequest({ assign: [9] });
+    const { vmObjectId } = before;
+    await (await rig.sagas.firewalls(before)).result();
+    const listing = faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
+    const fault = faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', times: 'all' });
+    const saga = await rig.sagas.firewalls({ ...firewallsRequest({ unassign: [9] }), vmObjectId });
+    await rig.sandbox.whenStruck(listing);
+    const copy = join(rig.folder, 'firewalls.db');
+    copyDatabase(rig.journalFile, copy);
+    faults.release(listing);
+    await untilWaiting(saga, 'stuck');
+    await rig.withoutWorkers(async () => {
+      putDatabaseBack(copy, rig.journalFile);
+      await rig.withJournal((journal) => restored(journal, 'trust', said));
+    });
+    faults.lift(fault);
+    faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before' });
+    await answer(saga, 'retry');
+    const { failure } = await outcomeOf(saga);
+    expect(firewallsOf(ledger, vmObjectId)).toEqual([9, 143]);
+    expect(failure?.report).toMatchObject({
+      outcome: 'reversed-with-leftovers',
+      leftovers: [{ kind: 'firewalls', vmObjectId, firewalls: [143] }],
+    });
+  });
 });
 
-it('tells what the other run has told, where that has ended', async () => {
-  const request = provisionRequest();
-  const { reference } = request;
-  const { goOn } = await waitingInItsUndo(request);
-  const run = randomUUID();
-  await otherPlaces(request, run);
-  const result = { reference, order, cartItemIds: [1], servers: [], leftovers: [], outcome: 'done' };
-  const report = { ended: 'done', report: reportOf(reference, 'done'), result };
-  await rig.withJournal((journal) =>
-    journal.ended(keyOf(request), { run, by: 'provisionServers', outcome: 'done', report }),
+it('an item that is taken back again and again is added again, but not without end and without a word', async () => {
+  // The journal says what is not so: the items are in the cart.
+  await rig.withJournal(({ db }) =>
+    sql`
+      create trigger somebody_cleans after update of outcome on effect
+      when new.kind = 'mutate' and new.outcome = 'done'
+      begin update effect set outcome = 'undone', undone_by = new.id where id = new.id; end
+    `.execute(db),
   );
-  expect(await goOn()).toEqual({ result });
-});
-
-it('tells what it has told itself, where it was undoing and has ended since', async () => {
   const request = provisionRequest();
-  const { saga, goOn } = await waitingInItsUndo(request);
-  const run = await runOf(saga);
-  const told = reportOf(request.reference, 'reversed');
-  const why = 'the list of the provider does not say';
-  const report = { ...told, leftovers: [{ kind: 'cart-item-unknown', item: 1, why }] };
-  const ending = { ended: 'OrderRejected', report };
-  await rig.withJournal((journal) =>
-    journal.ended(keyOf(request), { run, by: 'provisionServers', outcome: 'reversed', report: ending }),
-  );
-  expect(await goOn()).toEqual({ failure: { type: 'OrderRejected', report } });
-  expect((await saga.progress()).leftovers).toEqual(report.leftovers);
-});
-
-it('tells what it has told itself, though it is cancelled and has nothing to undo', async () => {
-  const request = firewallsRequest();
-  const { reference, vmObjectId } = request;
-  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
-  const saga = await rig.sagas.start('setFirewalls', request);
-  await untilWaiting(saga, 'stuck');
-  const result = { reference, vmObjectId, assigned: [143], unassigned: [], firewalls: [143], verified: true };
-  const report = { ended: 'done', report: reportOf(reference, 'done'), result };
-  const run = await runOf(saga);
-  await rig.withJournal((journal) =>
-    journal.ended({ workflow: 'setFirewalls', reference }, { run, by: 'setFirewalls', outcome: 'done', report }),
-  );
-  await saga.cancel();
-  expect(await outcomeOf(saga)).toEqual({ result });
-});
-
-it('keeps its word once it has ended, though the other run began after its first begin', async () => {
-  const request = provisionRequest();
-  const { faults, ledger } = rig.sandbox;
-  faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  await otherBegins(request, randomUUID());
-  faults.clear();
-  faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label }, times: 1 });
+  const { step, question, choices } = await untilWaiting(saga);
+  expect({ step, choices }).toEqual({ step: 'place-order', choices: ['retry'] });
+  expect(question).toMatch(/^Stuck: /);
+  const sent = () => [rig.callsOf(request, 'add-cart-item').length, rig.ordersOf(request).length];
+  expect(sent()).toEqual([3, 0]);
+  await rig.withJournal(({ db }) => sql`drop trigger somebody_cleans`.execute(db));
   await answer(saga, 'retry');
-  const told = await outcomeOf(saga);
-  expect(told.failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
-  await deleteRun(rig.temporal, saga);
-  expect(await outcomeOf(await rig.sagas.provision(request))).toEqual(told);
-  expect(ordersWithLabel(ledger, request.reference)).toEqual([]);
+  expect(await saga.result()).toMatchObject({ leftovers: [] });
+  expect(sent()).toEqual([4, 1]);
+});
+
+it('an id that the provider gives again is deleted under no other reference: the item stays, and is told', async () => {
+  const { orders } = (rig.sandbox as unknown as { provider: { orders: { nextCartItemId: number } } }).provider;
+  const cartItemId = orders.nextCartItemId;
+  const [a, b] = [provisionRequest(), provisionRequest()];
+  rig.sandbox.faults.add({ endpoint: 'place-order', match: { account: a.account }, kind: 'refuse-before' });
+  // It is deleted, and the answer is lost, until a person is asked.
+  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', match: { cartItemId }, kind: 'reset-after', times: 3 });
+  const older = await rig.sagas.provision(a);
+  await untilWaiting(older, 'stuck');
+  orders.nextCartItemId = cartItemId;
+  rig.sandbox.faults.add({ endpoint: 'place-order', match: { account: b.account }, kind: 'unauthorized' });
+  const younger = await rig.sagas.provision(b);
+  await untilWaiting(younger, 'stuck');
+  await answer(older, 'retry');
+  expect((await outcomeOf(older)).failure?.report.leftovers).toMatchObject([
+    { kind: 'cart-item', cartItemId, why: expect.stringContaining(`an item of ${b.reference}`) },
+  ]);
+  rig.sandbox.configure({ closedCartItems: 'refuse' });
+  await answer(younger, 'retry');
+  await younger.result();
+  expect(rig.ordersOf(b)).toHaveLength(1);
 });

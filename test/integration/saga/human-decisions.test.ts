@@ -1,59 +1,95 @@
 /**
- * Where a saga waits for a person: what they read, and what they say of a cancellation. What becomes of a decision that
- * does not fit: human-decisions-grid.test.ts; of one about another question: test/system/second-orders/forgotten.test.ts.
+ * Where a saga waits for a person: what they read, what they say at the same moment, and what they have done by hand.
+ * Which decisions fit which wait: test/system/model; what becomes of one about another question:
+ * test/system/second-orders/forgotten.test.ts; of what was done by hand, in a later run:
+ * test/integration/journal/contract/firewalls.ts.
  */
 import type { temporal } from '@temporalio/proto';
-import { decisionHints, decisionNames } from '../../../src/domain/decisions';
-import { provisionRequest } from '../../support/requests';
+import type { CallMatch } from '../../../sandbox/call-match';
+import type { FaultSpec } from '../../../sandbox/faults';
+import { callsTo } from '../../../sandbox/sentences';
 import { InvalidRequestError } from '../../../src/client/errors';
+import type { SagaHandle } from '../../../src/client/handle';
+import { decisionHints, decisionNames } from '../../../src/domain/decisions';
+import type { SagaFailureName } from '../../../src/domain/failures';
 import { reminderDelaysMs } from '../../../src/saga/reminders';
+import { panelOf } from '../../support/panel';
+import { firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
-/** A saga that waits at its order. */
-async function stuck() {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({
-    endpoint: 'place-order',
-    kind: 'unauthorized',
-    times: 'all',
-    match: { label: request.label },
-  });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  return saga;
+/** An order that meets the fault. */
+function orderThat(
+  fault: Omit<FaultSpec, 'endpoint' | 'match'>,
+  changes: Record<string, unknown> = {},
+): Promise<SagaHandle> {
+  const request = provisionRequest(changes);
+  rig.sandbox.faults.add({ endpoint: 'place-order', match: { label: request.label }, ...fault });
+  return rig.sagas.provision(request);
 }
 
-type Metadata = temporal.api.sdk.v1.IWorkflowMetadata;
-const metadataOf = (saga: { workflowId: string }) => rig.runOf(saga).query<Metadata>('__temporal_workflow_metadata');
+it('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
+  const saga = await orderThat({ kind: 'reset-before' });
+  await untilWaiting(saga, 'outcome-unknown');
+  const decisions = await Promise.allSettled([
+    answer(saga, 'confirmNotPlaced', { note: 'looked' }),
+    answer(saga, 'confirmPlaced', { note: 'seen' }),
+  ]);
+  expect(decisions.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  await saga.result();
+  const { decisions: taken } = await saga.progress();
+  expect(taken).toHaveLength(1);
+  expect(rig.ordersOf(saga)).toHaveLength(taken[0]?.decision === 'confirmNotPlaced' ? 1 : 0);
+});
+
+it.each(['the decision', 'the cancel'])(
+  'loses neither of a decision and a cancel that race: %s is sent first',
+  async (which) => {
+    const race = async () => {
+      const saga = await orderThat({ kind: 'reset-before' });
+      await untilWaiting(saga);
+      const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => rig.runOf(saga).cancel()];
+      const [first, second] = which === 'the decision' ? inOrder : inOrder.reverse();
+      await Promise.allSettled([first?.(), second?.()]);
+      const { cancelled } = await outcomeOf(saga);
+      const orders = rig.ordersOf(saga);
+      expect(orders.length).toBeLessThanOrEqual(1);
+      const taken = (await saga.progress()).decisions.length === 1;
+      const open = rig.openItems(saga).map(({ cartItemId }) => cartItemId);
+      // Decided "not placed" and cancelled: undone. Cancelled while nobody knew: left alone, and told.
+      const told = (cancelled?.leftovers ?? []).flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : []));
+      if (orders.length === 0) expect(told.length).toBe(taken ? 0 : 1);
+      expect(told.filter((id) => !open.includes(id))).toEqual([]);
+    };
+    await Promise.all(Array.from({ length: 8 }, race));
+  },
+);
 
 it('says of each decision what it does and what to paste, and of the query what it answers', async () => {
-  const saga = await stuck();
-  const { definition } = await metadataOf(saga);
+  const saga = await orderThat({ kind: 'unauthorized' });
+  await untilWaiting(saga);
+  const metadata = await rig.runOf(saga).query<temporal.api.sdk.v1.IWorkflowMetadata>('__temporal_workflow_metadata');
   type Definitions = { name?: string | null; description?: string | null }[] | null | undefined;
   const described = (list: Definitions): Record<string, unknown> =>
     Object.fromEntries((list ?? []).map(({ name, description }) => [name ?? '', description]));
   const hints = Object.fromEntries(
     decisionNames.map((name) => [name, `${decisionHints[name].does}. ${decisionHints[name].example}`]),
   );
-  expect(described(definition?.updateDefinitions)).toEqual(hints);
-  const others = {
-    cancelledBy: 'Who cancels the saga, and why. Sent by the command line before the cancellation',
-  };
-  expect(described(definition?.signalDefinitions)).toEqual({ ...hints, ...others });
-  expect(described(definition?.queryDefinitions)).toMatchObject({
-    progress: 'State, steps, what it waits for, decisions',
-  });
+  const { updateDefinitions, signalDefinitions, queryDefinitions } = metadata.definition ?? {};
+  expect(described(updateDefinitions)).toEqual(hints);
+  const cancelledBy = 'Who cancels the saga, and why. Sent by the command line before the cancellation';
+  expect(described(signalDefinitions)).toEqual({ ...hints, cancelledBy });
+  expect(described(queryDefinitions)).toMatchObject({ progress: 'State, steps, what it waits for, decisions' });
   await saga.cancel();
 });
 
-const said = { by: 'ann', note: 'the customer has changed their mind' };
-
 describe('a cancellation', () => {
   it('has a person and a reason, which stay in the report and in the journal', async () => {
-    const saga = await stuck();
+    const said = { by: 'ann', note: 'the customer has changed their mind' };
+    const saga = await orderThat({ kind: 'unauthorized' });
+    await untilWaiting(saga);
     await saga.cancel(said);
     const { cancelled } = await outcomeOf(saga);
     const record = { decision: 'cancel', kind: 'stuck', step: 'place-order', ...said };
@@ -63,7 +99,8 @@ describe('a cancellation', () => {
   });
 
   it('is not taken with half of them, nor from a signal that cannot be read', async () => {
-    const saga = await stuck();
+    const saga = await orderThat({ kind: 'unauthorized' });
+    await untilWaiting(saga);
     for (const less of [{ by: 'ann' }, { note: 'why' }, { by: '', note: 'why' }, { by: 'ann', note: ' ' }]) {
       await expect(saga.cancel(less as never)).rejects.toThrow(InvalidRequestError);
     }
@@ -75,22 +112,198 @@ describe('a cancellation', () => {
   });
 });
 
-const dayMs = 24 * 60 * 60 * 1000;
-
-function remindersWithin(totalMs: number): number[] {
-  const delays: number[] = [];
-  let sum = 0;
-  for (const delayMs of reminderDelaysMs()) {
-    sum += delayMs;
-    if (sum > totalMs) return delays;
-    delays.push(delayMs);
-  }
-  throw new Error('reminders never end');
-}
-
 it('a wait is reminded of after an hour, then ever more seldom, and never stops', () => {
-  const [first, second, third] = remindersWithin(10 * dayMs);
-  expect([first, second, third]).toEqual([1, 4, 16].map((hours) => hours * 60 * 60 * 1000));
-  expect(remindersWithin(365 * dayMs)).toHaveLength(7);
-  expect(remindersWithin(3650 * dayMs).length).toBeGreaterThan(20);
+  const hourMs = 60 * 60 * 1000;
+  const reminders = reminderDelaysMs();
+  const delays = Array.from({ length: 40 }, () => reminders.next().value);
+  expect(delays.slice(0, 3)).toEqual([1, 4, 16].map((hours) => hours * hourMs));
+  const within = (days: number) => {
+    let leftMs = days * 24 * hourMs;
+    return delays.filter((delayMs) => (leftMs -= delayMs) >= 0).length;
+  };
+  expect(within(365)).toBe(7);
+  expect(within(3650)).toBeGreaterThan(20);
+});
+
+/** It has two readings: our credentials are not allowed it, or the provider refuses the request. Each has a way out. */
+describe.each<
+  [
+    endpoint: FaultSpec['endpoint'],
+    ends: SagaFailureName,
+    correction: object | undefined,
+    start: (fault: (match: CallMatch) => void) => Promise<SagaHandle>,
+  ]
+>([
+  [
+    'add-cart-item',
+    'OrderRejected',
+    { plan_id: 3 },
+    (fault) => {
+      const request = provisionRequest();
+      fault({ planId: planIdOf(request.reference) });
+      return rig.sagas.provision(request);
+    },
+  ],
+  [
+    'switch-plan',
+    'OrderRejected',
+    { plan_id: 22 },
+    (fault) => {
+      const request = switchRequest();
+      fault({ subscriptionId: request.subscription_id });
+      return rig.sagas.switch(request);
+    },
+  ],
+  [
+    'assign-firewalls',
+    'FirewallsRejected',
+    undefined,
+    (fault) => {
+      const request = firewallsRequest();
+      fault({ vmObjectId: request.vmObjectId });
+      return rig.sagas.firewalls(request);
+    },
+  ],
+])('a 403 to %s', (endpoint, ends, correction, start) => {
+  async function forbidden() {
+    const body = { error: 'quota of 5 servers is used up' };
+    const saga = await start((match) =>
+      rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', status: 403, body, match }),
+    );
+    return { saga, waiting: await untilWaiting(saga, 'stuck') };
+  }
+
+  it('is asked about with both readings, and what the provider says of it', async () => {
+    const { saga, waiting } = await forbidden();
+    expect(waiting.question).toMatch(/our credentials are not allowed this, or the provider refuses this request/);
+    expect(waiting.question).toMatch(/It says: .*quota of 5 servers is used up/);
+    expect(waiting.lastFailure).toMatchObject({ failure: 'Unauthorized', status: 403, whose: 'us or the provider' });
+    await answer(saga, 'retry', correction === undefined ? {} : { correction });
+    await expect(saga.result()).resolves.toMatchObject({ outcome: 'done' });
+  });
+
+  it('is a refusal where a person says so: the saga undoes, and the backend hears it', async () => {
+    const { saga } = await forbidden();
+    await answer(saga, 'reject', { by: 'ann', reason: 'the quota is meant' });
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: ends, report: { outcome: 'reversed', leftovers: [] } });
+    expect(failure?.report.why).toMatch(/quota of 5 servers is used up.*rejected: the quota is meant/);
+    expect(rig.openItems(saga)).toEqual([]);
+  });
+});
+
+describe('what a person has done by hand counts as done', () => {
+  const seen = { by: 'ada', note: 'done in the panel' };
+  const panel = () => panelOf(rig.sandbox);
+  /** Servers of the test’s own, and an order that is for them, whose assignments are refused. */
+  function refusedOrderFor(...vmObjectIds: number[]) {
+    // Requests name their servers.
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    for (const vmObjectId of vmObjectIds) {
+      rig.sandbox.addServer({ vmObjectId, firewalls: [] });
+      const match = { vmObjectId };
+      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match, times: 'all' });
+    }
+    return rig.sagas.provision(
+      provisionRequest({ items: [{ quantity: vmObjectIds.length }], firewalls: [143], vmObjectIds }),
+    );
+  }
+
+  it('a firewall that was assigned: it is protection, and its list is still looked at', async () => {
+    const saga = await refusedOrderFor(81_001);
+    await untilWaiting(saga, 'stuck');
+    panel().assign(81_001, [143]);
+    await answer(saga, 'markDone', seen);
+    expect(await saga.result()).toMatchObject({
+      outcome: 'done',
+      skipped: [],
+      leftovers: [],
+      servers: [{ vmObjectId: 81_001, firewalls: [143], verified: true }],
+      decisions: [{ decision: 'markDone', step: 'assign-firewalls-81001', ...seen }],
+    });
+    expect(await stepOf(saga, 'assign-firewalls-81001')).toMatchObject({
+      ...{ status: 'done', detail: 'done by hand, says ada: done in the panel' },
+    });
+  });
+
+  it('is what the provider’s list shows, whatever was said', async () => {
+    const saga = await refusedOrderFor(81_011);
+    await untilWaiting(saga);
+    await answer(saga, 'markDone', { note: 'not so' });
+    expect(await untilWaiting(saga)).toMatchObject({
+      ...{ step: 'verify-firewalls-81011', lastFailure: { failure: 'NotVisibleYet' } },
+    });
+    await answer(saga, 'skip', { note: 'later' });
+    expect(await saga.result()).toMatchObject({
+      outcome: 'partly',
+      servers: [{ vmObjectId: 81_011, firewalls: [], verified: false }],
+      leftovers: [{ kind: 'server-unprotected', vmObjectId: 81_011, firewalls: [143] }],
+    });
+  });
+
+  it('a cart item that was deleted: the saga is reversed, and nobody deletes it again', async () => {
+    rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'refuse-before', times: 'all' });
+    const saga = await orderThat({ kind: 'refuse-before' });
+    await untilWaiting(saga);
+    const [item] = rig.openItems(saga);
+    rig.sandbox.faults.clear();
+    panel().deleteCartItem(item!.cartItemId);
+    await answer(saga, 'markDone', seen);
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
+    const detail = 'done by hand, says ada: done in the panel';
+    expect(failure?.report.steps[0]).toMatchObject({ status: 'undone', detail });
+    const cleaned = await (await rig.sagas.clean(saga.reference)).result();
+    expect(cleaned).toMatchObject({ deleted: [], leftovers: [] });
+  });
+
+  it('a change of firewalls goes on with what was assigned, and then with what was unassigned', async () => {
+    const request = firewallsRequest({ assign: [143], unassign: [150] });
+    const { vmObjectId } = request;
+    rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
+    for (const endpoint of ['assign-firewalls', 'unassign-firewalls'] as const)
+      rig.sandbox.faults.add({ endpoint, kind: 'unauthorized', match: { vmObjectId }, times: 'all' });
+    const saga = await rig.sagas.firewalls(request);
+    expect(await untilWaiting(saga)).toMatchObject({ step: 'assign-firewalls', choices: ['retry', 'markDone'] });
+    panel().assign(vmObjectId, [143]);
+    await answer(saga, 'markDone', seen);
+    expect(await untilWaiting(saga)).toMatchObject({ step: 'unassign-firewalls', choices: ['retry', 'markDone'] });
+    panel().unassign(vmObjectId, [150]);
+    await answer(saga, 'markDone', seen);
+    expect(await saga.result()).toMatchObject({
+      ...{ outcome: 'done', verified: true },
+      ...{ assigned: [143], unassigned: [150], firewalls: [143] },
+    });
+  });
+
+  it('of servers that wait together those that are named; the others are asked about again', async () => {
+    const saga = await refusedOrderFor(82_001, 82_002, 82_003);
+    const first = await untilWaiting(saga);
+    const steps = [82_001, 82_002, 82_003].map((id) => `assign-firewalls-${id}`);
+    expect(first).toMatchObject({ step: steps[0], steps });
+    await expect(answer(saga, 'markDone', seen)).rejects.toThrow(
+      `steps: is required: name the steps that you have done; those that wait are ${steps.join(', ')}`,
+    );
+    rig.sandbox.faults.clear();
+    panel().assign(82_001, [143]);
+    panel().assign(82_003, [143]);
+    const assigned = () =>
+      callsTo(rig.sandbox.ledger, 'assign-firewalls').filter(({ names }) => names.vmObjectId?.includes(82_002)).length;
+    const sent = assigned();
+    await answer(saga, 'markDone', { ...seen, steps: [steps[0], steps[2]] });
+    const second = await untilWaiting(saga);
+    expect(second.step).toBe(steps[1]);
+    expect(second.id).not.toBe(first.id);
+    expect(second).not.toHaveProperty('steps');
+    // Nothing was said of it, so nothing is done with it.
+    expect(assigned()).toBe(sent);
+    await answer(saga, 'skip', { note: 'it goes' });
+    const why = 'they were not assigned; a person left it out: it goes';
+    expect(await saga.result()).toMatchObject({
+      outcome: 'partly',
+      skipped: [steps[1]],
+      leftovers: [{ kind: 'server-unprotected', vmObjectId: 82_002, firewalls: [143], why }],
+      decisions: [{ decision: 'markDone', steps: [steps[0], steps[2]] }, { decision: 'skip' }],
+    });
+  });
 });

@@ -21,7 +21,6 @@ const untilQueued = (saga: SagaHandle, before?: number): Promise<ProgressView['q
       : undefined;
   });
 const runOf = ({ workflowId }: SagaHandle) => rig.runOf({ workflowId });
-const look = (saga: SagaHandle) => runOf(saga).signal('turn');
 
 /** A server with these firewalls, and requests about it. */
 function serverWith(firewalls: number[]) {
@@ -107,24 +106,6 @@ it('is found in the list as queued, and as no wait for a person', async () => {
   await second.cancel();
   await first.cancel();
   await Promise.all([outcomeOf(first), outcomeOf(second)]);
-});
-
-it('is cancelled at once, without doing anything, and its place is the next one’s', async () => {
-  const { subscription_id, first } = await heldSubscription();
-  const second = await rig.sagas.change(changeRequest({ subscription_id }));
-  await untilQueued(second, 1);
-  const third = await rig.sagas.change(changeRequest({ subscription_id }));
-  await untilQueued(third, 2);
-  await second.cancel();
-  const { cancelled } = await outcomeOf(second);
-  expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-  expect(cancelled?.steps.map(({ id, status }) => [id, status])).toEqual([['take-turn', 'failed']]);
-  await look(third);
-  await untilQueued(third, 1);
-  await answer(first, 'reject', { reason: 'too dear' });
-  await outcomeOf(first);
-  await third.result();
-  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
 });
 
 function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], resource: string) {

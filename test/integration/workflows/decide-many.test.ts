@@ -13,8 +13,7 @@ import { doubtfulSagas, stuckSagas, untilListed } from '../../support/bad-night'
 import { newKey } from '../../support/codec-calls';
 import { programOf } from '../../support/programs';
 import { startProcess } from '../../../scripts/processes';
-import { itInWays } from '../../support/left-out';
-import { firewallsRequest, provisionRequest } from '../../support/requests';
+import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, progressOf, untilWaiting } from '../../support/sagas';
 
@@ -191,19 +190,6 @@ describe('a cancellation goes by the question that somebody read, like every dec
     expect((await saga.result()).outcome).toBe('done');
   });
 
-  itInWays(
-    'a saga of which nobody sends the cancellation itself: a minute later it takes decisions again',
-    async () => {
-      const saga = await approvable('GH-4');
-      const { id: question } = await untilWaiting(saga, 'approval');
-      const said = { question, by: 'ann', note: 'looked' };
-      await rig.temporal.workflow.getHandle(saga.workflowId).signal('cancelledBy', said);
-      await expect(saga.decide('approve', { question })).rejects.toThrow('ann is about to cancel it');
-      await until(() => saga.decide('approve', { question }).catch(() => undefined));
-      expect((await saga.result()).outcome).toBe('done');
-    },
-  );
-
   it('a saga that does not wait any more when its turn comes, by a filter', async () => {
     const [first, second] = [await approvable('GH-2'), await approvable('GH-2')];
     await untilListed(rig, [first, second], 'approval');
@@ -214,39 +200,6 @@ describe('a cancellation goes by the question that somebody read, like every dec
     await approveFaster(second);
     expect((await job.report()).counts).toMatchObject({ taken: 1, movedOn: 1 });
   });
-});
-
-itInWays('is one decision, however often it is sent', async () => {
-  const [saga] = await stuckSagas(rig, 1);
-  const { id: question } = await untilWaiting(saga!);
-  const decision = { saga: saga!.workflowId, decision: 'retry', body: { question } } as const;
-  expect(await sendDecision(rig.temporal, decision, 'job/0')).toEqual({ outcome: 'taken' });
-  await until(async () => (await untilWaiting(saga!)).id !== question);
-  expect(await sendDecision(rig.temporal, decision, 'job/0')).toEqual({ outcome: 'taken' });
-  expect(await sendDecision(rig.temporal, decision, 'another')).toEqual({ outcome: 'movedOn' });
-  expect(await decisionsOf(saga!)).toHaveLength(1);
-  await saga!.cancel();
-  await outcomeOf(saga!);
-  expect(await sendDecision(rig.temporal, decision, 'job/0')).toEqual({ outcome: 'taken' });
-  expect(await sendDecision(rig.temporal, decision, 'yet another')).toEqual({ outcome: 'gone' });
-});
-
-itInWays('does not wait for ever for a saga whose worker is away', async () => {
-  const elsewhere = await rig.startWorker({ taskQueue: 'elsewhere' });
-  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
-  const request = firewallsRequest({ exactly: [143], assign: undefined });
-  const options = { workflowId: `firewalls/${request.reference}`, taskQueue: 'elsewhere', args: [request] };
-  await rig.temporal.workflow.start('setFirewalls', options);
-  const lonely = await rig.sagas.get(request.reference);
-  await untilListed(rig, [lonely], 'stuck');
-  await elsewhere.stop();
-  const [other] = await stuckSagas(rig, 1);
-  rig.sandbox.faults.clear();
-  const where = [lonely, other!].map(({ reference }) => `OrderReference="${reference}"`).join(' or ');
-  const report = await (await rig.sagas.decideMany({ ...retry, where })).report();
-  expect(report).toMatchObject({ taken: [other!.workflowId], unanswered: [lonely.workflowId] });
-  await rig.startWorker({ taskQueue: 'elsewhere' });
-  await outcomeOf(lonely);
 });
 
 it('refuses what is wrong, also from the Web UI, and sends nothing', async () => {
@@ -276,7 +229,7 @@ it('refuses what is wrong, also from the Web UI, and sends nothing', async () =>
   });
 });
 
-describe('where payloads are encrypted, a job that was started in the clear is taken, and what it sends is encrypted:', () => {
+describe('where payloads are encrypted, a job that was started in the clear is taken, and what it sends is encrypted', () => {
   const secret = rigForFile({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
 
   const canary = 'geheim-nur-notiz';
@@ -297,19 +250,6 @@ describe('where payloads are encrypted, a job that was started in the clear is t
       value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
     );
   }
-
-  it('retries by a filter', async () => {
-    const sagas = await stuckSagas(secret, 2);
-    secret.sandbox.faults.clear();
-    const asked = { ...secretWords, decision: 'retry', where: 'SagaStep="place-change-order"' };
-    expect((await startInTheClear('filter', asked)).counts).toMatchObject({ taken: 2 });
-    for (const saga of sagas) {
-      expect(await outcomeOf(saga)).toMatchObject({
-        result: { decisions: [{ note: `${canary} (decide-many/filter)` }] },
-      });
-      expect(await historyOf(saga.workflowId)).not.toContain(canary);
-    }
-  });
 
   it('settles by lines; tells what is wrong, and why a saga refused, also where failures are encrypted', async () => {
     const [saga] = await doubtfulSagas(secret, 1, 1);

@@ -13,25 +13,6 @@ const rig = rigForFile({ clears: true });
 const two = (changes: object = {}) => provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144], ...changes });
 const idsOf = (reference: string) => rig.ordersOf({ reference })[0]?.vmObjectIds ?? [];
 
-it('is told of the servers that a person left out, with what was said', async () => {
-  const vmObjectIds = [78_001, 78_002];
-  for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
-  rig.sandbox.faults.add({
-    endpoint: 'assign-firewalls',
-    kind: 'refuse-before',
-    status: 402,
-    match: { vmObjectId: 78_002 },
-  });
-  rig.sandbox.configure({ orderResponse: 'opaque' });
-  const saga = await rig.sagas.provision(two({ vmObjectIds }));
-  await untilWaiting(saga, 'stuck');
-  await answer(saga, 'skip', { note: 'the panel does it' });
-  const why = 'they were not assigned; a person left it out: the panel does it';
-  expect((await saga.result()).leftovers).toEqual([
-    { kind: 'server-unprotected', vmObjectId: 78_002, firewalls: [143, 144], why },
-  ]);
-});
-
 it('is told of the servers that a cancelled saga had not come to, and of no other', async () => {
   const request = two();
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', nth: 1 });

@@ -165,13 +165,3 @@ it('fails where what a lost saga has bought cannot be decrypted, and looks at ev
     unseen: [{ what: `what ${workflowId} has bought`, failure: 'JournalUnreadable' }],
   });
 });
-
-it('only tells where it is not to clean up', async () => {
-  const saga = await waiting();
-  await terminate(rig.temporal, saga);
-  expect(of(await sweep({ clean: false }), saga)).toContainEqual(
-    expect.objectContaining({ kind: 'cart-items', cleanUp: 'not-asked' }),
-  );
-  await expect(rig.runOf(cleanUpOf(saga.reference)).describe()).rejects.toThrow('not found');
-  expect(openItemsOf(saga.reference)).toHaveLength(2);
-});

@@ -1,8 +1,4 @@
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
-import type { SagaHandle } from '../../../src/client/handle';
-import { JournalUnavailable } from '../../../src/journal/errors';
-import { Journal } from '../../../src/journal/journal';
-import { itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { resetTo, startRaw, taskBefore } from '../../support/web-ui';
 import { inRig, rigForFile } from '../../support/rig';
@@ -38,19 +34,6 @@ it.each([
     ...sent('assign-firewalls', assigned),
     ...sent('unassign-firewalls', unassigned),
   ]);
-});
-
-itInWays('unassigns again all that it assigned where it cannot be seen any more what is there', async () => {
-  const request = requestFor([1], { assign: [143, 144], unassign: [1] });
-  fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
-  fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', nth: 2 });
-  const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
-  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
-  expect(changesTo(request.vmObjectId)).toContainEqual([
-    'unassign-firewalls',
-    { firewalls: [{ id: 143 }, { id: 144 }] },
-  ]);
-  expect(firewallsNow(request.vmObjectId)).toEqual([1]);
 });
 
 describe('where the list cannot be read', () => {
@@ -96,53 +79,6 @@ it('unassigns again what it assigned when unassigning is refused, but nothing th
   expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
   expect(firewallsNow(request.vmObjectId)).toEqual([1, 150]);
   expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId)).toBe(true);
-});
-
-itInWays.each([
-  {
-    changes: { assign: [143], unassign: [150] },
-    firewalls: [143, 150],
-    why: /^perhaps changed by another run of this saga: /,
-  },
-  { changes: { exactly: [143] }, firewalls: [143], why: /, and others perhaps unassigned: / },
-])(
-  'tells what other runs of it may have changed, where a person goes on without the journal (%#)',
-  async ({ changes, firewalls, why }) => {
-    const request = requestFor([150], changes);
-    const { vmObjectId } = request;
-    fault(vmObjectId, 'unassign-firewalls', { kind: 'unauthorized', times: 'all' });
-    const lost = await rig.sagas.firewalls(request);
-    await untilWaiting(lost, 'stuck');
-    await rig.runOf(lost).terminate('a test');
-
-    fault(vmObjectId, 'list-firewalls', { kind: 'unauthorized', times: 'all' });
-    const again = await startRaw(rig, 'setFirewalls', request);
-    expect((await untilWaiting(again, 'stuck')).step).toBe('list-firewalls');
-    const away = jest.spyOn(Journal.prototype, 'inTransaction').mockRejectedValue(new JournalUnavailable('a test'));
-    await again.cancel();
-    const { step } = await untilWaiting(again, 'stuck');
-    away.mockRestore();
-    expect(step).toBe('read-changed');
-    await answer(again, 'skip', { note: 'the journal is away' });
-    expect((await outcomeOf(again)).cancelled).toMatchObject({
-      outcome: 'reversed-with-leftovers',
-      leftovers: [{ kind: 'firewalls', vmObjectId, firewalls, why: expect.stringMatching(why) as string }],
-    });
-  },
-);
-
-itInWays('tells what should be assigned where a person leaves the last look out', async () => {
-  const request = requestFor([1, 150], { assign: [143], unassign: [150] });
-  fault(request.vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
-  const saga = await rig.sagas.firewalls(request);
-  await untilWaiting(saga);
-  await answer(saga, 'skip', { note: 'seen in the panel' });
-  expect(await saga.result()).toMatchObject({
-    assigned: [143],
-    unassigned: [150],
-    firewalls: [1, 143],
-    verified: false,
-  });
 });
 
 it('tells what could not be assigned again', async () => {
@@ -244,62 +180,36 @@ it('takes a firewall that is pending for none', async () => {
   expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true });
 });
 
-describe('what another run has done, of which the history of this one knows nothing:', () => {
-  const again = (request: { reference: string }) => rig.latest('setFirewalls', request);
-  const resetBefore = async (saga: SagaHandle, call: string) =>
-    resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, call));
+it('what another run has unassigned is assigned first by one that is cancelled before it came to unassign', async () => {
+  const request = requestFor([1, 2], { assign: [143], unassign: [1] });
+  const again = () => rig.latest('setFirewalls', request);
+  const { vmObjectId } = request;
+  // Its last look keeps it open, and so its turn: the run after it goes on, and does not begin again.
+  const unseen = fault(vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
+  const saga = await rig.sagas.firewalls(request);
+  await untilWaiting(saga, 'stuck');
+  rig.sandbox.faults.lift(unseen);
+  const gate = fault(vmObjectId, 'assign-firewalls', { kind: 'gate' });
+  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, saga, 'assignFirewalls'));
+  await rig.sandbox.whenStruck(gate);
+  await again().cancel();
+  rig.sandbox.faults.lift(gate);
+  expect((await outcomeOf(again())).cancelled?.leftovers).toEqual([]);
+  expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
+  expect(firewallsNow(vmObjectId).sort()).toEqual([1, 2]);
+});
 
-  /** Terminated at where it waits, and started again. */
-  async function startedAgain(saga: SagaHandle, request: { reference: string }, meanwhile: () => unknown) {
-    await untilWaiting(saga, 'stuck');
-    await rig.runOf(saga).terminate('a test');
-    await meanwhile();
-    return startRaw(rig, 'setFirewalls', request);
-  }
-
-  itInWays('is assigned again before anything is unassigned', async () => {
-    const request = requestFor([1, 2], { assign: [143], unassign: [1] });
-    const { vmObjectId } = request;
-    fault(vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
-    const saga = await rig.sagas.firewalls(request);
-    expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
-    expect(firewallsNow(vmObjectId).sort()).toEqual([1, 2]);
-
-    // Its history says that 143 is assigned. It was; the first run has taken it back.
-    await resetBefore(saga, 'unassignFirewalls');
-    expect(await again(request).result()).toMatchObject({ assigned: [143], unassigned: [1], verified: true });
-    expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
-    expect(firewallsNow(vmObjectId).sort()).toEqual([143, 2]);
-  });
-
-  it('what it has unassigned is assigned first by one that is cancelled before it came to unassign', async () => {
-    const request = requestFor([1, 2], { assign: [143], unassign: [1] });
-    const { vmObjectId } = request;
-    // Its last look keeps it open, and so its turn: the run after it goes on, and does not begin again.
-    const unseen = fault(vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
-    const saga = await rig.sagas.firewalls(request);
-    await untilWaiting(saga, 'stuck');
-    rig.sandbox.faults.lift(unseen);
-    const gate = fault(vmObjectId, 'assign-firewalls', { kind: 'gate' });
-    await resetBefore(saga, 'assignFirewalls');
-    await rig.sandbox.whenStruck(gate);
-    await again(request).cancel();
-    rig.sandbox.faults.lift(gate);
-    expect((await outcomeOf(again(request))).cancelled?.leftovers).toEqual([]);
-    expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
-    expect(firewallsNow(vmObjectId).sort()).toEqual([1, 2]);
-  });
-
-  itInWays('is told by one that was started again, and is refused', async () => {
-    const request = requestFor([1], { assign: [143], unassign: [1] });
-    const { vmObjectId } = request;
-    fault(vmObjectId, 'unassign-firewalls', { kind: 'unauthorized', nth: 1 });
-    const refuse = () => fault(vmObjectId, 'unassign-firewalls', { kind: 'refuse-before', times: 'all' });
-    const later = await startedAgain(await rig.sagas.firewalls(request), request, refuse);
-    const { failure } = await outcomeOf(later);
-    expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed-with-leftovers' } });
-    const why = expect.stringMatching(/^assigned by another run/) as string;
-    expect(failure?.report.leftovers).toEqual([{ kind: 'firewalls', vmObjectId, firewalls: [143], why }]);
-    expect(firewallsNow(vmObjectId)).toEqual([1, 143]);
-  });
+it('what another run has assigned is told by one that was started again, and is refused', async () => {
+  const request = requestFor([1], { assign: [143], unassign: [1] });
+  const { vmObjectId } = request;
+  fault(vmObjectId, 'unassign-firewalls', { kind: 'unauthorized', nth: 1 });
+  const saga = await rig.sagas.firewalls(request);
+  await untilWaiting(saga, 'stuck');
+  await rig.runOf(saga).terminate('a test');
+  fault(vmObjectId, 'unassign-firewalls', { kind: 'refuse-before', times: 'all' });
+  const { failure } = await outcomeOf(await startRaw(rig, 'setFirewalls', request));
+  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed-with-leftovers' } });
+  const why = expect.stringMatching(/^assigned by another run/) as string;
+  expect(failure?.report.leftovers).toEqual([{ kind: 'firewalls', vmObjectId, firewalls: [143], why }]);
+  expect(firewallsNow(vmObjectId)).toEqual([1, 143]);
 });

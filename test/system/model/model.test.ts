@@ -8,7 +8,7 @@
  *
  * Several histories run at once, each with a saga of its own; worker, server and sandbox are shared. So a worker that
  * one of them restarts stops under all of them. A worker that is killed is not in here: its lost call would be noticed
- * only after 30 seconds. `test/integration/worker/killed.test.ts` has that.
+ * only after 30 seconds. `test/system/sweep/lost-workers.test.ts` has that.
  */
 import fc from 'fast-check';
 import { takesAll } from '../../support/left-out';

@@ -18,30 +18,6 @@ const addStep = { step: 'add-cart-item-1' };
 const add = { ...addStep, number: 1, item: cartItem() };
 
 describe('taking a reference', () => {
-  it('is new, then known, and taken for another request, whose fields are named', async () => {
-    const saga = stand.saga();
-    const first = await saga.do('takeReference', { account: 'AB-1', request });
-    expect(first).toMatchObject({ how: 'new', knows: { journal: expect.any(String) as string } });
-    const taken = await referenceOf(stand.journal.db, saga.key);
-    expect(taken).toMatchObject({ account: 'AB-1', first_run: saga.run });
-    const at = new Date(taken!.first_seen_ms).toISOString();
-    const again = saga.again();
-    expect(await again.do('takeReference', { account: 'AB-1', request })).toEqual({
-      how: 'known',
-      knows: first.how === 'new' ? { ...first.knows, begun: 3 } : undefined,
-      at,
-      run: saga.run,
-    });
-    const other = { ...request, items: [{ plan_id: 18, password: 'another' }, {}] };
-    const refused = await again.do('takeReference', { account: 'AB-1', request: other });
-    expect(refused).toEqual({
-      how: 'taken',
-      at,
-      run: saga.run,
-      fields: ['items[0].plan_id', 'items[0].password', 'items[1]'],
-    });
-  });
-
   const held = temporalThat((id) => (id === 'hold' ? 'RUNNING' : 'COMPLETED'));
 
   it('waits while new sagas are held, and takes nothing', async () => {

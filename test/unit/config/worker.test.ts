@@ -82,14 +82,10 @@ it.each(wrong)('%s: %p is refused by its name', (name, value, expected) => {
   expect(told).toEqual([expect.stringMatching(new RegExp(`^${name}: .*${expected.source}`))]);
 });
 
-it('what is wrong is told at once, and no value is repeated', () => {
-  const env = Object.fromEntries(
-    wrong
-      .filter(([name]) => !['TEMPORAL_CONFIG_FILE', 'JOURNAL_URL_FILE', 'PAYLOAD_KEYS_FILE'].includes(name))
-      .map(([name, value]) => [name, value]),
-  );
-  const told = problems(env);
-  for (const name of Object.keys(env)) expect(told).toContainEqual(expect.stringMatching(new RegExp(`^${name}: `)));
+it('all that is wrong is told at once', () => {
+  const env = { RETRY_BUDGET: '1', LOG_LEVEL: 'loud', PROVIDER_QUOTE_METHOD: 'POST' };
+  const told = problems({ ...enough, ...env });
+  expect(told.map((one) => one.split(':')[0]).sort()).toEqual(Object.keys(env).sort());
   expect(new SettingsError(told).message.split('\n')).toHaveLength(told.length + 1);
 });
 

@@ -7,15 +7,7 @@ const key = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('constructor',
 const record = fc.dictionary(key, json);
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-it('finds none between a value and its copy', () => {
-  fc.assert(
-    fc.property(json, (value) => {
-      expect(differences(copy(value), copy(value))).toEqual([]);
-    }),
-  );
-});
-
-it('finds some between any two values that differ, in both directions', () => {
+it('finds some between any two values, and only where they differ, in both directions', () => {
   fc.assert(
     fc.property(json, json, (one, other) => {
       const [a, b] = [copy(one), copy(other)];

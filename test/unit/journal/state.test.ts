@@ -1,6 +1,4 @@
 /** Rows, and what they come to: the only fold of a saga's rows. */
-import fc from 'fast-check';
-import { effectOutcomes } from '../../../src/domain/effects';
 import { stateOf, type StateRow } from '../../../src/journal/state';
 
 const row = (changes: Partial<Omit<StateRow, 'about'>> & { about?: object }): StateRow => ({
@@ -84,42 +82,4 @@ it.each(table)('%s', (_, rows, expected) => {
   const { pivot, ...state } = stateOf(rows);
   expect(state).toEqual({ ...nothing, ...expected });
   expect(pivot === undefined).toBe(state.placement === 'none');
-});
-
-describe('of any rows', () => {
-  const outcome = fc.constantFrom(null, ...effectOutcomes);
-  const id = fc.integer({ min: 1, max: 4 });
-  const anyRow = fc.oneof(
-    fc.tuple(id, outcome).map(([number, is]) => added(number, { outcome: is })),
-    fc.tuple(fc.uniqueArray(id), outcome).map(([ids, is]) => order(ids, { outcome: is })),
-    fc.tuple(fc.uniqueArray(id), outcome).map(([ids, is]) => firewalls('assignFirewalls', ids, { outcome: is })),
-  );
-
-  it('an item is open, or perhaps ordered, or ordered, or gone; and never two of them', () => {
-    fc.assert(
-      fc.property(fc.array(anyRow, { maxLength: 8 }), (rows) => {
-        const { pivot, items, perhapsOrdered } = stateOf(rows);
-        const ordered = pivot ? (JSON.parse(pivot.about) as { cartItems: number[] }).cartItems : [];
-        for (const { cartItemId } of items) expect(ordered).not.toContain(cartItemId);
-        for (const { cartItemId } of perhapsOrdered) expect(ordered).toContain(cartItemId);
-        const there = rows.filter(
-          ({ kind, cart_item_id, outcome: is }) =>
-            kind === 'mutate' && cart_item_id !== null && is !== 'undone' && is !== 'denied',
-        );
-        const isOrdered = ({ cart_item_id }: StateRow) =>
-          pivot?.outcome === 'done' && ordered.includes(cart_item_id ?? 0);
-        expect(items.length + perhapsOrdered.length).toBe(there.filter((one) => !isOrdered(one)).length);
-      }),
-    );
-  });
-
-  it('a later refusal changes nothing of what stands', () => {
-    fc.assert(
-      fc.property(fc.array(anyRow, { maxLength: 8 }), (rows) => {
-        const { pivot: _, ...before } = stateOf(rows);
-        const { pivot: __, ...after } = stateOf([...rows, order([1, 2, 3, 4], { outcome: 'not-done' })]);
-        expect(after).toEqual(before);
-      }),
-    );
-  });
 });

@@ -27,3 +27,11 @@ it('a receiver whose name nobody answers for takes no thread', async () => {
   expect(came).toEqual(Array.from({ length: 5 }, () => 'its receiver could not be reached (ETIMEOUT)'));
   await sender.close();
 });
+
+it('a receiver with an inner address is told nothing', async () => {
+  const sender = new Sender({ allowed: [], timeoutMs: 5_000 });
+  expect(await sender.send({ url: 'http://127.0.0.1:9/', id: 'one', body: '{}', secret })).toBe(
+    'its receiver has an inner address, which NOTIFICATION_ALLOW does not name',
+  );
+  await sender.close();
+});

@@ -47,13 +47,6 @@ it('lets pass what is not encrypted, and marks it where it is told to', async ()
   expect(metadataOf(await only(marking.decode(encrypted)))).not.toHaveProperty('order-saga-clear');
 });
 
-it('changes keys without a gap: the first encrypts, all decrypt', async () => {
-  const before = await codec.encode([payloadOf('old')]);
-  const both = new EncryptionCodec(parsePayloadKeys(`k2:${two},k1:${one}`));
-  expect(metadataOf(await only(both.encode([payloadOf('new')])))['encryption-key-id']).toBe('k2');
-  expect(defaultPayloadConverter.fromPayload(await only(both.decode(before)))).toBe('old');
-});
-
 describe('what cannot be read is an error that names the key', () => {
   const encrypted = () => only(codec.encode([payloadOf('a secret that is long enough')]));
 
