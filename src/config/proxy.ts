@@ -10,8 +10,10 @@ export function proxyFor(baseUrl: string, env: Environment, problems: string[]):
   const [forHttps, forHttp, noProxy] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].map((name) => valueOf(env, name));
   if (!URL.canParse(baseUrl)) return undefined;
   const { protocol, hostname, port } = new URL(baseUrl);
-  const [name, proxy] = protocol === 'https:' ? ['HTTPS_PROXY', forHttps] : ['HTTP_PROXY', forHttp];
-  if (proxy === undefined || isLoopback(hostname) || isExempt(hostname, port, noProxy)) return undefined;
+  const [name, proxy, standardPort] =
+    protocol === 'https:' ? ['HTTPS_PROXY', forHttps, '443'] : ['HTTP_PROXY', forHttp, '80'];
+  if (proxy === undefined || isLoopback(hostname)) return undefined;
+  if (isExempt(hostname, port || standardPort, noProxy)) return undefined;
   // Many write only host and port.
   const url = proxy.includes('://') ? proxy : `http://${proxy}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;

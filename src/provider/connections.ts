@@ -101,14 +101,17 @@ function opener({
   };
 }
 
-/** Waits for a socket; rejects also where the one below it closes without a word. */
-function ready(below: Socket, connect: (done: buildConnector.Callback) => unknown): Promise<Socket> {
+/** Waits for what comes over a socket; rejects also where that one closes without a word. */
+function ready<T = Socket>(
+  below: Socket,
+  connect: (done: (error: Error | null, made: T | null) => void) => unknown,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     below.once('error', reject);
     below.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
-    connect((error, socket) => {
-      if (error === null) resolve(socket);
-      else reject(error);
+    connect((error, made) => {
+      if (error === null && made !== null) resolve(made);
+      else reject(error as Error);
     });
   });
 }
@@ -137,8 +140,12 @@ function tunnelThrough(
         socket = await reached;
         const to = { protocol: proxy.protocol, hostname: proxy.hostname, host, port: proxy.port };
         if (proxy.protocol === 'https:') socket = await secured(to, socket);
-        const client = new Client(proxy.origin, { connect: (_to, done) => done(null, socket) });
-        ({ statusCode } = await client.connect({ path, headers }));
+        // Before undici waits for it, a socket is not taken.
+        const connect: buildConnector.connector = (_to, done) => setImmediate(done, null, socket);
+        const client = new Client(proxy.origin, { connect });
+        ({ statusCode } = await ready<Dispatcher.ConnectData>(socket, (done) =>
+          client.connect({ path, headers }, done),
+        ));
       } catch (error) {
         throw new ProxyFailure(`no connection through the proxy: ${describe(error as Error)}`);
       }

@@ -151,6 +151,28 @@ describe('settings that do not go together', () => {
   });
 });
 
+describe('a proxy', () => {
+  const HTTPS_PROXY = 'http://ann:word@proxy.test:3128';
+  it.each<[Record<string, string>, string | undefined]>([
+    [{ HTTPS_PROXY }, HTTPS_PROXY],
+    [{ HTTPS_PROXY: 'other.test', https_proxy: 'proxy.test:3128' }, 'http://proxy.test:3128'],
+    [{ HTTP_PROXY: HTTPS_PROXY }, undefined],
+    [{ HTTPS_PROXY, PROVIDER_BASE_URL: 'https://127.0.0.1:8443' }, undefined],
+    [{ HTTPS_PROXY, NO_PROXY: 'other.test, .example' }, undefined],
+    [{ HTTPS_PROXY, NO_PROXY: 'provider.example:443' }, undefined],
+    [{ HTTPS_PROXY, NO_PROXY: 'provider.example:8443,vider.example' }, HTTPS_PROXY],
+    [{ HTTPS_PROXY, NO_PROXY: '*' }, undefined],
+  ])('of %j is %s', (env, proxy) => {
+    expect(readWorkerConfig({ ...enough, ...env }).provider.proxy).toBe(proxy);
+  });
+
+  it('must have an address, and a wrong one is not repeated', () => {
+    const [said = '', ...more] = problems({ ...enough, HTTPS_PROXY: 'socks5://ann:SecretWord@proxy.test' });
+    expect([said, more]).toEqual([expect.stringMatching(/^HTTPS_PROXY: must be the address/), []]);
+    expect(said).not.toContain('SecretWord');
+  });
+});
+
 describe('files', () => {
   it('of an authority must hold a certificate', () => {
     expect(problems({ ...enough, PROVIDER_CA_FILE: fileOf('ca.pem', 'something else') })).toEqual([
