@@ -111,7 +111,7 @@ function ready<T = Socket>(
     below.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
     connect((error, made) => {
       if (error === null && made !== null) resolve(made);
-      else reject(error);
+      else reject(error ?? new Error('nothing came'));
     });
   });
 }
