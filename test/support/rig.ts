@@ -27,6 +27,7 @@ import { createDataConverter } from '../../src/security/data-converter';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { createSealing } from '../../src/security/sealing';
+import { grpcCodeOf, grpcCodes } from '../../src/temporal/grpc';
 import type { EndpointName } from '../../sandbox/endpoints';
 import type { Call } from '../../sandbox/ledger';
 import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
@@ -284,6 +285,20 @@ export class Rig {
     for (const { workflowId, error } of await replayAll({ bundle: this.bundle, payloadKeys }, histories)) {
       if (error !== undefined) throw new Error(`the history of ${workflowId} does not replay: ${error}`);
     }
+  }
+
+  /** New sagas begin on that version from now on. */
+  async makeCurrent(deploymentName: string, buildId: string): Promise<void> {
+    const version = { namespace: this.namespace, deploymentName, buildId };
+    const made = () => this.temporal.workflowService.setWorkerDeploymentCurrentVersion(version).then(Boolean);
+    // Until its workers poll, the server refuses.
+    const notYet: readonly unknown[] = [grpcCodes.notFound, grpcCodes.failedPrecondition];
+    await until(() =>
+      made().catch((error: unknown) => {
+        if (!notYet.includes(grpcCodeOf(error))) throw error;
+        return false;
+      }),
+    );
   }
 
   /** @throws when the history of this saga does not replay on that bundle */

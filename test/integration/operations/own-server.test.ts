@@ -1,7 +1,6 @@
 /** What only a server with other limits shows soon: a run that it terminates, and a version that nobody polls for. */
 import { NativeConnection } from '@temporalio/worker';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
-import { makeCurrent } from '../../../scripts/make-current';
 import type { SagaWorkerConfig } from '../../../src/operations/saga-worker';
 import { LostSagas, noneLost } from '../../../src/operations/lost-sagas';
 import { countUnserved } from '../../../src/operations/unserved';
@@ -56,19 +55,18 @@ here('a server of its own', () => {
     const version = (buildId: string): Partial<SagaWorkerConfig> => ({
       version: { deploymentName, buildId, behavior: 'PINNED' },
     });
-    const deployment = { connection: rig.temporal.connection as never, namespace, deploymentName };
     const native = await NativeConnection.connect({ address: server.address });
     const unserved = () => countUnserved(native, { namespace, taskQueue: 'order-saga', ...version('two') } as never);
     expect(await unserved()).toBe(0);
 
     const first = await rig.startWorker(version('one'));
-    await makeCurrent(deployment, 'one');
+    await rig.makeCurrent(deploymentName, 'one');
     const saga = await rig.sagas.change(changeRequest({ approval: 'always' }));
     await untilWaiting(saga, 'approval');
     expect(await unserved()).toBe(0);
 
     await rig.startWorker(version('two'));
-    await makeCurrent(deployment, 'two');
+    await rig.makeCurrent(deploymentName, 'two');
     await first.stop();
     // On a busy machine the server may let a look wait for longer than the look does; the next one counts.
     const untilUnserved = (sagas: number) => until(async () => (await unserved().catch(() => NaN)) === sagas);
