@@ -16,7 +16,7 @@
 import { randomUUID } from 'node:crypto';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
-import type { AnsweredOutcome, JournalKnowledge } from '../domain/effects';
+import type { About, AnsweredOutcome, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import { purchaseOf } from '../domain/spending';
@@ -443,6 +443,8 @@ export class Journal extends Store {
     const decided = verdict && (await this.sealing.seal(verdict));
     return this.orSuperseded<'done'>(key, async (tx) => {
       const found = await effectOf(tx, row);
+    // A row of doubt does not say what its servers are to have.
+    const asked = (await this.correctedRequest(key).catch(() => undefined)) as About | undefined;
       if (found?.outcome === 'done') return 'done';
       if (found === undefined) {
         await insertSeen(tx, key, row);
@@ -451,7 +453,8 @@ export class Journal extends Store {
       const now = nowMs(tx);
       const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
       await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
-      await notePlaced(tx, key, found === undefined ? {} : aboutOf(found), idsIn(answer));
+      const firewalls = asked?.firewalls ?? [];
+      await notePlaced(tx, key, { firewalls, ...(found && aboutOf(found)) }, idsIn(answer));
       return 'done';
     });
   }
