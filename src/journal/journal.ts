@@ -14,6 +14,7 @@
  * concurrent calls of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
 import type { About, AnsweredOutcome, JournalKnowledge } from '../domain/effects';
@@ -52,6 +53,7 @@ import {
   leftInFlight,
   livePivot,
   lock,
+  mayHaveTakenEffect,
   type MeantCall,
   ofSaga,
   type Reference,
@@ -441,10 +443,10 @@ export class Journal extends Store {
   ): Promise<'done' | 'superseded'> {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
-    return this.orSuperseded<'done'>(key, async (tx) => {
-      const found = await effectOf(tx, row);
     // A row of doubt does not say what its servers are to have.
     const asked = (await this.correctedRequest(key).catch(() => undefined)) as About | undefined;
+    return this.orSuperseded<'done'>(key, async (tx) => {
+      const found = await effectOf(tx, row);
       if (found?.outcome === 'done') return 'done';
       if (found === undefined) {
         await insertSeen(tx, key, row);
@@ -500,6 +502,30 @@ export class Journal extends Store {
       await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
       await noteCancelled(tx, key);
       return 'cancelled';
+    });
+  }
+
+  /**
+   * The same of an order beside the one that the saga goes by: only a late answer shows it.
+   *
+   * @returns false where the row is none of such an order, or it was written before
+   * @throws JournalUnreadable
+   */
+  async secondCancelled(key: SagaKey, row: string, verdict: Verdict): Promise<boolean> {
+    const cancelled = await this.sealing.seal(verdict);
+    const late = (await this.read((db) => effectOf(db, row)))?.late ?? null;
+    const ids = late === null ? undefined : idsIn(await this.unseal(late, 'a late answer'));
+    return this.locked(key, async (tx) => {
+      const those = tx.updateTable('effect').where('id', '=', row).where(ofSaga(key)).where('cancelled_ms', 'is', null);
+      const { numUpdatedRows } = await those
+        .set({ cancelled, cancelled_ms: nowMs(tx) })
+        .where('kind', '=', 'pivot')
+        .where('late', 'is not', null)
+        .where(sql<boolean>`not ${mayHaveTakenEffect}`)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      if (Array.isArray(ids) && ids.length > 0) await noteCancelled(tx, key, ids as number[]);
+      return true;
     });
   }
 
