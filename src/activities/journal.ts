@@ -412,9 +412,11 @@ export async function isAnothers(journal: Journal, saga: SagaKey, { request }: T
 
 /** Where it does not run, nothing is meant under its reference from here on, until a run begins again. */
 async function whetherRunning(journal: Journal, saga: SagaKey): Promise<boolean> {
-  if (await isRunning(workflowIdOf(saga.workflow, saga.reference))) return true;
+  const workflowId = workflowIdOf(saga.workflow, saga.reference);
+  if (await isRunning(workflowId)) return true;
   await closeToRuns(journal, saga);
-  return false;
+  // One that has begun in between begins anew with its next call, and reports what it leaves.
+  return isRunning(workflowId);
 }
 
 /**

@@ -47,10 +47,17 @@ export async function record(
 export function orderCancelled(
   { printer }: CommandContext,
   target: string,
-  { by, note, ...options }: OfWorkflow & Said,
+  { by, note, row, ...options }: OfWorkflow & Said & { row?: string },
 ): Promise<Came> {
   return withSaga(target, options, { writes: true }, async (journal, name, key) => {
     const { reference } = key;
+    if (row !== undefined && !(await journal.secondCancelled(key, row, { by, note }))) {
+      throw new UsageError(`row ${row} is of no order that came late and counts, by the journal ${name}`);
+    }
+    if (row !== undefined) {
+      printer.line(`the provider has cancelled the second order of ${reference}: it counts for no limit any more`);
+      return { document: { ...key, row, cancelled: true, changed: true } };
+    }
     const written = await journal.cancelled(key, { by, note }, { isOver: true });
     if (written === 'none') throw new UsageError(`nothing was placed under ${reference}, by the journal ${name}`);
     if (written === 'open') {

@@ -144,6 +144,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .action(run(later(() => import('./purchases.js'), 'purchases')));
   const isCancelled = 'say that the provider has cancelled what an ended saga placed; it works without Temporal';
   saying(program, 'cancelled <REFERENCE>', isCancelled)
+    .option('--row <ID>', 'of a second order, as `record --timeline` names it: LATE')
     .addOption(ofWorkflow())
     .action(run(later(ofTheJournal, 'orderCancelled')));
 

@@ -14,9 +14,10 @@
  * concurrent calls of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
-import type { AnsweredOutcome, JournalKnowledge } from '../domain/effects';
+import type { About, AnsweredOutcome, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import type { Report } from '../domain/results';
@@ -53,6 +54,7 @@ import {
   leftInFlight,
   livePivot,
   lock,
+  mayHaveTakenEffect,
   type MeantCall,
   ofSaga,
   type Reference,
@@ -442,6 +444,8 @@ export class Journal extends Store {
   ): Promise<'done' | 'superseded'> {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
+    // A row of doubt does not say what its servers are to have.
+    const asked = (await this.correctedRequest(key).catch(() => undefined)) as About | undefined;
     return this.orSuperseded<'done'>(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found?.outcome === 'done') return 'done';
@@ -452,7 +456,8 @@ export class Journal extends Store {
       const now = nowMs(tx);
       const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
       await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
-      await notePlaced(tx, key, found === undefined ? {} : aboutOf(found), idsIn(answer));
+      const firewalls = asked?.firewalls ?? [];
+      await notePlaced(tx, key, { firewalls, ...(found && aboutOf(found)) }, idsIn(answer));
       return 'done';
     });
   }
@@ -498,6 +503,30 @@ export class Journal extends Store {
       await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
       await noteCancelled(tx, key);
       return 'cancelled';
+    });
+  }
+
+  /**
+   * The same of an order beside the one that the saga goes by: only a late answer shows it.
+   *
+   * @returns false where the row is none of such an order, or it was written before
+   * @throws JournalUnreadable
+   */
+  async secondCancelled(key: SagaKey, row: string, verdict: Verdict): Promise<boolean> {
+    const cancelled = await this.sealing.seal(verdict);
+    const late = (await this.read((db) => effectOf(db, row)))?.late ?? null;
+    const ids = late === null ? undefined : idsIn(await this.unseal(late, 'a late answer'));
+    return this.locked(key, async (tx) => {
+      const those = tx.updateTable('effect').where('id', '=', row).where(ofSaga(key)).where('cancelled_ms', 'is', null);
+      const { numUpdatedRows } = await those
+        .set({ cancelled, cancelled_ms: nowMs(tx) })
+        .where('kind', '=', 'pivot')
+        .where('late', 'is not', null)
+        .where(sql<boolean>`not ${mayHaveTakenEffect}`)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      if (Array.isArray(ids) && ids.length > 0) await noteCancelled(tx, key, ids as number[]);
+      return true;
     });
   }
 

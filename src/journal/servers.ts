@@ -89,10 +89,14 @@ export async function noteAssigned(tx: Tx, key: SagaKey, call: Pick<EffectCall, 
     .execute();
 }
 
-/** The provider has cancelled the order: nothing of it lacks anything. */
-export async function noteCancelled(tx: Tx, key: SagaKey): Promise<void> {
+/** The provider has cancelled the order: nothing of it lacks anything. @param ids only these */
+export async function noteCancelled(tx: Tx, key: SagaKey, ids?: readonly number[]): Promise<void> {
   const closed = tx.updateTable('server').set({ closed_ms: nowMs(tx) });
-  await closed.where(ofSaga(key)).where('closed_ms', 'is', null).execute();
+  await closed
+    .where(ofSaga(key))
+    .where('closed_ms', 'is', null)
+    .$if(ids !== undefined, (rows) => rows.where('vm_object_id', 'in', ids ?? []))
+    .execute();
 }
 
 function update(tx: Tx, key: SagaKey, vmObjectId: number, columns: Columns<'server'>) {

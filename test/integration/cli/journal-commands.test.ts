@@ -248,6 +248,10 @@ function aJournal(kind: keyof typeof places): void {
     expect(people.out).toMatch(/ {2}decided {5}place-order: not placed, says somebody: looked\n/);
     expect(people.out).toContain('the order was placed; a call took effect unexpectedly: look');
     expect(people.out).toMatch(/\n {26}LATE {8}place-order, row [0-9a-f-]+: .*look whether it is there twice\n$/);
+    // It is the only one, by which the saga goes.
+    const [row = ''] = /(?<=LATE {8}place-order, row )[0-9a-f-]+/.exec(people.out) ?? [];
+    const second = ['cancelled', 'R-1', '--row', row, '--by', 'me', '--note', 'why'];
+    expect(await run(url, second)).toMatchObject({ status: 2, out: '' });
   });
 }
 

@@ -1,4 +1,5 @@
 /** What a restored journal is told counts as anything else does; what the provider has cancelled lacks nothing. */
+import { randomUUID } from 'node:crypto';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { restored } from '../../../src/journal/confirm-restore';
 import type { Journal } from '../../../src/journal/journal';
@@ -29,6 +30,13 @@ async function rowOfDoubt(run: Run, call = place(1)): Promise<string> {
   const meant = await run.again().mean(call, { rules });
   if (meant.how !== 'unknown') throw new Error(meant.how);
   return meant.row;
+}
+
+/** A clean-up has looked. */
+async function rowOfLookedAt(journal: Journal, { key }: Run): Promise<string> {
+  const { placement } = await standingOf(journal, key, { inFlightMs: 0 });
+  if (placement.how !== 'unknown') throw new Error(placement.how);
+  return placement.row;
 }
 
 const endWith = (run: Run, outcome: string, ended: string, leftovers: object[]) =>
@@ -88,6 +96,20 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
       expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
     },
   );
+
+  it.each([
+    ['that is gone', () => Promise.resolve(randomUUID()), { vmObjectIds: [9001] }, 9001],
+    ['that is gone, and nobody knows its servers', () => Promise.resolve(randomUUID()), {}, undefined],
+    ['of a doubt', rowOfLookedAt, { vmObjectIds: [9001] }, 9001],
+  ])('a server is listed as open once a person has confirmed a row %s', async (_, rowOf, answer, vmObjectId) => {
+    const journal = await opened(await fresh());
+    const run = await taken(journal, [143]);
+    await restored(journal, 'trust', said);
+    await letPass(journal);
+    await run.confirm(await rowOf(journal, run), { how: 'confirmed', ...answer });
+    const open = await openServers(journal);
+    expect(open.map((one) => [one.vmObjectId, one.firewalls])).toEqual([[vmObjectId, [143]]]);
+  });
 
   it.each(['while its saga waits for its servers', 'after its saga has ended'])(
     'an order that the provider has cancelled leaves no open server: %s',

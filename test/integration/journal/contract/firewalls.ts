@@ -1,5 +1,5 @@
 import type { EffectCall } from '../../../../src/domain/effects';
-import { changedOnServer, inFlightAtServer, lookAtServer } from '../../../../src/journal/firewalls';
+import { changedLately, changedOnServer, inFlightAtServer, lookAtServer } from '../../../../src/journal/firewalls';
 import { recordOf } from '../../../../src/journal/record';
 import { takeTurn } from '../../../../src/journal/turns';
 import { assign, inFlightMs, journal, letPass, rowOf, Run, run, takeBackAssign, unassignOld, undoOld } from '../runs';
@@ -128,6 +128,29 @@ export function firewalls(): void {
         expect(await look(by.again())).toMatchObject(outcome === 'done' ? { others: [] } : { how: 'under-way' });
       },
     );
+
+    it('are known as changed lately by the last call of each, without those that were refused or denied', async () => {
+      const does = async (call: EffectCall, outcome: (typeof outcomes)[number] | 'denied' = 'done') => {
+        const by = await other();
+        const meant = await by.send(call);
+        if (outcome !== null) await by.answer(call, meant, outcome === 'denied' ? 'unknown' : outcome);
+        if (outcome !== 'denied') return;
+        await journal.db.updateTable('effect').set({ outcome }).where('id', '=', meant.knows.row).execute();
+      };
+      for (const id of [1, 2, 3, 4]) await does(on(assign, id));
+      await does(on(unassignOld, 2));
+      await does(on(unassignOld, 3), 'unknown');
+      await does(on(unassignOld, 4), null);
+      for (const id of [1, 2, 5]) await does(on(undoOld, id), 'not-done');
+      for (const id of [1, 2, 6]) await does(on(unassignOld, id), 'denied');
+      const lately = await changedLately(journal, vmObjectId, 60_000);
+      expect([...lately]).toEqual([
+        [1, true],
+        [2, false],
+        [3, undefined],
+        [4, undefined],
+      ]);
+    });
 
     it('are nobody else’s where they were refused, taken back, or unassigned by anybody since', async () => {
       await (await other()).do(on(assign, 143), 'not-done');

@@ -8,6 +8,7 @@ import { bought as listed } from '../../../../src/journal/bought';
 import type { Meant } from '../../../../src/journal/decide';
 import { openJournal } from '../../../../src/journal/open';
 import type { PurchaseRules } from '../../../../src/journal/purchases';
+import { openServers } from '../../../../src/journal/servers';
 import { parsePayloadKeys } from '../../../../src/security/keys';
 import { createSealing } from '../../../../src/security/sealing';
 import { changeRequest, provisionRequest, switchRequest } from '../../../support/requests';
@@ -227,17 +228,34 @@ export function purchases(databases: TestDatabases): void {
       await expect(buy(await nameless(), { ...rules, approved }, quoted(2))).resolves.toMatchObject({ how: 'asks' });
     });
 
-    it('count both orders where a late answer shows that there are two, and both are listed as placed', async () => {
+    it('count both orders where a late answer shows that there are two, until the provider has cancelled it', async () => {
       const run = await order();
-      const first = await run.do(place(1), 'unknown', {}, { rules: rulesOf() });
+      const rules = rulesOf();
+      const [late, kept] = [1, 2].map((id) => ({ ...place(id), about: { cartItems: [id], firewalls: [143] } }));
+      const brings = (vmObjectId: number) => ({ answer: { how: 'answered', value: { vmObjectIds: [vmObjectId] } } });
+      const first = await run.do(late!, 'unknown', {}, { rules });
       await letPass(journal);
       await run.deny(first.knows.row);
-      await run.do(place(2), 'done', {}, { rules: rulesOf() });
-      await run.answer(place(1), first, 'done');
-      expect(concernIn(await buy(await order(), limited(`${account}=2 servers/1d`)))).toMatchObject({ spent: 2 });
-      const fates = [];
-      for await (const { fate } of listed(journal, { account })) fates.push(fate);
-      expect(fates).toEqual(['placed', 'placed']);
+      const second = await run.do(kept!, 'done', brings(9002), { rules });
+      await run.answer(late!, first, 'done', brings(9001));
+      const spent = async () => concernIn(await buy(await order(), limited(`${account}=1 servers/1d`)));
+      const found = async () => {
+        const fates = [];
+        for await (const { fate } of listed(journal, { account })) fates.push(fate);
+        const open = (await openServers(journal)).filter(({ reference }) => reference === run.key.reference);
+        return [fates, open.map(({ vmObjectId }) => vmObjectId).sort()];
+      };
+      expect(await spent()).toMatchObject({ spent: 2 });
+      expect(await found()).toEqual([
+        ['placed', 'placed'],
+        [9001, 9002],
+      ]);
+      const cancelled = (row: string) => journal.secondCancelled(run.key, row, { by: 'me', note: 'in the panel' });
+      expect([await cancelled(second.knows.row), await cancelled(first.knows.row)]).toEqual([false, true]);
+      expect(await spent()).toMatchObject({ spent: 1 });
+      expect(await found()).toEqual([['cancelled', 'placed'], [9002]]);
+      expect(await cancelled(first.knows.row)).toBe(false);
+      expect(await run.again().mean(kept!)).toMatchObject({ how: 'recorded' });
     });
 
     it('that a person has agreed to exceed are exceeded by so much, and asked about again for more', async () => {
