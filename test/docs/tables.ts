@@ -45,3 +45,8 @@ export function settingsUnder(heading?: string): string[] {
   const text = parts.filter((part) => heading === undefined || part.startsWith(`${heading}\n`)).join('');
   return [...text.matchAll(/^- (`[A-Z_]+`[^:(]*)/gm)].flatMap(([, names = '']) => codesIn(names));
 }
+
+/** The names of every setting that our programs know; tests hold both lists to the code. */
+export function knownSettings(): Set<string> {
+  return new Set([...settingsUnder(), ...sandboxSettings()]);
+}

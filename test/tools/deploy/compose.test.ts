@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { composeService, readCompose } from '../../../deploy/compose';
 import { parse } from 'yaml';
 import { readWorkerConfig } from '../../../src/config';
-import { readDocument } from '../../docs/tables';
-import { knownSettings } from './settings';
+import { knownSettings, readDocument } from '../../docs/tables';
 
 const { services } = readCompose();
 const text = readDocument('docker-compose.yml');

@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { readWorkerConfig } from '../../../src/config';
-import { readDocument } from '../../docs/tables';
+import { knownSettings, readDocument } from '../../docs/tables';
 import { operatorRules, rulesFile } from '../../../deploy/kubernetes/write-rules';
-import { knownSettings } from './settings';
 
 interface Probe {
   httpGet: { path: string; port: string };

@@ -1,11 +1,8 @@
 /** The way into the project, in a project of its own with an npm that only writes down that it was called. */
-import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 
 const installing = 'installing packages (once, about a minute)…';
 const lock = {
@@ -72,27 +69,3 @@ it('on a Node that is too old says so, before anything else', () => {
   expect(stderr).toBe(`this needs Node >=99.1.0, and this is Node ${process.versions.node}: install a newer one\n`);
   expect(existsSync(join(project, 'npm-calls'))).toBe(false);
 });
-
-it.each(['SIGINT', 'SIGTERM'] as const)('the command hears %s, and is waited for', async (signal) => {
-  mkdirSync(join(project, 'node_modules'));
-  json(join('node_modules', '.package-lock.json'), installed);
-  const child = started(`
-    const alive = setInterval(() => {}, 1000);
-    process.on('${signal}', () => { console.log('heard'); clearInterval(alive); process.exitCode = 5; });
-    console.log('ready');
-  `);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  expect((await lines.next()).value).toBe('ready');
-  const exited = once(child, 'exit');
-  child.kill(signal);
-  expect((await lines.next()).value).toBe('heard');
-  expect(await exited).toEqual([5, null]);
-});
-
-function started(script: string): ChildProcessByStdio<null, Readable, null> {
-  const bootstrap = join(project, 'scripts', 'bootstrap.mjs');
-  return spawn(process.execPath, [bootstrap, process.execPath, '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: environment(),
-  });
-}
