@@ -24,7 +24,7 @@ export function pivotOf({ workflow, request }: Asked): EndpointName | undefined 
     case 'provisionServers':
       return 'place-order';
     case 'changeOrder':
-      return 'place-change-order';
+      return request.quoteOnly ? undefined : 'place-change-order';
     case 'switchPlan':
       return request.quoteOnly ? undefined : 'switch-plan';
     default:

@@ -117,11 +117,14 @@ describe.each([oldest, newest])('with Temporal’s client %s', (version) => {
     expect((await run(process.execPath, [join(at, 'both.mjs')])).stdout.trim()).toBe('true');
   });
 
-  it.each([
+  const resolutions = [
     ['nodenext', 'module'],
     ['nodenext', 'commonjs'],
     ['bundler', 'module'],
-  ])('is typed under %s, in a %s', async (resolution, type) => {
+  ] as const;
+  // How a package is resolved does not depend on its peers.
+  const tried = version === newest ? resolutions : resolutions.slice(0, 1);
+  it.each(tried)('is typed under %s, in a %s', async (resolution, type) => {
     writeFileSync(join(at, 'package.json'), JSON.stringify({ name: 'backend', private: true, type }));
     const compilerOptions = {
       ...{ target: 'es2022', strict: true, noEmit: true, exactOptionalPropertyTypes: true, skipLibCheck: true },

@@ -61,11 +61,10 @@ async function endsWell(saga: SagaHandle, asked: Asked): Promise<void> {
 }
 
 const title = '%s: from each copy it comes to the same end, and buys nothing twice';
-it.each([
-  ['provisionServers', () => provisionRequest()],
-  ['changeOrder', () => changeRequest()],
-] as const)(title, fromEachCopy);
+it.each([['provisionServers', () => provisionRequest()]] as const)(title, fromEachCopy);
+// A change order with a journal that was restored, whichever way: restored.test.ts.
 itInWays.each([
+  ['changeOrder', () => changeRequest()],
   ['provisionServers', () => provisionRequest({ items: [{}, {}], firewalls: [143] })],
   ['switchPlan', () => switchRequest()],
   ['setFirewalls', () => firewallsRequest({ assign: [143] })],

@@ -1,8 +1,12 @@
-/** Every call of every story, with the worker process killed or stopped while it is under way. */
+/**
+ * Every call of every story, with the worker process killed or stopped while it is under way. Temporal takes half a
+ * minute to notice that a call is lost; so many lose theirs at once and wait it out together.
+ */
+import { startProcess } from '../../../scripts/processes';
 import { describeInWays, itInWays } from '../../support/left-out';
-import { Rig } from '../../support/rig';
+import { programOf } from '../../support/programs';
+import { Rig, until } from '../../support/rig';
 import { WaitingRoom } from '../../support/waiting-room';
-import { loseWorker, type Batch, type Case } from './batch';
 import { tellSpoiled, type SpoiledRun } from './spoiled-run';
 import { stories, type Story } from './stories';
 import { waysToEnd, type Way } from './ways';
@@ -15,8 +19,14 @@ jest.setTimeout(1_800_000);
  */
 const batchSize = 10;
 
+interface Case {
+  story: Story;
+  way: Way;
+  nth: number;
+}
+
 const runs = new Map<string, Promise<SpoiledRun>[]>();
-const batches: (Batch & { worker: Way['worker'] })[] = [];
+const batches: (Awaited<ReturnType<typeof loseWorker>> & { worker: Way['worker'] })[] = [];
 
 beforeAll(async () => {
   const counts = await callsOfEach();
@@ -55,6 +65,55 @@ async function lose(cases: readonly Case[], { name, worker }: Way): Promise<void
     const key = `${cases[index]?.story.name ?? ''}/${name}`;
     runs.set(key, [...(runs.get(key) ?? []), run]);
   });
+}
+
+/** Longer than it takes to bring a batch to its calls; shorter than what an activity has. */
+const callTimeoutMs = 25_000;
+
+/**
+ * A batch: sagas that stand each at a call of theirs when their one worker process ends. It has a namespace, a sandbox
+ * and workers of its own: others may start meanwhile.
+ */
+async function loseWorker(cases: readonly Case[], worker: NonNullable<Way['worker']>) {
+  const rig = await Rig.start({ worker: false });
+  const world = { rig, waitingRoom: new WaitingRoom(rig.sagas) };
+  const startWorker = () =>
+    startProcess(programOf('worker'), { ...rig.environment, PROVIDER_TIMEOUT_MS: String(callTimeoutMs) });
+  const doomed = await startWorker();
+
+  let release: () => void = () => undefined;
+  const lost = new Promise<void>((resolve) => (release = resolve));
+  const runs: Promise<SpoiledRun>[] = [];
+  await Promise.all(
+    cases.map(
+      ({ story, way, nth }) =>
+        new Promise<void>((stands) => {
+          const whileHeld = () => {
+            stands();
+            return lost;
+          };
+          const run = tellSpoiled(world, story, { way, nth, whileHeld });
+          run.then(
+            () => stands(),
+            () => stands(),
+          );
+          runs.push(run);
+        }),
+    ),
+  );
+
+  const ending = doomed.kill(worker === 'killed' ? 'SIGKILL' : 'SIGTERM');
+  // The calls go on once the worker is dead, or knows that it is to stop.
+  await (worker === 'killed' ? ending : until(() => Promise.resolve(doomed.errors().includes('STOPPING'))));
+  release();
+  const exit = await ending;
+  const successor = await startWorker();
+  const close = async () => {
+    await Promise.allSettled(runs);
+    await successor.kill('SIGTERM');
+    await rig.close();
+  };
+  return { runs, exit, close };
 }
 
 describeInWays.each(stories)('$name', (story) => {

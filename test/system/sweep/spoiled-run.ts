@@ -79,8 +79,7 @@ export async function tellSpoiled(
 
   const broken = brokenPromises(sandbox.ledger, asked, ended);
   if (call && spoiling) {
-    const evidence = { way: spoiling.way, call, steps, ended, more: besides.length > 0 };
-    broken.push(...(await missingProof(rig, saga, evidence)));
+    broken.push(...(await missingProof(saga, { way: spoiling.way, call, steps, ended })));
   }
   const calls = sandbox.ledger.calls
     .slice(before)

@@ -1,14 +1,14 @@
 /**
- * The stories that are spoiled call by call: every workflow, and for each the requests that take another way through
- * it.
+ * The stories that are spoiled call by call: every request of `support/asks`, and what else may befall it.
  *
  * A story is not a list of steps. Whatever calls it makes are found by making them, so a step that is added to a
  * workflow is spoiled without a word here.
  */
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
+import { asks, firewallsBefore, provision } from '../../support/asks';
 import type { Asked } from '../../support/promises';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { until, type Rig } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
@@ -28,38 +28,14 @@ export interface Scene {
   meanwhile?: (rig: Rig, saga: SagaHandle) => Promise<void>;
 }
 
-type Changes = Parameters<typeof provisionRequest>[0];
-
-function provision(name: string, changes: Changes, rest: Omit<Scene, 'asked'> = {}): Story {
-  const prepare = () =>
-    ({ asked: { workflow: 'provisionServers', request: provisionRequest(changes) }, ...rest }) as const;
-  return { name: `provision ${name}`, prepare };
-}
-
-function change(name: string, changes: Record<string, unknown>): Story {
-  return {
-    name: `change ${name}`,
-    prepare: () => ({ asked: { workflow: 'changeOrder', request: changeRequest(changes) } }),
+function story(name: string, ask: () => Asked, rest: Omit<Scene, 'asked'> = {}): Story {
+  const prepare = ({ sandbox }: Rig) => {
+    const asked = ask();
+    if (asked.workflow === 'setFirewalls')
+      sandbox.addServer({ vmObjectId: asked.request.vmObjectId, firewalls: firewallsBefore });
+    return { asked, ...rest };
   };
-}
-
-function switchPlan(name: string, changes: Record<string, unknown>): Story {
-  return {
-    name: `switch ${name}`,
-    prepare: () => ({ asked: { workflow: 'switchPlan', request: switchRequest(changes) } }),
-  };
-}
-
-/** A server that has firewalls 1 and 2. */
-function firewalls(name: string, changes: Record<string, unknown>, rest: Omit<Scene, 'asked'> = {}): Story {
-  return {
-    name: `firewalls ${name}`,
-    prepare: ({ sandbox }) => {
-      const request = firewallsRequest(changes);
-      sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [1, 2] });
-      return { asked: { workflow: 'setFirewalls', request }, ...rest };
-    },
-  };
+  return { name, prepare };
 }
 
 /** Its subscription has a switch that waits for approval, and is rejected once the change has queued behind it. */
@@ -106,40 +82,22 @@ async function cancelAtTheOrder({ sandbox }: Rig, saga: SagaHandle): Promise<voi
 }
 
 export const stories: readonly Story[] = [
-  provision('one item', {}),
-  provision('three items with a firewall', {
-    items: [{}, { os_template_id: 4 }, { os_template_id: 5 }],
-    firewalls: [143],
+  ...Object.values(asks).flatMap((ways) => Object.entries(ways).map(([name, ask]) => story(name, ask))),
+  story('provision that is refused', provision({ items: [{}, {}] }), { besides: [refuses('place-order')] }),
+  story('provision that asks when it is refused', provision({ onRefusal: 'ask' }), {
+    besides: [refuses('place-order')],
   }),
-  provision('two of an item with two firewalls', { items: [{ quantity: 2 }], firewalls: [143, 144] }),
-  provision('that is refused', { items: [{}, {}] }, { besides: [refuses('place-order')] }),
-  provision('that asks when it is refused', { onRefusal: 'ask' }, { besides: [refuses('place-order')] }),
-  provision(
-    'that is cancelled',
-    { items: [{}, {}] },
-    { besides: [{ endpoint: 'place-order', kind: 'slow', delayMs: 300 }], meanwhile: cancelAtTheOrder },
-  ),
-  provision(
-    'whose servers a person names',
-    { firewalls: [143] },
-    { besides: [{ endpoint: 'place-order', kind: 'other-body', times: 'all' }] },
-  ),
-  change('', {}),
-  change('that is approved', { approval: 'always' }),
-  change('that is only quoted', { quoteOnly: true }),
-  change('that breaks its guard', { guard: { maxTotal: 1 } }),
+  story('provision that is cancelled', provision({ items: [{}, {}] }), {
+    besides: [{ endpoint: 'place-order', kind: 'slow', delayMs: 300 }],
+    meanwhile: cancelAtTheOrder,
+  }),
+  story('provision whose servers a person names', provision({ firewalls: [143] }), {
+    besides: [{ endpoint: 'place-order', kind: 'other-body', times: 'all' }],
+  }),
   changeInTheQueue,
-  switchPlan('', {}),
-  switchPlan('that is approved', { approval: { above: 1 } }),
-  switchPlan('that is only quoted', { quoteOnly: true }),
-  firewalls('assigned', { assign: [143, 144] }),
-  firewalls('exchanged', { assign: [143], unassign: [1] }),
-  firewalls('to an exact set', { assign: undefined, exactly: [2, 143] }),
-  firewalls(
-    'exchanged, which is refused',
-    { assign: [143], unassign: [1] },
-    { besides: [refuses('unassign-firewalls')] },
-  ),
+  story('firewalls exchanged, which is refused', asks.setFirewalls['firewalls exchanged'], {
+    besides: [refuses('unassign-firewalls')],
+  }),
   clean('of an order that never went out', { kind: 'unauthorized' }),
   { ...clean('of an order whose fate is unknown', { kind: 'error-before' }), waits: true },
 ];
