@@ -68,18 +68,10 @@ it.each<[NonNullable<SagaFilter['state']>, string[]]>([
   ['waiting', ['approval', 'resumed', 'reset']],
   ['running', ['untouched']],
   ['done', ['done', 'doneAfterWaiting']],
-  ['partly', []],
   ['reversed', ['failed', 'cancelled']],
-  ['reversed-with-leftovers', []],
   ['failed', ['failed']],
   ['cancelled', ['cancelled']],
   ['lost', ['terminated']],
-  ['stuck', []],
-  ['held', []],
-  ['servers', []],
-  ['outcome-unknown', []],
-  ['undoing', []],
-  ['paused', []],
 ])('state %s shows %j', async (state, names) => {
   const found = await untilListed(
     { state },

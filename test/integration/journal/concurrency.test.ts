@@ -1,17 +1,13 @@
-/** Many at once: other calls of the same worker, other workers, other processes. One of them may send. */
-import { fork, type ChildProcess, type ForkOptions } from 'node:child_process';
+/** Many at once: other calls of the same worker, and other workers. One of them may send. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import { restored } from '../../../src/journal/confirm-restore';
 import { decide, type Meant } from '../../../src/journal/decide';
 import { effectsOf } from '../../../src/journal/rows';
 import { said } from '../../support/operator';
-import { describeEachDatabase, inFiles } from './databases';
+import { describeEachDatabase } from './databases';
 import { add, inFlightMs, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
-import type { Task, Told } from './teller';
 
 const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
 const rounds = Array.from({ length: 15 }, (_, round) => round);
@@ -116,31 +112,6 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
       await Promise.all(decisions.map((decide) => decide()));
       // Whoever confirms has seen it: that stands, whichever came first.
       expect(await rowOf(journals[0]!, knows.row)).toMatchObject({ outcome: 'done' });
-    }
-  });
-});
-
-describe('a file, by processes of their own', () => {
-  const { place: somewhere } = inFiles();
-  let tellers: ChildProcess[];
-  const answers = () => Promise.all(tellers.map(async (one) => (await once(one, 'message'))[0] as Told));
-  beforeAll(async () => {
-    const options: ForkOptions = { execArgv: ['--import', 'tsx'], stdio: 'inherit' };
-    tellers = Array.from({ length: 4 }, () => fork(join(__dirname, 'teller.ts'), [], options));
-    await answers();
-  });
-  afterAll(async () => {
-    for (const one of tellers) one.disconnect();
-    await Promise.all(tellers.map((one) => once(one, 'exit')));
-  });
-
-  it('a new file is opened and used by all of them at once', async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const address = await somewhere();
-      const key = { workflow: 'switchPlan', reference: 'the-same' } as const;
-      const told = answers();
-      for (const one of tellers) one.send({ ...address, key, call: place(), run: randomUUID() } satisfies Task);
-      expect((await told).sort()).toEqual(['send', 'under-way', 'under-way', 'under-way']);
     }
   });
 });

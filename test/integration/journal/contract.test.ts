@@ -1,20 +1,11 @@
 /** What docs/journal.md promises, of a file and of PostgreSQL alike. */
-import { answers } from './contract/answers';
-import { byHand } from './contract/by-hand';
-import { cartItems } from './contract/cart-items';
-import { constraints } from './contract/constraints';
-import { corrections } from './contract/corrections';
-import { decisions } from './contract/decisions';
-import { firewalls } from './contract/firewalls';
+import { cartItems, repeatableSteps } from './contract/cart-items';
+import { byHand, firewalls } from './contract/firewalls';
 import { leftBehind } from './contract/left-behind';
-import { lostRows } from './contract/lost-rows';
-import { openOnes } from './contract/open-references';
-import { pivots } from './contract/pivots';
+import { answers, constraints, corrections, decisions, pivots } from './contract/pivots';
 import { purchases } from './contract/purchases';
-import { restoredJournal } from './contract/restored';
-import { references } from './contract/references';
-import { standing } from './contract/standing';
-import { repeatableSteps } from './contract/repeatable-steps';
+import { openOnes, references, standing } from './contract/references';
+import { lostRows, restoredJournal } from './contract/restored';
 import { turns } from './contract/turns';
 import { describeEachDatabase } from './databases';
 import { ownJournal, sharedJournal } from './runs';

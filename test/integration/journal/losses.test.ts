@@ -1,15 +1,18 @@
 /**
- * PostgreSQL dies, or the way to it is lost, at every moment at which that makes a difference. Nothing is ever meant
- * twice.
+ * PostgreSQL dies, or the way to it is lost, at every moment at which that makes a difference; or it answers a commit
+ * with a warning only. Nothing is ever meant twice.
  */
 import { untilReady } from '../../../scripts/reachable';
-import { migrate } from '../../../src/journal/migrate';
+import { JournalUnavailable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
+import { migrate } from '../../../src/journal/migrate';
+import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/rows';
+import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres } from '../../support/left-out';
 import { PostgresServer } from '../../support/postgres';
 import { Proxy } from './proxy';
-import { letPass, openedJournals, place, rowOf, Run } from './runs';
+import { openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
 
 /**
@@ -73,7 +76,7 @@ describeWithPostgres('the journal loses its database', () => {
     });
 
     it('does not mean it when the commit never got there', async () => {
-      const { lost } = proxy.delay('commit');
+      const lost = proxy.loseOnItsWay('commit');
       const meaning = unavailable(run.mean(place(1)));
       await lost;
       await proxy.close();
@@ -92,17 +95,6 @@ describeWithPostgres('the journal loses its database', () => {
       const written = await untilWritten(meant.knows.row, outcome);
       await expect(run.answer(place(1), meant, outcome, { answer: { order: 5 } })).resolves.toBe('written');
       expect(await rowOf(witness, meant.knows.row)).toEqual(written);
-    });
-
-    it('says a decision again, which changes nothing', async () => {
-      const { knows } = await run.do(place(1), 'unknown');
-      await letPass(witness);
-      const lost = proxy.loseAnswerTo('commit');
-      await unavailable(run.deny(knows.row));
-      await lost;
-      const written = await untilWritten(knows.row, 'denied');
-      await expect(run.deny(knows.row)).resolves.toEqual({ how: 'denied' });
-      expect(await rowOf(witness, knows.row)).toEqual(written);
     });
 
     it('takes a reference that it took already', async () => {
@@ -124,6 +116,39 @@ describeWithPostgres('the journal loses its database', () => {
       await unavailable(run.mean(place(1)));
       proxy.heal();
       expect(await quickly(run.mean(place(1)))).toMatchObject({ how: 'send' });
+    });
+  });
+
+  /** It did not wait for its synchronous standby. The server’s own settings keep warnings to itself. */
+  describe('a commit that is answered with a warning only', () => {
+    const settings = async (change: string) => {
+      await server.ask(`alter system ${change}`);
+      await server.ask('select pg_reload_conf()');
+    };
+    afterEach(() => settings('reset synchronous_standby_names'));
+
+    it.each([
+      ['a pivot, in a transaction', 'pivot', 'placeChangeOrder'],
+      ['a step, in one statement', 'mutate', 'assignFirewalls'],
+    ] as const)('counts as lost, and nothing is sent: %s', async (_, kind, activity) => {
+      await server.ask(`alter database ${database} set client_min_messages = 'error'`);
+      const address = { postgres: server.url({ database }) };
+      const lossless = await openJournal(address, createSealing(undefined), { how: 'lossless', warn: () => undefined });
+      const key = { workflow: 'changeOrder', reference: 'PO-1' } as const;
+      const { knows } = await lossless.take(key, { account: undefined, request: {}, run: 'r', opens: true });
+      // From here on every commit waits for a standby that is down.
+      await settings(`set synchronous_standby_names = 'standby1'`);
+      const isSet = `select 1 from pg_settings where name = 'synchronous_standby_names' and setting = 'standby1'`;
+      await untilReady('the setting', async () => expect(await server.ask(isSet)).toHaveLength(1));
+      const call = { step: 'a-step', kind, activity, about: {} };
+      const meant = lossless
+        .mean({ ...key, call, run: 'r', isOwn: true, inFlightMs: 1_000, knows })
+        .catch((error: unknown) => error);
+      const waiting = `from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'order-saga'`;
+      await untilReady('its wait', async () => expect(await server.ask(`select pid ${waiting}`)).toHaveLength(1));
+      await server.ask(`select pg_cancel_backend(pid) ${waiting}`);
+      expect(await meant).toBeInstanceOf(JournalUnavailable);
+      await lossless.close();
     });
   });
 });

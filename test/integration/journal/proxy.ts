@@ -9,7 +9,7 @@ interface Pair {
 
 interface Cut {
   statement: string;
-  then: (pair: Pair, bytes: Buffer) => void;
+  then: (pair: Pair, bytes: Buffer) => unknown;
 }
 
 export class Proxy {
@@ -56,22 +56,9 @@ export class Proxy {
     });
   }
 
-  /**
-   * When the statement is sent next: the client loses its connection, and the server gets the statement when `deliver`
-   * is called.
-   */
-  delay(statement: string): { lost: Promise<void>; deliver: () => void } {
-    let deliver = () => {};
-    const lost = this.cutAt(statement, ({ client, server }, bytes) => {
-      deliver = () => server.end(bytes);
-      client.destroy();
-    });
-    return {
-      lost,
-      deliver: () => {
-        deliver();
-      },
-    };
+  /** When the statement is sent next: the client loses its connection, and the server never gets it. */
+  loseOnItsWay(statement: string): Promise<void> {
+    return this.cutAt(statement, ({ client }) => client.destroy());
   }
 
   async close(): Promise<void> {

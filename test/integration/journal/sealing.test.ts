@@ -1,4 +1,7 @@
-/** What the journal's database tells whoever has it: which effects there were, and not what was ordered. */
+/**
+ * What the journal's database tells whoever has it: which effects there were, and not what was ordered; and whether a
+ * worker has its keys.
+ */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,6 +14,7 @@ import type { Journal } from '../../../src/journal/journal';
 import { recordOf } from '../../../src/journal/record';
 import { effectsOf } from '../../../src/journal/rows';
 import { standingOf } from '../../../src/journal/standing';
+import { checkJournalKeys, WrongKeyError } from '../../../src/operations/journal-keys';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { Search } from '../../system/canaries/search';
@@ -143,18 +147,28 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     expect(record?.endings.map(({ workflow }) => workflow).sort()).toEqual(['cleanCart', 'provisionServers']);
   });
 
-  it('is read after a key was replaced, for as long as the old one is there', async () => {
-    const before = await writeEverything(await opened(address, sealedWith(first)));
-    // As PAYLOAD_KEYS says: the new one last everywhere, then first everywhere.
-    const between = await opened(address, sealedWith(first, second));
-    await before.again(between).take();
-    const both = await opened(address, sealedWith(second, first));
-    expect(await before.again(both).mean(place(424_242))).toMatchObject({ how: 'recorded' });
-    const after = await writeEverything(both);
+  describe('a worker, at its start, with keys that are', () => {
+    const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+    const [written, other] = [key('k1'), key('k1')];
+    beforeEach(async () => {
+      await Run.begin(await opened(address, sealedWith(written)));
+    });
 
-    const onlyNew = await opened(address, sealedWith(second));
-    expect(await after.again(onlyNew).mean(place(424_242))).toMatchObject({ how: 'recorded' });
-    expect(await unreadable(before.again(onlyNew).mean(place(424_242)))).toContain('the answer of place-order');
-    expect(await unreadable(after.again(await opened(address, sealedWith(first))).mean(add()))).toContain('add-item-1');
+    it('others of the same id: does not start, and says what to set', async () => {
+      const started = async (...keys: string[]) =>
+        checkJournalKeys(await opened(address, sealedWith(...keys)), () => undefined);
+      await expect(started(other)).rejects.toThrow(WrongKeyError);
+      await expect(started(key('k2'), other)).rejects.toThrow(
+        /newest requests are marked as encrypted with key “k1”, but that key does not decrypt .* set PAYLOAD_KEYS to the keys of the time/,
+      );
+    });
+
+    it('of another id: starts, because the old one may be lost for good, and says which is missing', async () => {
+      const warned: string[] = [];
+      await checkJournalKeys(await opened(address, sealedWith(key('k2'))), (message) => warned.push(message));
+      expect(warned).toEqual([
+        expect.stringMatching(/encrypted with key “k1”, which is not among PAYLOAD_KEYS \(k2\): their sagas wait/),
+      ]);
+    });
   });
 });

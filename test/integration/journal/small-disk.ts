@@ -1,6 +1,6 @@
 /** A disk that is soon full: a folder in memory, of so many bytes. Only root may mount one. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -28,12 +28,6 @@ export class SmallDisk {
 
   empty(): void {
     rmSync(join(this.folder, 'filler'));
-  }
-
-  subfolder(name: string): string {
-    const path = join(this.folder, name);
-    mkdirSync(path);
-    return path;
   }
 
   remove(): void {

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { untilReady } from '../../../scripts/reachable';
-import { nothingLost, restored } from '../../../src/journal/confirm-restore';
+import { nothingLost } from '../../../src/journal/confirm-restore';
 import { healthOf, isSilent } from '../../../src/journal/health';
 import type { Journal } from '../../../src/journal/journal';
 import { migrate } from '../../../src/journal/migrate';
@@ -73,8 +73,6 @@ describeWithPostgres('the timeline of the journal’s database', () => {
   /** Connections that were lost say so once. */
   const reached = (journal: Journal) => untilReady('the journal', () => journalRow(journal));
 
-  const unlike = (identity: string) => server.ask(`update journal set identity = '${identity}'`, { database });
-
   it('is known from the start, and stays what it was after a crash', async () => {
     const journal = await asWorker();
     const { identity } = await journalRow(journal);
@@ -111,20 +109,6 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     expect(await nothingLost(journal, said)).toEqual({ how: 'nothing-to-say' });
   });
 
-  it('is accepted along with a new epoch: then a person is asked about each from before', async () => {
-    const journal = await asWorker();
-    const run = await Run.begin(journal);
-    await promote();
-    await reached(journal);
-    expect(await run.mean(place(1))).toMatchObject({ how: 'restored' });
-    expect(await restored(journal, 'trust', said)).toMatchObject({
-      noticed: undefined,
-      elsewhere: expect.stringMatching(newTimeline),
-    });
-    expect(await run.mean(place(1))).toMatchObject({ how: 'unknown' });
-    expect(await (await Run.begin(journal)).mean(place(1))).toMatchObject({ how: 'send' });
-  });
-
   it('is nothing to ask about where a failover loses nothing, and is told once', async () => {
     const said: string[] = [];
     const journal = await asWorker('lossless', (message) => said.push(message));
@@ -137,16 +121,6 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     expect(said).toEqual([expect.stringMatching(/failed over to timeline \d+ of cluster/)]);
     // Whoever asks is not asked any more either.
     expect(await (await Run.begin(await asWorker())).mean(place(1))).toMatchObject({ how: 'send' });
-  });
-
-  it('is asked about in another cluster, whatever a failover loses', async () => {
-    const journal = await asWorker('lossless');
-    const run = await Run.begin(journal);
-    await unlike('1/00000001');
-    expect(await run.mean(place(1))).toMatchObject({
-      how: 'restored',
-      why: expect.stringMatching(/and was on timeline 1 of cluster 1$/),
-    });
   });
 
   it.each([

@@ -14,7 +14,6 @@ import { WebhookReceiver } from '../../support/receiver';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { scrape, type Sample } from './scrape';
 
 const note = { note: 'seen' };
 
@@ -163,4 +162,29 @@ function aServer(rig: Rig) {
   const request = firewallsRequest();
   rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [] });
   return request;
+}
+
+/** What Prometheus reads: each sample by its name and its labels. */
+interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+async function scrape(port: number): Promise<Sample[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+  return samplesIn(await response.text());
+}
+
+function samplesIn(text: string): Sample[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    return name === undefined ? [] : [{ name, labels: labelsIn(labels), value: Number(value) }];
+  });
+}
+
+function labelsIn(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value] as [string, string]),
+  );
 }

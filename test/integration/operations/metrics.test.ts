@@ -30,50 +30,91 @@ function counted(metric: { name: string }, ...labels: string[]): Record<string, 
   return found;
 }
 
-it('counts what became of the sagas, by workflow', () => {
-  expect(counted(metrics.sagas, 'workflowType', 'outcome')).toEqual({
-    'setFirewalls done': 1,
-    'provisionServers done': 1,
-    'changeOrder done': 1,
-    'provisionServers OrderRejected': 2,
-    'provisionServers cancelled': 1,
-  });
-  expect(counted(metrics.leftovers, 'kind')).toEqual({ 'placement-unknown': 1, 'cart-item': 2 });
-  expect(counted(metrics.undos, 'fate')).toEqual({ undone: 1, 'left-behind': 1, 'left-alone': 1 });
-});
+const gauge = ({ name }: { name: string }, labels: Record<string, string> = {}) =>
+  run.samples.find(
+    (sample) =>
+      sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  )?.value;
 
-it('counts sagas that trouble has made wait for a person, and no others', () => {
-  expect(counted(metrics.attended, 'workflowType')).toEqual({ provisionServers: 2 });
+const waits = { approval: 1, 'outcome-unknown': 1, stuck: 1 };
+
+it.each<[what: string, metric: { name: string }, labels: string[], expected: Record<string, number>]>([
+  [
+    'what became of the sagas, by workflow',
+    metrics.sagas,
+    ['workflowType', 'outcome'],
+    {
+      'setFirewalls done': 1,
+      'provisionServers done': 1,
+      'changeOrder done': 1,
+      'provisionServers OrderRejected': 2,
+      'provisionServers cancelled': 1,
+    },
+  ],
+  ['what is left', metrics.leftovers, ['kind'], { 'placement-unknown': 1, 'cart-item': 2 }],
+  ['what was undone', metrics.undos, ['fate'], { undone: 1, 'left-behind': 1, 'left-alone': 1 }],
+  [
+    'sagas that trouble has made wait for a person, and no others',
+    metrics.attended,
+    ['workflowType'],
+    { provisionServers: 2 },
+  ],
+  [
+    'failed calls, and whose trouble they are',
+    metrics.failedCalls,
+    ['failure', 'whose'],
+    {
+      'RateLimited provider': 1,
+      'Rejected provider': 2,
+      'UnknownOutcome provider': 1,
+      'Unauthorized us': 1,
+      // A sweep's.
+      'JournalRestored journal': 1,
+    },
+  ],
+  ['waits as they begin', metrics.waits, ['kind'], waits],
+  ['waits as they end', metrics.waitsEnded, ['kind'], waits],
+  [
+    'what people decide',
+    metrics.decisions,
+    ['decision', 'fate'],
+    { 'approve taken': 1, 'skip taken': 1, 'skip refused': 1, 'skip ignored': 1 },
+  ],
+  // Each of them has ended.
+  ['what receivers are told', metrics.notifications, ['route', 'result'], { 'ops delivered': journeys.length }],
+  ['what receivers are not told', metrics.notificationsLost, ['workflowType'], {}],
+  ['sweeps', metrics.sweeps, ['workflowType', 'outcome'], { 'reconcile found': 1, 'reconcile could-not-look': 1 }],
+  [
+    'what sweeps find',
+    metrics.findings,
+    ['workflowType', 'kind'],
+    { 'reconcile cart-items': 1, 'reconcile placement-unknown': 1 },
+  ],
+])('counts %s', (_what, metric, labels, expected) => {
+  expect(counted(metric, ...labels)).toEqual(expected);
 });
 
 it('measures when a server that was bought is protected, and how many calls a step takes', () => {
-  const histogram = ({ name }: { name: string }, result?: string) =>
-    run.samples.filter((sample) => sample.name === `${name}_count` && sample.labels['result'] === result);
-  expect(histogram(metrics.timeToProtected).map(({ value }) => value)).toEqual([1]);
-  const within = run.samples.filter(({ name }) => name === `${metrics.timeToProtected.name}_bucket`);
-  expect(within.find(({ labels }) => labels['le'] === '600')?.value).toBe(1);
-  const failed = histogram(metrics.attempts, 'failed').reduce((sum, { value }) => sum + value, 0);
+  expect(gauge({ name: `${metrics.timeToProtected.name}_count` })).toBe(1);
+  expect(gauge({ name: `${metrics.timeToProtected.name}_bucket` }, { le: '600' })).toBe(1);
+  const failed = run.samples.filter(
+    ({ name, labels }) => name === `${metrics.attempts.name}_count` && labels['result'] === 'failed',
+  );
   // A refused order twice, an unknown one, an item that cannot be deleted, a journal that was restored.
-  expect(failed).toBe(5);
+  expect(failed.reduce((sum, { value }) => sum + value, 0)).toBe(5);
 });
 
-it('knows how the journal is, and that no version lacks workers', () => {
-  const gauge = ({ name }: { name: string }) => run.samples.find((sample) => sample.name === name)?.value;
+it('knows how the journal is, that no version lacks workers, who waits, and how old the last good sweep is', () => {
   expect(gauge(metrics.journalReachable)).toBe(1);
   expect(gauge(metrics.journalAnswer)).toBeGreaterThan(0);
   expect(gauge(metrics.journalRestored)).toBe(0);
   expect(gauge(metrics.unserved)).toBe(0);
-});
-
-it('counts failed calls, and whose trouble they are', () => {
-  expect(counted(metrics.failedCalls, 'failure', 'whose')).toEqual({
-    'RateLimited provider': 1,
-    'Rejected provider': 2,
-    'UnknownOutcome provider': 1,
-    'Unauthorized us': 1,
-    // A sweep's.
-    'JournalRestored journal': 1,
-  });
+  expect(gauge(metrics.notificationsLate, { route: 'ops' })).toBe(0);
+  // Another worker brought it there.
+  expect(gauge(metrics.waiting, { kind: 'outcome-unknown' })).toBeGreaterThanOrEqual(1);
+  expect(gauge(metrics.oldestWait, { kind: 'outcome-unknown' })).toBeGreaterThan(0);
+  expect(gauge(metrics.sweepAge)).toBeGreaterThan(0);
+  expect(gauge(metrics.sweepAge)).toBeLessThan(600);
 });
 
 it('what a saga expects is no failure to Temporal: no metric of its own counts it', () => {
@@ -84,48 +125,6 @@ it('what a saga expects is no failure to Temporal: no metric of its own counts i
   expect(failures.map(({ labels }) => labels['workflow_type'])).toEqual(['reconcile']);
   // The scrape has what they stand beside.
   expect(run.samples.some(({ name }) => name.startsWith('temporal_activity_execution_latency'))).toBe(true);
-});
-
-it('counts waits as they begin and end, and what people decide', () => {
-  const waits = { approval: 1, 'outcome-unknown': 1, stuck: 1 };
-  expect(counted(metrics.waits, 'kind')).toEqual(waits);
-  expect(counted(metrics.waitsEnded, 'kind')).toEqual(waits);
-  expect(counted(metrics.decisions, 'decision', 'fate')).toEqual({
-    'approve taken': 1,
-    'skip taken': 1,
-    'skip refused': 1,
-    'skip ignored': 1,
-  });
-});
-
-it('counts what receivers are told, and what they are not', () => {
-  // Each of them has ended.
-  expect(counted(metrics.notifications, 'route', 'result')).toEqual({ 'ops delivered': journeys.length });
-  const gauge = ({ name }: { name: string }) =>
-    run.samples.find((sample) => sample.name === name && sample.labels['route'] === 'ops');
-  expect(gauge(metrics.notificationsLate)?.value).toBe(0);
-  expect(counted(metrics.notificationsLost, 'workflowType')).toEqual({});
-});
-
-it('knows who waits, and since when, also where another worker brought it there', () => {
-  const gauge = ({ name }: { name: string }, kind: string) =>
-    run.samples.find((sample) => sample.name === name && sample.labels['kind'] === kind)?.value;
-  expect(gauge(metrics.waiting, 'outcome-unknown')).toBeGreaterThanOrEqual(1);
-  expect(gauge(metrics.oldestWait, 'outcome-unknown')).toBeGreaterThan(0);
-});
-
-it('counts sweeps and what they find, and knows how long ago the last good one was', () => {
-  expect(counted(metrics.sweeps, 'workflowType', 'outcome')).toEqual({
-    'reconcile found': 1,
-    'reconcile could-not-look': 1,
-  });
-  expect(counted(metrics.findings, 'workflowType', 'kind')).toEqual({
-    'reconcile cart-items': 1,
-    'reconcile placement-unknown': 1,
-  });
-  const age = run.samples.find(({ name }) => name === metrics.sweepAge.name)?.value;
-  expect(age).toBeGreaterThan(0);
-  expect(age).toBeLessThan(600);
 });
 
 it('measures each call of the provider by its row of the document, in buckets up to its time limit', () => {

@@ -1,6 +1,6 @@
 /**
- * One trace from a backend's start to the calls of the provider, by a real worker to a collector over HTTP; and what is
- * not in it.
+ * What a worker tells of sagas: one trace from a backend's start to the calls of the provider, to a collector over HTTP,
+ * and what is not in it; and in its log, while a saga goes through trouble, JSON with the saga on each line.
  */
 import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -15,7 +15,7 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { canariesOf, makeConfided, makeSecrets } from '../../system/canaries/secrets';
 import { Search } from '../../system/canaries/search';
 import { programOf } from '../../support/programs';
-import { changeRequest, provisionRequest } from '../../support/requests';
+import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { closeAll } from '../../support/stand-in';
@@ -37,6 +37,7 @@ beforeAll(async () => {
     PROVIDER_TOKEN: secrets.token.text,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_BSP_SCHEDULE_DELAY: '100',
+    LOG_LEVEL: 'debug',
   });
   // As docs/observing.md tells a backend to do it.
   tracing = new BasicTracerProvider({
@@ -110,4 +111,63 @@ it('names no secret, and nothing that somebody said', async () => {
   await stuck.result();
   await traceOf(unplaced.workflowId, (spans) => spans.some(({ name }) => name === 'RunWorkflow:changeOrder'));
   expect(new Search([...canariesOf(secrets), confided]).in(collector.received())).toEqual([]);
+});
+
+describe('the log of a saga that goes through trouble', () => {
+  type Line = Record<string, unknown> & { msg: string };
+  let lines: Line[];
+  let reference: string;
+  let run: string;
+  beforeAll(async () => {
+    const troubled = provisionRequest();
+    ({ reference } = troubled);
+    const match = { planId: planIdOf(reference) };
+    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'error-before', match });
+    const saga = await rig.sagas.provision(troubled);
+    await untilWaiting(saga, 'stuck');
+    await rig.runOf(saga).signal('approve', {});
+    await until(async () => (await saga.progress()).ignored.length > 0);
+    await answer(saga, 'retry', { by: 'somebody' });
+    await untilWaiting(saga, 'outcome-unknown');
+    await saga.cancel();
+    await outcomeOf(saga);
+    ({ runId: run } = await rig.runOf(saga).describe());
+    // Its end is in the log when it has ended.
+    await worker.kill('SIGTERM');
+    const text = worker.errors().trim().split('\n');
+    lines = text.map((line) => JSON.parse(line) as Line);
+  });
+
+  /** Whether a call that tells receivers is under way at the end is a matter of moments. */
+  const isOfMoments = ({ msg }: Line) => msg === 'notifications are not handed over yet';
+
+  const ofTheSaga = () =>
+    lines
+      .filter((line) => !isOfMoments(line))
+      .filter((line) => JSON.stringify(line).includes(reference) || JSON.stringify(line).includes(run));
+
+  it('names reference, workflow and run on each line of a saga, and what it is about', () => {
+    expect(ofTheSaga().length).toBeGreaterThan(8);
+    for (const line of ofTheSaga()) {
+      expect(line).toMatchObject({ reference, workflow: 'provisionServers', run });
+    }
+    const aboutTheRun = ofTheSaga().filter(({ step, activity }) => step === undefined && activity === undefined);
+    expect(new Set(aboutTheRun.map(({ msg }) => msg))).toEqual(
+      new Set(['Workflow started', 'the saga has ended', 'Workflow completed as cancelled']),
+    );
+  });
+
+  it('tells the life of a saga', () => {
+    const life = ofTheSaga().filter(({ component }) => component === 'workflow');
+    expect(life.map(({ msg, step = '', outcome = '' }) => [msg, step, outcome].join(' | '))).toEqual([
+      'a call failed | add-cart-item-1 | ',
+      'waiting for a decision | add-cart-item-1 | ',
+      'a signal was ignored | add-cart-item-1 | ',
+      'decision taken | add-cart-item-1 | ',
+      'a call failed | place-order | ',
+      'waiting for a decision | place-order | ',
+      'the saga has ended |  | cancelled',
+    ]);
+  });
 });

@@ -2,9 +2,7 @@
  * A reset goes on from what is known: what the journal has is used and not done again; a person is asked only about
  * what the journal itself does not know. Reset offers every finished workflow task; all of them are tried.
  */
-import { changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
-import type { SagaHandle } from '../../../src/client/handle';
-import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/web-ui';
 import { rigForFile, until } from '../../support/rig';
 import { answer, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
@@ -16,38 +14,22 @@ async function resetToTask(saga: { workflowId: string }, task = 0): Promise<void
   await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga)).at(task) ?? 0);
 }
 
-describe('from whichever point, of a saga that is done', () => {
-  it.each(['provisionServers', 'changeOrder', 'switchPlan'] as const)(
-    '%s: nobody is asked, and nothing is placed again',
-    async (workflow) => {
-      const requests = {
-        provisionServers: provisionRequest({ items: [{}, {}], firewalls: [143] }),
-        changeOrder: changeRequest(),
-        switchPlan: switchRequest(),
-      };
-      const request = requests[workflow];
-      const saga = (await rig.sagas.start(workflow, request)) as SagaHandle;
-      const first = await saga.result();
-      const { runId } = await saga.describe();
-      const { workflowId } = saga;
-      const points = await workflowTasksOf(rig.temporal, { workflowId, runId });
-      expect(points.length).toBeGreaterThan(2);
-      for (const point of points) {
-        await resetTo(rig.temporal, { workflowId, runId }, point);
-        expect(await rig.latest(workflow, request).result()).toEqual(first);
-      }
-      const { ledger } = rig.sandbox;
-      const placed = {
-        provisionServers: ordersWithLabel(ledger, request.reference),
-        changeOrder: changeOrdersOf(ledger, requests.changeOrder.subscription_id),
-        switchPlan: switchesOf(ledger, requests.switchPlan.subscription_id),
-      };
-      expect(placed[workflow]).toHaveLength(1);
-      if (workflow === 'provisionServers') expect(rig.callsOf(request, 'add-cart-item')).toHaveLength(2);
-    },
-    120_000,
-  );
-});
+// Of a change and a switch: test/system/second-orders/every-copy.test.ts.
+it('from whichever point, of a saga that is done: nobody is asked, and nothing is placed again', async () => {
+  const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
+  const saga = await rig.sagas.provision(request);
+  const first = await saga.result();
+  const { runId } = await saga.describe();
+  const { workflowId } = saga;
+  const points = await workflowTasksOf(rig.temporal, { workflowId, runId });
+  expect(points.length).toBeGreaterThan(2);
+  for (const point of points) {
+    await resetTo(rig.temporal, { workflowId, runId }, point);
+    expect(await rig.latest('provisionServers', request).result()).toEqual(first);
+  }
+  expect(rig.ordersOf(request)).toHaveLength(1);
+  expect(rig.callsOf(request, 'add-cart-item')).toHaveLength(2);
+}, 120_000);
 
 it('while the order is under way, waits for its answer and uses it', async () => {
   const request = provisionRequest();
@@ -62,31 +44,25 @@ it('while the order is under way, waits for its answer and uses it', async () =>
   expect(rig.ordersOf(request)).toHaveLength(1);
 });
 
-describe('where the earlier run’s order is of unknown fate', () => {
-  async function unknown() {
-    const request = provisionRequest();
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label }, nth: 1 });
-    const saga = await rig.sagas.provision(request);
-    const before = await untilWaiting(saga, 'outcome-unknown');
-    await resetToTask(saga);
-    const again = rig.latest('provisionServers', request);
-    return { request, before, again, waiting: await untilWaiting(again, 'outcome-unknown') };
-  }
-
-  it('does not take a word that was given before: a reset sends decisions again', async () => {
-    const { request, again, waiting } = await unknown();
-    const said = { question: waiting.id, note: 'the panel shows none' };
-    // Twice lost: each time it is another call, and so another question.
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-    await answer(again, 'confirmNotPlaced', { note: said.note });
-    await untilAnother(again, waiting.id, 'outcome-unknown');
-    await resetToTask(rig.latest('provisionServers', request), -1);
-    const third = rig.latest('provisionServers', request);
-    const { id } = await untilWaiting(third, 'outcome-unknown');
-    expect(id).not.toBe(waiting.id);
-    await expect(answer(third, 'confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
-    await answer(third, 'confirmPlaced', { note: 'it is there now' });
-    await third.result();
-    expect(rig.ordersOf(request)).toHaveLength(1);
-  });
+it('does not take a word that was given before: a reset sends decisions again', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label }, nth: 1 });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'outcome-unknown');
+  await resetToTask(saga);
+  const again = rig.latest('provisionServers', request);
+  const waiting = await untilWaiting(again, 'outcome-unknown');
+  const said = { question: waiting.id, note: 'the panel shows none' };
+  // Twice lost: each time it is another call, and so another question.
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+  await answer(again, 'confirmNotPlaced', { note: said.note });
+  await untilAnother(again, waiting.id, 'outcome-unknown');
+  await resetToTask(rig.latest('provisionServers', request), -1);
+  const third = rig.latest('provisionServers', request);
+  const { id } = await untilWaiting(third, 'outcome-unknown');
+  expect(id).not.toBe(waiting.id);
+  await expect(answer(third, 'confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
+  await answer(third, 'confirmPlaced', { note: 'it is there now' });
+  await third.result();
+  expect(rig.ordersOf(request)).toHaveLength(1);
 });

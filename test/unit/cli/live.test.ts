@@ -11,9 +11,9 @@ const progress = (state: ProgressView['state'], steps: [title: string, status: S
 
 let live: Live;
 let written: string;
-const draw = (size: Pick<Screen, 'columns' | 'rows'>, hasColors = false) => {
+const draw = (size: Pick<Screen, 'columns' | 'rows'>) => {
   written = '';
-  live = new Live({ write: (text) => (written += text), ...size }, hasColors);
+  live = new Live({ write: (text) => (written += text), ...size }, false);
 };
 afterEach(() => {
   live.close();
@@ -39,16 +39,6 @@ it('shows of many steps those that go on or went wrong, and never more than fit'
   live.show('provision/PO-2', progress('running', many));
   expect(seen()).toHaveLength(5);
   expect(seen().at(-1)).toBe('… 4 more lines');
-});
-
-it('has colours where the terminal has them', () => {
-  draw({});
-  live.show('provision/PO-1', progress('stuck', []));
-  expect(written).not.toContain('\u001b[3');
-  live.close();
-  draw({}, true);
-  live.show('provision/PO-1', progress('stuck', []));
-  expect(written).toContain('\u001b[33mprovision/PO-1');
 });
 
 it.each([

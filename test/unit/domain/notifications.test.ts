@@ -20,8 +20,6 @@ const ended = event({
 
 it.each<[string, Partial<Route>, SagaEvent, string | undefined, string[]]>([
   ['all', {}, event(), undefined, ['ops']],
-  ['all', {}, ended, 'AB-1', ['ops']],
-  ['its account', { accounts: ['AB-1'] }, event(), 'AB-1', ['ops']],
   ['its account', { accounts: ['AB-1'] }, event(), 'AB-2', []],
   ['its account, however it is written', { accounts: ['AB-1'] }, event(), 'ab-01', ['ops']],
   ['its account', { accounts: ['AB-1'] }, event(), undefined, []],
@@ -31,7 +29,6 @@ it.each<[string, Partial<Route>, SagaEvent, string | undefined, string[]]>([
   ['its outcomes', { outcomes: ['partly'] }, ended, undefined, []],
   ['its outcomes', { outcomes: ['partly'] }, event(), undefined, ['ops']],
   ['its events', { events: ['ended'] }, event(), undefined, []],
-  ['its events', { events: ['ended'] }, ended, undefined, ['ops']],
 ])('a route takes %s (%#)', (_what, changes, said, account, taken) => {
   expect(routesOf(said, account, [route(changes)])).toEqual(taken);
 });

@@ -1,4 +1,11 @@
-import { inFlightMs, journal, letPass, place, rowOf, run } from '../runs';
+/** What must never be sent twice: what is written down before, what came of it, and what a person says of it. */
+import { randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
+import type { EffectKind, EffectOutcome } from '../../../../src/domain/effects';
+import { isUniqueViolation } from '../../../../src/journal/errors';
+import { effectsOf } from '../../../../src/journal/rows';
+import type { JournalTables } from '../../../../src/journal/schema';
+import { Run, add, assign, inFlightMs, journal, letPass, place, rowOf, run, takeBackAssign, type Sent } from '../runs';
 
 export function pivots(): void {
   it('is written down before it is sent', async () => {
@@ -73,5 +80,309 @@ export function pivots(): void {
     expect(meant).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
     expect((meant as { leftMs: number }).leftMs).toBeGreaterThan(0);
     expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
+  });
+}
+
+/** What the database itself refuses, whatever the code does: none of these goes through the journal's functions. */
+export function constraints(): void {
+  const row = (kind: EffectKind, outcome: EffectOutcome | null): Insertable<JournalTables['effect']> => ({
+    ...run.key,
+    ...{ id: randomUUID(), step: `step-${randomUUID()}`, kind, activity: 'placeOrder', run: randomUUID(), about: '{}' },
+    ...{ epoch: Date.now(), meant_ms: Date.now(), in_flight_ms: 0, outcome },
+  });
+  const insert = (...rows: Insertable<JournalTables['effect']>[]) =>
+    journal.db.insertInto('effect').values(rows).execute();
+
+  const live = [null, 'done', 'unknown'] as const;
+  const over = ['not-done', 'undone', 'denied'] as const;
+  const pairs = live.flatMap((first) => live.map((second) => [first, second] as const));
+
+  it.each(pairs)('is one: a pivot of outcome %s lets no second one of outcome %s be written', async (first, second) => {
+    await insert(row('pivot', first));
+    const refusal = await insert(row('pivot', second)).catch((error: unknown) => error);
+    expect(isUniqueViolation(refusal)).toBe(true);
+    expect(await effectsOf(journal.db, run.key)).toHaveLength(1);
+  });
+
+  it.each(live)('stands against an outcome that is changed back to %s as well', async (outcome) => {
+    const denied = row('pivot', 'denied');
+    await insert(denied, row('pivot', null));
+    const update = journal.db.updateTable('effect').set({ outcome }).where('id', '=', denied.id).execute();
+    expect(isUniqueViolation(await update.catch((error: unknown) => error))).toBe(true);
+  });
+
+  it('lets one live pivot stand beside any number that are over, and of other references and workflows', async () => {
+    await insert(...over.map((outcome) => row('pivot', outcome)), ...over.map((outcome) => row('pivot', outcome)));
+    await insert(row('pivot', null));
+    const other = await Run.begin(journal);
+    await insert({ ...row('pivot', 'done'), ...other.key });
+    const switched = new Run(journal, { workflow: 'switchPlan', reference: run.key.reference });
+    await switched.take();
+    await insert({ ...row('pivot', 'unknown'), ...switched.key });
+  });
+
+  it('gives no id twice', async () => {
+    const first = row('mutate', 'done');
+    await insert(first);
+    const refusal = await insert({ ...row('mutate', 'done'), id: first.id }).catch((error: unknown) => error);
+    expect(isUniqueViolation(refusal)).toBe(true);
+  });
+
+  it.each([
+    ['a kind', { kind: 'order' }],
+    ['an outcome', { outcome: 'perhaps' }],
+    ['a reference', { reference: 'nobody-took-it' }],
+  ])('refuses %s that it does not know', async (_what, wrong) => {
+    await expect(insert({ ...row('mutate', null), ...(wrong as object) })).rejects.toThrow();
+    expect(await effectsOf(journal.db, run.key)).toEqual([]);
+  });
+}
+
+export function answers(): void {
+  const read = async (row: string) => {
+    const found = await rowOf(journal, row);
+    return { ...found, answer: await journal.unseal(found!.answer!, 'the answer') };
+  };
+
+  const outcomes = ['done', 'not-done', 'unknown'] as const;
+  const pairs = outcomes.flatMap((first) => outcomes.map((second) => [first, second] as const));
+  it.each(pairs)(
+    'complete a row as %s, with what was said; of %s, written later, what is news counts',
+    async (...two) => {
+      const [first, second] = two;
+      const meant = await run.do(place(1), first, { failure: 'Refused', answer: 1 });
+      const before = await read(meant.knows.row);
+      expect(before).toMatchObject({ outcome: first, failure: 'Refused', answer: 1, late: null, decided: null });
+      expect(before.answered_ms).toBeGreaterThanOrEqual(before.meant_ms!);
+
+      const isLate = first === 'not-done' && second === 'done';
+      const isNews = isLate || (first === 'unknown' && second !== 'unknown');
+      await expect(run.answer(place(1), meant, second, { answer: 2 })).resolves.toBe(isLate ? 'late' : 'written');
+      expect(await read(meant.knows.row)).toMatchObject(isNews ? { outcome: second, failure: null } : before);
+      if (isNews && !isLate) expect(await read(meant.knows.row)).toMatchObject({ answer: 2 });
+    },
+  );
+
+  it('count when they come late, beside the denial: it is not sent again', async () => {
+    const meant = await run.do(place(1), 'unknown');
+    await letPass(journal);
+    await run.deny(meant.knows.row);
+    const before = await rowOf(journal, meant.knows.row);
+    for (const outcome of ['not-done', 'unknown'] as const) {
+      await expect(run.answer(place(1), meant, outcome)).resolves.toBe('written');
+    }
+    expect(await rowOf(journal, meant.knows.row)).toEqual(before);
+
+    await expect(run.answer(place(1), meant, 'done', { answer: { order: 5 } })).resolves.toBe('late');
+    const row = await rowOf(journal, meant.knows.row);
+    const { late, decided, outcome } = row!;
+    expect({ decided, outcome }).toEqual({ decided: before!.decided, outcome: 'done' });
+    await expect(journal.unseal(late!, 'what came late')).resolves.toEqual({ order: 5 });
+    expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
+  });
+
+  it('only stand beside the denial where it was sent again meanwhile', async () => {
+    const meant = await run.send(place(1));
+    await letPass(journal);
+    await run.deny(meant.knows.row);
+    const second = await run.again().send(place(1));
+    await expect(run.answer(place(1), meant, 'done')).resolves.toBe('late');
+    expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'denied' });
+    expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: null });
+  });
+
+  it('are not late when they are written once more and the effect was taken back in between', async () => {
+    const meant = await run.do(assign);
+    await run.do(takeBackAssign);
+    const before = await rowOf(journal, meant.knows.row);
+    expect(before).toMatchObject({ outcome: 'undone' });
+    await expect(run.answer(assign, meant, 'done')).resolves.toBe('written');
+    expect(await rowOf(journal, meant.knows.row)).toEqual(before);
+  });
+
+  it('mark nothing as taken back unless taking it back is done', async () => {
+    const meant = await run.do(assign);
+    for (const outcome of ['not-done', 'unknown'] as const) await run.do(takeBackAssign, outcome);
+    expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'done', undone_by: null });
+  });
+}
+
+export function decisions(): void {
+  const unsealed = (sealed: string | null | undefined) => journal.unseal(sealed!, 'it');
+
+  describe('“placed”', () => {
+    const placed = { how: 'confirmed', vmObjectIds: [1] };
+
+    const earlier: Record<string, () => Promise<Sent>> = {
+      'whose answer was lost': () => run.do(place(1), 'unknown'),
+      'of which nobody wrote what came of it': () => run.send(place(1)),
+      'that was denied': async () => {
+        const meant = await run.do(place(1), 'unknown');
+        await letPass(journal);
+        await run.deny(meant.knows.row);
+        return meant;
+      },
+    };
+    it.each(Object.keys(earlier))('completes a pivot %s, for every later run', async (which) => {
+      const { knows } = await earlier[which]!();
+      await expect(run.confirm(knows.row, placed, 'in the panel')).resolves.toBe('done');
+      const row = await rowOf(journal, knows.row);
+      expect(row).toMatchObject({ outcome: 'done' });
+      expect(Math.abs(row!.decided_ms! - Date.now())).toBeLessThan(60_000);
+      await expect(unsealed(row!.decided)).resolves.toEqual({ note: 'in the panel' });
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: placed });
+    });
+
+    it('is also what a look found, without a person', async () => {
+      const { knows } = await run.do(place(1), 'unknown');
+      await letPass(journal, 1_000);
+      await journal.confirm(run.key, knows.row, { how: 'found', vmObjectIds: [1] }, undefined);
+      expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'done', decided: null, decided_ms: null });
+      expect(await run.mean(place(1))).toMatchObject({ how: 'recorded', answer: { how: 'found', vmObjectIds: [1] } });
+    });
+
+    it('changes nothing of a pivot that is known to be done', async () => {
+      const { knows } = await run.do(place(1), 'done', { answer: 'the first' });
+      const before = await rowOf(journal, knows.row);
+      await expect(run.confirm(knows.row, placed)).resolves.toBe('done');
+      expect(await rowOf(journal, knows.row)).toEqual(before);
+    });
+
+    it.each([null, 'unknown', 'done'] as const)(
+      'is superseded when it was denied, and is meant again with the outcome %s',
+      async (outcome) => {
+        const { knows } = await earlier['that was denied']!();
+        const second = await run.again().send(place(1));
+        if (outcome !== null) await run.answer(place(1), second, outcome);
+        const before = await effectsOf(journal.db, run.key);
+        await expect(run.confirm(knows.row, placed)).resolves.toBe('superseded');
+        expect(await effectsOf(journal.db, run.key)).toEqual(before);
+      },
+    );
+  });
+
+  describe('“not placed”', () => {
+    it.each([null, 'unknown'] as const)(
+      'is refused, with the time that is left, while a pivot of outcome %s may be in flight',
+      async (outcome) => {
+        const meant = await run.send(place(1));
+        if (outcome !== null) await run.answer(place(1), meant, outcome);
+        await letPass(journal, inFlightMs - 5_000);
+        const before = await rowOf(journal, meant.knows.row);
+        const refused = await run.deny(meant.knows.row);
+        expect(refused).toMatchObject({ how: 'in-flight' });
+        expect((refused as { leftMs: number }).leftMs).toBeLessThanOrEqual(5_000);
+        expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(0);
+        expect(await rowOf(journal, meant.knows.row)).toEqual(before);
+
+        await letPass(journal, 5_000);
+        await expect(run.deny(meant.knows.row)).resolves.toEqual({ how: 'denied' });
+        const row = await rowOf(journal, meant.knows.row);
+        expect(row).toMatchObject({ outcome: 'denied' });
+        await expect(unsealed(row!.decided)).resolves.toEqual({ by: 'ops', note: 'looked' });
+      },
+    );
+
+    it('is counted for its own row: one that was meant later has its own time', async () => {
+      const first = await run.do(place(1), 'unknown');
+      await letPass(journal);
+      await run.deny(first.knows.row);
+      const second = await run.do(place(1), 'unknown');
+      await expect(run.deny(first.knows.row)).resolves.toEqual({ how: 'denied' });
+      await expect(run.deny(second.knows.row)).resolves.toMatchObject({ how: 'in-flight' });
+      expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: 'unknown' });
+    });
+
+    it('keeps who said it first', async () => {
+      const { knows } = await run.do(place(1), 'unknown');
+      await letPass(journal);
+      await run.deny(knows.row, 'the first look');
+      const before = await rowOf(journal, knows.row);
+      await expect(run.deny(knows.row, 'the second look')).resolves.toEqual({ how: 'denied' });
+      expect(await rowOf(journal, knows.row)).toEqual(before);
+    });
+
+    it('is told that it was placed, where that is known by now', async () => {
+      const { knows } = await run.do(place(1), 'done', { answer: 'placed' });
+      await letPass(journal);
+      await expect(run.deny(knows.row)).resolves.toEqual({ how: 'done' });
+      expect(await run.mean(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
+    });
+  });
+}
+
+export function corrections(): void {
+  const correct = (of: Run, correction: unknown, id = randomUUID()) =>
+    journal.correct(of.key, { id, run: of.run, step: 'place-order', by: 'op', correction });
+  const known = (of = run) => journal.corrections(of.key);
+  const corrected = (item: number, times: number) => ({ ...add(item), about: { item, corrected: times } });
+
+  it('are told, in order, to whoever takes the reference again, beside the request as it was', async () => {
+    await correct(run, { label: 'web-2' });
+    await correct(run, { label: 'web-3', password: 'ä' });
+    const { first } = await run.again().take();
+    expect(first).toMatchObject({ request: { label: 'web-1' } });
+    expect(await known()).toEqual([{ label: 'web-2' }, { label: 'web-3', password: 'ä' }]);
+  });
+
+  it('are written once, however often', async () => {
+    const id = randomUUID();
+    await correct(run, { label: 'web-2' }, id);
+    await correct(run, { label: 'web-2' }, id);
+    expect(await known()).toEqual([{ label: 'web-2' }]);
+  });
+
+  it('are two where a restored Temporal gives the id of one to another', async () => {
+    const id = randomUUID();
+    await correct(run, { label: 'web-2' }, id);
+    await correct(run, { label: 'web-3' }, id);
+    await correct(run, { label: 'web-3' }, id);
+    expect(await known()).toEqual([{ label: 'web-2' }, { label: 'web-3' }]);
+  });
+
+  it('make another item of the same step: the recorded one is not its answer', async () => {
+    await run.adds(7);
+    await run.do(corrected(1, 1), 'not-done');
+    expect(await run.mean(add(1))).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 } });
+    const second = await Run.begin(journal);
+    await second.do(corrected(1, 1), 'done', { answer: { cartItemId: 8 }, cartItemId: 8 });
+    await second.do(add(1), 'not-done');
+    expect(await second.mean(corrected(1, 1))).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 } });
+    await second.send(corrected(1, 2));
+  });
+
+  it('let nothing be placed by a run that does not know them all', async () => {
+    await correct(run, { label: 'web-2' });
+    expect(await run.mean(place(1))).toEqual({ how: 'changed', why: 'the request was corrected since' });
+    await correct(run, { label: 'web-3' });
+    expect(await run.mean(place(1), { corrections: 1 })).toEqual({
+      how: 'changed',
+      why: 'the request was corrected since',
+    });
+    await run.send(place(1), { corrections: 2 });
+  });
+
+  it('are known to a journal that lost them by whoever has made them', async () => {
+    await run.send(place(1), { corrections: 2 });
+  });
+
+  it('are told before what was placed, to a run that does not know them all', async () => {
+    await correct(run, { quantity: 1 });
+    const sent = await run.send(place(1), { corrections: 1 });
+    await run.answer(place(1), sent, 'done', { answer: { how: 'answered', value: 1 } });
+    expect(await run.again().mean(place(1))).toEqual({ how: 'changed', why: 'the request was corrected since' });
+    expect(await run.again().mean(place(1), { corrections: 1 })).toMatchObject({ how: 'recorded' });
+  });
+
+  it.each([
+    ['done', 'placed'],
+    ['unknown', 'placed'],
+    [undefined, 'placed'],
+    ['not-done', 'written'],
+  ] as const)('where the outcome of the pivot is %s: %s', async (outcome, how) => {
+    if (outcome === undefined) await run.send(place(1));
+    else await run.do(place(1), outcome);
+    expect(await correct(run, { label: 'web-2' })).toBe(how);
+    expect(await known()).toEqual(how === 'written' ? [{ label: 'web-2' }] : []);
   });
 }

@@ -1,37 +1,46 @@
-/** Starting, and starting again: the same request gives the saga that there is, another one is refused. */
+/** A saga from outside: starting, and starting again; its progress as it changes, its milestones, and what is decided. */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
-import { NoWorkerError, ReferenceTakenError, UnknownReferenceError } from '../../../src/client/errors';
+import {
+  DecisionRefusedError,
+  MilestoneMissedError,
+  NoWorkerError,
+  ReferenceTakenError,
+  SagaLostError,
+  SagaWaitsError,
+  UnknownReferenceError,
+} from '../../../src/client/errors';
+import type { SagaHandle } from '../../../src/client/handle';
 import { toRow } from '../../../src/client/saga-list';
 import { workflowIdOf } from '../../../src/domain/identity';
+import type { ProgressView } from '../../../src/domain/progress';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { newKey } from '../../support/codec-calls';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
+import { answer, untilState, untilWaiting } from '../../support/sagas';
+import { resetTo, taskBefore } from '../../support/web-ui';
 
-let rig: Rig;
+const rig = rigForFile({ clears: true });
 /** A namespace that no worker ever comes to: what is started there stands at its first event. */
 let bare: Client;
 beforeAll(async () => {
-  [rig, bare] = await Promise.all([Rig.start(), bareNamespace()]);
+  bare = await bareNamespace();
 });
-afterAll(async () => {
-  await rig.close();
-  await bare.connection.close();
-});
+afterAll(() => bare.connection.close());
 
-const waiting = (changes: Record<string, unknown> = {}) =>
-  switchRequest({ approval: 'always', ...changes }) as ReturnType<typeof switchRequest> & { approval: 'always' };
+const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 async function refusalOf(start: Promise<unknown>): Promise<ReferenceTakenError> {
-  const error = await start.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await errorOf(start);
   expect(error).toBeInstanceOf(ReferenceTakenError);
   return error as ReferenceTakenError;
 }
@@ -79,14 +88,6 @@ describe('another request under the same reference', () => {
     expect(rig.sandbox.ledger.calls.some(({ names }) => names.account?.includes('ZZ-99'))).toBe(false);
   });
 
-  it('is refused after the run was terminated: a reference is used once', async () => {
-    const request = waiting();
-    const first = await rig.sagas.switch(request);
-    await rig.temporal.workflow.getHandle(first.workflowId).terminate();
-    expect((await refusalOf(rig.sagas.switch({ ...request, plan_id: 22 }))).fields).toEqual(['plan_id']);
-    expect((await rig.sagas.switch(request)).existing).toBe(true);
-  });
-
   const junks: [string, string, unknown][] = [
     ['nonsense', 'switchPlan', 'nonsense'],
     ['a saga of another kind', 'changeOrder', changeRequest()],
@@ -100,21 +101,6 @@ describe('another request under the same reference', () => {
     expect(saga).toMatchObject({ existing: false });
     expect(await saga.result()).toMatchObject({ placed: true });
     expect((await rig.sagas.switch(request)).existing).toBe(true);
-  });
-
-  it('does not take a reference from whoever has it: the first request is answered from the journal', async () => {
-    const request = switchRequest();
-    await (await rig.sagas.switch(request)).result();
-    const options = { taskQueue: 'order-saga', workflowId: workflowIdOf('switchPlan', request.reference) };
-    const other = { ...request, plan_id: 22 };
-    const thief = await rig.temporal.workflow.start('switchPlan', { ...options, args: [other] });
-    await expect(thief.result()).rejects.toThrow();
-    const saga = await rig.sagas.switch(request);
-    expect(await saga.result()).toMatchObject({ placed: true });
-    const switches = callsTo(rig.sandbox.ledger, 'switch-plan');
-    expect(switches.filter(({ path }) => path.endsWith(`/${request.subscription_id}`))).toHaveLength(1);
-    const refused = await rig.sagas.switch(other).catch((reason: unknown) => reason);
-    expect(refused).toBeInstanceOf(ReferenceTakenError);
   });
 });
 
@@ -177,6 +163,130 @@ describe('a first request that cannot be read', () => {
     await bare.workflow.start('somethingElse', { taskQueue: 'order-saga', workflowId, args: [request] });
     expect((await refusalOf(new OrderSagaClient(bare).switch(request))).unreadable).toContain('another workflow type');
     await expect(new OrderSagaClient(bare).get(request.reference)).rejects.toBeInstanceOf(UnknownReferenceError);
+  });
+});
+
+async function startWaiting() {
+  const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));
+  await untilWaiting(saga, 'approval');
+  return saga;
+}
+
+async function all(saga: SagaHandle): Promise<ProgressView[]> {
+  const seen: ProgressView[] = [];
+  for await (const progress of saga.events()) seen.push(progress);
+  return seen;
+}
+
+describe('events', () => {
+  it('tell each change once, and end with the saga', async () => {
+    const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate' });
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+    const events = all(saga);
+    await rig.sandbox.whenStruck(gate);
+    rig.sandbox.faults.lift(gate);
+    const seen = await events;
+    expect(seen.at(-1)).toMatchObject({ state: 'done' });
+    expect(seen.at(-1)?.reached.map(({ milestone }) => milestone)).toEqual(['placed', 'servers', 'protected']);
+    const texts = seen.map((one) => JSON.stringify(one));
+    expect(texts.filter((text, index) => text === texts[index - 1])).toEqual([]);
+    expect(seen.length).toBeGreaterThan(1);
+  });
+
+  it('go on in the run that a reset goes on with', async () => {
+    const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));
+    const events = all(saga);
+    await untilWaiting(saga, 'approval');
+    await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, saga, 'quotePlanSwitch'));
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    expect((await events).at(-1)).toMatchObject({ state: 'done' });
+  });
+
+  it('whoever reads no more leaves no call behind, also while one waits', async () => {
+    const saga = await startWaiting();
+    const polls = jest.spyOn(rig.temporal.connection.workflowService, 'getWorkflowExecutionHistory');
+    const events = saga.events();
+    expect((await events.next()).value).toMatchObject({ state: 'approval' });
+    const waiting = events.next();
+    await until(() => Promise.resolve(polls.mock.calls.length >= 2));
+    await events.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    const asked = polls.mock.calls.length;
+    await answer(saga, 'reject', { reason: 'a test' });
+    await untilState(saga, 'reversed');
+    expect(polls.mock.calls).toHaveLength(asked);
+    polls.mockRestore();
+  });
+
+  it('wait while no worker answers, and say so once', async () => {
+    const saga = await startWaiting();
+    const silences: string[] = [];
+    const events = saga.events({ onSilence: (why) => silences.push(why) });
+    let first: ReturnType<typeof events.next> | undefined;
+    await rig.withoutWorkers(async () => {
+      first = events.next();
+      await until(() => Promise.resolve(silences.length > 0));
+    });
+    expect((await first)?.value).toMatchObject({ state: 'approval' });
+    expect(silences).toHaveLength(1);
+    await events.return?.();
+    await saga.cancel();
+  });
+});
+
+describe('a milestone', () => {
+  it('is told when it is reached, while the saga goes on', async () => {
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+    expect(await saga.reached('placed')).toMatchObject({ milestone: 'placed' });
+    const { vmObjectIds } = await saga.reached('servers');
+    expect(vmObjectIds).toHaveLength(1);
+    const error = await errorOf(saga.reached('protected'));
+    expect(error).toBeInstanceOf(SagaWaitsError);
+    expect(error).toMatchObject({ waiting: { kind: 'stuck' } });
+    rig.sandbox.faults.clear();
+    const later = saga.reached('protected', { throughWaits: true });
+    await answer(saga, 'retry');
+    expect(await later).toMatchObject({ milestone: 'protected', vmObjectIds });
+  });
+
+  it('is missed where the saga ends well without it', async () => {
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: undefined }));
+    const error = await errorOf(saga.reached('protected'));
+    expect(error).toBeInstanceOf(MilestoneMissedError);
+    expect(error).toMatchObject({ milestone: 'protected', progress: { state: 'done' } });
+  });
+});
+
+it('the end of a terminated one is none of the saga’s own', async () => {
+  const saga = await startWaiting();
+  const lost = errorOf(saga.result());
+  await rig.temporal.workflow.getHandle(saga.workflowId).terminate('by hand');
+  expect(await lost).toBeInstanceOf(SagaLostError);
+  expect(await lost).toMatchObject({ status: 'terminated', message: expect.stringContaining('by hand') as string });
+});
+
+describe('a decision', () => {
+  it('that does not fit is refused with the ones that do, and changes nothing', async () => {
+    const saga = await startWaiting();
+    const error = await errorOf(answer(saga, 'retry'));
+    expect(error).toBeInstanceOf(DecisionRefusedError);
+    expect((error as Error).message).toMatch(/approve, reject/);
+    expect((await saga.progress()).waiting).toBeDefined();
+    await answer(saga, 'reject');
+    expect(await errorOf(saga.result())).toMatchObject({ type: 'NotApproved' });
+  });
+
+  it('for another question is refused, and changes nothing', async () => {
+    const saga = await startWaiting();
+    const { id } = await untilWaiting(saga);
+    const error = await errorOf(saga.decide('approve', { question: 'an-older-one' }));
+    expect(error).toBeInstanceOf(DecisionRefusedError);
+    expect((error as Error).message).toContain(`question an-older-one is not the one that waits now, which is ${id}`);
+    expect((await saga.progress()).waiting).toMatchObject({ id, kind: 'approval' });
+    await saga.decide('approve', { question: id });
+    expect(await saga.result()).toMatchObject({ placed: true, decisions: [{ decision: 'approve', question: id }] });
   });
 });
 
