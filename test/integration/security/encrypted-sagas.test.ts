@@ -7,7 +7,7 @@ import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { callsTo } from '../../../sandbox/sentences';
 import { folderForFile } from '../../support/folder';
-import { provisionRequest } from '../../support/requests';
+import { planIdOf, provisionRequest } from '../../support/requests';
 import { inRig, rigForFile } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
