@@ -1,6 +1,7 @@
 /** When the server directory is asked, and what is taken for an answer. */
 import type { FindServers } from '../../../src/activities/orders';
 import { rigSettings } from '../../support/activity-settings';
+import { cartItem } from '../../support/requests';
 import { LoneActivities } from './lone-activities';
 
 let stand: LoneActivities;
@@ -13,8 +14,11 @@ afterAll(() => stand.close());
 const asked = () => stand.sent('find-servers');
 const wanted: FindServers = { account: 'AB-31', label: 'theirs', expected: { least: 1, most: 1 } };
 
+const settingsFor = (path: string, labelIsUnique: boolean) => ({
+  settings: { ...rigSettings, directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique } },
+});
 const sagaWith = ({ path = '/servers?account={account}&label={label}', labelIsUnique = true } = {}) =>
-  stand.saga({ settings: { ...rigSettings, directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique } } });
+  stand.saga(settingsFor(path, labelIsUnique));
 
 it.each<[string, FindServers, Parameters<typeof sagaWith>[0]]>([
   ['for the servers of a placed order', wanted, { labelIsUnique: false }],
@@ -49,4 +53,31 @@ it('other servers than were ordered are no answer', async () => {
     failure: 'NotVisibleYet',
     message: expect.stringMatching(/lists 1 of 2 servers/) as string,
   });
+});
+
+it('a server of another order is not taken for its own: of “web-2” for “web”, while its own is not listed yet', async () => {
+  const own = await LoneActivities.start({ directory: { lag: 1_000 }, orderResponse: 'opaque' });
+  // Of the sandbox, a parameter that it does not know finds all servers of the account: the label is a search.
+  const path = '/servers?account={account}&search={label}';
+  const account = 'AB-31';
+  const ordered = async (label: string) => {
+    const saga = own.saga(settingsFor(path, false));
+    const item = cartItem();
+    const request = { reference: saga.key.reference, account, label, items: [item], firewalls: [143] };
+    await saga.do('takeReference', { account, request });
+    const added = await saga.do('addCartItem', { step: 'add-cart-item-1', number: 1, item });
+    const order = { account, label, cartItems: [added.value.cartItemId] };
+    await saga.do('placeOrder', { step: 'place-order', order, note: { foundBy: label } });
+    return saga;
+  };
+  try {
+    const first = await ordered('web');
+    await ordered('web-2');
+    // The second order's server comes up sooner.
+    own.sandbox.addServer({ vmObjectId: 31, account, label: 'web-2' });
+    const asked = { account, label: 'web', expected: { least: 1, most: 1 } };
+    expect(await first.refusal('findServers', asked)).toMatchObject({ failure: 'NotVisibleYet' });
+  } finally {
+    await own.close();
+  }
 });
