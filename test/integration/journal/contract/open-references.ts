@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { begin as beginOf, close, closeToRuns, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { closeByRun } from '../../../../src/journal/rows';
-import { add, journal, place, remove, Run, run } from '../runs';
+import { add, journal, place, remove, Run, run, takeBackAssign } from '../runs';
 
 export function openOnes(): void {
   /** Those of this test. */
@@ -212,6 +212,17 @@ export function openOnes(): void {
       const { knows } = run;
       expect(await run.own(renewed(run, { undoes: true }))).toBeDefined();
       expect(await run.own({ ...knows! })).toBeUndefined();
+    });
+
+    it('who undoes may ask again, too: the answer may be lost', async () => {
+      const { knows } = run;
+      const begun = await run.own(renewed(run, { undoes: true }));
+      expect(await run.own({ ...knows!, undoes: true, again: true })).toBe(begun);
+      expect(await run.mean(takeBackAssign, { isOwn: true })).toMatchObject(meant);
+      expect(await run.own({ ...knows!, undoes: true })).toBeUndefined();
+      expect(await run.again().own({ ...knows!, undoes: true, again: true })).toBeUndefined();
+      await run.again().own();
+      expect(await run.own({ ...knows!, undoes: true, again: true })).toBeUndefined();
     });
 
     it('of one epoch: begins are counted anew after a journal was restored', async () => {
