@@ -4,11 +4,11 @@
  */
 import type { temporal } from '@temporalio/proto';
 import { decisionHints, decisionNames } from '../../../src/domain/decisions';
-import { provisionRequest } from '../../support/requests';
+import { planIdOf, provisionRequest } from '../../support/requests';
 import { InvalidRequestError } from '../../../src/client/errors';
 import { reminderDelaysMs } from '../../../src/saga/reminders';
 import { rigForFile, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilAnother, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
@@ -93,4 +93,23 @@ it('a wait is reminded of after an hour, then ever more seldom, and never stops'
   expect([first, second, third]).toEqual([1, 4, 16].map((hours) => hours * 60 * 60 * 1000));
   expect(remindersWithin(365 * dayMs)).toHaveLength(7);
   expect(remindersWithin(3650 * dayMs).length).toBeGreaterThan(20);
+});
+
+it('who has cancelled a saga stays in its report, whoever cancels it again while it undoes', async () => {
+  const request = provisionRequest();
+  const match = { planId: planIdOf(request.reference) };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match, times: 1 });
+  const saga = await rig.sagas.provision(request);
+  const { id } = await untilWaiting(saga, 'stuck');
+  await saga.cancel(said);
+  const { id: question } = await untilAnother(saga, id);
+  const decisions = [{ saga: saga.workflowId, decision: 'cancel', question }];
+  await (await rig.sagas.decideMany({ by: 'bob', note: 'all that wait', decisions })).report();
+  expect((await saga.progress()).ignored).toMatchObject([{ decision: 'cancel', by: 'bob' }]);
+  await answer(saga, 'retry');
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({
+    why: `cancelled, says ann: ${said.note}`,
+    decisions: [{ decision: 'retry' }, { decision: 'cancel', by: 'ann' }],
+  });
 });
