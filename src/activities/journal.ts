@@ -216,7 +216,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       JournalKnowledge | PastEnding
     > {
       return atHand('read', { retry }, async ({ saga, run }) => {
-        const renews = { ...knows, ...definedOnly({ undoes }) };
+        const renews = { ...knows, ...(undoes ? { undoes, again: retry !== undefined } : {}) };
         const begun = await beginAs(journal, saga, { run, isReset, renews });
         if (begun.how === 'ended') return begun;
         if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);

@@ -145,6 +145,8 @@ export interface Renewed {
   begun?: number | undefined;
   /** It is about to undo what it did as that begin. */
   undoes?: boolean | undefined;
+  /** The same was asked before, and its answer was lost. */
+  again?: boolean | undefined;
 }
 
 /**
@@ -152,7 +154,7 @@ export interface Renewed {
  * that stood still, and would be meant now, is refused.
  *
  * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
- * one leaves a number out, so that nobody who renews takes it for his own.
+ * one leaves a number out, so that nobody who renews takes it for his own; of these, who undoes may make his own again.
  *
  * Ended stays ended: a reference with an ending is not owned again, but by a run that came from a reset and was never
  * seen. A second start, and a run that a restored Temporal has gone back to, are none.
@@ -161,8 +163,9 @@ export interface Renewed {
  * known
  */
 export async function own(tx: Tx, key: SagaKey, { run, isReset = false, renews }: Begin): Promise<number | undefined> {
-  const { epoch, begun = 0, undoes = renews === undefined } = renews ?? {};
-  const number = undoes ? sql<number>`begun + 2` : sql<number>`cast(${begun + 1} as integer)`;
+  const { epoch, begun = 0, undoes = false, again = !undoes } = renews ?? {};
+  const next = begun + (undoes ? 2 : 1);
+  const number = renews ? sql<number>`cast(${next} as integer)` : sql<number>`begun + 2`;
   const owned = await tx
     .updateTable('reference')
     .set({
@@ -174,7 +177,7 @@ export async function own(tx: Tx, key: SagaKey, { run, isReset = false, renews }
     .$if(epoch !== undefined, (renewing) =>
       renewing
         .where((where) =>
-          where.or([where('begun', '=', begun), ...(undoes ? [] : [where('owner', '=', beginOf(run, begun + 1))])]),
+          where.or([where('begun', '=', begun), ...(again ? [where('owner', '=', beginOf(run, next))] : [])]),
         )
         .where(sql<boolean>`exists (select 1 from journal where epoch = ${epoch})`),
     )

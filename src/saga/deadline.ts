@@ -46,19 +46,23 @@ export class Deadline {
     this.notAfter = notAfter;
     const scope = new CancellationScope();
     const timer = (this.timer = new CancellationScope());
-    this.start = () => {
+    const start = (this.start = () => {
       delete this.start;
       timer
         .run(async () => {
           await until(Date.parse(notAfter));
-          if (!(await this.endsNow(nothingPlaced))) return;
+          if (!(await this.endsNow(nothingPlaced))) {
+            // Where it begins again, a person may have said that nothing was placed.
+            this.start = start;
+            return;
+          }
           this.ended = { why: whyPassed(notAfter) };
           scope.cancel();
         })
         .catch((error: unknown) => {
           if (!isCancellation(error)) throw error;
         });
-    };
+    });
     try {
       return await scope.run(story);
     } finally {

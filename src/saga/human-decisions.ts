@@ -82,7 +82,7 @@ type AskedTold = EventSaid & { since: string; reminders: number };
 export class HumanDecisions {
   private open?: OpenQuestion;
   private taken?: Decision;
-  /** The last word that came. */
+  /** The last word that came before the saga was cancelled; where none did, one that came after. */
   private cancellation?: Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>;
   /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
   isLast = false;
@@ -273,12 +273,18 @@ export class HumanDecisions {
     setHandler(
       defineSignal<[unknown]>(cancelledBySignal),
       async (body) => {
+        // Before anything is awaited: the cancellation that follows may be in the same workflow task.
+        const isCancelled = CancellationScope.current().consideredCancelled;
         // After the updates of the same workflow task, as above.
         await Promise.resolve();
         const checked = check(jobCancellationSchema(), body);
         if (checked.ok) {
           const { question, ...said } = checked.value;
           if (question !== undefined && question !== this.open?.id) return;
+          if (isCancelled && this.cancellation) {
+            this.progress.ignore({ decision: 'cancel', at: now(), by: said.by, why: 'the saga was cancelled before' });
+            return;
+          }
           const waiting = this.open && { kind: this.open.kind, step: this.open.step };
           this.cancellation = { at: now(), ...waiting, ...said };
           if (question !== undefined && this.open) void this.leaveTo(said.by, this.open);

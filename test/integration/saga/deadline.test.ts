@@ -6,7 +6,7 @@ import { resultsOf } from '../../support/events';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { startRaw } from '../../support/web-ui';
+import { startRaw, terminate } from '../../support/web-ui';
 
 const rig = rigForFile();
 
@@ -104,4 +104,22 @@ beforeAll(() => {
 it.each(scenes.map(([title], index) => [title, index] as const))('that passes %s', async (_title, index) => {
   const scene = (await passed)[index];
   if (scene?.status === 'rejected') throw scene.reason;
+});
+
+it('that passes while nobody knows of a change ends what a run waits for once a person says that it was not placed', async () => {
+  const notAfter = inMs(6_000);
+  const request = changeRequest({ approval: 'always', notAfter });
+  const match = { subscriptionId: request.subscription_id };
+  rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-before', match });
+  const first = await rig.sagas.change(request);
+  await untilWaiting(first, 'approval');
+  await answer(first, 'approve');
+  await untilWaiting(first, 'outcome-unknown');
+  await terminate(rig.temporal, first);
+  const saga = await startRaw(rig, 'changeOrder', request);
+  await untilWaiting(saga, 'outcome-unknown');
+  await untilPast(notAfter);
+  await untilLookedAt(saga);
+  await answer(saga, 'confirmNotPlaced', { note: 'looked' });
+  await expectPassed(saga);
 });

@@ -16,7 +16,7 @@ import { reminderDelaysMs } from '../../../src/saga/reminders';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
@@ -85,9 +85,10 @@ it('says of each decision what it does and what to paste, and of the query what 
   await saga.cancel();
 });
 
+const said = { by: 'ann', note: 'the customer has changed their mind' };
+
 describe('a cancellation', () => {
   it('has a person and a reason, which stay in the report and in the journal', async () => {
-    const said = { by: 'ann', note: 'the customer has changed their mind' };
     const saga = await orderThat({ kind: 'unauthorized' });
     await untilWaiting(saga);
     await saga.cancel(said);
@@ -305,5 +306,24 @@ describe('what a person has done by hand counts as done', () => {
       leftovers: [{ kind: 'server-unprotected', vmObjectId: 82_002, firewalls: [143], why }],
       decisions: [{ decision: 'markDone', steps: [steps[0], steps[2]] }, { decision: 'skip' }],
     });
+  });
+});
+
+it('who has cancelled a saga stays in its report, whoever cancels it again while it undoes', async () => {
+  const request = provisionRequest();
+  const match = { planId: planIdOf(request.reference) };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match, times: 1 });
+  const saga = await rig.sagas.provision(request);
+  const { id } = await untilWaiting(saga, 'stuck');
+  await saga.cancel(said);
+  const { id: question } = await untilAnother(saga, id);
+  const decisions = [{ saga: saga.workflowId, decision: 'cancel', question }];
+  await (await rig.sagas.decideMany({ by: 'bob', note: 'all that wait', decisions })).report();
+  expect((await saga.progress()).ignored).toMatchObject([{ decision: 'cancel', by: 'bob' }]);
+  await answer(saga, 'retry');
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({
+    why: `cancelled, says ann: ${said.note}`,
+    decisions: [{ decision: 'retry' }, { decision: 'cancel', by: 'ann' }],
   });
 });

@@ -193,3 +193,15 @@ describe('a time that has passed', () => {
     expect(stand.calls).toBe(before);
   });
 });
+
+it('a run that is about to undo owns its reference also where the answer was lost, and it asks again', async () => {
+  const saga = stand.saga({}, 'setFirewalls');
+  const request = { reference: saga.key.reference, vmObjectId: 5001, exactly: [143] };
+  const taken = await saga.do('takeReference', { request, isReset: false });
+  if (taken.how !== 'new') throw new Error(taken.how);
+  const { knows } = taken;
+  const undoing = { knows, undoes: true, isReset: false } as const;
+  const kept = await saga.do('keepReference', undoing);
+  expect(await saga.do('keepReference', { ...undoing, retry: { attempt: 2, elapsedMs: 2_000 } })).toEqual(kept);
+  expect(await saga.refusal('keepReference', undoing)).toMatchObject({ failure: 'StateChanged' });
+});

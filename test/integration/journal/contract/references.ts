@@ -5,7 +5,7 @@ import { begin as beginOf, close, closeToRuns, openReferences } from '../../../.
 import { recordOf } from '../../../../src/journal/record';
 import { closeByRun, referenceOf } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
-import { Run, add, inFlightMs, journal, letPass, place, remove, run } from '../runs';
+import { Run, add, inFlightMs, journal, letPass, place, remove, run, takeBackAssign } from '../runs';
 
 export function references(): void {
   it('takes a reference that is seen for the first time', async () => {
@@ -320,6 +320,17 @@ export function openOnes(): void {
       const { knows } = run;
       expect(await run.own(renewed(run, { undoes: true }))).toBeDefined();
       expect(await run.own({ ...knows! })).toBeUndefined();
+    });
+
+    it('who undoes may ask again, too: the answer may be lost', async () => {
+      const { knows } = run;
+      const begun = await run.own(renewed(run, { undoes: true }));
+      expect(await run.own({ ...knows!, undoes: true, again: true })).toBe(begun);
+      expect(await run.mean(takeBackAssign, { isOwn: true })).toMatchObject(meant);
+      expect(await run.own({ ...knows!, undoes: true })).toBeUndefined();
+      expect(await run.again().own({ ...knows!, undoes: true, again: true })).toBeUndefined();
+      await run.again().own();
+      expect(await run.own({ ...knows!, undoes: true, again: true })).toBeUndefined();
     });
 
     it('of one epoch: begins are counted anew after a journal was restored', async () => {
