@@ -75,6 +75,28 @@ it('says that it was placed, where it was undoing and the other run has placed i
   expect(rig.openItems(request)).toEqual([]);
 });
 
+it('leaves no cart item that the other run has deleted, though a person was asked to leave it behind', async () => {
+  const request = provisionRequest();
+  const { saga } = await waitingInItsUndo(request);
+  const run = randomUUID();
+  const knows = await otherBegins(request, run);
+  await rig.withJournal(async (journal) => {
+    const key = keyOf(request);
+    const added = journal.db.selectFrom('effect').selectAll().where('cart_item_id', 'is not', null);
+    const { step, cart_item_id: id } = await added.where('reference', '=', key.reference).executeTakeFirstOrThrow();
+    const about = { cartItemId: Number(id) };
+    const call = { step, kind: 'compensate', activity: 'deleteCartItem', about } as const;
+    const meant = await journal.mean({ ...key, isOwn: true, call, run, inFlightMs: 0, knows });
+    if (meant.how !== 'send') throw new Error(meant.how);
+    const sent = { call, run, inFlightMs: 0, knows: meant.knows };
+    await journal.answered(key, sent, { outcome: 'done', answer: null });
+  });
+  await answer(saga, 'skip', { note: 'it may stay' });
+  rig.sandbox.faults.clear();
+  const { failure } = await outcomeOf(saga);
+  expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
+});
+
 it('tells what the other run has told, where that has ended', async () => {
   const request = provisionRequest();
   const { reference } = request;
