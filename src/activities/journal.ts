@@ -157,7 +157,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     const { priceList } = settings;
     if (priceList === undefined || saga.workflow !== 'provisionServers') return {};
     const request = first ?? (await journal.correctedRequest(saga));
-    return request === undefined ? {} : { estimate: estimateOf(request as ProvisionServersRequest, priceList) };
+    if (request === undefined) return {};
+    return { estimate: { ...estimateOf(request as ProvisionServersRequest, priceList), id: randomUUID() } };
   };
   return {
     /**

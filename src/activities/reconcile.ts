@@ -10,9 +10,9 @@ import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
-import { countServers, isCancelled, openServers, serversInTurn, type OpenServer } from '../journal/servers';
+import { countServers, isCancelled, isClosed, openServers, serversInTurn, type OpenServer } from '../journal/servers';
 import { statedFirewalls } from '../journal/firewalls';
-import { NotYet } from '../provider/errors';
+import { NotYet, Rejected } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { reportOf } from '../temporal/sweep-report';
@@ -66,8 +66,8 @@ export interface Wanted {
 /** How the provider's list of a server compares with what sagas have said last. */
 export type Compared =
   | { how: 'busy' }
-  /** The provider has cancelled its order, so nobody asks it. */
-  | { how: 'cancelled' }
+  /** The provider has cancelled its order, or refuses to list it, as a person has expected. */
+  | { how: 'gone' }
   /** The provider gives no list that can be read, or not yet. */
   | { how: 'unseen'; why: string }
   | {
@@ -219,7 +219,7 @@ export function createReconcileActivities(
       retry,
     }: CallContext & { vmObjectId: number; wanted?: Wanted | undefined }): Promise<Compared> {
       return call('read', { retry }, async () => {
-        if (await isCancelled(journal, vmObjectId)) return { how: 'cancelled' };
+        if (await isCancelled(journal, vmObjectId)) return { how: 'gone' };
         const stated = await statedFirewalls(journal, vmObjectId);
         if (stated.isBusy) return { how: 'busy' };
         const { assigned, unassigned, exactlyMs = -1 } = stated;
@@ -230,6 +230,7 @@ export function createReconcileActivities(
         } catch (error) {
           // The next sweep looks again.
           if (error instanceof NotYet) return { how: 'unseen', why: error.message };
+          if (error instanceof Rejected && (await isClosed(journal, vmObjectId))) return { how: 'gone' };
           throw error;
         }
         if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {

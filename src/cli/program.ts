@@ -236,7 +236,7 @@ function addServerCommands(program: Command, run: Run): void {
   command(servers, 'open', 'list them, the longest open first (status 4: there are some)').action(
     run(later(ofServers, 'listOpen')),
   );
-  saying(servers, 'close', 'say that nothing is to be done about a server any more: the alert ends')
+  saying(servers, 'close', 'say that nothing is to be done about a server, or that it is gone: the alert ends')
     .argument('[SERVER]', 'its object id', objectId)
     .option('--reference <REFERENCE>', 'all servers of this order, also where their ids are not known')
     .action(run(later(ofServers, 'close')));

@@ -33,7 +33,7 @@ export async function close(
   }
   return withJournal({ writes: true }, async (journal, name) => {
     const closed = await closeServers(journal, which, { by, note });
-    if (closed === 0) throw new UsageError(`the journal ${name} has no such server that is open`);
+    if (closed === 0) throw new UsageError(`the journal ${name} has no such server that nobody has closed`);
     printer.line(`${closed} closed, says ${by}: ${note}`);
     return { document: { closed, by, note } };
   });

@@ -8,10 +8,11 @@ export interface PriceList {
   addons: ReadonlyMap<string, number>;
 }
 
-/** `unpriced`: why there is no estimate, as a sentence. */
-export type Estimate =
+/** `unpriced`: why there is no estimate, as a sentence. `id`: a yes to another one is none to this one. */
+export type Estimate = { id?: string } & (
   | { total: number; currency: string; unpriced?: undefined }
-  | { total?: undefined; currency?: undefined; unpriced: string };
+  | { total?: undefined; currency?: undefined; unpriced: string }
+);
 
 /** How a price is found. */
 export const priceKey = (id: number | undefined, billingCycle: number) =>

@@ -16,7 +16,17 @@ import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import type { Report } from '../domain/results';
 import { statementBegunMs, nowMs } from './dialects';
-import { aboutOf, type Columns, iso, livePivot, mayHaveTakenEffect, ofSaga, type SagaKey, type Tx } from './rows';
+import {
+  aboutOf,
+  type Columns,
+  type Db,
+  iso,
+  livePivot,
+  mayHaveTakenEffect,
+  ofSaga,
+  type SagaKey,
+  type Tx,
+} from './rows';
 import type { WantedFirewalls } from './schema';
 import type { Store, Verdict } from './store';
 
@@ -333,9 +343,10 @@ export function closedBy(tx: Tx, key: SagaKey) {
 }
 
 /**
- * A person says that a server needs nothing more; with a reference, also where the ids of its servers are not known.
+ * A person says that a server needs nothing more, perhaps because it is gone; with a reference, those of the order that
+ * are open, also where their ids are not known.
  *
- * @returns what was closed; the row keeps who said so
+ * @returns how many rows; they keep who said so. One that no order has brought gets a row of a saga that has changed it
  * @throws JournalUnavailable
  */
 export async function closeServers(
@@ -345,14 +356,28 @@ export async function closeServers(
 ): Promise<number> {
   const closed = await journal.sealing.seal(verdict);
   return journal.inTransaction(async (tx) => {
-    const closing = tx
-      .updateTable('server')
-      .set({ closed, closed_ms: nowMs(tx) })
-      .where(isOpen);
-    const those =
-      'reference' in which
-        ? closing.where('reference', '=', which.reference)
-        : closing.where('vm_object_id', '=', which.vmObjectId);
+    const closing = tx.updateTable('server').set({ closed, closed_ms: nowMs(tx) });
+    if ('reference' in which) {
+      const those = closing.where('reference', '=', which.reference).where(isOpen);
+      return Number((await those.executeTakeFirst()).numUpdatedRows);
+    }
+    const { vmObjectId } = which;
+    const changed = tx.selectFrom('effect').select(['workflow', 'reference']).where('vm_object_id', '=', vmObjectId);
+    const brought = tx.selectFrom('server').select('vm_object_id').where('vm_object_id', '=', vmObjectId);
+    const [saga] = (await brought.execute()).length > 0 ? [] : await changed.limit(1).execute();
+    const row = { vm_object_id: vmObjectId, seen_ms: 0, firewalls: '[]' };
+    if (saga)
+      await tx
+        .insertInto('server')
+        .values({ ...saga, ...row })
+        .execute();
+    const those = closing.where('vm_object_id', '=', vmObjectId).where('closed', 'is', null);
     return Number((await those.executeTakeFirst()).numUpdatedRows);
   });
+}
+
+/** Whether a person has. @throws JournalUnavailable */
+export async function isClosed(journal: Store, vmObjectId: number): Promise<boolean> {
+  const said = (db: Db) => db.selectFrom('server').select('closed').where('vm_object_id', '=', vmObjectId);
+  return (await journal.read((db) => said(db).where('closed', 'is not', null).limit(1).execute())).length > 0;
 }

@@ -222,6 +222,8 @@ async function giveUp(run: Run, error: unknown): Promise<never> {
   const { saga } = run;
   saga.humanDecisions.isLast = true;
   saga.journal.isEnding = true;
+  const { leftovers } = saga.progress;
+  const before = leftovers.length;
   for (let looks = 1; ; looks += 1) {
     saga.journal.looksAgain = saga.pivot !== undefined && looks < looksMax;
     try {
@@ -229,6 +231,8 @@ async function giveUp(run: Run, error: unknown): Promise<never> {
     } catch (thrown) {
       if (!(thrown instanceof LookAgain)) throw thrown;
       delete run.looked;
+      // What is left by then, the next look tells.
+      leftovers.length = before;
     }
   }
 }

@@ -144,7 +144,7 @@ async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompar
     sweep.unanswered.push({ vmObjectId, failure: value.failure });
     return;
   }
-  if (value.how === 'busy' || value.how === 'cancelled') {
+  if (value.how === 'busy' || value.how === 'gone') {
     looked[value.how === 'busy' ? 'busy' : 'servers'] += 1;
     return;
   }

@@ -5,6 +5,7 @@
  * It is agreed to before the first cart item, so that a no leaves nothing to delete; and again after each correction.
  */
 import { z } from 'zod';
+import { definedOnly } from '../../domain/defined-only';
 import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../../domain/corrections';
 import type { Estimate } from '../../domain/prices';
 import { describePurchase, purchaseNeedsApproval, purchaseViolations, totalViolation } from '../../domain/purchases';
@@ -168,7 +169,7 @@ async function agreeToPurchase(
         ? 'The provider names no price in advance.'
         : `By the price list it costs about ${estimate.total} ${estimate.currency}; the provider names no price in advance.`;
     const question = `Approve ${describePurchase(request, ordered)}?${without} ${price}`;
-    await askApproval(saga, { step, question, approval });
+    await askApproval(saga, { step, question, approval, ...definedOnly({ subject: estimate.id }) });
   } catch (error) {
     if (!(error instanceof StateChanged)) step.end('failed');
     throw error;

@@ -152,6 +152,27 @@ describe('a run that Temporal has gone back to tells what was told in the time t
     expect(await outcomeOf(await rig.sagas.provision(request))).toEqual(told);
     expect(rig.ordersOf(saga)).toEqual([]);
   });
+
+  it('leaves no cart item that the other run has deleted, though a person was asked to leave it behind', async () => {
+    const request = provisionRequest();
+    const { saga } = await inItsUndo(request);
+    const run = randomUUID();
+    const knows = await otherBegins(request, run);
+    await rig.withJournal(async (journal) => {
+      const key = keyOf(request);
+      const added = journal.db.selectFrom('effect').selectAll().where('cart_item_id', 'is not', null);
+      const { step, cart_item_id: id } = await added.where('reference', '=', key.reference).executeTakeFirstOrThrow();
+      const about = { cartItemId: Number(id) };
+      const call = { step, kind: 'compensate', activity: 'deleteCartItem', about } as const;
+      const meant = await journal.mean({ ...key, isOwn: true, call, run, inFlightMs: 0, knows });
+      if (meant.how !== 'send') throw new Error(meant.how);
+      const sent = { call, run, inFlightMs: 0, knows: meant.knows };
+      await journal.answered(key, sent, { outcome: 'done', answer: null });
+    });
+    await answer(saga, 'skip', { note: 'it may stay' });
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
+  });
 });
 
 describe('the journal was restored to before', () => {

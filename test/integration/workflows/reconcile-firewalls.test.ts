@@ -192,6 +192,30 @@ it('tells of a server that the provider refuses to list, has looked at it with t
   expect(looked).toMatchObject({ servers: 2, missed: 0 });
 });
 
+it('tells of it no more once a person has said that it is gone, whoever has changed it; and again where it is not', async () => {
+  const [mine = 0] = await bought(1, [143]);
+  const vmObjectId = 4711;
+  await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150], unassign: undefined }))).result();
+  const fault = rig.sandbox.faults.add({
+    endpoint: 'list-firewalls',
+    kind: 'refuse-before',
+    status: 404,
+    times: 'all',
+  });
+  expect((await sweep()).counts).toEqual({ 'server-unseen': 2 });
+  const said = { by: 'ops', note: 'deleted' };
+  for (const id of [mine, vmObjectId]) {
+    const close = () => rig.withJournal((journal) => closeServers(journal, { vmObjectId: id }, said));
+    expect([await close(), await close()]).toEqual([1, 0]);
+  }
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { servers: 2, missed: 0 } });
+  rig.sandbox.faults.lift(fault);
+  await panel.unassignFirewalls(mine, [143]);
+  expect((await sweep()).counts).toEqual({ 'firewalls-drift': 1 });
+  const nobody = { vmObjectId: 12_345 };
+  expect(await rig.withJournal((journal) => closeServers(journal, nobody, said))).toBe(0);
+});
+
 it('expects nothing of the servers of an order that the provider has cancelled, whoever has changed them', async () => {
   const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
   const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;

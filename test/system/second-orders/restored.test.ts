@@ -2,7 +2,7 @@
  * Databases that were restored from an older copy: Temporal's, to each point of a run and while the run goes on
  * elsewhere; the journal's; and both.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -46,8 +46,8 @@ describe('Temporal', () => {
     return server;
   };
 
-  async function startWorker(rig: Rig, address: string): Promise<void> {
-    const environment = { ...rig.environment, TEMPORAL_ADDRESS: address, PROVIDER_TIMEOUT_MS: '3000' };
+  async function startWorker(rig: Rig, address: string, settings: Record<string, string> = {}): Promise<void> {
+    const environment = { ...rig.environment, TEMPORAL_ADDRESS: address, PROVIDER_TIMEOUT_MS: '3000', ...settings };
     const worker = await startProcess(programOf('worker'), environment);
     ending.push(() => worker.kill('SIGKILL'));
   }
@@ -63,11 +63,11 @@ describe('Temporal', () => {
   }
 
   /** Another cluster that goes on from a copy: it has a worker of its own, the same journal, and the same provider. */
-  async function goOnFrom(copy: string, rig: Rig): Promise<OrderSagaClient> {
+  async function goOnFrom(copy: string, rig: Rig, settings?: Record<string, string>): Promise<OrderSagaClient> {
     const { address } = await startServer(copy);
     const connection = await Connection.connect({ address });
     ending.push(() => connection.close());
-    await startWorker(rig, address);
+    await startWorker(rig, address, settings);
     return new OrderSagaClient(new Client({ connection, namespace: rig.namespace }));
   }
 
@@ -152,6 +152,27 @@ describe('Temporal', () => {
     await answer(again, 'confirmPlaced', { note: 'the panel shows one' });
     await again.result();
     expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  });
+
+  it('restored to before an estimate: a yes to it is none to one by another price list', async () => {
+    const dbFile = join(folder, 'estimate.db');
+    const server = await startServer(dbFile);
+    const rig = await Rig.start({ address: server.address, worker: false, replays: () => false });
+    ending.push(() => rig.close());
+    const request = provisionRequest({ items: [{ plan_id: 17 }], approval: { aboveTotal: 1 } });
+    const saga = await rig.sagas.provision(request);
+    const copy = join(folder, 'estimate-copy.db');
+    await crashCopy(server.pid, dbFile, copy);
+    const priced = (price: number) => {
+      const file = join(folder, `prices-${price}.json`);
+      writeFileSync(file, JSON.stringify({ currency: 'USD', plans: [{ plan_id: 17, billing_cycle: 1, price }] }));
+      return { PRICE_LIST_FILE: file };
+    };
+    await startWorker(rig, server.address, priced(5));
+    const cheap = await untilWaiting(saga, 'approval');
+    const again = await (await goOnFrom(copy, rig, priced(5_000))).get(request.reference);
+    expect((await untilWaiting(again, 'approval')).question).toContain('about 5000 usd');
+    await expect(again.decide('approve', { question: cheap.id })).rejects.toThrow(/is not the one that waits now/);
   });
 });
 
