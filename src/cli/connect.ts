@@ -16,7 +16,12 @@ export async function withSagas<T>(
 ): Promise<T> {
   const { namespace, taskQueue, planTypesMore, webUiUrl } = config;
   const dataConverter = createDataConverter(config.payloadKeys);
-  const connection = Connection.lazy({ ...config.temporal.connectionOptions, connectTimeout: connectWithinMs });
+  const connection = Connection.lazy({
+    ...config.temporal.connectionOptions,
+    connectTimeout: connectWithinMs,
+    // As the worker's, which heeds no proxy of the environment.
+    channelArgs: { 'grpc.enable_http_proxy': 0 },
+  });
   try {
     await connection.ensureConnected().catch((error: unknown) => {
       const silent = 'no Temporal server answers there';

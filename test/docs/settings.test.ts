@@ -46,6 +46,10 @@ it('names what Temporal’s environment configuration knows, but for codecs and 
   expect([...ofTemporal].sort()).toEqual([...known].filter((name) => !untold.includes(name)).sort());
   const { namespace } = loadClientConnectConfig({ overrideEnvVars: { TEMPORAL_NAMESPACE: 'n' }, disableFile: true });
   expect(namespace).toBe('n');
+  // It reads this one, and does nothing.
+  const overrideEnvVars = { TEMPORAL_TLS: 'true', TEMPORAL_TLS_DISABLE_HOST_VERIFICATION: 'true' };
+  const { connectionOptions } = loadClientConnectConfig({ overrideEnvVars, disableFile: true });
+  expect(connectionOptions).toEqual({ tls: {} });
 });
 
 it('names what the sandbox asks for', () => {

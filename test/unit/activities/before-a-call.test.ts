@@ -6,9 +6,11 @@ import { documentedParts } from '../../../src/activities/quotes';
 import type { CallFailure } from '../../../src/domain/failures';
 import type { Meant } from '../../../src/journal/decide';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
+import { folderForFile } from '../../support/folder';
 import { cartItem } from '../../support/requests';
 import { journalThat, LoneActivities } from './lone-activities';
 
+const folder = folderForFile();
 let stand: LoneActivities;
 beforeAll(async () => {
   stand = await LoneActivities.start();
@@ -51,6 +53,16 @@ describe('a secret by name', () => {
       /^SecretMissing: the secret root could not be looked up: .*ENOTDIR/,
     );
     expect(stand.calls).toBe(before);
+  });
+
+  it('is what stands in its file, but for the mark and the line break that editors add; or else in its variable', async () => {
+    const { path, write } = folder;
+    write('web-root', '\ufeff a päss word \r\n');
+    const { resolve } = createSecretResolver({ folder: path, variable: (name) => `of ${name}` });
+    expect(await resolve('web-root')).toBe(' a päss word ');
+    expect(await resolve('web.root-2')).toBe('of SECRET_WEB_ROOT_2');
+    write('web-root', Buffer.from('\ufeffa word', 'utf16le'));
+    await expect(resolve('web-root')).rejects.toThrow('the secret web-root is in UTF-16');
   });
 });
 

@@ -31,6 +31,14 @@ it('names every wrong field and no value', async () => {
   expect(connections).toBe(0);
 });
 
+it('a proxy of the environment is not asked for the way to Temporal', async () => {
+  const proxy = { https_proxy: `http://${environment['TEMPORAL_ADDRESS']}`, PAYLOAD_ENCRYPTION: 'off' };
+  expect(await runCommand(['list'], { ...proxy, TEMPORAL_ADDRESS: 'temporal.invalid:7233' })).toMatchObject({
+    status: 3,
+  });
+  expect(connections).toBe(0);
+});
+
 it.each([
   [[], /Usage: order-saga/],
   [['order'], /unknown command 'order'[^]*Usage/],

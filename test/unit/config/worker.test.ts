@@ -40,6 +40,46 @@ it.each([
   });
 });
 
+it.each<[env: Environment, config: object]>([
+  [
+    { PROVIDER_AUTH_HEADER: 'x-api-key', PROVIDER_AUTH_SCHEME: ' ' },
+    { provider: { authHeader: 'x-api-key', authScheme: '' } },
+  ],
+  [{ PROVIDER_QUOTE_METHOD: 'GET' }, { provider: { quoteMethod: 'GET' } }],
+  [{ PIVOT_UNSURE_STATUSES: '403, 409' }, { provider: { pivotUnsureStatuses: [403, 409] } }],
+  [{ PLACED_IF: '/id,/status=ok' }, { provider: { placedIf: [{ pointer: '/id' }, { pointer: '/status', is: 'ok' }] } }],
+  [{ PROVIDER_CALLS_PER_SECOND: '0.5' }, { callsPerSecond: 0.5 }],
+  [{ PIVOT_RETRY_STATUSES: '408,429' }, { activities: { pivotRetryStatuses: [408, 429] } }],
+  [{ SERVER_POINTERS: '/servers/*/id' }, { activities: { serverPointers: ['/servers/*/id'] } }],
+  [
+    { SERVER_DIRECTORY_PATH: '/servers', SERVER_DIRECTORY_POINTERS: '/*/id' },
+    { activities: { directory: { path: '/servers', pointers: ['/*/id'], labelIsUnique: false } } },
+  ],
+  [{ ON_REFUSAL: 'ask' }, { activities: { onRefusal: 'ask' } }],
+  [{ APPROVAL_MAX_AGE_MS: '60000' }, { activities: { approvalMaxAgeMs: 60_000 } }],
+  [{ DUPLICATE_WITHIN_MS: '600000' }, { activities: { duplicateWithinMs: 600_000 } }],
+  [{ SPEND_LIMITS: '*=5 items/1h' }, { activities: { spendLimits: [{ account: '*', most: 5, unit: 'items' }] } }],
+  [{ REQUIRE_FIREWALLS: 'refuse' }, { activities: { requireFirewalls: 'refuse' } }],
+  [{ PLAN_TYPES_MORE: 'gpu:server' }, { activities: { planTypesMore: ['gpu:server'] }, planTypesMore: ['gpu:server'] }],
+  [{ TAKE_CLEAR_REQUESTS: 'true' }, { activities: { takesClearRequests: true } }],
+  [{ TEMPORAL_UI_URL: 'https://ui.example' }, { activities: { notifications: { webUiUrl: 'https://ui.example' } } }],
+  [{ RETRY_BUDGET: '3,10,50,60' }, { activities: { retries: { pivot: { attemptsMax: 3, totalMs: 60 } } } }],
+  [
+    { JOURNAL_FAILOVER: 'lossless', JOURNAL_WITNESS_FILE: '/w' },
+    { journal: { failover: 'lossless', witnessFile: '/w' } },
+  ],
+  [
+    { OUTAGE_HOLD_MS: '5000', OUTAGE_WINDOW_MS: '2000', OUTAGE_CALLS_MIN: '7' },
+    { outage: { holdMs: 5_000, windowMs: 2_000, callsMin: 7 } },
+  ],
+  [
+    { TEMPORAL_DEPLOYMENT_NAME: 'd', TEMPORAL_WORKER_BUILD_ID: 'b', VERSIONING_BEHAVIOR: 'AUTO_UPGRADE' },
+    { version: { deploymentName: 'd', buildId: 'b', behavior: 'AUTO_UPGRADE' } },
+  ],
+])('%j comes to what heeds it', (env, config) => {
+  expect(readWorkerConfig({ ...enough, ...env })).toMatchObject(config);
+});
+
 /** A wrong value of every setting of the worker that can be wrong by itself. */
 const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PAYLOAD_KEYS', 'k1:c2hvcnQ=', /key k1 is 5 bytes long; it must be 32/],
@@ -232,8 +272,10 @@ describe.each([
   });
 
   it('may not go by a profile either', () => {
-    const file = fileOf('temporal.toml', '[profile.default]\naddress = "temporal.example:7233"\n');
-    expect(problems({ TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: file }, read)).toEqual(refused);
+    const profiles = '[profile.default]\naddress = "temporal.example:7233"\n[profile.here]\naddress = "localhost:1"\n';
+    const byProfile = { TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: fileOf('temporal.toml', profiles) };
+    expect(problems(byProfile, read)).toEqual(refused);
+    expect(problems({ ...byProfile, TEMPORAL_PROFILE: 'here' }, read)).toEqual([]);
   });
 });
 

@@ -2,7 +2,9 @@
 import dns from 'node:dns';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { Webhook } from 'standardwebhooks';
 import { Sender } from '../../../src/notifications/sender';
+import { closeAll, serve } from '../../support/stand-in';
 
 const secret = `whsec_${Buffer.from('a secret').toString('base64')}`;
 const { Resolver } = dns;
@@ -17,6 +19,7 @@ beforeAll(async () => {
   });
 });
 afterAll(() => silent.close());
+afterEach(closeAll);
 
 it('a receiver whose name nobody answers for takes no thread', async () => {
   const lookedUp = jest.spyOn(dns, 'lookup');
@@ -28,10 +31,29 @@ it('a receiver whose name nobody answers for takes no thread', async () => {
   await sender.close();
 });
 
-it('a receiver with an inner address is told nothing', async () => {
+it.each(['127.0.0.1', '[::1]', '0x7f.1', 'localhost'])('a receiver at %s, inside, is told nothing', async (host) => {
+  // Somebody answers for this name; the system says where it leads.
+  const asked = jest.spyOn(Resolver.prototype, 'resolve4');
+  asked.mockImplementation(((_host: string, done: (silence: null) => void) => done(null)) as never);
+  const { url, seen } = await serve({});
   const sender = new Sender({ allowed: [], timeoutMs: 5_000 });
-  expect(await sender.send({ url: 'http://127.0.0.1:9/', id: 'one', body: '{}', secret })).toBe(
+  const { port } = new URL(url);
+  expect(await sender.send({ url: `http://${host}:${port}/`, id: 'one', body: '{}', secret })).toBe(
     'its receiver has an inner address, which NOTIFICATION_ALLOW does not name',
   );
+  expect(seen).toEqual([]);
+  asked.mockRestore();
+  await sender.close();
+});
+
+it('a message is signed with each of several secrets', async () => {
+  const { url, seen } = await serve({});
+  const sender = new Sender({ allowed: ['127.0.0.1'], timeoutMs: 5_000 });
+  const other = `whsec_${Buffer.from('another one').toString('base64')}`;
+  expect(await sender.send({ url, id: 'one', body: '{}', secret: `${secret}\n${other}` })).toBeUndefined();
+  for (const known of [secret, other]) new Webhook(known).verify('{}', seen[0]?.headers as Record<string, string>);
+  expect(() =>
+    new Webhook(`whsec_${'A'.repeat(16)}`).verify('{}', seen[0]?.headers as Record<string, string>),
+  ).toThrow();
   await sender.close();
 });

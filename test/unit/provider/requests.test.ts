@@ -1,5 +1,6 @@
 import { closeAll, createClient, added, quote, serve, failureOf } from '../../support/stand-in';
 import type { ProviderClient } from '../../../src/provider/client';
+import { credentialsOf } from '../../../src/provider/options';
 
 afterEach(closeAll);
 
@@ -102,6 +103,17 @@ test('a quote of a change may be asked for by GET', async () => {
   expect(server.seen).toMatchObject([
     { method: 'GET', path: '/order/changeorder/total', body: JSON.stringify(change) },
   ]);
+});
+
+test.each([
+  ['Token', 'Token t0ken'],
+  ['', 't0ken'],
+])('the token goes in the header that is wanted, behind the word %j', async (authScheme, sent) => {
+  const server = await serve({ body: '[]' });
+  const credentials = credentialsOf(() => 't0ken');
+  await createClient(server.url, { credentials, authHeader: 'X-Api-Key', authScheme }).listFirewalls(55);
+  expect(server.seen[0]?.headers).toMatchObject({ 'x-api-key': sent });
+  expect(server.seen[0]?.headers).not.toHaveProperty('authorization');
 });
 
 const idTakers: [string, (client: ProviderClient, id: number) => Promise<unknown>][] = [
