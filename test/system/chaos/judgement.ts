@@ -2,14 +2,16 @@
  * What a story has come to: asked of the provider's ledger and of the journal, and of the sagas only where they must own
  * up. Each sentence is something that must not be; none is good.
  */
-import type { LedgerSnapshot, OrderPlaced } from '../../../sandbox/ledger';
-import { firewallsOf, openCartItems, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LedgerSnapshot } from '../../../sandbox/ledger';
+import { openCartItems } from '../../../sandbox/sentences';
+import type { SagaHandle } from '../../../src/client/handle';
 import type { SetFirewallsRequest } from '../../../src/domain/requests';
+import type { Report } from '../../../src/domain/results';
 import { brokenByAll, brokenPromises, hiddenByWords, placementsOf, type Asked } from '../../support/promises';
 import { differences, type Row } from '../../support/rows-and-ledger';
-import { leftoversOf, type Ended } from '../../support/sagas';
+import { leftoversOf, outcomeOf, reportOf, type Ended } from '../../support/sagas';
 import type { PlannedSaga } from './storm/plan';
-import { isUntouched, toldByBoth } from './told-by-both';
 
 export interface Lived {
   /** What ended last: after a termination, the clean-up. */
@@ -32,6 +34,12 @@ export interface Lived {
   surprises?: string[];
 }
 
+/** Those that have ended say so at once; of one that is open nothing is heard. */
+export async function endOf(saga: SagaHandle): Promise<Pick<Lived, 'ended'>> {
+  const ended = await Promise.race([outcomeOf(saga).catch(() => undefined), pause(5_000, undefined)]);
+  return ended === undefined ? {} : { ended };
+}
+
 /** @param rows all of the journal's; undefined where it has lost some, so that it cannot tell of all */
 export function judge<L extends Lived>(ledger: LedgerSnapshot, sagas: readonly L[], rows: readonly Row[] | undefined) {
   const named = firewallsNamed(sagas);
@@ -46,11 +54,14 @@ export function judge<L extends Lived>(ledger: LedgerSnapshot, sagas: readonly L
   };
 }
 
-/**
- * Where nobody asks for any to be reversed, but by a deadline or an expiry: each has ended, and what it was to buy is
- * there.
- */
-export function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
+/** All that is wrong where nobody asks for any saga to be reversed, but by a deadline or an expiry. */
+export function violationsOf(ledger: LedgerSnapshot, sagas: readonly Lived[], rows: readonly Row[] | undefined) {
+  const { doubled, broken, differing } = judge(ledger, sagas, rows);
+  return [...doubled, ...lost(ledger, sagas), ...broken, ...differing];
+}
+
+/** Each has ended, and what it was to buy is there. */
+function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
   return sagas.flatMap(({ role, asked, ended, mayEndEarly }) => {
     const name = `${asked.workflow} ${asked.request.reference}${role === undefined ? '' : ` (${role})`}`;
     if (ended === undefined) return [`${name} has not ended`];
@@ -71,27 +82,6 @@ export function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] 
   });
 }
 
-/** Servers that were ordered with firewalls, and lack one. */
-export function unprotected(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
-  return sagas.flatMap(({ asked }) => {
-    if (asked.workflow !== 'provisionServers') return [];
-    const { firewalls: wanted = [], reference } = asked.request;
-    return ordersWithLabel(ledger, reference)
-      .flatMap(({ vmObjectIds }: OrderPlaced) => vmObjectIds)
-      .filter((id) => wanted.some((firewall) => !firewallsOf(ledger, id).includes(firewall)))
-      .map((id) => `server ${id} of ${reference} lacks a firewall`);
-  });
-}
-
-/** Items that nobody tells of. @param told by these; without any, each item must be gone */
-export function inTheCart(ledger: LedgerSnapshot, told: readonly Lived[] = []): string[] {
-  const leftovers = told.flatMap(({ ended }) => leftoversOf(ended));
-  const listed = leftovers.flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : []));
-  const doubtful = leftovers.filter(({ kind }) => kind === 'cart-item-unknown').length;
-  const of = `${openCartItems(ledger).length} are there, and ${listed.length + doubtful} are told of`;
-  return silentLeftovers(ledger, listed, doubtful).map(({ cartItemId }) => `cart item ${cartItemId} is left: ${of}`);
-}
-
 /** Of cart items that it may have added, and whose ids nobody knows: a person looks for so many in the panel. */
 export function doubtfulAddsOf({ ended }: Lived): number {
   return leftoversOf(ended).filter(({ kind }) => kind === 'cart-item-unknown').length;
@@ -104,12 +94,10 @@ function firewallsNamed(sagas: readonly Lived[]): FirewallsNamed {
   const named: FirewallsNamed = new Map();
   for (const lived of sagas) {
     const { asked, planned } = lived;
-    const other = typeof planned?.duplicate === 'object' ? planned.duplicate.other : {};
-    for (const request of [(planned?.asked ?? asked).request, other]) {
-      const { vmObjectId, assign = [], unassign = [] } = request as Partial<SetFirewallsRequest>;
-      if (vmObjectId === undefined) continue;
-      named.set(vmObjectId, [...(named.get(vmObjectId) ?? []), { lived, firewalls: [...assign, ...unassign] }]);
-    }
+    const { request } = planned?.asked ?? asked;
+    const { vmObjectId, assign = [], unassign = [] } = request as Partial<SetFirewallsRequest>;
+    if (vmObjectId === undefined) continue;
+    named.set(vmObjectId, [...(named.get(vmObjectId) ?? []), { lived, firewalls: [...assign, ...unassign] }]);
   }
   return named;
 }
@@ -146,4 +134,31 @@ function endings({ asked, before }: Lived, ended: Ended): Ended[] {
 function isOfForgottenRun(sentence: string, { asked, forgotten, startedAnew = 0 }: Lived): boolean {
   if (asked.workflow !== 'setFirewalls' || (forgotten !== true && startedAnew === 0)) return false;
   return sentence.endsWith('neither undone nor told');
+}
+
+/**
+ * The outcome of a run stands, also when somebody made another one after it: what either says is told. No word says it
+ * all: `partly`.
+ */
+export function toldByBoth(before: Ended, last: Ended): Ended {
+  if (isUntouched(last)) return before;
+  const leftovers = [...leftoversOf(before), ...leftoversOf(last)];
+  const result = last.result ?? before.result;
+  if (result !== undefined) return { result: { ...result, outcome: 'partly', leftovers } };
+  const together = (report: Report): Report => {
+    const steps = doneInEither(report, reportOf(before));
+    return { ...report, outcome: 'partly', leftovers, steps };
+  };
+  if (last.failure) return { failure: { ...last.failure, report: together(last.failure.report) } };
+  return last.cancelled ? { cancelled: together(last.cancelled) } : last;
+}
+
+/** It says nothing of what other runs did. */
+function isUntouched(ended: Ended): boolean {
+  return reportOf(ended)?.outcome === 'untouched';
+}
+
+function doneInEither({ steps }: Report, before: Report | undefined): Report['steps'] {
+  const done = new Map(before?.steps.filter(({ status }) => status === 'done').map((step) => [step.id, step]));
+  return steps.map((step) => done.get(step.id) ?? step);
 }

@@ -1,172 +1,158 @@
 /**
- * Three stories of what never may break, with one judge: the provider's ledger.
- *
- *   npm run chaos -- --sagas 2000 --seed 7    a mix of all sagas under load, while provider calls fail in every way there
- *                                             is, workers are killed and replaced, the Temporal server and PostgreSQL are
- *                                             killed and come back, and people decide, cancel, reset, terminate and start
- *                                             again at random
- *     --sagas N     how many                                              (150)
- *     --seed TEXT   repeats the plan of an earlier run                    (a new one)
- *     --at-once N   sagas in flight at most                               (60)
- *     --workers N   worker processes                                      (2)
- *     --least N     times that each kind of fault must have struck        (2)
- *     --patience N  seconds without any saga's end until the rest counts as forgotten (120)
- *     --lie NAME    what sagas stand on says what is not so: disk, clock, line or engine (storm/lies.ts)
- *     --json FILE   the figures, and all that is known of sagas that broke a promise
- *
- *   npm run drill -- --sagas 1000             a bad night of the provider: sagas come at a steady rate; in the middle it
- *                                             takes orders without an answer, then answers nothing, and a worker holds
- *                                             new sagas; it comes back. One person sends one job for what is stuck, one
- *                                             evidence file for what is in doubt, and has the rest reconciled, all with
- *                                             the command line. docs/operating.md tells what that person does
- *     --sagas N     how many                                              (1000)
- *     --rate N      how many come in one second                           (2)
- *     --limit N     calls per second that are allowed, for all workers    (20)
- *     --workers N   worker processes                                      (2)
- *     --patience N  seconds until what does not come about is given up    (600)
- *     --json FILE   the figures
- *
- *   npm run disasters -- restore-together …   these, or all; --list prints their names. Sagas are in the middle of their
- *                                             work; then databases are lost and restored, a cluster fails over, all
- *                                             workers are gone, a disk is full, a certificate expires. One person does
- *                                             what docs/disasters.md says
- *     --patience N  seconds until sagas that do not end are given up      (300)
- *     --json FILE   what was seen, said and typed
+ * Three stories of what never may break, with one judge: the provider's ledger. `npm run chaos -- --help` and the like
+ * tell of their options.
  *
  * Status 0: every promise was kept, and what was to strike did. 1: not so. 2: wrong arguments.
  */
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { NoTemporalError } from '../../../scripts/temporal-cli';
 import { buildPrograms } from '../../support/programs';
 import { Closers } from './closers';
-import { disasters } from './disasters/disasters';
-import { printed as printedDisaster, rehearse, type Rehearsed } from './disasters/rehearsal';
-import { NightRun } from './night/night';
+import { certificates } from './disasters/certificate';
+import { failover } from './disasters/failover';
+import { fullDisks } from './disasters/full-disk';
+import { noWorkers } from './disasters/no-workers';
+import { rehearse, type Rehearsed } from './disasters/rehearsal';
+import { restores } from './disasters/restore';
+import type { Disaster } from './disasters/scene';
+import { liveThroughNight } from './night';
 import { printed, tooSeldom, type Told } from './report';
-import { lies } from './storm/lies';
+import { lies, type Lie } from './storm/lies';
 import { planOf } from './storm/plan';
 import { ChaosRun } from './storm/run';
 
-/** Where the command line is not as the comment above has it. */
-class WrongArguments extends Error {}
-
+/** docs/disasters.md has a row for each. */
+const disasters: readonly Disaster[] = [...restores, failover, noWorkers, ...fullDisks, ...certificates];
 const closers = new Closers();
 
-async function chaos(): Promise<boolean> {
-  const { values } = read({
-    ...texts('seed', 'lie', 'json'),
-    ...texts('sagas', 'at-once', 'workers', 'least', 'patience'),
+/** @throws where it is no whole number or too small */
+const whole =
+  (least = 1) =>
+  (text: string) => {
+    const value = Number(text);
+    if (Number.isSafeInteger(value) && value >= least) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} on.`);
+  };
+
+const program = new Command('npm run').exitOverride();
+/** Of the story that was told. */
+let isGood = true;
+
+program
+  .command('chaos')
+  .description(
+    'a mix of all sagas under load, while provider calls fail in every way there is, workers are killed and replaced, ' +
+      'the Temporal server and PostgreSQL are killed and come back, and people decide, cancel, reset, terminate and ' +
+      'start again at random',
+  )
+  .option('--sagas <N>', 'how many', whole(), 150)
+  .option('--seed <TEXT>', 'repeats the plan of an earlier run', String(randomInt(1_000_000)))
+  .option('--at-once <N>', 'sagas in flight at most', whole(), 60)
+  .option('--least <N>', 'times that each kind of fault must have struck', whole(0), 2)
+  .option('--patience <N>', 'seconds without any saga’s end until the rest counts as forgotten', whole(), 120)
+  .addOption(new Option('--lie <NAME>', 'what sagas stand on says what is not so (storm/lies.ts)').choices(lies))
+  .option('--json <FILE>', 'the figures, and all that is known of sagas that broke a promise')
+  .action(async ({ sagas, seed, atOnce, least, patience, lie, json }: ChaosArguments) => {
+    const repeat = `npm run chaos -- --sagas ${sagas} --seed ${seed}${lie === undefined ? '' : ` --lie ${lie}`}`;
+    console.log(`chaos: ${repeat}`);
+    const run = new ChaosRun(planOf(seed, sagas), { lie, atOnce, patienceMs: patience * 1_000 }, closers);
+    const { suspects, ...told } = await run.result();
+    await keep(json, { ...verdict(told, least), seed, sagas, repeat, suspects });
+    console.log(`${told.violations.length} violations. The same plan again: ${repeat}`);
   });
-  const { seed = String(randomInt(1_000_000)), json } = values;
-  const lie = lies.find((one) => one === values.lie);
-  if (values.lie !== undefined && lie === undefined) throw new WrongArguments(`--lie is one of ${lies.join(', ')}`);
-  const sagas = whole(values, 'sagas', 150);
-  const least = whole(values, 'least', 2, 0);
-  const options = {
-    lie,
-    atOnce: whole(values, 'at-once', 60),
-    workers: whole(values, 'workers', 2),
-    patienceMs: whole(values, 'patience', 120) * 1_000,
-  };
-  const repeat = `npm run chaos -- --sagas ${sagas} --seed ${seed}${lie === undefined ? '' : ` --lie ${lie}`}`;
-  console.log(`chaos: ${repeat}`);
-  const { suspects, ...told } = await new ChaosRun(planOf(seed, sagas), options, closers).result();
-  const good = await conclude(told, least, json, { seed, sagas, repeat, suspects });
-  console.log(`${told.violations.length} violations. The same plan again: ${repeat}`);
-  return good;
+
+interface ChaosArguments {
+  sagas: number;
+  seed: string;
+  atOnce: number;
+  least: number;
+  patience: number;
+  lie?: Lie;
+  json?: string;
 }
 
-async function drill(): Promise<boolean> {
-  const { values } = read(texts('sagas', 'rate', 'limit', 'workers', 'patience', 'json'));
-  const options = {
-    // Fewer cannot show all that has to be seen.
-    sagas: whole(values, 'sagas', 1_000, 40),
-    perSecond: whole(values, 'rate', 2),
-    callsPerSecond: whole(values, 'limit', 20),
-    workers: whole(values, 'workers', 2),
-    patienceMs: whole(values, 'patience', 600) * 1_000,
-  };
-  const { sagas, perSecond } = options;
-  console.log(
-    `drill: ${sagas} sagas, ${perSecond} a second: the provider goes down in the middle; this waits until it is back and all have ended`,
-  );
-  const told = await new NightRun(options, closers).result();
-  const good = await conclude(told, 1, values.json, { sagas });
-  console.log(good ? 'the night went well' : `the night went wrong: ${told.violations.length} violations`);
-  return good;
-}
+program
+  .command('drill')
+  .description(
+    'a bad night of the provider: sagas come at a steady rate; in the middle it takes orders without an answer, then ' +
+      'answers nothing, and a worker holds new sagas; it comes back. One person sends one job for what is stuck, one ' +
+      'evidence file for what is in doubt, and has the rest reconciled, all with the command line. docs/operating.md ' +
+      'tells what that person does',
+  )
+  // Fewer cannot show all that has to be seen.
+  .option('--sagas <N>', 'how many', whole(40), 1_000)
+  .option('--rate <N>', 'how many come in one second', whole(), 2)
+  .option('--patience <N>', 'seconds until what does not come about is given up', whole(), 600)
+  .option('--json <FILE>', 'the figures')
+  .action(async ({ sagas, rate, patience, json }: { sagas: number; rate: number; patience: number; json?: string }) => {
+    const told = await liveThroughNight({ sagas, perSecond: rate, patienceMs: patience * 1_000 }, closers);
+    await keep(json, { ...verdict(told, 1), sagas });
+    console.log(`the night went ${isGood ? 'well' : 'wrong'}`);
+  });
 
-/** @returns whether all is well */
-async function conclude(told: Told, least: number, json: string | undefined, more: object): Promise<boolean> {
+program
+  .command('disasters')
+  .description(
+    `sagas are in the middle of their work; then databases are lost and restored, a cluster fails over, all workers ` +
+      `are gone, a disk is full, a certificate expires. One person does what docs/disasters.md says\n\n${disasters
+        .map(({ name, title }) => `${name.padEnd(22)} ${title}`)
+        .join('\n')}`,
+  )
+  .argument('[names...]', 'these, or all')
+  .option('--patience <N>', 'seconds until sagas that do not end are given up', whole(), 300)
+  .option('--json <FILE>', 'what was seen, said and typed')
+  .action(async (names: string[], { patience, json }: { patience: number; json?: string }) => {
+    const unknown = names.find((name) => !disasters.some((one) => one.name === name));
+    if (unknown !== undefined) program.error(`there is no disaster ${unknown}`);
+    await rehearseAll(
+      disasters.filter(({ name }) => names.length === 0 || names.includes(name)),
+      patience * 1_000,
+      json,
+    );
+  });
+
+/** Prints it. */
+function verdict<T extends Told>(told: T, least: number) {
   const seldom = tooSeldom(told.sections, least);
   console.log(`\n${printed(told.sections)}\n`);
   for (const sentence of told.violations) console.log(`VIOLATION  ${sentence}`);
   for (const sentence of seldom) console.log(`TOO SELDOM  ${sentence}`);
   const good = told.violations.length === 0 && seldom.length === 0;
-  if (json) await writeFile(json, JSON.stringify({ good, ...told, seldom, ...more }, null, 2));
-  return good;
+  isGood &&= good;
+  return { good, ...told, seldom };
 }
 
-async function rehearseDisasters(): Promise<boolean> {
-  const { values, positionals } = read({ list: { type: 'boolean' }, ...texts('patience', 'json') }, true);
-  const patienceMs = whole(values, 'patience', 300) * 1_000;
-  const named = positionals.map((name) => {
-    const found = disasters.find((one) => one.name === name);
-    if (found) return found;
-    throw new WrongArguments(`there is no disaster ${name}: ${disasters.map((one) => one.name).join(', ')}`);
-  });
-  if (values.list) {
-    for (const { name, title } of disasters) console.log(`${name.padEnd(22)} ${title}`);
-    return true;
-  }
-  const rehearsed: Rehearsed[] = [];
+async function keep(file: string | undefined, judged: object): Promise<void> {
+  if (file !== undefined) await writeFile(file, JSON.stringify(judged, null, 2));
+}
+
+async function rehearseAll(chosen: readonly Disaster[], patienceMs: number, json: string | undefined): Promise<void> {
+  const rehearsed: (Rehearsed & { name: string; good: boolean })[] = [];
   const compiled = await buildPrograms();
-  for (const disaster of named.length > 0 ? named : disasters) {
+  for (const disaster of chosen) {
+    const { name, title } = disaster;
     const lacking = disaster.lacks?.();
     // What this machine lacks CI has, so there it fails.
     if (lacking !== undefined && !process.env['CI']) {
-      console.log(`\nleft out  ${disaster.name}: ${lacking}`);
+      console.log(`\nleft out  ${name}: ${lacking}`);
       continue;
     }
-    process.stderr.write(`${disaster.name}: ${disaster.title}\n`);
+    console.log(`\n${name}: ${title}`);
     const own = new Closers();
     closers.add(() => own.close());
-    const result = await rehearse(disaster, { compiled, patienceMs, closers: own });
+    const told = await rehearse(disaster, { compiled, patienceMs, closers: own }).catch((error: unknown): Rehearsed => {
+      const violations = [`it could not be rehearsed: ${String(error)}`];
+      return { sections: [], violations, commands: [], sweep: undefined };
+    });
     await own.close();
-    rehearsed.push(result);
-    console.log(`\n${printedDisaster(result)}`);
+    rehearsed.push({ name, ...verdict(told, 1) });
   }
-  const passed = rehearsed.filter((one) => one.passed).length;
-  const failed = rehearsed.length - passed;
-  if (values.json) await writeFile(values.json, JSON.stringify({ passed, failed, rehearsed }, null, 2));
-  console.log(`\n${passed} passed, ${failed} failed`);
-  return failed === 0;
-}
-
-const texts = <Name extends string>(...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, { type: 'string' }])) as Record<Name, { type: 'string' }>;
-
-/** @throws WrongArguments */
-function read<const O extends ParseArgsConfig['options']>(options: O, allowPositionals = false) {
-  try {
-    return parseArgs({ args: process.argv.slice(3), options, allowPositionals });
-  } catch (error) {
-    throw new WrongArguments((error as Error).message);
-  }
-}
-
-/** @throws WrongArguments where it is no whole number or too small */
-function whole<Name extends string>(
-  values: Partial<Record<Name, string>>,
-  name: Name,
-  usual: number,
-  least = 1,
-): number {
-  const value = Number(values[name] ?? usual);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new WrongArguments(`--${name} must be a whole number from ${least} on`);
+  const failed = rehearsed.filter(({ good }) => !good).map(({ name }) => name);
+  const passed = rehearsed.length - failed.length;
+  await keep(json, { passed, failed: failed.length, rehearsed });
+  console.log(`\n${passed} passed, ${failed.length} failed ${failed.join(', ')}`);
 }
 
 /** Whatever ends the program, a mistake of ours too, leaves nothing running. */
@@ -177,12 +163,14 @@ async function main(): Promise<number> {
     console.error(error);
     void closers.close().finally(() => process.exit(1));
   });
-  const stories = { chaos, drill, disasters: rehearseDisasters };
   try {
-    return (await stories[process.argv[2] as keyof typeof stories]()) ? 0 : 1;
+    await program.parseAsync();
+    return isGood ? 0 : 1;
   } catch (error) {
-    console.error(error instanceof NoTemporalError || error instanceof WrongArguments ? error.message : error);
-    return error instanceof WrongArguments ? 2 : 1;
+    // It has said so itself; help was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    console.error(error instanceof NoTemporalError ? error.message : error);
+    return 1;
   } finally {
     await closers.close();
   }

@@ -1,11 +1,5 @@
 /** What a story shows at its end. */
 
-/** A part of it, until the next one begins. */
-export interface Phase {
-  name: string;
-  beginMs: number;
-}
-
 export interface Figure {
   of: string;
   count: number;
@@ -13,6 +7,9 @@ export interface Figure {
   /** A run in which it happened too seldom proves nothing. */
   required?: boolean;
 }
+
+/** A run in which it did not happen proves nothing. */
+export const needed = (of: string, count: number): Figure => ({ of, count, required: true });
 
 export interface Section {
   title: string;
@@ -25,21 +22,29 @@ export interface Told {
   violations: string[];
 }
 
+/** The parts of a story, each until the next one begins. */
+export class Phases {
+  private readonly begun: { name: string; beginMs: number }[] = [];
+
+  begin(name: string): void {
+    this.begun.push({ name, beginMs: Date.now() });
+    process.stderr.write(`  ${name}\n`);
+  }
+
+  section(): Section {
+    const figures = this.begun.map(({ name, beginMs }, nth) => {
+      const endMs = this.begun[nth + 1]?.beginMs ?? Date.now();
+      return { of: name, count: seconds(endMs - beginMs) };
+    });
+    return { title: 'Its parts, in seconds', figures };
+  }
+}
+
 export function printed(sections: readonly Section[]): string {
-  const rows = sections.flatMap(({ figures }) => figures);
-  const width = Math.max(...rows.map(({ of }) => of.length));
-  const digits = Math.max(...rows.map(({ count }) => String(count).length));
-  return sections
-    .map(({ title, figures }) =>
-      [
-        title,
-        ...figures.map(
-          ({ of, count, detail }) =>
-            `  ${of.padEnd(width)}  ${String(count).padStart(digits)}${detail === undefined ? '' : `  ${detail}`}`,
-        ),
-      ].join('\n'),
-    )
-    .join('\n\n');
+  const digits = Math.max(...sections.flatMap(({ figures }) => figures.map(({ count }) => String(count).length)));
+  const row = ({ of, count, detail }: Figure) =>
+    `  ${String(count).padStart(digits)}  ${of}${detail === undefined ? '' : `: ${detail}`}`;
+  return sections.map(({ title, figures }) => [title, ...figures.map(row)].join('\n')).join('\n\n');
 }
 
 /** What happened less often than it must for the run to prove anything, in sentences. */

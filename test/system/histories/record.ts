@@ -13,7 +13,7 @@ import { version } from '../../../package.json';
 import setUp from '../../support/global-setup';
 import tearDown from '../../support/global-teardown';
 import { Rig } from '../../support/rig';
-import { stories, storiesOfOthers } from './stories';
+import { stories } from './stories';
 
 async function main(): Promise<void> {
   const folder = join(__dirname, version);
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   try {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    for (const [name, story] of Object.entries({ ...stories, ...storiesOfOthers })) {
+    for (const [name, story] of Object.entries(stories)) {
       const { workflowId, runId } = await story(rig);
       const history = await rig.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
       writeFileSync(join(folder, `${name}.json`), `${anonymous(historyToJSON(history))}\n`);

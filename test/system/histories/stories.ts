@@ -15,11 +15,8 @@ import { resetToBeginning, startRaw } from '../../support/web-ui';
 import { until, type Rig } from '../../support/rig';
 import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
 
-/** @returns the saga whose history is kept, ended or waiting */
-export type Story = (rig: Rig) => Promise<SagaHandle>;
-
-/** @returns the run whose history is kept; without a run id, the newest one of this workflow id */
-type StoryOfAnother = (rig: Rig) => Promise<{ workflowId: string; runId?: string }>;
+/** @returns the run whose history is kept, ended or waiting; without a run id, the newest one of this workflow id */
+export type Story = (rig: Rig) => Promise<{ workflowId: string; runId?: string }>;
 
 const op = { by: 'op' };
 const seen = { by: 'op', note: 'as the control panel shows' };
@@ -199,10 +196,7 @@ export const stories: Record<string, Story> = {
     return ended(await rig.sagas.clean(saga.reference));
   },
   'provision, held and released': heldAndReleased,
-};
-
-/** What is no saga. */
-export const storiesOfOthers: Record<string, StoryOfAnother> = {
+  // What is no saga.
   'hold, cancelled': async (rig) => {
     await rig.sagas.hold(seen);
     const hold = rig.temporal.workflow.getHandle('hold');

@@ -8,7 +8,7 @@ import type { Closers } from '../closers';
 import type { Cast } from './cast';
 import type { Ground, GroundOptions } from './ground';
 import type { Person } from '../person';
-import type { Phase } from '../report';
+import { Phases } from '../report';
 
 /** One sentence that a saga said, and how many said it. */
 export interface Said {
@@ -40,7 +40,7 @@ export interface Expected {
 
 export class Scene {
   readonly said: Said[] = [];
-  readonly phases: Phase[] = [];
+  readonly phases = new Phases();
   readonly person: Person;
   /** A command that is not ours. */
   readonly note: (command: string) => void;
@@ -58,8 +58,7 @@ export class Scene {
 
   /** Begins a part of the rehearsal. */
   phase(name: string): void {
-    this.phases.push({ name, beginMs: Date.now() });
-    process.stderr.write(`  ${name}\n`);
+    this.phases.begin(name);
   }
 
   /** Hears what each saga says now; each question is heard once. */

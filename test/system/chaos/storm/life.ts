@@ -21,8 +21,7 @@ import { outcomeOf, persistently, type Ended } from '../../../support/sagas';
 import { anyUnderWay } from '../../../support/saga-calls';
 import { resetTo, workflowTasksOf } from '../../../support/web-ui';
 import type { Crew } from '../crew';
-import type { Lived as Judged } from '../judgement';
-import { toldByBoth } from '../told-by-both';
+import { toldByBoth, type Lived as Judged } from '../judgement';
 import type { World } from '../world';
 import type { Meddling, PlannedSaga } from './plan';
 
@@ -41,9 +40,8 @@ export interface Lived extends Judged {
   ended: Ended;
   startedAnew: number;
   surprises: string[];
-  duplicate?: 'found' | 'refused';
-  /** Temporal had forgotten it before it did anything, and another request took its reference. */
-  usurped?: true;
+  /** Sent a second time, it was found. */
+  foundTwice?: true;
 }
 
 export async function live(world: Storm, planned: PlannedSaga): Promise<Lived> {
@@ -56,8 +54,7 @@ export async function live(world: Storm, planned: PlannedSaga): Promise<Lived> {
   try {
     const before = world.losses();
     const saga = await send(world, asked.workflow, asked.request);
-    await startTwice(world, lived, { runId: saga.runId, before });
-    if (lived.usurped) return lived;
+    if (planned.twice) await sendAgain(world, lived, saga.runId, before);
     const endOf = () => endOfSaga(world, lived);
     if (meddling && 'afterCalls' in meddling) {
       const called = world.sandbox.whenCalled({ match: planned.calls, times: meddling.afterCalls });
@@ -81,7 +78,6 @@ export async function live(world: Storm, planned: PlannedSaga): Promise<Lived> {
  */
 export async function liveOn(world: Storm, lived: Lived): Promise<Lived> {
   const { planned, asked } = lived;
-  if (lived.usurped) return lived;
   const next: Lived = { ...lived, asked: planned.asked, forgotten: true };
   // What a clean-up told is no outcome of the saga that it cleaned up after.
   if (asked.workflow === 'cleanCart') delete next.before;
@@ -134,37 +130,12 @@ async function send({ sagas }: Storm, workflow: Asked['workflow'], request: obje
   }
 }
 
-async function startTwice(
-  world: Storm,
-  lived: Lived,
-  { runId, before }: { runId: string; before: number },
-): Promise<void> {
-  const { losses, temporal } = world;
-  const { asked, duplicate } = lived.planned;
-  if (duplicate === undefined) return;
-  if (duplicate === 'same') {
-    const again = await send(world, asked.workflow, asked.request);
-    if (losses() > before) return;
-    if (again.existing && again.runId === runId) lived.duplicate = 'found';
-    else lived.surprises.push('started again with the same request, it ran a second time');
-    return;
-  }
-  try {
-    const { workflowId } = await send(world, asked.workflow, duplicate.other);
-    if (losses() > before) {
-      // Nobody is to speak of it: whoever looks into the panel looks for what the first request asked for.
-      await persistently(() =>
-        withTemporalErrors(temporal, () => temporal.workflow.getHandle(workflowId).terminate(terminationReason)),
-      );
-      lived.asked = { workflow: 'cleanCart', request: { reference: asked.request.reference } };
-      lived.usurped = true;
-      return;
-    }
-    lived.surprises.push('another request was taken under the same reference');
-  } catch (error) {
-    if (!(error instanceof ReferenceTakenError)) throw error;
-    lived.duplicate = 'refused';
-  }
+async function sendAgain(world: Storm, lived: Lived, runId: string, lossesBefore: number): Promise<void> {
+  const { asked } = lived.planned;
+  const again = await send(world, asked.workflow, asked.request);
+  if (world.losses() > lossesBefore) return;
+  if (again.existing && again.runId === runId) lived.foundTwice = true;
+  else lived.surprises.push(`sent again, it was another run: ${again.runId}, not ${runId}`);
 }
 
 /** Where Temporal knows nothing of it, it is started again, as a backend does that has no answer. */

@@ -10,9 +10,9 @@ import { faultKinds, type FaultKind } from '../../../../sandbox/fault-kinds';
 import type { ServerSeed } from '../../../../sandbox/servers';
 import type { SettingsPatch } from '../../../../sandbox/settings';
 import { serversOrdered } from '../../../../src/domain/plan-types';
-import type { ApprovalRule, ChangeOrderRequest, SetFirewallsRequest } from '../../../../src/domain/requests';
+import type { SetFirewallsRequest } from '../../../../src/domain/requests';
+import { asks, firewallsBefore } from '../../../support/asks';
 import type { Asked } from '../../../support/promises';
-import { cartItem, planIdOf } from '../../../support/requests';
 import { callsOf, pivotOf } from '../../../support/saga-calls';
 
 export interface ChaosPlan {
@@ -44,7 +44,8 @@ export interface PlannedSaga {
   deadlineMs?: number;
   fault?: Spoilt;
   death?: WorkerDeath;
-  duplicate?: Duplicate;
+  /** Sent a second time: the run is found. */
+  twice?: true;
   meddling?: Meddling;
 }
 
@@ -67,9 +68,6 @@ export interface WorkerDeath {
   signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
 }
 
-/** Started a second time: with the same request, which finds the run, or with this one, which is refused. */
-export type Duplicate = 'same' | { other: object };
-
 /**
  * What somebody in front of the Web UI does to the saga while it runs (once it has made so many calls) or after its
  * end. A run that is deleted is forgotten: the same request is started again. `at` is which of its finished workflow
@@ -87,12 +85,11 @@ export const spoilingKinds = faultKinds.filter((kind): kind is SpoilingKind => k
 const lies: readonly SpoilingKind[] = ['refuse-after', 'says-no-after'];
 
 type Chance = () => number;
-type ResourceName = ChangeOrderRequest['resources'][number]['resource_name'];
 
 export function planOf(seed: string, sagas: number): ChaosPlan {
   const draw = drawing(chanceOf(`${seed}/${sagas}`));
   const deaths = deathsAmong(sagas);
-  const planned = Array.from({ length: sagas }, (_, index) => draw.saga(index + 1, deaths.get(index)));
+  const planned = Array.from({ length: sagas }, (_, index) => draw.saga(deaths.get(index)));
   return {
     seed,
     sagas: planned,
@@ -164,7 +161,7 @@ function drawing(chance: Chance) {
     ...(['start-again', 'start-again'] as const),
     ...Array<undefined>(6).fill(undefined),
   ]);
-  const duplicate = deck(chance, ['same', 'other', ...Array<undefined>(6).fill(undefined)] as const);
+  const isSentTwice = deck(chance, [true, ...Array<false>(6).fill(false)]);
   const deadline = deck(chance, [300, 3_000, ...Array<undefined>(22).fill(undefined)]);
   const asksWhenRefused = deck(chance, [true, false, false]);
   const asksAtItsRefusal = deck(chance, [true, true, false]);
@@ -172,16 +169,18 @@ function drawing(chance: Chance) {
   /** What the next one that shares goes to. */
   let lastChanged: number | undefined;
   let lastServer: number | undefined;
+  const servers = new Set<number>();
 
   return {
-    saga(number: number, signal: WorkerDeath['signal'] | undefined): PlannedSaga {
-      const asked = request(workflow(), `C-${number}`, number);
+    saga(signal: WorkerDeath['signal'] | undefined): PlannedSaga {
+      const asked = request(workflow());
       const planned: PlannedSaga = { asked, calls: callsOf(asked) };
-      if (asked.workflow === 'setFirewalls' && asked.request.vmObjectId === serverOf(number)) {
-        planned.server = { vmObjectId: asked.request.vmObjectId, firewalls: [150, 151] };
+      if (asked.workflow === 'setFirewalls' && !servers.has(asked.request.vmObjectId)) {
+        const { vmObjectId } = asked.request;
+        servers.add(vmObjectId);
+        planned.server = { vmObjectId, firewalls: firewallsBefore };
       }
-      const twice = duplicate();
-      if (twice !== undefined) planned.duplicate = twice === 'same' ? 'same' : { other: otherThan(asked) };
+      if (isSentTwice()) planned.twice = true;
       // Where a worker is to die, nothing else happens: so its call is surely reached.
       if (signal !== undefined) return { ...planned, death: death(asked, signal) };
       const deadlineMs = deadline();
@@ -204,58 +203,30 @@ function drawing(chance: Chance) {
     return { endpoint: '*', nth: 1 + below(usualCalls(asked)), hold, signal };
   }
 
-  function request(of: Exclude<Asked['workflow'], 'cleanCart'>, reference: string, number: number): Asked {
-    const terms = {
-      ...(chance() < 0.4 ? { approval: oneOf<ApprovalRule>('always', 'never', { above: 10 }) } : {}),
-      ...(chance() < 0.2 ? { guard: { maxTotal: oneOf(1, 1_000) } } : {}),
-    };
-    const refusals = asksWhenRefused() ? { onRefusal: 'ask' as const } : {};
-    switch (of) {
-      case 'provisionServers': {
-        const items = Array.from({ length: oneOf(1, 1, 2, 3) }, () =>
-          cartItem({ plan_id: planIdOf(reference), ...(chance() < 0.3 ? { quantity: 2 } : {}) }),
-        );
-        const firewalls = oneOf(undefined, [143], [143, 144]);
-        return {
-          workflow: of,
-          request: {
-            reference,
-            account: `AB-${number}`,
-            label: reference,
-            items,
-            ...(firewalls === undefined ? {} : { firewalls }),
-            ...refusals,
-          },
-        };
-      }
-      case 'changeOrder': {
-        const names = oneOf<ResourceName[]>(['vm_backup'], ['vm_antiddos'], ['vm_backup', 'china_route']);
-        const resources = names.map((resource_name) => ({ resource_name, delta_value: '1' }));
-        lastChanged = subscriptionOf(number);
-        return { workflow: of, request: { reference, subscription_id: lastChanged, resources, ...terms, ...refusals } };
-      }
-      case 'switchPlan': {
-        // A change and a switch of one subscription are told apart in the ledger; two changes are not.
-        const shared = isShared() ? lastChanged : undefined;
-        if (shared !== undefined) lastChanged = undefined;
-        const change = { reference, subscription_id: shared ?? subscriptionOf(number), plan_id: 21, ...refusals };
-        return { workflow: of, request: chance() < 0.15 ? { ...change, quoteOnly: true } : { ...change, ...terms } };
-      }
-      case 'setFirewalls': {
-        const wanted = oneOf<Partial<SetFirewallsRequest>>(
-          { assign: [143] },
-          { unassign: [150] },
-          { assign: [143, 144], unassign: [151] },
-          { exactly: [143, 151] },
-        );
-        const shared = isShared() ? lastServer : undefined;
-        lastServer = shared !== undefined || wanted.exactly !== undefined ? undefined : serverOf(number);
-        // In whichever order the two are done, these are not the firewalls that the other one names.
-        if (shared !== undefined)
-          return { workflow: of, request: { reference, vmObjectId: shared, assign: [145, 146] } };
-        return { workflow: of, request: { reference, vmObjectId: serverOf(number), ...wanted } };
-      }
+  function request(of: keyof typeof asks): Asked {
+    const asked = oneOf<() => Asked>(...Object.values(asks[of]))();
+    if (asked.workflow === 'setFirewalls') return atAServer(asked.request);
+    if (asksWhenRefused()) Object.assign(asked.request, { onRefusal: 'ask' });
+    // A change and a switch of one subscription are told apart in the ledger; two changes are not.
+    if (asked.workflow === 'changeOrder') lastChanged = asked.request.subscription_id;
+    if (asked.workflow === 'switchPlan' && lastChanged !== undefined && isShared()) {
+      asked.request.subscription_id = lastChanged;
+      lastChanged = undefined;
     }
+    return asked;
+  }
+
+  function atAServer(request: SetFirewallsRequest): Asked {
+    const { reference, vmObjectId, exactly } = request;
+    const workflow = 'setFirewalls';
+    if (lastServer !== undefined && isShared()) {
+      // In whichever order the two are done, these are not the firewalls that the other one names.
+      const sharing = { reference, vmObjectId: lastServer, assign: [145, 146] };
+      lastServer = undefined;
+      return { workflow, request: sharing };
+    }
+    lastServer = exactly === undefined ? vmObjectId : undefined;
+    return { workflow, request };
   }
 
   function spoilt(asked: Asked): Spoilt {
@@ -292,9 +263,6 @@ function drawing(chance: Chance) {
   }
 }
 
-const subscriptionOf = (number: number) => 1_000_000 + number;
-const serverOf = (number: number) => 500_000 + number;
-
 /** Deals the cards in random order, then shuffles them anew: each comes as often as it is in the deck. */
 function deck<T>(chance: Chance, cards: readonly T[]): () => T {
   let left: T[] = [];
@@ -311,23 +279,9 @@ function usualCalls({ workflow, request }: Asked): number {
       return request.items.length + 1 + (request.firewalls === undefined ? 0 : 2 * serversOrdered(request.items).most);
     case 'setFirewalls':
       return 3;
-    case 'switchPlan':
-      return request.quoteOnly ? 1 : 2;
-    default:
-      return 2;
-  }
-}
-
-/** Under the same reference, and not the same. */
-function otherThan({ workflow, request }: Asked): object {
-  switch (workflow) {
-    case 'provisionServers':
-      return { ...request, items: [...request.items, cartItem()] };
-    case 'setFirewalls':
-      return { reference: request.reference, vmObjectId: request.vmObjectId, assign: [199] };
     case 'cleanCart':
-      return request;
+      return 2;
     default:
-      return { ...request, subscription_id: request.subscription_id + 1 };
+      return request.quoteOnly ? 1 : 2;
   }
 }

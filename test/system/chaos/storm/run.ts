@@ -10,7 +10,7 @@ import { buildPrograms, bundleOf } from '../../../support/programs';
 import type { Closers } from '../closers';
 import { rowsOf } from '../journal';
 import { judge } from '../judgement';
-import { counted, seconds, type Figure, type Section, type Told } from '../report';
+import { counted, needed, seconds, type Figure, type Section, type Told } from '../report';
 import { startWorld } from '../world';
 import { hearHistories, historyOf, type Testimony } from './histories';
 import { groundOf, type Ground, type Lie } from './lies';
@@ -22,7 +22,6 @@ export interface ChaosOptions {
   /** What the sagas stand on says what is not so. */
   lie?: Lie | undefined;
   atOnce: number;
-  workers: number;
   /** So long without any saga's end, and those that are open count as forgotten. */
   patienceMs: number;
 }
@@ -31,6 +30,8 @@ export interface ChaosResult extends Told {
   /** All that is known of the sagas that broke a promise. */
   suspects: unknown[];
 }
+
+const workers = 2;
 
 /** So many of those that had ended when Temporal lost everything are asked for again. */
 const forgottenMax = 30;
@@ -140,7 +141,7 @@ export class ChaosRun {
     });
     const losses = () => this.serverDeaths.filter(({ how }) => how !== 'crash').length;
     const deeds = { cancelled: 0, terminated: 0, reset: 0 };
-    return { ...world, crew: await world.hire(this.options.workers), losses, deeds };
+    return { ...world, crew: await world.hire(workers), losses, deeds };
   }
 
   /** @returns the references of those that were forgotten */
@@ -254,10 +255,8 @@ export class ChaosRun {
     ).length;
     const ends = (signal: string) => crew.ends.filter((end) => end.signal === signal).map(({ held }) => held);
     const held = (of: string, signal: string) => ({
-      of,
-      count: ends(signal).length,
+      ...needed(of, ends(signal).length),
       detail: `holding ${ends(signal).join(', ')} calls`,
-      required: true,
     });
     const servers = (of: string, how: Loss['how']) => {
       const deaths = this.serverDeaths.filter((death) => death.how === how);
@@ -266,13 +265,14 @@ export class ChaosRun {
     };
     // No plan can see to it that a person comes at such a moment: in a short run nobody may.
     const isLong = this.lives.length >= 500;
-    const duplicates = (kind: Lived['duplicate']) => this.lives.filter(({ duplicate }) => duplicate === kind).length;
+    const startedAnew = this.lives.reduce((sum, lived) => sum + lived.startedAnew, 0);
+    const foundTwice = this.lives.filter((lived) => lived.foundTwice).length;
     return [
       {
         title: 'Calls that were struck, by the provider’s ledger',
         figures: [
-          ...spoilingKinds.map((kind) => ({ of: kind, count: strikes(kind), required: true })),
-          { of: 'locked, or not ready, of its own accord', count: unready, required: true },
+          ...spoilingKinds.map((kind) => needed(kind, strikes(kind))),
+          needed('locked, or not ready, of its own accord', unready),
         ],
       },
       {
@@ -308,21 +308,16 @@ export class ChaosRun {
       {
         title: 'What people did, by what Temporal answered, and by the histories',
         figures: [
-          { of: 'cancelled', count: deeds.cancelled, required: true },
-          { of: 'terminated', count: deeds.terminated, required: true },
-          { of: 'reset', count: deeds.reset, required: true },
-          { of: 'deleted', count: this.meddled('delete', 'delete-ended'), required: true },
-          {
-            of: 'sent again, since Temporal knew nothing of it',
-            count: this.lives.reduce((sum, { startedAnew }) => sum + startedAnew, 0),
-            required: true,
-          },
+          needed('cancelled', deeds.cancelled),
+          needed('terminated', deeds.terminated),
+          needed('reset', deeds.reset),
+          needed('deleted', this.meddled('delete', 'delete-ended')),
+          needed('sent again, since Temporal knew nothing of it', startedAnew),
           { of: 'a decision of an older question: it was refused', count: operator.refused, required: isLong },
-          { of: 'started again after the end', count: testimony.startedAgain, required: true },
-          { of: 'started twice: the run was found', count: duplicates('found'), required: true },
-          { of: 'queued, and told that its turn has come', count: testimony.turns, required: true },
-          { of: 'another request: it was refused', count: duplicates('refused'), required: true },
-          { of: 'ended by its deadline', count: this.lives.filter(endedByDeadline).length, required: true },
+          needed('started again after the end', testimony.startedAgain),
+          needed('sent twice: the run was found', foundTwice),
+          needed('queued, and told that its turn has come', testimony.turns),
+          needed('ended by its deadline', this.lives.filter(endedByDeadline).length),
         ],
       },
     ];
@@ -337,7 +332,7 @@ export class ChaosRun {
   /** One that is asked about a refusal has to be among them. */
   private questions({ questionsOf }: RandomOperator): Figure[] {
     const { refused = 0, ...others } = questionsOf;
-    return [{ of: 'refused', count: refused, required: true }, ...figuresOf(others)];
+    return [needed('refused', refused), ...figuresOf(others)];
   }
 
   /** How often each promise was asked for. */
@@ -348,7 +343,7 @@ export class ChaosRun {
       'nothing forgotten': this.lives.length + forgotten,
       'no silent leftovers': of('provisionServers', 'setFirewalls', 'cleanCart'),
       'never less protected': of('provisionServers', 'setFirewalls'),
-      'one run for a reference': this.lives.filter(({ planned }) => planned.duplicate !== undefined).length,
+      'one run for a reference': this.lives.filter(({ planned }) => planned.twice).length,
     });
   }
 

@@ -1,0 +1,294 @@
+/**
+ * A bad night, rehearsed: orders come at a steady rate; the provider takes some without an answer, and then answers
+ * nothing; it comes back; one person sees to what is left.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EndpointName } from '../../../sandbox/endpoints';
+import type { Call } from '../../../sandbox/ledger';
+import { openCartItems } from '../../../sandbox/sentences';
+import type { SagaHandle } from '../../../src/client/handle';
+import type { Hold } from '../../../src/domain/hold';
+import type { SweepReport } from '../../../src/domain/reconcile';
+import { asks, provision } from '../../support/asks';
+import { buildPrograms } from '../../support/programs';
+import { pivots, type Asked } from '../../support/promises';
+import { reportOf } from '../../support/sagas';
+import type { Closers } from './closers';
+import { journalInFile, rowsOf } from './journal';
+import { doubtfulAddsOf, endOf, violationsOf, type Lived } from './judgement';
+import { MortalServer } from './mortal-server';
+import { counted, needed, Phases, seconds, type Section, type Told } from './report';
+import { countOpen, startWorld, type World } from './world';
+
+export interface NightOptions {
+  sagas: number;
+  /** How many of them come in one second. */
+  perSecond: number;
+  patienceMs: number;
+}
+
+const workers = 2;
+/** The limit of calls, for all workers together. */
+const callsPerSecond = 20;
+
+/**
+ * The shares of all requests that have come when things change for the worse, and the least of them before they change
+ * for the better.
+ */
+const shares = { doubt: 0.35, down: 0.5, back: 0.75 };
+
+/** At a pace a person dares: the sagas are decided, so many in a second. */
+const pace = ['--rate', '20/s'];
+
+const others: EndpointName[] = [
+  'add-cart-item',
+  'delete-cart-item',
+  'quote-change-order',
+  'quote-plan-switch',
+  'assign-firewalls',
+  'unassign-firewalls',
+  'list-firewalls',
+];
+const before = ['error-before', 'reset-before'] as const;
+const after = ['error-after', 'reset-after'] as const;
+
+interface Started extends Lived {
+  saga: SagaHandle;
+}
+
+export async function liveThroughNight(options: NightOptions, closers: Closers): Promise<Told> {
+  const compiled = await buildPrograms();
+  const { address } = await closers.keep(MortalServer.start(), (server) => server.close());
+  const { url: journalUrl } = await journalInFile(closers);
+  const settings = {
+    PROVIDER_CALLS_PER_SECOND: String(callsPerSecond),
+    PROVIDER_TIMEOUT_MS: '3000',
+    PROVIDER_SETTLES_MS: '3000',
+    RETRY_BUDGET: '3,200,1000,60000',
+    // Minutes of a real night are seconds here.
+    OUTAGE_HOLD_MS: '4000',
+    OUTAGE_WINDOW_MS: '3000',
+    OUTAGE_CALLS_MIN: '8',
+  };
+  const world = await startWorld(closers, { compiled, address, journalUrl, settings });
+  const crew = await world.hire(workers);
+  const night = new Night(world, options);
+  closers.add(() => night.end());
+  const violations: string[] = [];
+  let sweep: SweepReport | undefined;
+  try {
+    sweep = await night.live();
+  } catch (error) {
+    // A night that stands still is judged by what there is.
+    violations.push(String(error));
+  }
+  night.end();
+  await night.hearAll();
+  await crew.close();
+  const { started } = night;
+  const { ledger } = world.sandbox;
+  violations.push(...violationsOf(ledger, started, await rowsOf(journalUrl)));
+  violations.push(...openCartItems(ledger).map(({ cartItemId }) => `cart item ${cartItemId} is left`));
+  if (sweep?.outcome !== 'clean') violations.push(`the sweep at the end: ${JSON.stringify(sweep ?? 'none ended')}`);
+  const busiest = busiestWindows(ledger.calls);
+  const tooFast = busiest.filter(({ calls, allowed }) => calls > allowed);
+  violations.push(...tooFast.map(({ calls, length }) => `${calls} calls within ${length} s are too many`));
+  return { sections: sectionsOf(night, busiest), violations: [...violations, ...crew.mishaps] };
+}
+
+class Night {
+  readonly started: Started[] = [];
+  readonly phases = new Phases();
+  /** What a dashboard showed when it was at its worst. */
+  readonly seen = { hold: undefined as Hold | undefined, held: 0, stuck: 0, doubtful: 0, firstWaitMs: Infinity };
+  private isOver = false;
+
+  constructor(
+    readonly world: World,
+    private readonly options: NightOptions,
+  ) {}
+
+  /** Nobody comes any more. */
+  end(): void {
+    this.isOver = true;
+  }
+
+  /** @returns what the sweep at the end says */
+  async live(): Promise<SweepReport | undefined> {
+    const { world, phases, seen } = this;
+    const { sandbox, person } = world;
+    const { sagas } = this.options;
+    phases.begin('a good evening');
+    const coming = this.come();
+    const some = (share: number) => this.started.length >= share * sagas;
+    await this.until('orders come', () => some(shares.doubt));
+
+    phases.begin('orders are taken without an answer');
+    const doubts = sandbox.faults.random({ seed: 6, rate: 1, kinds: [...before, ...after], endpoints: [...pivots] });
+    await Promise.race([sandbox.whenStruck(doubts, Math.ceil(sagas * 0.05)), coming]);
+    await this.until('orders come', () => some(shares.down));
+
+    phases.begin('nothing answers');
+    // Most of what was not answered was not done either.
+    const kinds = [...before, ...before, ...before, ...after];
+    sandbox.faults.random({ seed: 2, rate: 1, kinds, endpoints: others });
+    await this.until('a worker holds, and some are held, some stuck', async () => {
+      await this.look();
+      return some(shares.back) && seen.hold?.until !== undefined && seen.held > 0 && seen.stuck > 0;
+    });
+
+    phases.begin('it answers again; the hold ends by its time');
+    sandbox.faults.clear();
+    await coming;
+    await this.until('the hold is released', async () => (await world.sagas.holding()) === undefined);
+    await this.until('all others have ended', async () => {
+      const { held, stuck, doubtful } = await this.look();
+      return held === 0 && (await countOpen(world)) === stuck + doubtful;
+    });
+
+    phases.begin('a person looks');
+    await person.type(['hold', 'status']);
+    await person.type(['inbox', '--by', 'step'], [0, 4]);
+
+    phases.begin('one job for what is stuck');
+    // At a pace, a few first.
+    await person.retryStuck('the provider is back', [...pace, '--limit', '3'], [0, 5]);
+    await person.retryStuck('the provider is back', pace);
+
+    phases.begin('a decision for each that is in doubt');
+    await person.answerDoubts(pace);
+
+    phases.begin('the last ones end');
+    await this.until('all have ended', async () => (await countOpen(world)) === 0);
+    await this.hearAll();
+    for (const lived of this.started) {
+      const doubtful = doubtfulAddsOf(lived);
+      if (doubtful > 0) person.emptyCart(lived.asked.request.reference, doubtful);
+    }
+
+    phases.begin('reconciliation');
+    return (await person.reconcile()).report;
+  }
+
+  /** Of one that is open nothing is heard. Twenty are asked at once. */
+  async hearAll(): Promise<void> {
+    const waiting = this.started.filter(({ ended }) => ended === undefined);
+    while (waiting.length > 0) {
+      const some = waiting.splice(0, 20);
+      await Promise.all(some.map(async (one) => Object.assign(one, await endOf(one.saga))));
+    }
+  }
+
+  /** As many as there are, one after the other. */
+  private async come(): Promise<void> {
+    const beginMs = Date.now();
+    const { perSecond, sagas: count } = this.options;
+    for (let nth = 0; nth < count && !this.isOver; nth += 1) {
+      await pause(Math.max(0, beginMs + (nth * 1_000) / perSecond - Date.now()));
+      const asked = requestNumber(nth);
+      this.started.push({ asked, saga: await this.world.sagas.start(asked.workflow, asked.request) });
+    }
+  }
+
+  /** What a dashboard shows now. */
+  private async look() {
+    const { sagas } = this.world;
+    const [inbox, hold, held] = await Promise.all([sagas.inbox({ limit: 1 }), sagas.holding(), sagas.countHeld()]);
+    const [stuck, doubtful] = ['stuck', 'outcome-unknown'].map((kind) =>
+      inbox.groups.find(({ name }) => name === kind),
+    );
+    const now = { held, stuck: stuck?.count ?? 0, doubtful: doubtful?.count ?? 0 };
+    const { seen } = this;
+    seen.hold ??= hold;
+    for (const state of ['held', 'stuck', 'doubtful'] as const) seen[state] = Math.max(seen[state], now[state]);
+    for (const group of [stuck, doubtful])
+      seen.firstWaitMs = Math.min(seen.firstWaitMs, group?.oldest.waitingSince.getTime() ?? Infinity);
+    return now;
+  }
+
+  /** @throws when it has not come about within the patience */
+  private async until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + this.options.patienceMs;
+    while (!(await look())) {
+      if (Date.now() > deadline) throw new Error(`“${what}” did not come about within ${this.options.patienceMs} ms`);
+      await pause(250);
+    }
+  }
+}
+
+/** What the shop sells that night: mostly servers, and now and then a change of a subscription or of a plan. */
+function requestNumber(nth: number): Asked {
+  if (nth % 10 === 8) return asks.changeOrder.change();
+  if (nth % 10 === 9) return asks.switchPlan.switch();
+  return provision({ items: [{ quantity: nth % 5 === 0 ? 2 : 1 }], firewalls: [143] })();
+}
+
+type Busiest = ReturnType<typeof busiestWindows>;
+
+function sectionsOf({ world, started, phases, seen }: Night, busiest: Busiest): Section[] {
+  const { ledger } = world.sandbox;
+  const { looks, commands, typingMs, lastDecisionMs } = world.person;
+  const struck = (moment: string) => ledger.faultsStruck.filter(({ kind }) => kind.endsWith(moment)).length;
+  const outcomes = started.map(({ asked, ended = {} }) => {
+    const { outcome = 'open' } = (ended.result ?? reportOf(ended) ?? {}) as { outcome?: string };
+    return `${asked.workflow} ${outcome}`;
+  });
+  return [
+    phases.section(),
+    {
+      title: 'What went wrong',
+      figures: [
+        needed('calls without an answer that were not done', struck('before')),
+        needed('calls without an answer that were done', struck('after')),
+        { ...needed('a worker has held new sagas', seen.hold?.until ? 1 : 0), detail: seen.hold?.note ?? '' },
+        needed('held, at most', seen.held),
+        needed('stuck, at most', seen.stuck),
+        needed('of unknown outcome, at most', seen.doubtful),
+      ],
+    },
+    {
+      title: 'A person was needed',
+      figures: [
+        {
+          of: 'seconds from the first saga that waited to the last decision',
+          count: seconds(Math.max(0, lastDecisionMs - seen.firstWaitMs)),
+        },
+        { of: 'seconds at the terminal', count: seconds(typingMs) },
+        needed('commands', commands.length),
+        needed('looked up in the panel, and placed', looks.placed),
+        needed('looked up in the panel, and not placed', looks.notPlaced),
+        { of: 'cart items looked for in the panel', count: looks.cartItems },
+      ],
+    },
+    { title: 'Sagas by outcome', figures: counted(outcomes) },
+    {
+      title: 'Calls, by the ledger',
+      figures: [
+        { of: 'in all', count: ledger.calls.length },
+        { of: 'that took effect', count: ledger.entries.length },
+        ...busiest.map(({ length, calls, allowed }) => ({
+          of: `within ${length} s, at most, of ${allowed} that are allowed`,
+          count: calls,
+        })),
+      ],
+    },
+  ];
+}
+
+/**
+ * The most calls that came in any window of so many seconds: a burst shows in the short ones, a limit that is not kept
+ * in the long ones. The limit is a bucket that refills: a pause saves up the calls of one second, and they may come at
+ * once. Besides, a call takes a moment from the limit to the ledger, and not each takes the same: a tenth more.
+
+ */
+function busiestWindows(calls: readonly Pick<Call, 'receivedMs'>[]) {
+  const times = calls.map(({ receivedMs }) => receivedMs).sort((one, other) => one - other);
+  return [1, 5, 30].map((length) => {
+    let [most, first] = [0, 0];
+    times.forEach((time, index) => {
+      while (time - (times[first] ?? time) >= length * 1_000) first += 1;
+      most = Math.max(most, index - first + 1);
+    });
+    return { length, calls: most, allowed: Math.ceil(callsPerSecond * (length + 1) * 1.1) };
+  });
+}
