@@ -30,7 +30,7 @@ const rooms = {
   // What client, worker and activities have to know of Temporal's own words.
   'src/temporal': { rooms: ['src/domain'], packages: ['@temporalio/client', '@temporalio/common'] },
   // Would make sense as a library, without Temporal and without sagas.
-  'src/provider': { packages: ['entities', 'lossless-json', 'undici', 'zod'], node: true },
+  'src/provider': { rooms: ['src/domain/secrets'], packages: ['lossless-json', 'undici', 'zod'], node: true },
   // Speaks to receivers that others run: it knows no journal and no saga.
   'src/notifications': { packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'], node: true },
   'src/security': {

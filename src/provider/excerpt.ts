@@ -1,22 +1,11 @@
 /**
- * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refused or
- * took: whole, in part, encoded or decoded. So both are compared decoded, and any twelve consecutive characters of a
- * secret are treated as the secret. A text is cut before it is searched, and the work grows with its length.
+ * The part of an answer that may be shown to people. Providers echo what they refused or took: whole, in part, encoded.
+ * Nothing is decoded here. A word with a sign of a code is not shown, and what is left stands for itself: its letters
+ * and digits are compared with those of each secret, and any twelve in a row are treated as the secret. The work grows
+ * with the length of the answer.
  */
-import { asItIs, bare, decoded, letters, separator, type Decoded } from './decoded';
-
-/** Secret fields of a request, by the document's names. */
-const secretFields = ['password', 'custom_ssh_key', 'custom_script'];
-
-/** Names of secret fields in an answer (not documented): in lower case, without `_` and `-`. */
-const secretName =
-  /password|passwd|passphrase|rootpass|^pass$|^pwd$|secret|sshkey|privatekey|customscript|userdata|credential|apikey|accesstoken|^token$/;
-
-export function isSecretField(name: string): boolean {
-  return secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
-}
-
-const mark = '[redacted]';
+import { isUtf8 } from 'node:buffer';
+import { isSecretField, redactedMark as mark, secretFields } from '../domain/secrets';
 
 /** Characters of an answer that a failure carries. */
 export const excerptCharsMax = 500;
@@ -24,11 +13,17 @@ export const excerptCharsMax = 500;
 /** Long enough that ordinary words do not match, short enough that a useful part of a secret does. */
 const partCharsMin = 12;
 
+/** Shorter secrets are words that occur in most answers. */
+const wordCharsMax = 6;
+
 /** More than an excerpt needs, and little enough to search. */
 const searchedCharsMax = 16_384;
 
 /** What must not be shown. 'unknown': there are secrets that cannot be read, so no text may be shown. */
 export type Secrets = readonly string[] | 'unknown';
+
+/** What of an answer is shown: the texts of a success, the texts of a failure's JSON, a failure that is no JSON. */
+type Part = 'success' | 'fields' | 'page';
 
 /** The values of secret fields in a request, at any depth. */
 export function secretsIn(value: unknown): string[] {
@@ -46,92 +41,17 @@ export function secretsIn(value: unknown): string[] {
  */
 export function excerptOf(text: string, secrets: readonly string[]): string | undefined {
   if (text.trim() === '') return undefined;
-  const json = withoutFields(text);
-  const searched = (json ?? text).slice(0, searchedCharsMax);
-  // The fields of JSON are blanked out; JSON within its texts may have some, too.
-  return cut(blankOut(searched, secrets, json === undefined ? 'all' : 'quoted'));
-}
-
-/** @returns undefined for what is no JSON, ends early, or is nested too deep to print */
-function withoutFields(text: string): string | undefined {
+  let shown: string;
   try {
-    return JSON.stringify(JSON.parse(text), (field, value: unknown) => (isSecretField(field) ? mark : value));
+    shown = JSON.stringify(blankFields(JSON.parse(text), secrets, 'fields'));
   } catch {
-    return undefined;
+    // It is no JSON, ends early, or is nested too deep to print.
+    shown = blankOut([text.slice(0, searchedCharsMax)], secrets, 'page').join('');
   }
-}
-
-/** A longer name is no field's name; more quotes and spaces around it are no assignment. */
-const nameCharsMax = 64;
-const aroundCharsMax = 32;
-
-const endsWord = (char: string) => char === separator || /[\s,;&}\]]/.test(char);
-
-type Range = [begin: number, end: number];
-
-/**
- * The values in `password = x`, `"password": "x"`, `[password] => x` and `<password>x</password>`, in a text without
- * fields. Looks a bounded way back from each sign.
- */
-function assignedIn(text: string, which: 'all' | 'quoted'): Range[] {
-  const found: Range[] = [];
-  let done = 0;
-  for (const { 0: sign, index: at } of text.matchAll(/[:=>]/g)) {
-    if (at < done) continue;
-    const isTag = sign === '>';
-    const nameEnd = isTag ? at : backOver(/["'\\\s\])]/, text, at, Math.max(done, at - aroundCharsMax));
-    const nameBegin = backOver(/[\w-]/, text, nameEnd, Math.max(done, nameEnd - nameCharsMax));
-    const name = text.slice(nameBegin, nameEnd);
-    if (isTag && !/[<:]/.test(text.charAt(nameBegin - 1))) continue;
-    if (!isSecretField(name)) continue;
-    const [around = ''] = /^[=:>\s]{1,16}(?:string\(\d{1,9}\)\s)?/.exec(text.slice(at, at + aroundCharsMax)) ?? [];
-    const begin = isTag ? at + 1 : at + around.length;
-    const [slashes, quote] = quoteAt(text, begin);
-    if (which === 'quoted' && quote === undefined) continue;
-    done = isTag ? endOf('</', text, begin) : endOfValue(text, begin, slashes, quote);
-    if (text.slice(begin, done).replaceAll(/[\\"']/g, '') !== mark) found.push([begin, done]);
-  }
-  return found;
-}
-
-/** Where such characters in front of a place begin. */
-function backOver(chars: RegExp, text: string, from: number, least: number): number {
-  let at = from;
-  while (at > least && chars.test(text.charAt(at - 1))) at -= 1;
-  return at;
-}
-
-function quoteAt(text: string, begin: number): [slashes: number, quote: string | undefined] {
-  const [, slashes = '', quote] = /^(\\{0,32})(["'])/.exec(text.slice(begin, begin + aroundCharsMax)) ?? [];
-  return [slashes.length, quote];
-}
-
-/** A quoted value goes up to its quote, in JSON within JSON as deep as it began; another one up to what ends a word. */
-function endOfValue(text: string, begin: number, slashes: number, quote: string | undefined): number {
-  if (quote === undefined) {
-    let end = begin;
-    while (end < text.length && !endsWord(text.charAt(end))) end += 1;
-    return end;
-  }
-  let before = 0;
-  for (let at = begin + slashes + 1; at < text.length; at++) {
-    const char = text.charAt(at);
-    if (char === separator) return at;
-    if (char === quote && (slashes === 0 ? before % 2 === 0 : before <= slashes)) return at + 1;
-    before = char === '\\' ? before + 1 : 0;
-  }
-  return text.length;
-}
-
-/** In front of the next such text, or where the text ends. */
-function endOf(next: string, text: string, begin: number): number {
-  const ends = [next, separator].map((one) => text.indexOf(one, begin)).filter((at) => at >= 0);
-  return Math.min(text.length, ...ends);
-}
-
-/** A text that contained the separator would look like two texts. */
-function withoutSeparator(text: string): string {
-  return text.replaceAll(separator, '\ufffd');
+  // Not in the middle of a character of two units.
+  return shown.length <= excerptCharsMax
+    ? shown
+    : `${shown.slice(0, excerptCharsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /**
@@ -142,40 +62,27 @@ function withoutSeparator(text: string): string {
  * @param secrets 'unknown': no text is shown, and of field names those that tell what kind of answer it is
  */
 export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
-  const named = blankNamed(answer);
-  if (secrets === 'unknown') return withoutTexts(named);
+  if (secrets === 'unknown') return withoutTexts(answer);
   const long = secrets.filter((secret) => secret.length >= wordCharsMax);
-  const words = new Set(secrets.filter((secret) => secret.length < wordCharsMax).map(wordOf));
+  const words = new Set(secrets.filter((secret) => secret.length < wordCharsMax).map(narrow));
+  return mapTexts(blankFields(answer, long, 'success'), (text, what) =>
+    what === 'text' && words.has(narrow(text)) ? mark : text,
+  );
+}
+
+/** Every text and name of field is searched at once, because each search goes through all secrets. */
+function blankFields(answer: unknown, secrets: readonly string[], part: Part): unknown {
+  // A number of a success is an id or a price.
+  const isSearched = (what: What) => what !== 'number' || part !== 'success';
   const texts: string[] = [];
-  mapTexts(named, (text) => {
-    texts.push(withoutSeparator(text));
+  let room = part === 'success' ? Infinity : searchedCharsMax;
+  mapTexts(answer, (text, what) => {
+    if (isSearched(what)) texts.push(text.slice(0, Math.max(0, room)));
+    room -= text.length;
     return text;
   });
-  // Joined into one text, because each search goes through all secrets.
-  const shown = blankOut(texts.join(separator), long, 'all').split(separator);
-  if (shown.length !== texts.length) return mapTexts(named, () => mark);
-  let next = 0;
-  return mapTexts(named, (text, isName) => {
-    const blanked = shown[next++] ?? mark;
-    return !isName && words.has(wordOf(text)) ? mark : blanked;
-  });
-}
-
-/** Shorter secrets are words that occur in most answers. */
-const wordCharsMax = 6;
-
-/** A text that is one word, however it is encoded. */
-function wordOf(text: string): string {
-  return text.length > 20 * wordCharsMax ? text : decoded(text, { mail: false }).text.normalize('NFKC');
-}
-
-function blankNamed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(blankNamed);
-  if (value === null || typeof value !== 'object') return value;
-  const entries = Object.entries(value).map(
-    ([field, inner]) => [field, isSecretField(field) ? mark : blankNamed(inner)] as const,
-  );
-  return Object.fromEntries(entries);
+  const shown = blankOut(texts, secrets, part).values();
+  return mapTexts(answer, (text, what) => (isSearched(what) ? (shown.next().value ?? mark) : text));
 }
 
 /** Any other name may be what was sent: lists of errors have the wrong values as their keys. */
@@ -184,145 +91,172 @@ const harmlessName =
 
 function withoutTexts(value: unknown): unknown {
   let names = 0;
-  return mapTexts(value, (text, isName) => {
-    if (!isName) return mark;
+  return mapTexts(value, (text, what) => {
+    if (what !== 'name') return what === 'text' ? mark : text;
     return harmlessName.test(text) ? text : `${mark} ${++names}`;
   });
 }
 
-/** A copy with each text mapped. Field names are mapped, too: the keys of a list of errors may be the wrong values. */
-function mapTexts(value: unknown, map: (text: string, isName: boolean) => string): unknown {
-  if (typeof value === 'string') return map(value, false);
+type What = 'name' | 'text' | 'number';
+
+/**
+ * A copy with each text mapped, and each field that has the name of a secret blanked out. Field names are mapped, too:
+ * the keys of a list of errors may be the wrong values.
+ */
+function mapTexts(value: unknown, map: (text: string, what: What) => string): unknown {
+  if (typeof value === 'string') return map(value, 'text');
+  if (typeof value === 'number') {
+    const shown = map(String(value), 'number');
+    return shown === String(value) ? value : shown;
+  }
   if (Array.isArray(value)) return value.map((inner) => mapTexts(inner, map));
   if (value === null || typeof value !== 'object') return value;
-  const entries = Object.entries(value).map(([field, inner]) => [map(field, true), mapTexts(inner, map)] as const);
+  const entries = Object.entries(value).map(
+    ([field, inner]) => [map(field, 'name'), isSecretField(field) ? mark : mapTexts(inner, map)] as const,
+  );
   return Object.fromEntries(entries);
 }
 
-function blankOut(text: string, secrets: readonly string[], assigned: 'all' | 'quoted'): string {
-  const hidden = new Uint8Array(text.length);
-  const hide = ({ from, to }: Decoded, ranges: Range[]) => {
-    for (const [begin, end] of ranges) hidden.fill(1, from[begin] ?? text.length, to[end - 1] ?? text.length);
-  };
-  const plain = asItIs(text);
-  const read = decoded(text, { mail: false });
-  const mail = decoded(text, { mail: true });
-  for (const view of read.text === text ? [plain] : [plain, read]) hide(view, assignedIn(view.text, assigned));
+/** Between two texts that are searched as one. */
+const separator = '\uffff';
 
-  const own = [...new Set(secrets.flatMap(withScript).map(withoutSeparator))];
-  // As it is, too: at the ends of a secret, what stands beside it may seem to be part of a code.
-  hide(plain, placesOf(own, plain, [text.length]));
-  for (const view of mail.text === read.text ? [read] : [read, mail]) {
-    const known = own.map((secret) => decoded(secret, { mail: view === mail }).text);
-    const small = bare.view(view);
-    hide(small, placesOf(known.map(bare.text), small, endsOf(small, text)));
-    const least = letters.view(view);
-    const forms = [...known, ...own.flatMap(inOtherDigits)].map(letters.text);
-    hide(
-      least,
-      placesOf(
-        forms.filter((form) => form.length >= wordCharsMax),
-        least,
-        [],
-      ),
-    );
+/** The texts, with a mark for what must not be shown. */
+function blankOut(texts: readonly string[], secrets: readonly string[], part: Part): string[] {
+  const whole = texts.map((text) => text.replaceAll(separator, '\ufffd')).join(separator);
+  const hidden = new Uint8Array(whole.length);
+  const hide = (ranges: Iterable<Range>) => {
+    for (const [begin, end] of ranges) hidden.fill(1, begin, end);
+  };
+  const all = [...new Set(secrets.flatMap(withScript))].filter((secret) => secret !== '');
+  const lettersMin = part === 'success' ? wordCharsMax : 1;
+  const mostlySigns = all.filter((secret) => lettersOf(secret).length < lettersMin);
+  const forms = new Set(all.flatMap(formsOf).filter((form) => form.length >= lettersMin));
+  const hasSpaces = all.some((secret) => /\S\s+\S/.test(secret));
+
+  hide(codesIn(whole, hasSpaces ? line : word, mostlySigns));
+  hide(assignedIn(whole, part));
+  for (const { letters, from } of viewsOf(whole)) {
+    const places = placesOf(forms, letters, part === 'page');
+    hide(places.map(([begin, end]) => [from[begin] ?? 0, (from[end - 1] ?? 0) + 1]));
   }
+  if (all.some((secret) => foreign.test(secret))) hide(foreignIn(whole));
+
   let shown = '';
-  for (let at = 0; at < text.length; at++) {
-    if (!hidden[at]) shown += text.charAt(at);
+  let at = 0;
+  for (const char of whole) {
+    if (!hidden[at]) shown += char;
     else if (!hidden[at - 1]) shown += mark;
+    at += char.length;
   }
-  return shown;
+  return shown.split(separator);
 }
+
+type Range = readonly [begin: number, end: number];
 
 /**
- * Where any of the secrets stands in a view of the text, whole or in part.
- *
- * @param ends where the text may have been cut in the middle of a secret
+ * What may stand for something else in pages, addresses, programs and mail, also where it was cut. A code without
+ * letters needs no sign here, such as `+` for a space or a doubled quotation mark: only letters are compared.
  */
-function placesOf(secrets: readonly string[], { text }: Decoded, ends: readonly number[]): Range[] {
-  const runs = new Runs(text);
-  const found: Range[] = [];
-  for (const secret of new Set(secrets)) {
-    if (secret === '') continue;
-    for (const end of ends) {
-      const chars = truncatedSecretLength(text.slice(0, end), secret);
-      if (chars > 0) found.push([end - chars, text.length]);
-    }
-    if (secret.length < partCharsMin) {
-      for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {
-        found.push([at, at + secret.length]);
-      }
-    } else {
-      for (const places of runs.of(secret)) {
-        for (const at of places) found.push([at, at + partCharsMin]);
-      }
-    }
-  }
-  return found;
-}
+const signs = [
+  // JSON, JavaScript, Python, PHP, shells; characters of another set; what no text has.
+  /[\\\ufffd]|[^\P{Cc}\t\r\n]/u,
+  /%[\da-fu]|~[01]/i,
+  /&(?:#|[a-z][\da-z]{1,31};|[\da-z]+$)/i,
+  // Mail. Numbers have the form of a code, too, as in `plan_id=12`: one of the views is without them.
+  /=(?:\r?\n|(?=[\dA-F]{2})(?!(?!25\d\d)\d+(?:[^\w=]|$)))/,
+  // UTF-7, and XML's names.
+  /\+(?:A[A-P]|[A-Za-z\d+/]{3,64}-)|_x[\dA-Fa-f]{4}_/,
+];
 
-/** How many characters at the text's end are the beginning of the secret: the text may end in the middle of it. */
-function truncatedSecretLength(text: string, secret: string): number {
-  for (let chars = Math.min(secret.length, partCharsMin) - 1; chars >= 4; chars--) {
-    if (text.endsWith(secret.slice(0, chars))) return chars;
-  }
-  return 0;
-}
+/** What is hidden together with a sign; mail breaks lines anywhere. A secret with white space may go on beside it. */
+const word = /(?:[^\s\uffff]|(?<==)\r?\n)+/g;
+const line = /(?:[^\n\uffff]|(?<==\r?)\n)+/g;
 
-/** Where a view ends, and where it ends without a code that was cut, such as `&#3`. */
-function endsOf({ text, from }: Decoded, whole: string): number[] {
-  const [unfinished] = /[&%\\=][#;&%\\={}a-z0-9]{0,16}$/i.exec(whole.slice(-17)) ?? [];
-  if (unfinished === undefined) return [text.length];
-  const cutAt = from.findIndex((at) => at >= whole.length - unfinished.length);
-  return cutAt < 0 ? [text.length] : [text.length, cutAt];
-}
-
-/** The positions of each run of twelve characters. The text is indexed, because it is short and a secret may be long. */
-class Runs {
-  private readonly places = new Map<string, number[]>();
-  /** Which runs there may be, by how they begin: to look at a character of a secret costs next to nothing. */
-  private readonly begins = new Uint8Array(65_536);
-
-  constructor(text: string) {
-    for (let at = 0; at + partCharsMin <= text.length; at++) {
-      const run = text.slice(at, at + partCharsMin);
-      const known = this.places.get(run);
-      if (known) known.push(at);
-      else this.places.set(run, [at]);
-      this.begins[beginOf(text, at)] = 1;
-    }
-  }
-
-  /** Where there is any run of the secret. Each counts once: a secret of one character has thousands of the same. */
-  of(secret: string): Iterable<number[]> {
-    const found = new Set<number[]>();
-    for (let at = 0; at + partCharsMin <= secret.length; at++) {
-      if (this.begins[beginOf(secret, at)] === 0) continue;
-      const places = this.places.get(secret.slice(at, at + partCharsMin));
-      if (places !== undefined) found.add(places);
-    }
-    return found;
+/** Words or lines with a sign of a code, or with a secret that has too few letters to be told by them. */
+function* codesIn(text: string, piece: RegExp, mostlySigns: readonly string[]): Iterable<Range> {
+  let done = 0;
+  for (const { 0: one, index } of text.matchAll(piece)) {
+    if (index < done) continue;
+    const plain = narrow(one);
+    if (!signs.some((sign) => sign.test(plain)) && !mostlySigns.some((secret) => one.includes(secret))) continue;
+    done = isSecretField(one) ? endOfLine(text, index) : index + one.length;
+    yield [index, done];
   }
 }
 
-function beginOf(text: string, at: number): number {
-  let begin = 0;
-  for (let next = at; next < at + 4; next++) begin = (begin * 33 + text.charCodeAt(next)) & 0xffff;
-  return begin;
+/** A name and its sign, as in `password = x`, `"password": "x"`, `[password] => x` and `<password>x`. */
+const assigned = /(?<![\w-])([\w-]{1,64})(["'\])\s]{0,16}[:=>][:=>\s]{0,16})(?=(["']?))/g;
+
+/** What is assigned to the name of a secret, which the provider may have made itself: up to the end of the line. */
+function* assignedIn(text: string, part: Part): Iterable<Range> {
+  let done = 0;
+  for (const { 0: start, 1: name = '', 2: sign = '', 3: quote = '', index } of text.matchAll(assigned)) {
+    if (index < done || !isSecretField(name)) continue;
+    // `password: too short` of a failure is a sentence: JSON within its JSON has quotation marks.
+    if (part === 'fields' && !/["']/.test(sign + quote)) continue;
+    done = endOfLine(text, index + start.length);
+    yield [index + start.length, done];
+  }
+}
+
+function endOfLine(text: string, from: number): number {
+  const chars = text.slice(from).search(/[\n\uffff]/);
+  return chars < 0 ? text.length : from + chars;
+}
+
+/** Of a secret with such characters another character set may have made anything. */
+const foreign = /[^\0-\x7f]/;
+
+function* foreignIn(text: string): Iterable<Range> {
+  for (const { 0: one, index } of text.matchAll(word)) {
+    if (foreign.test(one)) yield [index, index + one.length];
+  }
+}
+
+/** Letters of East Asian width and of mathematics as the same plain ones; each place stays. */
+function narrow(text: string): string {
+  return text.replace(/[\ufe50-\uff5e\u{1d400}-\u{1d7ff}]/gu, (char) =>
+    char.normalize('NFKC').slice(0, 1).padEnd(char.length),
+  );
+}
+
+interface View {
+  /** Only what every way to quote keeps, in lower case. */
+  letters: string;
+  /** Where each of them stands in the text. */
+  from: number[];
+}
+
+/** With what may be a number or a code of mail, and without. */
+function viewsOf(text: string): View[] {
+  const plain = narrow(text);
+  return [...new Set([plain, plain.replace(/=[\da-f]{1,2}/gi, (code) => ' '.repeat(code.length))])].map((one) => {
+    const from: number[] = [];
+    let letters = '';
+    for (const { 0: run, index } of one.matchAll(/[A-Za-z\d\uffff]+/g)) {
+      letters += run;
+      for (let at = 0; at < run.length; at++) from.push(index + at);
+    }
+    return { letters: letters.toLowerCase(), from };
+  });
+}
+
+function lettersOf(text: string): string {
+  return text.replace(/[^A-Za-z\d]+/g, '').toLowerCase();
 }
 
 /** A script and a key are sent in base64, and run and quoted as what they are. */
 function withScript(secret: string): string[] {
-  const isBase64 = /^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret);
-  return isBase64 ? [secret, Buffer.from(secret, 'base64').toString()] : [secret];
+  if (!/^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) return [secret];
+  const bytes = Buffer.from(secret, 'base64');
+  return isUtf8(bytes) ? [secret, bytes.toString()] : [secret];
 }
 
 /** A script goes there and back in base64 already: of a longer secret its beginning is enough. */
 const otherDigitsOf = 4_096;
 
-/** In hex and in base64, which may begin in the middle of a longer text, such as `user:password`. */
-function inOtherDigits(secret: string): string[] {
+/** How a secret may look in letters: with and without its accents, in hex, in base64 also in the middle of a text. */
+function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret.slice(0, otherDigitsOf));
   const base64 = [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes])
@@ -330,12 +264,54 @@ function inOtherDigits(secret: string): string[] {
       .replace(/=+$/, '');
     return text.slice(Math.ceil((before * 4) / 3), (before + bytes.length) % 3 === 0 ? undefined : -1);
   });
-  return [bytes.toString('hex'), ...base64];
+  return [secret, secret.normalize('NFKD'), bytes.toString('hex'), ...base64].map(lettersOf);
 }
 
-function cut(text: string): string {
-  // Not in the middle of a character of two units.
-  return text.length <= excerptCharsMax
-    ? text
-    : `${text.slice(0, excerptCharsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+/**
+ * Where any of the forms stands in the text, whole or in part. The text is indexed, because it is short and a secret
+ * may be long.
+ *
+ * @param endsEarly the text may have been cut in the middle of a secret
+ */
+function placesOf(forms: Iterable<string>, text: string, endsEarly: boolean): Range[] {
+  const runs = new Map<string, number[]>();
+  /** Which runs there may be, by how they begin: to look at a character of a secret costs next to nothing. */
+  const begins = new Uint8Array(65_536);
+  for (let at = 0; at + partCharsMin <= text.length; at++) {
+    const run = text.slice(at, at + partCharsMin);
+    const known = runs.get(run);
+    if (known) known.push(at);
+    else runs.set(run, [at]);
+    begins[beginOf(text, at)] = 1;
+  }
+  const found: Range[] = [];
+  for (const form of forms) {
+    const cut = endsEarly ? cutLength(text, form) : 0;
+    if (cut > 0) found.push([text.length - cut, text.length]);
+    if (form.length < partCharsMin) {
+      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) found.push([at, at + form.length]);
+    }
+    for (let at = 0; at + partCharsMin <= form.length; at++) {
+      if (begins[beginOf(form, at)] === 0) continue;
+      const run = form.slice(at, at + partCharsMin);
+      for (const begin of runs.get(run) ?? []) found.push([begin, begin + partCharsMin]);
+      // Each counts once: a secret of one character has thousands of the same.
+      runs.delete(run);
+    }
+  }
+  return found;
+}
+
+/** How many characters at the text's end are the beginning of the secret. */
+function cutLength(text: string, secret: string): number {
+  for (let chars = Math.min(secret.length, partCharsMin) - 1; chars >= 4; chars--) {
+    if (text.endsWith(secret.slice(0, chars))) return chars;
+  }
+  return 0;
+}
+
+function beginOf(text: string, at: number): number {
+  let begin = 0;
+  for (let next = at; next < at + 4; next++) begin = (begin * 33 + text.charCodeAt(next)) & 0xffff;
+  return begin;
 }

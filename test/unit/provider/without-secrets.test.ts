@@ -1,7 +1,8 @@
 /** What may be kept of an answer of success. */
 import { fc } from '../../support/properties';
 import { RecentSecrets } from '../../../src/provider/recent-secrets';
-import { isSecretField, withoutSecrets } from '../../../src/provider/excerpt';
+import { isSecretField } from '../../../src/domain/secrets';
+import { withoutSecrets } from '../../../src/provider/excerpt';
 import { closeAll, createClient, failureOf, serve } from '../../support/stand-in';
 
 afterEach(closeAll);
@@ -40,9 +41,9 @@ test.each([
   ['a sentence', 'set to correct"horse/battery now', 'set to [redacted] now'],
   ['a part of it', 'begins with rse/battery.', 'begins with rse/battery.'],
   ['a long part of it', 'has rect"horse/bat in it', 'has [redacted] in it'],
-  ['a URL', `?p=${encodeURIComponent('correct"horse/battery')}`, '?p=[redacted]'],
-  ['JSON in a text', '{"Root_Password":"made by them"}', '{"Root_Password":[redacted]}'],
-  ['JSON in a text in JSON', '{\\"root_password\\":\\"made\\"}', '{\\"root_password\\":[redacted]}'],
+  ['a URL', `at ?p=${encodeURIComponent('correct"horse/battery')} now`, 'at [redacted] now'],
+  ['JSON in a text', '{"Root_Password":"made by them"}', '{"Root_Password":[redacted]'],
+  ['JSON in a text in JSON', '{\\"root_password\\":\\"made by them\\"}', '[redacted]'],
   ['a word that is the whole text', 'abc', '[redacted]'],
   ['such a word in a page', '&#97;bc', '[redacted]'],
   ['a word within another one', 'order-abc-7', 'order-abc-7'],
@@ -54,21 +55,35 @@ test.each([
   });
 });
 
-test('a text with a NUL in it destroys none beside it, and hides no secret', () => {
+test('ids, numbers, dates, addresses and prices stay, also where they look like codes or like parts of secrets', () => {
+  const answer = {
+    order_id: 'ORD-2026-00017',
+    invoice: '0b9c9f0e-7a52-4f4e-8f3a-2d0d5a1f6c11',
+    placed_at: '2026-11-27T10:00:00+01:00',
+    url: 'https://panel.example/orders/17?plan_id=12&region=eu-1',
+    total: '12.50',
+    vm_object_ids: [9_001, 20_991_231],
+    label: 'Größe-3',
+    data: { 'web-1': 'R & D' },
+  };
+  expect(withoutSecrets(answer, [...secrets, '17', '12', '20991231', 'label', '2026!', 'ORD-2'])).toEqual(answer);
+});
+
+test('a text with what no text has destroys none beside it, and hides no secret', () => {
   const secret = 'abc\u0000defghijklmnop';
   const answer = {
     order_id: 'O-1',
-    note: 'a\u0000b',
+    note: 'a\uffffb',
     said: `it is ${secret}!`,
     shown: 'with hunter2hunter2 in it',
     '\u0000': 1,
   };
   expect(withoutSecrets(answer, [secret, 'hunter2hunter2'])).toEqual({
     order_id: 'O-1',
-    note: 'a\ufffdb',
-    said: 'it is [redacted]!',
+    note: '[redacted]',
+    said: 'it is [redacted]',
     shown: 'with [redacted] in it',
-    '\ufffd': 1,
+    '[redacted]': 1,
   });
 });
 
