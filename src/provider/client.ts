@@ -36,7 +36,7 @@ export class ProviderClient {
   private readonly connections: Connections;
   private readonly caller: Caller;
 
-  /** Opens no connection yet. Throws TypeError for options that are invalid or not safe. */
+  /** Opens no connection yet. */
   constructor(options: ProviderClientOptions) {
     this.options = resolveOptions(options);
     this.connections = new Connections(this.options);

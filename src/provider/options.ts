@@ -1,4 +1,4 @@
-/** The options of a ProviderClient, and the checks that refuse invalid or unsafe ones. */
+/** The options of a ProviderClient. Settings have checked them (`src/config`), also that they are safe. */
 import type { ProviderFailureName } from './errors';
 
 /**
@@ -44,13 +44,8 @@ export interface PlacedIf {
 }
 
 export interface ProviderClientOptions {
-  /**
-   * `https:`; `http:` only to a loopback address or with {@link allowHttp}. A path in it is kept as a prefix.
-   * Credentials, a query or a fragment are refused.
-   */
+  /** Without credentials, query and fragment. A path in it is kept as a prefix. */
   baseUrl: string;
-  /** Send tokens and passwords unencrypted to a host that is not this machine. @default false */
-  allowHttp?: boolean;
   /** Undefined: no credentials are sent, and a 401 is final. */
   credentials?: Credentials;
   /** @default 'authorization' */
@@ -107,78 +102,30 @@ export interface ProviderClientOptions {
   now?: () => number;
 }
 
+const defaults = {
+  authHeader: 'authorization',
+  authScheme: 'Bearer',
+  connectTimeoutMs: 5_000,
+  totalTimeoutMs: 20_000,
+  responseBytesMax: 1_048_576,
+  connections: 64,
+  pivotUnsureStatuses: [],
+  placedIf: [],
+  quoteMethod: 'PUT',
+  onCall: () => undefined,
+  now: Date.now,
+} satisfies Partial<ProviderClientOptions>;
+
 /** The options with every default filled in and the base URL parsed. */
-export type ResolvedOptions = Required<
-  Omit<ProviderClientOptions, 'baseUrl' | 'allowHttp' | 'credentials' | 'ca' | 'proxy'>
-> &
-  Pick<ProviderClientOptions, 'credentials' | 'ca' | 'proxy'> & {
+export type ResolvedOptions = Omit<ProviderClientOptions, 'baseUrl'> &
+  Required<Pick<ProviderClientOptions, keyof typeof defaults>> & {
     /** Scheme, host and port. */
     origin: string;
     /** The base URL's path without a trailing slash; '' for none. */
     pathPrefix: string;
   };
 
-/** @throws TypeError that names the option. */
-export function resolveOptions(options: ProviderClientOptions): ResolvedOptions {
-  const { baseUrl, allowHttp = false, ...rest } = options;
-  const resolved: ResolvedOptions = {
-    authHeader: 'authorization',
-    authScheme: 'Bearer',
-    connectTimeoutMs: 5_000,
-    totalTimeoutMs: 20_000,
-    responseBytesMax: 1_048_576,
-    connections: 64,
-    pivotUnsureStatuses: [],
-    placedIf: [],
-    quoteMethod: 'PUT',
-    onCall: () => undefined,
-    now: Date.now,
-    ...withoutUndefined(rest),
-    ...resolveBaseUrl(baseUrl, allowHttp),
-  };
-  for (const name of positiveIntegers) {
-    if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 1) throw wrong(name, 'must be a positive integer');
-  }
-  if (resolved.proxy !== undefined && !/^https?:$/.test(protocolOf(resolved.proxy))) {
-    throw wrong('proxy', 'must be the URL of a proxy, http: or https:');
-  }
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(resolved.authHeader)) throw wrong('authHeader', 'must be the name of a header');
-  if (!/^[\x21-\x7e]*$/.test(resolved.authScheme)) throw wrong('authScheme', 'must be one word');
-  if (!['PUT', 'GET'].includes(resolved.quoteMethod)) throw wrong('quoteMethod', 'must be PUT or GET');
-  return resolved;
-}
-
-const positiveIntegers = ['connectTimeoutMs', 'totalTimeoutMs', 'responseBytesMax', 'connections'] as const;
-
-function protocolOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).protocol : '';
-}
-
-function resolveBaseUrl(baseUrl: string, allowHttp: boolean): Pick<ResolvedOptions, 'origin' | 'pathPrefix'> {
-  // No message repeats the URL: the wrong part may be a password.
-  if (!URL.canParse(baseUrl)) throw wrong('baseUrl', 'must be an absolute URL');
-  const url = new URL(baseUrl);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw wrong('baseUrl', 'must begin with https:');
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-    throw wrong('baseUrl', 'must begin with https:, unless it is a loopback address or allowHttp is set');
-  }
-  if (url.username !== '' || url.password !== '') throw wrong('baseUrl', 'must not contain credentials');
-  // Searched in the text, because a single `?` or `#` leaves no trace in the parsed parts.
-  if (/[?#]/.test(baseUrl)) throw wrong('baseUrl', 'must not have a query or a fragment');
-  return { origin: url.origin, pathPrefix: url.pathname.replace(/\/+$/, '') };
-}
-
-/** The URL parser has already turned every form of an IPv4 address into four decimal numbers. */
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-}
-
-function wrong(option: keyof ProviderClientOptions, problem: string): TypeError {
-  return new TypeError(`${option} ${problem}`);
-}
-
-/** An option that is set to undefined means its default. */
-function withoutUndefined<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const set = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(set) as { [K in keyof T]: Exclude<T[K], undefined> };
+export function resolveOptions({ baseUrl, ...options }: ProviderClientOptions): ResolvedOptions {
+  const { origin, pathname } = new URL(baseUrl);
+  return { ...defaults, ...options, origin, pathPrefix: pathname.replace(/\/+$/, '') };
 }
