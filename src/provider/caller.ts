@@ -101,12 +101,8 @@ export class Caller {
 
   /** An answer without its secrets, so that it may be stored. */
   blank(answer: unknown, secrets: Secrets): unknown {
-    if (secrets === 'unknown') return withoutSecrets(answer, secrets);
-    return withoutSecrets(answer, [
-      ...secrets,
-      ...this.recent.all(),
-      ...(this.token === undefined ? [] : [this.token]),
-    ]);
+    const sent = this.recent.all().concat(this.token ?? []);
+    return withoutSecrets(answer, secrets === 'unknown' ? secrets : [...secrets, ...sent]);
   }
 
   private async perform<T>(call: Call<T>, endpoint: string, limits: Limits, note: CallState): Promise<T> {

@@ -17,28 +17,20 @@ const secretCharsMax = 4_096;
 const secretCharsMin = 6;
 
 export class RecentSecrets {
-  private readonly newestLast = new Set<string>();
-  private chars = 0;
+  private newestFirst: string[] = [];
 
   add(secrets: readonly string[]): void {
-    for (const whole of secrets) {
-      const secret = whole.slice(0, secretCharsMax);
-      if (secret.length < secretCharsMin) continue;
-      this.forget(secret);
-      this.newestLast.add(secret);
-      this.chars += secret.length;
-    }
-    for (const oldest of this.newestLast) {
-      if (this.chars <= charsMax) break;
-      this.forget(oldest);
-    }
+    const sent = secrets.map((secret) => secret.slice(0, secretCharsMax));
+    const all = new Set([...sent.reverse(), ...this.newestFirst]);
+    let chars = 0;
+    this.newestFirst = [...all].filter((secret) => {
+      if (secret.length < secretCharsMin) return false;
+      chars += secret.length;
+      return chars <= charsMax;
+    });
   }
 
   all(): string[] {
-    return [...this.newestLast];
-  }
-
-  private forget(secret: string): void {
-    if (this.newestLast.delete(secret)) this.chars -= secret.length;
+    return this.newestFirst;
   }
 }

@@ -116,23 +116,15 @@ test('where the secrets are not known, no text shows, nor a field name that may 
 });
 
 describe('what one call sent is blanked out in the answers to the next ones, as far back as can be searched quickly', () => {
-  const remembered = (...secrets: string[]) => {
-    const recent = new RecentSecrets();
-    recent.add(secrets);
-    return recent.all();
-  };
+  const secrets = Array.from({ length: 8 }, (_, index) => String(index).repeat(4_096));
 
-  test('a secret is remembered from six characters on: shorter ones are words', () => {
-    expect(remembered('12345', '123456')).toEqual(['123456']);
-  });
-
-  test('one that is sent again counts once, and is the newest', () => {
-    const secrets = Array.from({ length: 8 }, (_, index) => String(index).repeat(4_096));
+  test.each([
+    ['from six characters on: shorter ones are words', [['12345', '123456']], ['123456']],
+    ['once, and as the newest', [secrets, [secrets[0]!]], [secrets[0], ...secrets.slice(1).reverse()]],
+    ['before older ones', [secrets, ['abcdef']], ['abcdef', ...secrets.slice(1).reverse()]],
+  ])('%s', (_, calls, remembered) => {
     const recent = new RecentSecrets();
-    recent.add(secrets);
-    recent.add([secrets[0]!]);
-    expect(recent.all()).toEqual([...secrets.slice(1), secrets[0]]);
-    recent.add(['abcdef']);
-    expect(recent.all()).toEqual([...secrets.slice(2), secrets[0], 'abcdef']);
+    for (const sent of calls) recent.add(sent);
+    expect(recent.all()).toEqual(remembered);
   });
 });
