@@ -220,15 +220,11 @@ function narrow(text: string): string {
   );
 }
 
-interface View {
-  /** Only what every way to quote keeps, in lower case. */
-  letters: string;
-  /** Where each of them stands in the text. */
-  from: number[];
-}
-
-/** With what may be a number or a code of mail, and without. */
-function viewsOf(text: string): View[] {
+/**
+ * Only what every way to quote keeps, in lower case, and where each letter stands in the text: with what may be a number
+ * or a code of mail, and without.
+ */
+function viewsOf(text: string) {
   const plain = narrow(text);
   return [...new Set([plain, plain.replace(/=[\da-f]{1,2}/gi, (code) => ' '.repeat(code.length))])].map((one) => {
     const from: number[] = [];

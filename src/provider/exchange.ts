@@ -6,7 +6,7 @@
  * Two things are added here: a request that was given up while it waited for a connection is refused at that moment, so
  * that it can never be sent after it was reported as not sent; and a request never begins twice.
  */
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import { createBrotliDecompress, createInflateRaw, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
 export interface WireRequest {
@@ -172,19 +172,11 @@ async function decompressed(answered: Answered, bytesMax: number): Promise<Answe
   return { ...answered, body: Buffer.concat(chunks), ...(fault === undefined ? {} : { fault }) };
 }
 
-function decompressor(encoding: string | undefined, [first = 0]: Buffer) {
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'deflate':
-      // Some servers leave out the frame, which begins with the method, 8.
-      return (first & 0x0f) === 8 ? createInflate() : createInflateRaw();
-    case 'br':
-      return createBrotliDecompress();
-    default:
-      return undefined;
-  }
+function decompressor(encoding = '', [first = 0]: Buffer) {
+  if (encoding === 'br') return createBrotliDecompress();
+  if (!['gzip', 'x-gzip', 'deflate'].includes(encoding)) return undefined;
+  // Some servers leave out the frame of deflate, which begins with the method, 8.
+  return encoding === 'deflate' && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();
 }
 
 function tooLong(bytesMax: number): string {

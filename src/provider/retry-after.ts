@@ -12,30 +12,20 @@ const notNow: readonly number[] = [408, 429, 502, 503, 504];
 /** A longer wait is not meant: it is a moment in seconds since 1970, or a date of another year. */
 const longestMs = 24 * 60 * 60 * 1000;
 
-/** @returns how long the answer asks to wait, as {@link readRetryAfter} */
+/**
+ * @param nowMs milliseconds since 1970.
+ * @returns how many milliseconds the answer asks to wait; 0 for a date that has passed; undefined where it says nothing,
+ *   or nothing that can be a delay.
+ */
 export function retryAfterOf(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,
   nowMs: number,
 ): number | undefined {
-  return notNow.includes(status) ? readRetryAfter(headers['retry-after'], nowMs) : undefined;
-}
-
-/**
- * @param header the header's value; if there are several, the first counts.
- * @param nowMs milliseconds since 1970.
- * @returns milliseconds to wait; 0 for a date that has passed; undefined where the header is missing or invalid, or
- *   cannot be a delay.
- */
-export function readRetryAfter(header: string | readonly string[] | undefined, nowMs: number): number | undefined {
-  const waitMs = readWait(header, nowMs);
-  return waitMs === undefined || waitMs > longestMs ? undefined : waitMs;
-}
-
-function readWait(header: string | readonly string[] | undefined, nowMs: number): number | undefined {
-  const value = (typeof header === 'string' ? header : header?.[0])?.trim();
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  if (!notNow.includes(status)) return undefined;
+  // If there are several, the first counts.
+  const [value = ''] = [headers['retry-after']].flat().map((header) => header?.trim());
   const dateMs = dateForm.test(value) ? Date.parse(`${value.replace(/ GMT$/, '')} GMT`) : NaN;
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+  const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Math.max(0, dateMs - nowMs);
+  return waitMs <= longestMs ? waitMs : undefined;
 }

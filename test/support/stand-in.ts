@@ -36,7 +36,7 @@ export interface Seen {
 export interface Answer {
   status?: number;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Buffer;
 }
 
 /** Answers every request with the next answer, the last one for good, and keeps what it saw. */

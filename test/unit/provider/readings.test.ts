@@ -1,7 +1,7 @@
 /** The lenient readings: firewall lists, pointers and Retry-After. */
 import { fc } from '../../support/properties';
 import { readPointers } from '../../../src/provider/json-pointer';
-import { readRetryAfter } from '../../../src/provider/retry-after';
+import { retryAfterOf } from '../../../src/provider/retry-after';
 import { readFirewallIds } from '../../../src/provider/schemas';
 
 const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
@@ -132,6 +132,7 @@ describe('a pointer', () => {
 describe('Retry-After', () => {
   const nowMs = Date.UTC(1994, 10, 6, 8, 49, 0);
   const imf = 'Sun, 06 Nov 1994 08:49:37 GMT';
+  const waitOf = (header: string) => retryAfterOf(429, { 'retry-after': header }, nowMs);
   test.each([
     ['0', 0],
     [' 120 ', 120_000],
@@ -145,7 +146,7 @@ describe('Retry-After', () => {
     ['Sun, 06 Nov 1994 08:48:00 GMT', 0],
     ['Sun, 01 Dec 1994 00:00:00 GMT', undefined],
     ['Sun Nov 16 08:49:37 1994', undefined],
-  ])('%j is %s ms', (header, ms) => expect(readRetryAfter(header, nowMs)).toBe(ms));
+  ])('%j is %s ms', (header, ms) => expect(waitOf(header)).toBe(ms));
 
   test.each([
     ...['', '-1', '1.5', '1e3', '5 seconds', '1 2', 'x1', '1x', '1994-11-06T08:49:37Z'],
@@ -153,13 +154,13 @@ describe('Retry-After', () => {
     ...['24:49:37', '23:59:61', '23:60:00'].map((time) => imf.replace('08:49:37', time)),
     ...[imf.replace('GMT', 'CET'), `x${imf}`, `${imf}+1`, 'xSunday, 06-Nov-94 08:49:37 GMT'],
     ...['Sunday, 06-Nov-94 08:49:37 GMTx', 'xSun Nov  6 08:49:37 1994', 'Sun Nov  6 08:49:37 19945'],
-  ])('%j says nothing', (header) => expect(readRetryAfter(header, nowMs)).toBeUndefined());
+  ])('%j says nothing', (header) => expect(waitOf(header)).toBeUndefined());
 
   test('is never negative, fractional or infinite, whatever the header', () => {
     const headers = fc.oneof(fc.string(), fc.integer().map(String), fc.date({ noInvalidDate: true }).map(String));
     fc.assert(
       fc.property(headers, (header) => {
-        const ms = readRetryAfter(header, nowMs);
+        const ms = waitOf(header);
         expect(ms === undefined || (Number.isSafeInteger(ms) && ms >= 0)).toBe(true);
       }),
     );

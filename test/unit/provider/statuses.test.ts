@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { NotSent, Rejected, Unauthorized, UnexpectedResponse, UnknownOutcome } from '../../../src/provider/errors';
 import { added, closeAll, createClient, failureOf, onRequest, quote, serve, serveRaw } from '../../support/stand-in';
 
@@ -132,6 +133,18 @@ describe('a long body', () => {
     await failureOf(client.listFirewalls(1));
     expect(await client.listFirewalls(1)).toEqual([1]);
   });
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['X-GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['identity', gzipSync],
+])('a body that is compressed as %s is read, though none was asked for', async (encoding, compress) => {
+  const server = await serve({ headers: { 'content-encoding': encoding }, body: compress('{"id":1}') });
+  expect(await createClient(server.url).placeOrder(order)).toEqual({ id: 1 });
 });
 
 test.each([
