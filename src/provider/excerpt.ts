@@ -165,7 +165,7 @@ const signs = [
   // Mail. Numbers have the form of a code, too, as in `plan_id=12`: one of the views is without them.
   /=(?:\r?\n|(?=[\dA-F]{2})(?!(?!25\d\d)\d+(?:[^\w=]|$)))/,
   // UTF-7, and XML's names.
-  /\+(?:A[A-P]|[A-Za-z\d+/]{3,}-)|_x[\dA-Fa-f]{4}_/,
+  /\+(?:A[A-P]|[A-Za-z\d+/]{3,64}-)|_x[\dA-Fa-f]{4}_/,
 ];
 
 /** What is hidden together with a sign; mail breaks lines anywhere. A secret with white space may go on beside it. */

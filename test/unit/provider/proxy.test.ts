@@ -32,7 +32,7 @@ it.each(['http', 'https'])('an order goes to a provider of %s through a tunnel',
       ? (await serve({ body: '{"over":"http"}' })).url
       : await listen(https.createServer({ key, cert }, (_, response) => response.end('{"over":"https"}')));
   const proxy = (await proxyTo(new URL(provider).port)).replace('//', '//ann:pass%20word@');
-  const client = createClient(`${scheme}://127.0.0.2`, { allowHttp: true, proxy, ca: cert });
+  const client = createClient(`${scheme}://127.0.0.2`, { proxy, ca: cert });
   expect(await client.placeOrder(order)).toEqual({ over: scheme });
   const credentials = `Basic ${Buffer.from('ann:pass word').toString('base64')}`;
   expect(connects).toEqual([[`127.0.0.2:${scheme === 'http' ? 80 : 443}`, credentials]]);
@@ -42,7 +42,7 @@ it('a proxy may speak TLS itself', async () => {
   const secure = selfSigned('127.0.0.1');
   const { url } = await serve({ body: '{"over":"http"}' });
   const proxy = await proxyTo(new URL(url).port, secure);
-  const client = createClient('http://provider.invalid', { allowHttp: true, proxy, ca: secure.cert });
+  const client = createClient('http://provider.invalid', { proxy, ca: secure.cert });
   expect(await client.placeOrder(order)).toEqual({ over: 'http' });
 });
 
