@@ -201,24 +201,6 @@ describe('a file', () => {
     expect(await asked('journal_mode')).toEqual(['wal']);
   });
 
-  it('that somebody else holds is had when the other one lets go', async () => {
-    const journal = await opened({ file });
-    const other = await opened({ file });
-    const run = await Run.begin(journal);
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    let isHeld = false;
-    const holding = other.inTransaction(async () => {
-      isHeld = true;
-      await held;
-    });
-    await untilReady('the lock', async () => expect(isHeld).toBe(true));
-    const meaning = run.send(place(1));
-    letGo();
-    await holding;
-    await meaning;
-  });
-
   it('whose disk is full: is told so, writes nothing, and goes on when there is room again', async () => {
     const journal = await opened({ file });
     const run = await Run.begin(journal);

@@ -20,17 +20,6 @@ const add = { ...addStep, number: 1, item: cartItem() };
 describe('taking a reference', () => {
   const held = temporalThat((id) => (id === 'hold' ? 'RUNNING' : 'COMPLETED'));
 
-  it('waits while new sagas are held, and takes nothing', async () => {
-    const saga = stand.saga();
-    const answer = await saga.do('takeReference', { request }, held);
-    expect(answer).toEqual({ how: 'held', who: 'held since 2026-01-31 22:15:00 UTC by ann' });
-    expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
-    for (const status of ['COMPLETED', 'TERMINATED']) {
-      const over = temporalThat(() => status);
-      expect(await saga.again().do('takeReference', { request }, over)).toMatchObject({ knows: {} });
-    }
-  });
-
   it('is not held where the reference was taken before: the saga has begun', async () => {
     const saga = stand.saga();
     await saga.do('takeReference', { request });

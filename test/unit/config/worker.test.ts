@@ -221,16 +221,6 @@ describe('files', () => {
     expect(problems({ ...enough, PROVIDER_CA_FILE: authority.certificate.certFile })).toEqual([]);
   });
 
-  it('of prices says which entry is wrong', () => {
-    const plans = [{ plan_id: 17, billing_cycle: 1, price: 12.5 }];
-    const told = (list: object) =>
-      problems({ ...enough, PRICE_LIST_FILE: fileOf('prices.json', JSON.stringify(list)) });
-    expect(told({ currency: 'USD', plans })).toEqual([]);
-    expect(told({ currency: 'USD', plans: [{ ...plans[0], price: '12.5' }] })).toEqual([
-      expect.stringMatching(/^PRICE_LIST_FILE: .*plans\.0\.price: must be a number$/),
-    ]);
-  });
-
   it('of TLS to Temporal must hold a certificate and its own key', () => {
     const [own, other] = [authority.forClient('own.test'), authority.forClient('other.test')];
     const tls = (TEMPORAL_TLS_CLIENT_CERT_PATH: string, TEMPORAL_TLS_CLIENT_KEY_PATH: string) =>

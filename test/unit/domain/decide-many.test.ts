@@ -3,7 +3,6 @@ import {
   beginJob,
   countsOf,
   describeCounts,
-  describeJob,
   jobReportSchema,
   otherReasons,
   readJob,
@@ -74,16 +73,6 @@ it.each<[string, unknown, string | RegExp]>([
   ],
 ])('says what is wrong with %s', (_what, input, sentence) => {
   expect(said(input)).toMatch(sentence);
-});
-
-it('is told in words', () => {
-  const told = (input: unknown) => {
-    const read = readJob(input);
-    return read.ok && describeJob(read.job);
-  };
-  expect(told(byFilter)).toBe('retry where SagaStep="place-order"');
-  expect(told({ ...byFilter, where: 'all', decision: 'skip' })).toBe('skip all that wait');
-  expect(told(byLines)).toBe('1 decision');
 });
 
 it('tells of each saga, and counts reasons beyond a hundred together', () => {

@@ -38,12 +38,6 @@ it.each(['webhook', 'webhooks-password', 'my-webhook-ops'])('a request may name 
   expect(check(secretReferenceSchema(), { secret })).toMatchObject({ ok: true });
 });
 
-it('the name of a secret is a string', () => {
-  expect(check(secretReferenceSchema(), { secret: 7 })).toMatchObject({
-    problems: [{ message: 'must be the name of a secret' }],
-  });
-});
-
 describe('what the Web UI shows of a decision', () => {
   it.each(decisionNames)('%s is explained, with an example that is taken', (name) => {
     const { does, example } = decisionHints[name];

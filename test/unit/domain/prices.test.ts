@@ -1,7 +1,6 @@
 /** What an order may cost, by a list of prices. */
 import { parsePriceList } from '../../../src/config/price-list';
 import { estimateOf } from '../../../src/domain/prices';
-import { purchaseNeedsApproval, totalViolation } from '../../../src/domain/purchases';
 import { cartItem } from '../../support/requests';
 
 const list = {
@@ -50,15 +49,4 @@ it.each([
   ['prices', /JSON|Unexpected/],
 ])('%s is no list', (text, message) => {
   expect(() => parsePriceList(text)).toThrow(message);
-});
-
-it('without an estimate a limit in money is neither kept nor passed over', () => {
-  const unpriced = { unpriced: 'there is no price' };
-  expect(totalViolation(undefined, unpriced)).toBeUndefined();
-  expect(totalViolation(100, unpriced)).toBe('the guard allows a total of 100, and there is no price');
-  expect(totalViolation(100, total(100))).toBeUndefined();
-  expect(totalViolation(100, total(100.5))).toBe('the total is about 100.5 usd and the guard allows 100');
-  const needs = (estimate: typeof unpriced | ReturnType<typeof total>) =>
-    purchaseNeedsApproval(1, estimate, { aboveTotal: 100 });
-  expect([needs(unpriced), needs(total(100)), needs(total(101))]).toEqual([true, false, true]);
 });

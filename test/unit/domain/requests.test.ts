@@ -97,22 +97,6 @@ describe('what the document forbids is refused, by the field’s name', () => {
     }
   });
 
-  it('all wrong fields at once', () => {
-    expect(fieldsOf(provision, { account: 'x', items: [{ billing_cycle: 5, quantity: -1 }], more: 1 })).toEqual([
-      'reference',
-      'account',
-      'items[0].billing_cycle',
-      'items[0].quantity',
-      'more',
-    ]);
-    const item = { billing_cycle: 5, plan_type: 'cloud_servers_standard' };
-    expect(fieldsOf(provision, { ...provisionRequest(), items: [item] })).toEqual([
-      'items[0].billing_cycle',
-      'items[0].password',
-      'items[0].os_template_id',
-    ]);
-  });
-
   it('a request that is too large for Temporal, before anything else', () => {
     const request = withItem({ custom_script: 'x'.repeat(requestBytesMax) });
     expect(check(provision, request)).toMatchObject({
