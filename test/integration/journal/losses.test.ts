@@ -96,18 +96,6 @@ describeWithPostgres('the journal loses its database', () => {
       await expect(run.answer(place(1), meant, outcome, { answer: { order: 5 } })).resolves.toBe('written');
       expect(await rowOf(witness, meant.knows.row)).toEqual(written);
     });
-
-    it('takes a reference that it took already', async () => {
-      // By a connection that has not prepared the statement: its text is sent.
-      const other = new Run(await opened({ postgres: server.url({ database, port: proxy.port }) }));
-      const lost = proxy.loseAnswerTo('(select epoch from journal) as epoch');
-      await unavailable(other.take({ label: 'web-9' }));
-      await lost;
-      expect((await other.take({ label: 'web-9' })).first).toMatchObject({
-        run: other.run,
-        request: { label: 'web-9' },
-      });
-    });
   });
 
   describe('without a word', () => {

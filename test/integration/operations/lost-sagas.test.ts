@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SagaHandle } from '../../../src/client/handle';
 import { LostSagas, noneLost, type LostCounts } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
-import { deleteRun } from '../../support/web-ui';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
@@ -95,15 +94,4 @@ describe('one is hidden by no other run under its id', () => {
     expect((await again.result()).outcome).toBe('done');
     expect(await look()).toEqual(none);
   });
-});
-
-it('one whose run was deleted is gone, until it is started again', async () => {
-  const request = provisionRequest();
-  const saga = await waiting(request);
-  const first = await run(saga).describe();
-  await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId: first.runId });
-  await untilLost({ gone: 1 });
-  expect((await cli('journal', 'lost')).out).toContain('send the same request again');
-  await (await rig.sagas.provision(request)).result();
-  expect(await look()).toEqual(none);
 });

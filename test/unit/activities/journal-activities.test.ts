@@ -102,8 +102,3 @@ describe('how a saga stands', () => {
     });
   });
 });
-
-it('works for sagas only', async () => {
-  const stranger = stand.saga().under('x/R');
-  await expect(stranger.do('readStanding', {})).rejects.toThrow('only a saga can call this activity');
-});

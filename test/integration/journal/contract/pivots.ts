@@ -15,14 +15,8 @@ export function pivots(): void {
     expect(row).toMatchObject({
       ...run.key,
       ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder', run: run.run },
-      ...{
-        outcome: null,
-        answer: null,
-        answered_ms: null,
-        decided: null,
-        in_flight_ms: inFlightMs,
-        epoch: knows.epoch,
-      },
+      ...{ outcome: null, answer: null, answered_ms: null, decided: null },
+      ...{ in_flight_ms: inFlightMs, epoch: knows.epoch },
     });
     expect(JSON.parse(row!.about)).toEqual({ cartItems: [11, 12] });
     expect(Math.abs(row!.meant_ms - Date.now())).toBeLessThan(60_000);
