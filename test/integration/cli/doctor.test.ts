@@ -1,14 +1,12 @@
-/** What is wrong with an installation, in one screen. */
+/** What is wrong with an installation, in one screen; and what a provider answers, asked by reads only. */
+import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { readDocument } from '../../docs/tables';
 import { runCommand } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
-import { Rig, rigForFile } from '../../support/rig';
+import { inRig, rigForFile } from '../../support/rig';
 
 const rig = rigForFile();
-beforeAll(async () => {
-  await (await rig.sagas.provision(provisionRequest())).result();
-});
 
 interface Document {
   found: { what: string; is: string; found: string; then?: string }[];
@@ -24,6 +22,7 @@ async function doctor(changes: Record<string, string> = {}) {
 }
 
 it('finds nothing wrong where all is there', async () => {
+  await (await rig.sagas.provision(provisionRequest())).result();
   const { status, wrong, ok } = await doctor();
   expect({ status, wrong }).toEqual({ status: 0, wrong: [] });
   expect(ok).toEqual(
@@ -50,16 +49,13 @@ it.each([
 
 it('notices keys that are not those of the journal', async () => {
   const payloadKeys = parsePayloadKeys(`ours:${Buffer.alloc(32, 6).toString('base64')}`);
-  const sealed = await Rig.start({ payloadKeys });
-  try {
+  await inRig({ payloadKeys }, async (sealed) => {
     await (await sealed.sagas.provision(provisionRequest())).result();
     const PAYLOAD_KEYS = `ours:${Buffer.alloc(32, 7).toString('base64')}`;
     const { wrong, found } = await doctor({ ...sealed.environment, PAYLOAD_KEYS });
     expect(wrong).toEqual(['keys']);
     expect(found.at(-1)?.then).toBe('set PAYLOAD_KEYS to the keys of the workers');
-  } finally {
-    await sealed.close();
-  }
+  });
 });
 
 it('prints no secret', async () => {
@@ -68,4 +64,90 @@ it('prints no secret', async () => {
   expect(settings).toMatchObject({ PAYLOAD_KEYS: '(set)', PROVIDER_TOKEN: '(set)', JOURNAL_URL: '(set)' });
   expect(out).not.toContain(key);
   expect(out).not.toContain('a-token-of-ours');
+});
+
+describe('probe', () => {
+  const token = 'a token of the provider';
+  const servers = [
+    { vmObjectId: 9001, account: 'AB-1', label: 'web', firewalls: [143, 144] },
+    { vmObjectId: 9002, account: 'AB-1', label: 'web' },
+  ];
+
+  async function probe(options: SandboxOptions, args: string[], env: Record<string, string> = {}) {
+    const sandbox = await Sandbox.start({ token, servers, ...options });
+    try {
+      const given = { PROVIDER_BASE_URL: sandbox.url, PROVIDER_TOKEN: token, ...env };
+      const { status, out, err } = await runCommand(['probe', '--json', '--server', '9001', ...args], given);
+      if (out === '') throw new Error(err);
+      const { found, settings } = JSON.parse(out) as Document;
+      expect(out + err).not.toContain(token);
+      // Nothing was changed: every call was a look.
+      const methods = new Set(sandbox.ledger.calls.map(({ endpoint }) => endpoint));
+      const looks = ['list-firewalls', 'quote-change-order', 'quote-plan-switch', 'find-servers', null];
+      expect([...methods].filter((name) => !looks.includes(name))).toEqual([]);
+      const of = Object.fromEntries(found.map((one) => [one.what, one]));
+      return { status, of, settings, url: sandbox.url };
+    } finally {
+      await sandbox.close();
+    }
+  }
+
+  const all = ['--subscription', '55', '--plan', '21'];
+  const directory = ['--directory', '/servers?account={account}&label={label}', '--account', 'AB-1', '--label', 'web'];
+
+  it('tells what can be read, and prints what follows', async () => {
+    const { status, of, settings, url } = await probe({ anySubscription: true, directory: { lag: 0 } }, [
+      ...all,
+      ...directory,
+    ]);
+    expect(status).toBe(0);
+    expect(Object.values(of).map(({ is }) => is)).not.toContain('wrong');
+    expect(of['token']?.found).toMatch(/^taken; without it: 401, which means Unauthorized/);
+    expect(of['firewalls of server 9001']?.found).toBe('can be read: 143, 144');
+    expect(of['a server that is not there']?.found).toMatch(/^404, which means Rejected/);
+    expect(of['quote of a change, subscription 55']?.found).toMatch(/^PUT: \d+ usd$/);
+    expect(of['quote of a switch to plan 21']?.found).toMatch(/^\d+ usd$/);
+    expect(settings).toMatchObject({
+      ...{ PROVIDER_BASE_URL: url, PROVIDER_TOKEN: '…', SERVER_DIRECTORY_PATH: directory[1] },
+      SERVER_DIRECTORY_POINTERS: '/data/*/vm_object_id',
+    });
+  });
+
+  it.each<[string, SandboxOptions, string[], Record<string, string>, string, RegExp]>([
+    ['a token that is refused', {}, [], { PROVIDER_TOKEN: 'another' }, 'token', /^401, which means Unauthorized/],
+    ['no token', {}, [], { PROVIDER_TOKEN: '' }, 'token', /^401/],
+    ['a server that is not there', { servers: [] }, [], {}, 'firewalls of server 9001', /^404/],
+    [
+      'no such subscription',
+      { anySubscription: false },
+      all,
+      {},
+      'quote of a change, subscription 55',
+      /^PUT: 422.*; GET: 422/,
+    ],
+    ['no directory', {}, ['--directory', '/machines'], {}, 'directory of servers', /^404/],
+  ])('%s is wrong, with what to do', async (_what, options, args, env, what, found) => {
+    const { status, of } = await probe(options, args, env);
+    expect(status).toBe(2);
+    expect(of[what]).toMatchObject({ is: 'wrong', found: expect.stringMatching(found) });
+  });
+
+  it('says where a list cannot be read, and where nothing is asked of whoever comes', async () => {
+    const { status, of } = await probe({ token: null, firewallListResponse: 'opaque' }, []);
+    expect(status).toBe(0);
+    expect(of['firewalls of server 9001']).toMatchObject({
+      is: 'look',
+      found: expect.stringMatching(/^cannot be read: /),
+    });
+    expect(of['token']).toMatchObject({ is: 'look', found: 'taken; without it: answered' });
+  });
+
+  it('ends with the status of no connection where nobody is there', async () => {
+    const given = { PROVIDER_BASE_URL: 'http://127.0.0.1:1', PROVIDER_PASSWORD: 'of no setting' };
+    const { status, out } = await runCommand(['probe', '--server', '1'], given);
+    expect(out).toContain('PROVIDER_BASE_URL=http://127.0.0.1:1\n');
+    expect(out).not.toContain('of no setting');
+    expect(status).toBe(3);
+    expect(out).toMatch(/wrong +provider +NotSent: .*\n.*PROVIDER_BASE_URL/);
+  });
 });

@@ -201,33 +201,6 @@ function aJournal(kind: keyof typeof places): void {
     });
   });
 
-  it('tells of what may have been lost, of who settled it, and of a run that went on after an end', async () => {
-    const url = await made(kind);
-    await withJournal(url, (journal) => take(journal, 'R-1'));
-    const { out: restored } = await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'trust']);
-    expect(restored).toMatch(/no worker had noticed[^]*references that are new here are trusted to be new\n/);
-    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ newReferences: 'trust' });
-    const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inFlightMs: 0 };
-    const row = await withJournal(url, async (journal) => {
-      await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'reversed', report: {} });
-      const meant = await journal.mean({ ...meaning, run: 'run-2' });
-      if (meant.how !== 'unknown') throw new Error(meant.how);
-      return meant.row;
-    });
-    const record = async () => recordSchema.parse(documentIn(await run(url, ['record', 'R-1', '--json'])));
-    const timeline = async () => (await run(url, ['record', 'R-1', '--timeline'])).out;
-    expect(await record()).toMatchObject({ state: 'open', placement: 'unknown', endings: [{ outcome: 'reversed' }] });
-    expect(await timeline()).toMatch(/ {2}in doubt {4}place-order, row .*: the journal was restored, and may/);
-
-    await withJournal(url, async (journal) => {
-      const placed = { how: 'confirmed', vmObjectIds: [9001] };
-      await journal.confirm(keyOf('R-1'), row, placed, { by: 'ada', note: 'in the panel' });
-      await journal.ended(keyOf('R-1'), { run: 'run-2', by: 'provisionServers', outcome: 'done', report: {} });
-    });
-    expect(await record()).toMatchObject({ state: 'done', placement: 'placed', servers: [{ vmObjectId: 9001 }] });
-    expect(await timeline()).toMatch(/ {2}decided {5}place-order: placed, says ada: in the panel\n/);
-  });
-
   it('tells loudly of an order that took effect after a person had said that it did not', async () => {
     const url = await made(kind);
     await withJournal(url, async (journal) => {
@@ -267,19 +240,6 @@ describeWithPostgres('a database server that', () => {
     const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
     expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
     expect((await run(url, ['journal', 'status'])).status).toBe(0);
-  });
-
-  it('lets an auditor read and nothing else', async () => {
-    const url = await made('PostgreSQL');
-    await withJournal(url, (journal) => take(journal, 'R-1'));
-    const database = new URL(url).pathname.slice(1);
-    await server!.ask("create role auditor login password 'only-to-read'");
-    await server!.ask('grant select on all tables in schema public to auditor', { database });
-    const asAuditor = server!.url({ database, user: 'auditor', password: 'only-to-read' });
-    expect(await run(asAuditor, ['record', 'R-1'])).toMatchObject({ status: 0, err: '' });
-    const { status, err } = await run(asAuditor, ['journal', 'trust-new-references', ...saidThere]);
-    expect(status).toBe(3);
-    expect(err).toMatch(/its database does not allow this user to write or ask there/);
   });
 
   it('lets a worker write and delete nothing, as docs/deploying.md grants it', async () => {

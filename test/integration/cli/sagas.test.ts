@@ -1,11 +1,19 @@
-/** The command line against a real Temporal, a worker and the sandbox: what it prints, and how it ends. */
-import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig, rigForFile, until } from '../../support/rig';
+/**
+ * The command line against a real Temporal, a worker and the sandbox: what it prints, and how it ends. Watching is in
+ * place on a terminal, as lines into a pipe, as JSON lines for a program; the terminal is a real one (`script`).
+ * ORDER_SAGA_PICTURES=1 also takes the picture of the README.
+ */
+import { spawn } from 'node:child_process';
+import { runCommand, runHere, startCommand, type Ended } from '../../support/command-line';
 import { saidThere } from '../../support/operator';
-import { untilWaiting } from '../../support/sagas';
-import { runCommand, startCommand, type Ended } from '../../support/command-line';
+import { programOf } from '../../support/programs';
+import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { rigForFile, until } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
+import { screenOf, withoutColors } from '../../support/terminal';
+import { takePicture } from '../../support/terminal-picture';
 
-const rig = rigForFile();
+const rig = rigForFile({ clears: true });
 
 const order = (args: readonly string[], request?: unknown): Promise<Ended> =>
   runCommand(args, rig.environment, request === undefined ? '' : JSON.stringify(request));
@@ -19,12 +27,7 @@ const startWaiting = async () => {
 interface Document {
   workflowId: string;
   state: string;
-  existing?: boolean;
-  result?: unknown;
-  failure?: { type: string; report: unknown };
-  report?: { state: string };
-  waiting?: { id: string; kind: string; choices: string[] };
-  progress?: { steps: { id: string }[] };
+  waiting?: { id: string; choices: string[] };
 }
 const documentIn = ({ out }: Ended) => JSON.parse(out) as Document;
 
@@ -58,20 +61,6 @@ describe('starting', () => {
     expect(status.status).toBe(4);
     expect(documentIn(status)).toMatchObject({ state: 'approval', waiting: { choices: ['approve', 'reject'] } });
   });
-});
-
-it('watch says once that no worker answers, and goes on to the end when one comes', async () => {
-  const later = await Rig.start({ worker: false });
-  try {
-    const saga = await later.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
-    const watching = startCommand(['watch', saga.reference], later.environment);
-    await watching.shows('no worker answers; is one running?', 'err');
-    await later.startWorker();
-    const { status, err } = await watching.ended;
-    expect({ status, err }).toEqual({ status: 0, err: 'no worker answers; is one running?\n' });
-  } finally {
-    await later.close();
-  }
 });
 
 it('decide takes a decision, and the saga goes on', async () => {
@@ -113,4 +102,108 @@ it('list prints a table, or one document', async () => {
   expect(rows.find(({ workflowId }) => workflowId === saga.workflowId)).toMatchObject({ state: 'approval' });
   expect(first.out.trim().split('\n')).toHaveLength(2);
   expect(first.err).toContain('--limit');
+});
+
+/** A saga that is refused at first, and one that is done. */
+async function two() {
+  const stuck = provisionRequest({ items: [{}, {}], firewalls: [143] });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: stuck.label } });
+  const done = await rig.sagas.provision(provisionRequest());
+  await done.result();
+  const saga = await rig.sagas.provision(stuck);
+  await untilWaiting(saga, 'stuck');
+  return { saga, done };
+}
+
+/** Runs the command on a terminal of that size. */
+function onTerminal(args: string[], { columns = 100, rows = 30, env = {} } = {}) {
+  const command = `stty cols ${columns} rows ${rows}; exec '${process.execPath}' '${programOf('starter')}' ${args.join(' ')}`;
+  const { PATH, HOME } = process.env;
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { PATH, HOME, SHELL: '/bin/sh', TERM: 'xterm', ...rig.environment, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let out = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  const ended = new Promise<{ status: number | null; out: string }>((resolve) =>
+    child.once('close', (status) => resolve({ status, out })),
+  );
+  const shows = async (text: string) => {
+    while (!withoutColors(out).includes(text)) await new Promise(setImmediate);
+  };
+  return { ended, shows, soFar: () => out };
+}
+
+it('watch draws several sagas in place, with what they ask above, until all have ended', async () => {
+  const { saga, done } = await two();
+  const watching = onTerminal(['watch', saga.reference, done.reference, '--follow']);
+  await watching.shows(`${saga.workflowId}  stuck`);
+  await watching.shows(`${done.workflowId}  done`);
+  await takePicture('watch', watching.soFar(), `$ order-saga watch ${saga.reference} ${done.reference} --follow`);
+  await answer(saga, 'retry');
+  const { status, out } = await watching.ended;
+  expect(status).toBe(0);
+  const screen = screenOf(out).map(withoutColors);
+  const [first = ''] = screen.filter((line) => line.includes('waits for a decision'));
+  expect(first).toMatch(/ since \S+Z \(\d+s ago\), question /);
+  expect(screen.filter((line) => line.startsWith(`${saga.workflowId}  `))).toEqual([
+    expect.stringMatching(/ {2}done {2}\d+s$/),
+  ]);
+  expect(screen).toContain(`${saga.workflowId} is done`);
+  const { servers } = (await saga.result()) as { servers: { vmObjectId: number }[] };
+  const assigned = servers.map(({ vmObjectId }) => `Assign firewalls to server ${vmObjectId}`);
+  for (const step of ['Add cart item 2', 'Place the order (2 attempts)', ...assigned])
+    expect(screen.filter((line) => line.startsWith(`  ✓ ${step}`))).toHaveLength(1);
+});
+
+it('watch into a pipe writes lines, each with its saga, and no code', async () => {
+  const { saga, done } = await two();
+  const env = { ...rig.environment, npm_lifecycle_event: 'cli' };
+  const { status, out } = await runCommand(['watch', saga.reference, done.reference], env);
+  expect(status).toBe(4);
+  expect(out).not.toContain('\u001b');
+  expect(out).toContain(`  ${done.workflowId}  done      Place the order\n`);
+  // Called from a checkout: the command can be pasted there.
+  expect(out).toContain(`  npm run --silent cli -- decide ${saga.workflowId} retry '`);
+});
+
+it('watch for a program writes a line of JSON for each change, and one for each end', async () => {
+  const { saga, done } = await two();
+  const watching = startCommand(['watch', saga.reference, done.reference, '--follow', '--json'], rig.environment);
+  await watching.shows('"state":"stuck"');
+  await answer(saga, 'retry');
+  const { status, out } = await watching.ended;
+  expect(status).toBe(0);
+  const lines = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { workflowId: string; state?: string; progress?: { state: string } });
+  const of = (workflowId: string) => lines.filter((line) => line.workflowId === workflowId);
+  expect(of(saga.workflowId).map(({ progress }) => progress?.state)).toEqual(expect.arrayContaining(['stuck', 'done']));
+  for (const id of [saga.workflowId, done.workflowId]) expect(of(id).at(-1)).toMatchObject({ state: 'done' });
+});
+
+describe('firewalls-of: a look that changes nothing', () => {
+  const look = (...args: string[]) => runHere(['firewalls-of', ...args], '', rig.environment);
+  beforeEach(() => rig.sandbox.configure({ anyServer: false }));
+
+  it('tells them, and asks the provider for nothing else', async () => {
+    rig.sandbox.addServer({ vmObjectId: 31, firewalls: [143, 144] });
+    rig.sandbox.addServer({ vmObjectId: 32, firewalls: [] });
+    const count = () => [rig.sandbox.ledger.calls.length, rig.sandbox.ledger.entries.length];
+    const [calls = 0, entries = 0] = count();
+    expect(await look('31')).toEqual({ status: 0, out: 'server 31: 143, 144\n', err: '' });
+    expect(await look('32')).toMatchObject({ status: 0, out: 'server 32: no firewalls\n' });
+    expect(count()).toEqual([calls + 2, entries]);
+    const asked = rig.sandbox.ledger.calls.slice(calls).map(({ endpoint }) => endpoint);
+    expect(asked).toEqual(['list-firewalls', 'list-firewalls']);
+  });
+
+  it('exits 1 where the provider does not tell, and says why', async () => {
+    const err = expect.stringMatching(/^the firewalls of server 99 are not known: Rejected: /) as string;
+    expect(await look('99')).toMatchObject({ status: 1, out: '', err });
+    const { status, out } = await look('99', '--json');
+    expect(status).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ error: { name: 'FirewallsUnknownError' } });
+  });
 });

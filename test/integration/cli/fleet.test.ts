@@ -1,19 +1,23 @@
-/** Sweeps on the command line: scheduled, shown, started at once, and removed. */
+/** Many sagas at once from the command line: sweeps, and jobs that decide. */
 import { openCartItems } from '../../../sandbox/sentences';
-import { runHere, type Ended } from '../../support/command-line';
+import type { OpenLine } from '../../../src/client/jobs';
+import { countsOf, type JobReport } from '../../../src/domain/decide-many';
+import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
+import { runHere, startCommand, type Ended } from '../../support/command-line';
+import { folderForFile } from '../../support/folder';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
-import { untilWaiting } from '../../support/sagas';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
 import { terminate } from '../../support/web-ui';
 
 const rig = rigForFile();
+const cli = (...args: string[]): Promise<Ended> => runHere(args, '', rig.environment);
 
-const reconcile = (...args: string[]): Promise<Ended> =>
-  runHere(['reconcile', ...args], '', { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace });
+const reconcile = (...args: string[]) => cli('reconcile', ...args);
 const describeSchedule = () => rig.temporal.schedule.getHandle('reconcile').describe();
 const hourMs = 60 * 60_000;
 
-describe('the schedule', () => {
+describe('the schedule of sweeps', () => {
   afterEach(() => reconcile('remove'));
 
   it('is made, and changed by the same command', async () => {
@@ -60,8 +64,8 @@ describe('the schedule', () => {
   });
 });
 
-describe('now', () => {
-  it('tells of a sweep that finds nothing, and exits 0', async () => {
+describe('a sweep that is started at once', () => {
+  it('that finds nothing exits 0', async () => {
     const { status, out } = await reconcile('now', '--rate', '20');
     expect(out).toMatch(/^the sweep is started\nreconcile: clean, begun on .*\nlooked at 0 sagas .*; found nothing\n$/);
     expect(status).toBe(0);
@@ -84,4 +88,62 @@ describe('now', () => {
     await reconcile('remove');
     await rig.temporal.workflow.getHandle(`clean/${saga.reference}`).result();
   });
+});
+
+const folder = folderForFile();
+const many = (...args: string[]) => cli('decide-many', ...args, '--by', 'ann', '--note', 'the provider is back');
+
+it('shows where a job that decides stands, and stops it; whoever follows it is told', async () => {
+  await stuckSagas(rig, 3, 'CD-1');
+  const started = await many(
+    'retry',
+    '--where',
+    'ProviderAccount="CD-1"',
+    '--rate',
+    '0.01',
+    '--yes',
+    '--detach',
+    '--name',
+    'slow',
+  );
+  expect(started.status).toBe(0);
+  const following = startCommand(['job', 'slow'], rig.environment);
+  const slow = await rig.sagas.job('slow');
+  await until(async () => {
+    const place = await slow.progress();
+    return place !== undefined && countsOf(place).taken === 1;
+  });
+  expect(await cli('job', 'slow', 'report')).toMatchObject({ status: 4, out: '1 of 3: 1 taken\n' });
+  expect(await cli('job', 'slow', 'halt')).toMatchObject({ status: 2 });
+  expect(await cli('job', 'slow', 'stop')).toMatchObject({ status: 0 });
+  const { status, out } = await following.ended;
+  expect(status).toBe(5);
+  expect(out).toBe('decide-many/slow is stopped: retry where ProviderAccount="CD-1"\n  1 taken, 2 not reached\n');
+  const { out: json } = await cli('job', 'slow', 'report', '--json');
+  const { report } = JSON.parse(json) as { report: JobReport };
+  expect(report).toMatchObject({ outcome: 'stopped', notReached: 2, counts: { taken: 1 } });
+});
+
+it('prints the questions as lines, and takes a decision for each', async () => {
+  const fileOf = (lines: readonly unknown[]) =>
+    folder.write('lines.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const sagas = await doubtfulSagas(rig, 3, 1);
+  const waits = await Promise.all(sagas.map((saga) => untilWaiting(saga)));
+  const { out: printed } = await cli('questions', '--where', 'ProviderAccount="AB-1"');
+  const open = printed
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as OpenLine);
+  const kind = 'outcome-unknown';
+  expect(open).toEqual(
+    expect.arrayContaining(
+      sagas.map(({ workflowId: saga }, index) => ({ saga, kind, question: waits[index]!.id, decision: null })),
+    ),
+  );
+  expect((await many('--lines', fileOf(open), '--yes')).err).toMatch(/line 1: decision: must be one of/);
+  const placed = ({ saga }: OpenLine) => (saga === sagas[0]!.workflowId ? 'confirmPlaced' : 'confirmNotPlaced');
+  const filled = open.map((line) => ({ ...line, decision: placed(line) }));
+  const { status, out } = await many('--lines', fileOf(filled), '--rate', '50', '--yes');
+  expect({ status, out }).toEqual({ status: 0, out: expect.stringContaining('  3 taken\n') as string });
+  for (const saga of sagas) expect(await outcomeOf(saga)).toHaveProperty('result');
 });
