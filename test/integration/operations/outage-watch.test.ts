@@ -66,11 +66,11 @@ function watch(identity: string, config = outage) {
   const around = { temporal: rig.temporal, taskQueue: 'order-saga', identity, meter, log };
   const watching = new OutageWatch(config, around, () => `provision/${++sagas}`);
   const call: CallEvent = { endpoint: 'POST /order', method: 'POST', durationMs: 1, sent: true, status: 200 };
-  const seesOutage = async () => {
-    for (let nth = 0; nth < 6; nth += 1) watching.onCall({ ...call, status: 503, failure: 'UnknownOutcome' });
+  const sees = async (changes: Partial<CallEvent>, times: number) => {
+    for (let nth = 0; nth < times; nth += 1) watching.onCall({ ...call, ...changes });
     await watching.close();
   };
-  return { counted, said, seesOutage };
+  return { counted, said, sees, seesOutage: () => sees({ status: 503, failure: 'UnknownOutcome' }, 6) };
 }
 
 it('is one hold, whoever sees the outage; each says what it did', async () => {
@@ -117,4 +117,18 @@ it('holds twice as long where the last one of an outage has just ended by itself
   expect(await lasts()).toBe(1_000);
   await rig.temporal.workflow.getHandle('hold').result();
   expect(await lasts()).toBe(2_000);
+});
+
+it('does not hold for a wrong password, refusals, 429, and calls that our side kept back', async () => {
+  for (const changes of [
+    { status: 401, failure: 'Unauthorized' },
+    { status: 422, failure: 'Rejected' },
+    { status: 429, failure: 'RateLimited' },
+    { failure: 'NotSent', sent: false, heldBack: true },
+  ] as const) {
+    const { sees, counted } = watch('1@a');
+    await sees(changes, 100);
+    expect(counted).toEqual([]);
+  }
+  expect(await rig.sagas.holding()).toBeUndefined();
 });

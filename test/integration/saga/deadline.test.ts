@@ -1,9 +1,9 @@
 /** `notAfter`: nothing is sent after it but to undo, and no wait outlasts it. */
-import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
+import { changeOrdersOf } from '../../../sandbox/sentences';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
 import { resultsOf } from '../../support/events';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { startRaw, terminate } from '../../support/web-ui';
@@ -42,17 +42,6 @@ it('ends a backoff', async () => {
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit', retryAfter: 50, match });
   await expectPassed(await rig.sagas.change(request));
   expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
-});
-
-it('that has passed before the start lets nothing be sent', async () => {
-  const request = firewallsRequest({ notAfter: inMs(-1_000) });
-  rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [] });
-  await expectPassed(await rig.sagas.firewalls(request));
-  expect(
-    callsTo(rig.sandbox.ledger, 'assign-firewalls').filter(({ names }) =>
-      names.vmObjectId?.includes(request.vmObjectId),
-    ),
-  ).toEqual([]);
 });
 
 /** All of them wait for the same time, side by side. */

@@ -14,7 +14,7 @@ import { decisionHints, decisionNames } from '../../../src/domain/decisions';
 import type { SagaFailureName } from '../../../src/domain/failures';
 import { reminderDelaysMs } from '../../../src/saga/reminders';
 import { panelOf } from '../../support/panel';
-import { firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 
@@ -146,16 +146,6 @@ describe.each<
     },
   ],
   [
-    'switch-plan',
-    'OrderRejected',
-    { plan_id: 22 },
-    (fault) => {
-      const request = switchRequest();
-      fault({ subscriptionId: request.subscription_id });
-      return rig.sagas.switch(request);
-    },
-  ],
-  [
     'assign-firewalls',
     'FirewallsRejected',
     undefined,
@@ -239,41 +229,6 @@ describe('what a person has done by hand counts as done', () => {
       outcome: 'partly',
       servers: [{ vmObjectId: 81_011, firewalls: [], verified: false }],
       leftovers: [{ kind: 'server-unprotected', vmObjectId: 81_011, firewalls: [143] }],
-    });
-  });
-
-  it('a cart item that was deleted: the saga is reversed, and nobody deletes it again', async () => {
-    rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'refuse-before', times: 'all' });
-    const saga = await orderThat({ kind: 'refuse-before' });
-    await untilWaiting(saga);
-    const [item] = rig.openItems(saga);
-    rig.sandbox.faults.clear();
-    panel().deleteCartItem(item!.cartItemId);
-    await answer(saga, 'markDone', seen);
-    const { failure } = await outcomeOf(saga);
-    expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
-    const detail = 'done by hand, says ada: done in the panel';
-    expect(failure?.report.steps[0]).toMatchObject({ status: 'undone', detail });
-    const cleaned = await (await rig.sagas.clean(saga.reference)).result();
-    expect(cleaned).toMatchObject({ deleted: [], leftovers: [] });
-  });
-
-  it('a change of firewalls goes on with what was assigned, and then with what was unassigned', async () => {
-    const request = firewallsRequest({ assign: [143], unassign: [150] });
-    const { vmObjectId } = request;
-    rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
-    for (const endpoint of ['assign-firewalls', 'unassign-firewalls'] as const)
-      rig.sandbox.faults.add({ endpoint, kind: 'unauthorized', match: { vmObjectId }, times: 'all' });
-    const saga = await rig.sagas.firewalls(request);
-    expect(await untilWaiting(saga)).toMatchObject({ step: 'assign-firewalls', choices: ['retry', 'markDone'] });
-    panel().assign(vmObjectId, [143]);
-    await answer(saga, 'markDone', seen);
-    expect(await untilWaiting(saga)).toMatchObject({ step: 'unassign-firewalls', choices: ['retry', 'markDone'] });
-    panel().unassign(vmObjectId, [150]);
-    await answer(saga, 'markDone', seen);
-    expect(await saga.result()).toMatchObject({
-      ...{ outcome: 'done', verified: true },
-      ...{ assigned: [143], unassigned: [150], firewalls: [143] },
     });
   });
 

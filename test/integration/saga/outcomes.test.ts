@@ -123,16 +123,6 @@ describe('sent again when Temporal has forgotten it', () => {
     expect((await stepOf(again, 'take-reference'))?.detail).toMatch(/^ended on .*: nothing is done any more$/);
   });
 
-  it('an order that was refused is not ordered: “nothing was placed” was told', async () => {
-    const request = provisionRequest();
-    rig.sandbox.faults.add(refused);
-    const saga = await rig.sagas.provision(request);
-    const first = await outcomeOf(saga);
-    expect(first.failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed' } });
-    const { outcome, sent } = await againWhenForgotten(saga, request);
-    expect({ outcome, sent }).toEqual({ outcome: first, sent: [] });
-  });
-
   it('one that was cancelled while it was held, and had not begun, says so, too', async () => {
     const request = provisionRequest();
     await rig.sagas.hold({ note: 'a test' });
@@ -157,7 +147,6 @@ describe('an order that the provider cancels later, as a person says before or a
   const aChange = () => changeRequest({ account: 'YY-1' });
   const aSwitch = () => switchRequest({ account: 'YY-3' });
   const nameless = { endpoint: 'place-order', kind: 'empty' } as const;
-  const unseen = { endpoint: 'list-firewalls', kind: 'unauthorized', times: 2 } as const;
 
   const placedUnder = (workflow: WorkflowName, request: { reference: string; subscription_id?: number }) => {
     const { ledger } = rig.sandbox;
@@ -170,7 +159,6 @@ describe('an order that the provider cancels later, as a person says before or a
     ['of unknown outcome', 'provisionServers', limitedOrder, lost('place-order'), 'outcome-unknown'],
     ['whose servers nobody names', 'provisionServers', limitedGuarded, nameless, 'servers'],
     ['whose firewalls are refused', 'provisionServers', limitedGuarded, refusedFirewalls, 'stuck'],
-    ['whose list of firewalls cannot be read', 'provisionServers', limitedGuarded, unseen, 'stuck'],
     ['whose saga has ended', 'provisionServers', limitedGuarded, undefined, 'ended'],
     ['a change order of unknown outcome', 'changeOrder', aChange, lost('place-change-order'), 'outcome-unknown'],
     ['a switch whose saga has ended', 'switchPlan', aSwitch, undefined, 'ended'],

@@ -9,7 +9,7 @@ import type { JobHandle } from '../../../src/client/jobs';
 import { countsOf, jobReportSchema, sumOf, type JobReport } from '../../../src/domain/decide-many';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { sendDecision } from '../../../src/temporal/send-decision';
-import { doubtfulSagas, stuckSagas, untilListed } from '../../support/bad-night';
+import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
 import { newKey } from '../../support/codec-calls';
 import { programOf } from '../../support/programs';
 import { startProcess } from '../../../scripts/processes';
@@ -115,23 +115,6 @@ it('goes on in another worker, and decides about no saga twice', async () => {
   for (const saga of sagas) expect(await decisionsOf(saga)).toHaveLength(1);
 });
 
-it('settles by lines what a look has shown, and cancels', async () => {
-  const sagas = await doubtfulSagas(rig, 3, 1);
-  const waits = await Promise.all(sagas.map((saga) => untilWaiting(saga)));
-  const decisions = sagas.map(({ workflowId: saga }, index) => ({
-    ...{ saga, question: waits[index]!.id, note: `looked at ${index}` },
-    decision: ['confirmPlaced', 'confirmNotPlaced', 'cancel'][index],
-  }));
-  const report = await (await rig.sagas.decideMany({ ...words, decisions }, { name: 'looked' })).report();
-  expect(report.counts).toMatchObject({ taken: 3 });
-  expect(await outcomeOf(sagas[0]!)).toMatchObject({
-    result: { decisions: [{ decision: 'confirmPlaced', by: 'ann', note: 'looked at 0 (decide-many/looked)' }] },
-  });
-  expect(await outcomeOf(sagas[1]!)).toHaveProperty('result');
-  const { cancelled } = await outcomeOf(sagas[2]!);
-  expect(cancelled?.why).toBe('cancelled, says ann: looked at 2 (decide-many/looked)');
-});
-
 describe('a cancellation goes by the question that somebody read, like every decision: not cancelled is', () => {
   async function approvable(account: string) {
     const saga = await rig.sagas.provision(provisionRequest({ account, firewalls: [143], approval: 'always' }));
@@ -188,17 +171,6 @@ describe('a cancellation goes by the question that somebody read, like every dec
     });
     expect(await approving).toMatchObject({ taken: 'approve' });
     expect((await saga.result()).outcome).toBe('done');
-  });
-
-  it('a saga that does not wait any more when its turn comes, by a filter', async () => {
-    const [first, second] = [await approvable('GH-2'), await approvable('GH-2')];
-    await untilListed(rig, [first, second], 'approval');
-    // One each four seconds: the second one’s order is placed meanwhile.
-    const where = 'SagaState="approval" AND ProviderAccount="GH-2"';
-    const job = await rig.sagas.decideMany({ ...words, decision: 'cancel', where, perSecond: 0.25 });
-    await outcomeOf(first);
-    await approveFaster(second);
-    expect((await job.report()).counts).toMatchObject({ taken: 1, movedOn: 1 });
   });
 });
 

@@ -39,13 +39,6 @@ it('a change is quoted, and placed where it is available', async () => {
   expect(changesOf(request)).toMatchObject([{ resources: resources('vm_backup', '2') }]);
 });
 
-it('a switch is quoted, and then made', async () => {
-  const request = switchRequest();
-  const result = await (await rig.sagas.switch(request)).result();
-  expect(result).toMatchObject({ placed: true, quote: { total: 31 }, finalQuote: { total: 31 }, decisions: [] });
-  expect(switchesBy(request)).toMatchObject([{ planId: 21 }]);
-});
-
 it('tells when a switch was made at other terms than quoted', async () => {
   const request = switchRequest();
   const body = { available: true, total: 32, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
@@ -152,27 +145,5 @@ describe('an approval that expires', () => {
     expect(question).toMatch(/ Without an answer it is rejected on .* UTC\.$/);
     await answer(saga, 'approve');
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
-  });
-});
-
-describe('a quote that is too old', () => {
-  /** Longer than a quote and a pivot take on a busy machine, and shorter than the provider asks to wait. */
-  const quoteMaxAgeMs = 4_000;
-  const retryAfter = 5;
-  const aged = rigForFile({ activities: { quoteMaxAgeMs } });
-
-  it('is asked about when the pivot is tried again, where it is another one than was approved', async () => {
-    const request = changeRequest({ approval: 'always' });
-    const match = { subscriptionId: request.subscription_id };
-    const slowed = aged.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit', retryAfter, match });
-    const saga = await aged.sagas.change(request);
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await aged.sandbox.whenStruck(slowed);
-    aged.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
-    expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* The approved quote, 5 usd/s);
-    await answer(saga, 'approve');
-    expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
-    expect(changeOrdersOf(aged.sandbox.ledger, request.subscription_id)).toMatchObject([{ total: 6 }]);
   });
 });

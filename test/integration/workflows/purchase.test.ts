@@ -327,15 +327,6 @@ describe('a run that was reset to before its approval, and has not asked because
     expect(rig.ordersOf(asked)).toHaveLength(1);
   });
 
-  it('sends nothing where that is rejected, and takes the items out of the cart', async () => {
-    const { asked, again } = await approvedAndDenied();
-    await untilWaiting(again, 'approval');
-    await answer(again, 'reject');
-    const { failure } = await outcomeOf(again);
-    expect(failure).toMatchObject({ type: 'NotApproved', report: { outcome: 'reversed', leftovers: [] } });
-    expect(rig.ordersOf(asked)).toEqual([]);
-  });
-
   // Last: from here on every reference of before is in doubt.
   it('asks where nobody has ever approved it, and the journal was restored', async () => {
     const asked = request();

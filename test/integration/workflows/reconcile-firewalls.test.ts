@@ -5,7 +5,6 @@
 import { WorkflowClient } from '@temporalio/client';
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
-import type { Journal } from '../../../src/journal/journal';
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
@@ -139,19 +138,6 @@ it('tells of servers that a saga has left without firewalls, until they have the
   const repair = repaired?.kind === 'server-unprotected' ? (repaired.repair ?? '') : '';
   await rig.temporal.workflow.getHandle(repair).result();
   expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
-});
-
-it.each<[string, (db: Journal['db']) => { execute: () => Promise<unknown> }]>([
-  ['began long ago', (db) => db.updateTable('reference').set({ first_seen_ms: 1 })],
-  ['has no ending in the journal: a person skipped that', (db) => db.deleteFrom('ending')],
-  [
-    'said that nothing is there, and then a late answer came',
-    (db) => db.updateTable('ending').set({ outcome: 'reversed' }),
-  ],
-])('tells of a server without its firewalls whose saga %s', async (_, spoil) => {
-  const finding = await bare();
-  await rig.withJournal(({ db }) => spoil(db).execute());
-  expect((await sweep()).findings).toEqual([finding]);
 });
 
 it('tells of it also where another saga works there, and where the provider refuses to list it', async () => {

@@ -1,7 +1,7 @@
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { resetTo, startRaw, taskBefore } from '../../support/web-ui';
-import { inRig, rigForFile } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
@@ -160,15 +160,6 @@ describe('a server that was ordered just now', () => {
     await answer(asking, 'retry');
     expect(await asking.result()).toMatchObject({ outcome: 'done', verified: true });
   });
-
-  it('is not waited for once it is old', () =>
-    inRig({ activities: { newServerWithinMs: 0 } }, async (old) => {
-      const { servers } = await (await old.sagas.provision(provisionRequest())).result();
-      const vmObjectId = servers[0]?.vmObjectId ?? 0;
-      old.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 404, times: 'all' });
-      const saga = await old.sagas.firewalls(firewallsRequest({ vmObjectId }));
-      expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
-    }));
 });
 
 it('takes a firewall that is pending for none', async () => {
