@@ -95,17 +95,8 @@ const many = (...args: string[]) => cli('decide-many', ...args, '--by', 'ann', '
 
 it('shows where a job that decides stands, and stops it; whoever follows it is told', async () => {
   await stuckSagas(rig, 3, 'CD-1');
-  const started = await many(
-    'retry',
-    '--where',
-    'ProviderAccount="CD-1"',
-    '--rate',
-    '0.01',
-    '--yes',
-    '--detach',
-    '--name',
-    'slow',
-  );
+  const paced = ['--rate', '0.01', '--yes', '--detach', '--name', 'slow'];
+  const started = await many('retry', '--where', 'ProviderAccount="CD-1"', ...paced);
   expect(started.status).toBe(0);
   const following = startCommand(['job', 'slow'], rig.environment);
   const slow = await rig.sagas.job('slow');
