@@ -388,9 +388,9 @@ export class Journal extends Store {
     const { call, knows } = meant;
     const answered = { outcome, failure, answer: sealed, cartItemId };
     const isDone = outcome === 'done';
-    const noteDone = async (tx: Tx, row: string) => {
+    const noteDone = async (tx: Tx, row: string, isSecond = false) => {
       if (call.kind === 'compensate') await markUndone(tx, key, call, row);
-      if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer));
+      if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer), { isSecond });
       if (call.kind === 'mutate') await noteAssigned(tx, key, call);
     };
     const completes = async (tx: Tx) => {
@@ -423,7 +423,7 @@ export class Journal extends Store {
         ...(isLate ? { late: sealed } : {}),
         ...(counts ? columnsOf(tx, completed) : {}),
       });
-      if (isDone) await noteDone(tx, row.id);
+      if (isDone) await noteDone(tx, row.id, !counts);
       return isLate ? 'late' : 'written';
     });
   }

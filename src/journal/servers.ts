@@ -36,16 +36,22 @@ export const unnamed = 0;
 /** A condition: the server lacks firewalls, as far as is known. */
 const isOpen = sql<boolean>`(open_since_ms is not null and closed_ms is null)`;
 
-/** An order was placed. @param ids of its servers, as far as they are known */
+/**
+ * An order was placed.
+ *
+ * @param ids of its servers, as far as they are known
+ * @param isSecond another one stands: nobody knows its servers by these
+ */
 export async function notePlaced(
   tx: Tx,
   key: SagaKey,
   { firewalls = [], vmObjectIds }: About,
   ids: unknown,
+  { isSecond = false } = {},
 ): Promise<void> {
   if (key.workflow !== 'provisionServers') return;
   const named = Array.isArray(ids) && ids.length > 0 ? (ids as number[]) : vmObjectIds;
-  if (named !== undefined) return noteServers(tx, key, named, firewalls);
+  if (named !== undefined) return isSecond ? insert(tx, key, named, firewalls) : noteServers(tx, key, named, firewalls);
   if (firewalls.length === 0) return;
   const known = await tx.selectFrom('server').select('vm_object_id').where(ofSaga(key)).execute();
   if (known.length === 0) await insert(tx, key, [unnamed], firewalls);
@@ -65,6 +71,7 @@ export async function noteServers(
 }
 
 async function insert(tx: Tx, key: SagaKey, ids: readonly number[], firewalls: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
   const row = { ...key, seen_ms: nowMs(tx), firewalls: JSON.stringify(firewalls) };
   const open_since_ms = firewalls.length > 0 ? nowMs(tx) : null;
   await tx

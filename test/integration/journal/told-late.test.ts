@@ -161,4 +161,17 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
       expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
     },
   );
+
+  it('the servers of an order whose ids nobody knows stay open where those of another one are told late', async () => {
+    const journal = await opened(await fresh());
+    const run = await taken(journal, [143]);
+    const denied = await run.send(protectedOrder);
+    await letPass(journal);
+    await run.deny(denied.knows.row);
+    await run.do(protectedOrder, 'done', { answer: { how: 'answered', value: {} } });
+    const answer = { how: 'answered', value: { vmObjectIds: [9001] } };
+    await run.answer(protectedOrder, denied, 'done', { answer });
+    const open = await openServers(journal);
+    expect(open.map(({ vmObjectId }) => vmObjectId)).toEqual([undefined, 9001]);
+  });
 });
