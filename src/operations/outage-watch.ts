@@ -47,7 +47,8 @@ export class OutageWatch {
       isAnswered ? Promise.resolve() : Promise.reject(new Error('the provider has not answered'));
     this.breaker = new CircuitBreaker(answered, {
       timeout: false,
-      errorThresholdPercentage: unansweredPercent,
+      // It opens above this, and not at it.
+      errorThresholdPercentage: unansweredPercent - 0.001,
       rollingCountTimeout: config.windowMs,
       volumeThreshold: config.callsMin,
       resetTimeout: config.windowMs,
