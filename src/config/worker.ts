@@ -117,6 +117,8 @@ export const workerSettings = z.object({
   logLevel: from('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error').default('info')),
 });
 
+/** Of all others the table says what they mean: after a 409 or a 423 a pivot may have happened. */
+const mayBeSafe = (status: number) => status === 408 || status === 429 || status >= 500;
 /** From before the journal is asked until the call leaves. People wait so long too, until they may say "not placed". */
 const sendWithinMaxMs = 5_000;
 /** After the longest call its outcome is written down, also where the journal has to be connected to again. */
@@ -182,6 +184,9 @@ export function readWorkerConfig(env: Environment = process.env) {
   const callMs = sendWithinMs + provider.totalTimeoutMs;
   const ofActivities: ActivitySettings = {
     ...activities,
+    pivotRetryStatuses: activities.pivotRetryStatuses.filter(
+      (status) => mayBeSafe(status) && !provider.pivotUnsureStatuses.includes(status),
+    ),
     retries: retriesOf(settings.retries),
     planTypesMore,
     directory: directory.path === undefined ? undefined : { ...directory, path: directory.path },

@@ -47,7 +47,8 @@ export class OutageWatch {
       isAnswered ? Promise.resolve() : Promise.reject(new Error('the provider has not answered'));
     this.breaker = new CircuitBreaker(answered, {
       timeout: false,
-      errorThresholdPercentage: unansweredPercent,
+      // It opens above this, and not at it.
+      errorThresholdPercentage: unansweredPercent - 0.001,
       rollingCountTimeout: config.windowMs,
       volumeThreshold: config.callsMin,
       resetTimeout: config.windowMs,
@@ -114,7 +115,10 @@ export class OutageWatch {
 /** Whether the provider has answered a call; undefined where our side has kept the call back. */
 export function readCall({ status, failure, heldBack }: CallEvent): boolean | undefined {
   if (heldBack || failure === 'TokenUnreadable') return undefined;
-  if (failure === 'NotSent' || failure === 'UnknownOutcome' || failure === 'UnexpectedResponse') return false;
+  // Of a 409 nobody knows whether the order is there; but the provider is.
+  const isRefusal = status !== undefined && status >= 400 && status < 500;
+  if (failure === 'UnknownOutcome') return isRefusal;
+  if (failure === 'NotSent' || failure === 'UnexpectedResponse') return false;
   // Without a status our side has refused to send it.
   return failure !== undefined && status === undefined ? undefined : true;
 }

@@ -1,5 +1,6 @@
 /** Servers on real sockets for the client to talk to, and the client that talks to them; all closed after the test. */
 import http from 'node:http';
+import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
@@ -98,6 +99,20 @@ export async function listen(server: net.Server): Promise<string> {
   const { address, close } = await listenHere(server);
   closeLater(close);
   return `http://${address}`;
+}
+
+/** A proxy that tunnels to that port, whatever it is asked for. @returns also what it was asked for, and by whom */
+export async function proxyTo(port: string, secure?: { key: string; cert: string }) {
+  const connects: [string, string | undefined][] = [];
+  const server = secure ? https.createServer(secure) : http.createServer();
+  server.on('connect', ({ url = '', headers }, inside: Socket) => {
+    connects.push([url, headers['proxy-authorization']]);
+    const outside = net.connect(Number(port), '127.0.0.1', () => inside.write('HTTP/1.1 200 OK\r\n\r\n'));
+    outside.on('error', () => undefined).pipe(inside);
+    inside.on('error', () => undefined).pipe(outside);
+  });
+  const url = await listen(server);
+  return { url: secure ? url.replace('http:', 'https:') : url, connects };
 }
 
 /** A port that nobody listens on. */

@@ -1,7 +1,9 @@
 /** A journal that is made, and one that cannot be used: one sentence for a person, and nothing is written. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
 import { sql } from 'kysely';
 import File from 'libsql';
 import { lowPorts, untilReady } from '../../../scripts/reachable';
@@ -10,6 +12,8 @@ import { migrate, schemaNumber } from '../../../src/journal/migrate';
 import { claim, openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase } from './databases';
+import { Authority, type Certificate } from '../../support/certificates';
+import { closeAll, listen } from '../../support/stand-in';
 import { PostgresServer } from '../../support/postgres';
 import { describeWithPostgres } from '../../support/left-out';
 import { openedJournals, place, rowOf, Run } from './runs';
@@ -157,6 +161,52 @@ describeWithPostgres('PostgreSQL', () => {
       Array.from({ length: 5 }, () => journal.db.transaction().execute((tx) => asked.execute(tx))),
     );
     expect(rows.map(({ rows: [row] }) => row!.now)).toEqual(rows.map(() => 'on'));
+  });
+});
+
+describe('a database over TLS', () => {
+  const [ours, strange] = [new Authority(), new Authority()];
+  afterEach(closeAll);
+  afterAll(() => {
+    for (const authority of [ours, strange]) authority.remove();
+  });
+
+  /** Answers as PostgreSQL does, until it was told who comes: then it hangs up. */
+  const serve = async (certificate: Certificate | undefined) => {
+    const told: string[] = [];
+    const url = await listen(
+      createServer((socket) => {
+        socket
+          .on('error', () => undefined)
+          .once('data', () => {
+            socket.write(certificate ? 'S' : 'N');
+            if (certificate === undefined) return;
+            const secure = new TLSSocket(socket, { isServer: true, cert: certificate.cert, key: certificate.key });
+            secure
+              .on('error', () => undefined)
+              .once('data', (data: Buffer) => {
+                told.push(data.toString('latin1'));
+                secure.destroy();
+              });
+          });
+      }),
+    );
+    const { certFile } = ours.certificate;
+    const query = `sslmode=verify-full&sslrootcert=${encodeURIComponent(certFile)}`;
+    return { postgres: `${url.replace('http:', 'postgres:').replace('//', '//worker:word@')}/orders?${query}`, told };
+  };
+
+  it.each<[string, () => Certificate | undefined, string]>([
+    ['that has no TLS', () => undefined, 'its database does not support TLS'],
+    ['of another authority', () => strange.forServer('IP:127.0.0.1'), 'the certificate of its database is not trusted'],
+    ['of another name', () => ours.forServer('DNS:a.test'), 'the certificate of its database is not trusted'],
+    ['of long ago', () => ours.forServerLongAgo('a.test'), 'the certificate of its database has expired'],
+    ['that is the right one', () => ours.forServer('IP:127.0.0.1'), 'the connection to its database was lost'],
+  ])('%s', async (what, certificate, sentence) => {
+    const { postgres, told } = await serve(certificate());
+    expect(await sentenceOf(open({ postgres }))).toBe(`the journal cannot be used: ${sentence}`);
+    const isRight = what === 'that is the right one';
+    expect(told).toEqual(isRight ? [expect.stringMatching(/user\0worker\0database\0orders\0/)] : []);
   });
 });
 

@@ -7,6 +7,7 @@ import { whyTooOld, whyUnsafe } from '../../../src/domain/server-version';
 import { folderForFile } from '../../support/folder';
 import { programOf } from '../../support/programs';
 import { startLink, type Link } from '../../support/proxies';
+import { closeAll, proxyTo } from '../../support/stand-in';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 
@@ -99,12 +100,14 @@ describe('its probes', () => {
   });
 });
 
-it('a token from a file is read again when the provider takes the old one no more, and nobody notices', async () => {
+it('a token from a file is read again when the provider takes the old one no more, through a proxy too, and nobody notices', async () => {
   const renew = (token: string) => {
     rig.sandbox.configure({ token });
     return folder.write('token', `${token}\n`);
   };
-  const worker = await startWorker({ PROVIDER_TOKEN_FILE: renew('token-one') });
+  const { url: HTTP_PROXY, connects } = await proxyTo(new URL(rig.sandbox.url).port);
+  const provider = { PROVIDER_BASE_URL: 'http://provider.invalid', PROVIDER_ALLOW_HTTP: 'true', HTTP_PROXY };
+  const worker = await startWorker({ ...provider, PROVIDER_TOKEN_FILE: renew('token-one') });
   const added = async () => {
     const request = provisionRequest();
     const saga = await rig.sagas.provision(request);
@@ -117,4 +120,6 @@ it('a token from a file is read again when the provider takes the old one no mor
   // From now on without asking twice.
   expect(await added()).toEqual([200]);
   await worker.kill('SIGTERM');
+  expect(new Set(connects.map(([asked]) => asked))).toEqual(new Set(['provider.invalid:80']));
+  await closeAll();
 });

@@ -50,6 +50,10 @@ it.each<[env: Environment, config: object]>([
   [{ PLACED_IF: '/id,/status=ok' }, { provider: { placedIf: [{ pointer: '/id' }, { pointer: '/status', is: 'ok' }] } }],
   [{ PROVIDER_CALLS_PER_SECOND: '0.5' }, { callsPerSecond: 0.5 }],
   [{ PIVOT_RETRY_STATUSES: '408,429' }, { activities: { pivotRetryStatuses: [408, 429] } }],
+  // After one of these an order may be there: what is safe to repeat is said of no other, and the more careful word counts.
+  [{ PIVOT_RETRY_STATUSES: '409,423,429,499,503' }, { activities: { pivotRetryStatuses: [429, 503] } }],
+  [{ PIVOT_UNSURE_STATUSES: '429' }, { activities: { pivotRetryStatuses: [] } }],
+  [{ PIVOT_RETRY_STATUSES: '', ON_REFUSAL: '' }, { activities: { pivotRetryStatuses: [429], onRefusal: 'fail' } }],
   [{ SERVER_POINTERS: '/servers/*/id' }, { activities: { serverPointers: ['/servers/*/id'] } }],
   [
     { SERVER_DIRECTORY_PATH: '/servers', SERVER_DIRECTORY_POINTERS: '/*/id' },
@@ -63,7 +67,18 @@ it.each<[env: Environment, config: object]>([
   [{ PLAN_TYPES_MORE: 'gpu:server' }, { activities: { planTypesMore: ['gpu:server'] }, planTypesMore: ['gpu:server'] }],
   [{ TAKE_CLEAR_REQUESTS: 'true' }, { activities: { takesClearRequests: true } }],
   [{ TEMPORAL_UI_URL: 'https://ui.example' }, { activities: { notifications: { webUiUrl: 'https://ui.example' } } }],
-  [{ RETRY_BUDGET: '3,10,50,60' }, { activities: { retries: { pivot: { attemptsMax: 3, totalMs: 60 } } } }],
+  [
+    { RETRY_BUDGET: '3,10,50,60' },
+    {
+      activities: {
+        retries: {
+          pivot: { attemptsMax: 3, totalMs: 60 },
+          compensate: { attemptsMax: 5, totalMs: 240 },
+          poll: { attemptsMax: 15, totalMs: 120 },
+        },
+      },
+    },
+  ],
   [
     { JOURNAL_FAILOVER: 'lossless', JOURNAL_WITNESS_FILE: '/w' },
     { journal: { failover: 'lossless', witnessFile: '/w' } },

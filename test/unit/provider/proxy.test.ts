@@ -1,37 +1,22 @@
 /** Calls of the provider through a proxy: in a tunnel that it opens, and what its failures say. */
 import http from 'node:http';
 import https from 'node:https';
-import net, { type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { NotSent } from '../../../src/provider/errors';
 import { selfSigned } from '../../support/certificates';
-import { closeAll, closedPort, createClient, failureOf, listen, serve } from '../../support/stand-in';
+import { closeAll, closedPort, createClient, failureOf, listen, proxyTo, serve } from '../../support/stand-in';
 
 afterEach(closeAll);
 
 const order = { account: 'ab-12', cartItems: [1] };
-const connects: [string, string | undefined][] = [];
-
-/** Tunnels to that port whatever it is asked for. */
-async function proxyTo(port: string, secure?: { key: string; cert: string }): Promise<string> {
-  const server = secure ? https.createServer(secure) : http.createServer();
-  connects.length = 0;
-  server.on('connect', ({ url = '', headers }, inside: Socket) => {
-    connects.push([url, headers['proxy-authorization']]);
-    const outside = net.connect(Number(port), '127.0.0.1', () => inside.write('HTTP/1.1 200 OK\r\n\r\n'));
-    outside.on('error', () => undefined).pipe(inside);
-    inside.on('error', () => undefined).pipe(outside);
-  });
-  const url = await listen(server);
-  return secure ? url.replace('http:', 'https:') : url;
-}
-
 it.each(['http', 'https'])('an order goes to a provider of %s through a tunnel', async (scheme) => {
   const { key, cert } = selfSigned('127.0.0.2');
   const provider =
     scheme === 'http'
       ? (await serve({ body: '{"over":"http"}' })).url
       : await listen(https.createServer({ key, cert }, (_, response) => response.end('{"over":"https"}')));
-  const proxy = (await proxyTo(new URL(provider).port)).replace('//', '//ann:pass%20word@');
+  const { url, connects } = await proxyTo(new URL(provider).port);
+  const proxy = url.replace('//', '//ann:pass%20word@');
   const client = createClient(`${scheme}://127.0.0.2`, { proxy, ca: cert });
   expect(await client.placeOrder(order)).toEqual({ over: scheme });
   const credentials = `Basic ${Buffer.from('ann:pass word').toString('base64')}`;
@@ -41,7 +26,7 @@ it.each(['http', 'https'])('an order goes to a provider of %s through a tunnel',
 it('a proxy may speak TLS itself', async () => {
   const secure = selfSigned('127.0.0.1');
   const { url } = await serve({ body: '{"over":"http"}' });
-  const proxy = await proxyTo(new URL(url).port, secure);
+  const { url: proxy } = await proxyTo(new URL(url).port, secure);
   const client = createClient('http://provider.invalid', { proxy, ca: secure.cert });
   expect(await client.placeOrder(order)).toEqual({ over: 'http' });
 });

@@ -68,6 +68,11 @@ test('a status after which this provider may have placed it is no refusal of a p
     expect(await verdict('add', { status, body: error }, { pivotUnsureStatuses })).not.toBe('UnknownOutcome');
   }
   expect(await verdict('pivot', { status: 400, body: error }, { pivotUnsureStatuses })).toBe('Rejected');
+  // Then another token is no reason to send it again.
+  const { url, seen } = await serve({ status: 401 });
+  const credentials = { read: async () => 'old', reread: async () => 'new' };
+  await failureOf(createClient(url, { pivotUnsureStatuses, credentials }).placeOrder(order));
+  expect(seen).toHaveLength(1);
 });
 
 describe('a success that says no', () => {
