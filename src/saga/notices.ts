@@ -92,7 +92,10 @@ export class Notices {
   }
 
   private add(event: NotificationEvent, said: EventSaid): SagaEvent {
-    const added = { id: uuid4(), event, at: now(), state: this.progress.state, ...said };
+    const at = now();
+    // With its time: a restored Temporal gives a run the same random ids again, and a receiver ignores what it knows.
+    const id = uuid4().slice(0, -12) + Date.parse(at).toString(16).padStart(12, '0');
+    const added = { id, event, at, state: this.progress.state, ...said };
     this.untold.push(added);
     if (this.untold.length > untoldMax) {
       this.untold.shift();

@@ -87,6 +87,10 @@ describe('a saga', () => {
     const { password } = request.items[0]!;
     for (const secret of ['a confidence', 'ann', password as string]) expect(bodies).not.toContain(secret);
     expect(boss.typesOf(reference)).toEqual([]);
+    // No other event has its id, also where a restored Temporal gives random numbers again.
+    const told = ops.taken.filter(({ message }) => message.data.reference === reference);
+    const times = told.map(({ message }) => Date.parse(message.timestamp));
+    expect(told.map(({ id: one }) => parseInt(one.slice(-12), 16))).toEqual(times);
   });
 
   it('that is cancelled while it waits says that the wait is over, and how it ended', async () => {
