@@ -14,6 +14,7 @@
  * concurrent calls of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
@@ -595,7 +596,10 @@ export class Journal extends Store {
       if (word !== undefined && resource !== undefined) await noteWord(tx, resource, word, leftovers);
       return { how, next };
     });
-    return 'past' in written ? this.endedBy(written.past) : written;
+    if (!('past' in written)) return written;
+    const past = await this.endedBy(written.past);
+    // Its own word: the answer to it was lost.
+    return past.run === run && isDeepStrictEqual(past.ending, report) ? { how: 'written', next: undefined } : past;
   }
 
   /** @throws JournalUnreadable */

@@ -66,6 +66,14 @@ export function references(): void {
       expect(await endings(run)).toMatchObject([{ run: run.run, outcome: '1' }]);
     });
 
+    it('takes the same word of a run again, whose answer was lost', async () => {
+      const ends = (one: Run) => one.end('done', { report: { report: 'done', left: [1] } });
+      await ends(run);
+      await expect(ends(run)).resolves.toEqual({ how: 'written', next: undefined });
+      await expect(ends(run.again())).resolves.toMatchObject({ how: 'ended' });
+      expect(await endings(run)).toHaveLength(1);
+    });
+
     it('keeps none for a reference that it does not know', async () => {
       const run = new Run(journal);
       await run.end();
