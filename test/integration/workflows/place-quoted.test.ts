@@ -1,7 +1,7 @@
 /** What is quoted before it is placed: change orders and switches of plans. */
 import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
+import { inRig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const unavailablePlan = 404;
@@ -154,6 +154,18 @@ describe('an approval that expires', () => {
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
   });
 });
+
+it('an approval that took too long is asked for again, with a new quote', () =>
+  inRig({ activities: { approvalMaxAgeMs: 0 } }, async (slow) => {
+    const request = changeRequest({ approval: 'always' });
+    const saga = await slow.sagas.change(request);
+    const { id } = await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await until(async () => ((await saga.progress()).waiting?.id ?? id) !== id);
+    expect(changeOrdersOf(slow.sandbox.ledger, request.subscription_id)).toEqual([]);
+    await saga.cancel();
+    await outcomeOf(saga);
+  }));
 
 describe('a quote that is too old', () => {
   /** Longer than a quote and a pivot take on a busy machine, and shorter than the provider asks to wait. */
