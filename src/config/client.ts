@@ -63,7 +63,8 @@ export function readTemporal(env: Environment, problems: string[]): Server | und
       Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
     );
     const temporal = loadClientConnectConfig({ overrideEnvVars, configFileStrict: true });
-    if (!checkConnection(temporal.connectionOptions, problems)) return undefined;
+    const hasOwn = Object.keys(overrideEnvVars).some((name) => /^TEMPORAL_TLS_CLIENT_(CERT|KEY)_/.test(name));
+    if (!checkConnection(temporal.connectionOptions, hasOwn, problems)) return undefined;
     requireKeys('Temporal server', hostOf(temporal.connectionOptions.address ?? defaultAddress), env, problems);
     return { temporal, namespace: temporal.namespace ?? 'default' };
   } catch (error) {
@@ -72,15 +73,23 @@ export function readTemporal(env: Environment, problems: string[]): Server | und
   }
 }
 
-/** What would fail only when the connection is made, with an error that names no setting. */
-function checkConnection({ address, tls }: ClientConnectConfig['connectionOptions'], problems: string[]): boolean {
+/**
+ * What would fail only when the connection is made, with an error that names no setting.
+ *
+ * @param hasOwn whether a setting gives a client certificate or a key: without the other one it would be left out
+ */
+function checkConnection(
+  { address, tls }: ClientConnectConfig['connectionOptions'],
+  hasOwn: boolean,
+  problems: string[],
+): boolean {
   const known = problems.length;
   if (address !== undefined && !/^(\[[\da-fA-F:.]+\]|[^\s:/?#@[\]]+)(:\d{1,5})?$/.test(address)) {
     problems.push('TEMPORAL_ADDRESS: must be a host and a port, like localhost:7233');
   }
   if (typeof tls === 'object' && tls !== null) {
     const { clientCertPair: own, serverRootCACertificate: authority } = tls;
-    if (own && !isKeyPair(Buffer.from(own.crt), Buffer.from(own.key))) {
+    if (own ? !isKeyPair(Buffer.from(own.crt), Buffer.from(own.key)) : hasOwn) {
       problems.push(
         'TEMPORAL_TLS_CLIENT_CERT_…, TEMPORAL_TLS_CLIENT_KEY_…: must be the PEM of a certificate and of its own key',
       );

@@ -1,7 +1,7 @@
 /** What is quoted before it is placed: change orders and switches of plans. */
 import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
+import { inRig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const unavailablePlan = 404;
@@ -145,5 +145,39 @@ describe('an approval that expires', () => {
     expect(question).toMatch(/ Without an answer it is rejected on .* UTC\.$/);
     await answer(saga, 'approve');
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
+  });
+});
+
+it('an approval that took too long is asked for again, with a new quote', () =>
+  inRig({ activities: { approvalMaxAgeMs: 0 } }, async (slow) => {
+    const request = changeRequest({ approval: 'always' });
+    const saga = await slow.sagas.change(request);
+    const { id } = await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await until(async () => ((await saga.progress()).waiting?.id ?? id) !== id);
+    expect(changeOrdersOf(slow.sandbox.ledger, request.subscription_id)).toEqual([]);
+    await saga.cancel();
+    await outcomeOf(saga);
+  }));
+
+describe('a quote that is too old', () => {
+  /** Longer than a quote and a pivot take on a busy machine, and shorter than the provider asks to wait. */
+  const quoteMaxAgeMs = 4_000;
+  const retryAfter = 5;
+  const aged = rigForFile({ activities: { quoteMaxAgeMs } });
+
+  it('is asked about when the pivot is tried again, where it is another one than was approved', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const match = { subscriptionId: request.subscription_id };
+    const slowed = aged.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit', retryAfter, match });
+    const saga = await aged.sagas.change(request);
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await aged.sandbox.whenStruck(slowed);
+    aged.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
+    expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* The approved quote, 5 usd/s);
+    await answer(saga, 'approve');
+    expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
+    expect(changeOrdersOf(aged.sandbox.ledger, request.subscription_id)).toMatchObject([{ total: 6 }]);
   });
 });

@@ -243,6 +243,8 @@ describe('files', () => {
     expect(tls(own.certFile, own.keyFile)).toEqual([]);
     expect(tls(own.certFile, other.keyFile)).toEqual([expect.stringMatching(/certificate and of its own key/)]);
     expect(tls(fileOf('cert.pem', 'nothing'), own.keyFile)).toEqual([expect.stringMatching(/^TEMPORAL_TLS_CLIENT_/)]);
+    for (const half of [tls(own.certFile, ''), tls('', own.keyFile)])
+      expect(half).toEqual([expect.stringMatching(/certificate and of its own key/)]);
     expect(tls('/nowhere/cert.pem', own.keyFile)).toEqual([expect.stringMatching(/^TEMPORAL_….*ENOENT/)]);
     const TEMPORAL_TLS_SERVER_CA_CERT_PATH = fileOf('server-ca.pem', 'nothing');
     expect(problems({ ...enough, TEMPORAL_TLS_SERVER_CA_CERT_PATH })).toEqual([
