@@ -60,10 +60,10 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     expect([...outcomes].sort()).toEqual(['changed,send', 'send,under-way']);
   });
 
-  it('an ending is written once, and told to whoever writes it again', async () => {
+  it('an ending is written once, and told to whoever writes another one', async () => {
     for (const { run, key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
-      const ending = { run, by: key.workflow, outcome: 'done', report: {} };
-      const written = await Promise.all(journals.map((journal) => journal.ended(key, ending)));
+      const ending = { run, by: key.workflow, outcome: 'done' };
+      const written = await Promise.all(journals.map((journal, report) => journal.ended(key, { ...ending, report })));
       expect(written.map((one) => one.how).sort()).toEqual(['ended', 'ended', 'ended', 'written']);
     }
   });
