@@ -1,4 +1,5 @@
 /** What happens to a saga in the moment in which a hand-over ends is handed over too, and does not wait for the next. */
+import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Told } from '../../../src/activities/notifications';
 import { Notices } from '../../../src/saga/notices';
@@ -15,8 +16,7 @@ jest.mock('@temporalio/workflow', () => {
       return await work();
     }
   }
-  let ids = 0;
-  return { ...workflow, CancellationScope, uuid4: () => String((ids += 1)) };
+  return { ...workflow, CancellationScope, uuid4: randomUUID };
 });
 
 it.each(Array.from({ length: 10 }, (_, ticks) => ticks))('so many ticks after its answer: %i', async (ticks) => {
