@@ -35,7 +35,7 @@ import {
   type Noted,
 } from './decide';
 import { nowMs } from './dialects';
-import { isUniqueViolation, JournalUnavailable } from './errors';
+import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
 import { type Bought, insertPurchase, type PurchaseRules } from './purchases';
 import {
@@ -445,8 +445,10 @@ export class Journal extends Store {
   ): Promise<'done' | 'superseded'> {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
-    // A row of doubt does not say what its servers are to have.
-    const asked = (await this.correctedRequest(key).catch(() => undefined)) as About | undefined;
+    // A row of doubt does not say what its servers are to have. Nor does a request whose key is gone; it is placed all the same.
+    const asked = (await this.correctedRequest(key).catch((error: unknown) => {
+      if (!(error instanceof JournalUnreadable)) throw error;
+    })) as About | undefined;
     return this.orSuperseded<'done'>(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found?.outcome === 'done') return 'done';

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { restored } from '../../../src/journal/confirm-restore';
 import type { Journal } from '../../../src/journal/journal';
+import { JournalUnavailable } from '../../../src/journal/errors';
 import { openServers, writeServers } from '../../../src/journal/servers';
 import { standingOf } from '../../../src/journal/standing';
 import { said } from '../../support/operator';
@@ -109,6 +110,19 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     await run.confirm(await rowOf(journal, run), { how: 'confirmed', ...answer });
     const open = await openServers(journal);
     expect(open.map((one) => [one.vmObjectId, one.firewalls])).toEqual([[vmObjectId, [143]]]);
+  });
+
+  it('a word that comes while the request cannot be read is not taken by half: it comes again', async () => {
+    const journal = await opened(await fresh());
+    const run = await taken(journal, [143]);
+    await restored(journal, 'trust', said);
+    await letPass(journal);
+    const row = await rowOfLookedAt(journal, run);
+    jest.spyOn(journal, 'correctedRequest').mockRejectedValueOnce(new JournalUnavailable('it is away'));
+    const confirm = () => run.confirm(row, { how: 'confirmed', vmObjectIds: [9001] });
+    await expect(confirm()).rejects.toThrow(JournalUnavailable);
+    await confirm();
+    expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
   });
 
   it.each(['while its saga waits for its servers', 'after its saga has ended'])(
