@@ -20,6 +20,8 @@ export class RecentSecrets {
   private newestFirst: string[] = [];
 
   add(secrets: readonly string[]): void {
+    // As most calls have none.
+    if (secrets.length === 0) return;
     const sent = secrets.map((secret) => secret.slice(0, secretCharsMax));
     const all = new Set([...sent.reverse(), ...this.newestFirst]);
     let chars = 0;

@@ -132,8 +132,9 @@ async function call<T>(
       if (said === undefined) journal.ownershipIsInQuestion();
       const failure = said ?? lostCall(answer, retry?.attempt);
       if (journal.learn(failure, failure)) await journal.write(writeOutcome);
-      if (failure.notOwned && (kept === 0 || journal.knows?.begun !== knows?.begun)) {
-        if (journal.knows?.begun === knows?.begun) kept += 1;
+      const isSameBegin = journal.knows?.begun === knows?.begun;
+      if (failure.notOwned && (kept === 0 || !isSameBegin)) {
+        if (isSameBegin) kept += 1;
         if (kept > 0) journal.ownershipIsInQuestion();
         journal.inDoubt = true;
         continue;

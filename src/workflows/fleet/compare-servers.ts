@@ -109,8 +109,8 @@ function couldNotCompare(sweep: Sweep): void {
   for (const server of servers) tellUncompared(sweep, server);
   const last = unanswered.at(-1);
   if (last && servers.length > 0) unseen(sweep, `${servers.length} more servers`, last.failure);
-  const inTurn = servers.find(({ behind }) => behind !== undefined);
-  if (inTurn?.behind !== undefined) sweep.report.next = inTurn.behind;
+  const next = servers.find(({ behind }) => behind !== undefined)?.behind;
+  if (next !== undefined) sweep.report.next = next;
 }
 
 /** What it lacks as far as the journal knows. */
