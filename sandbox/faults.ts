@@ -68,7 +68,7 @@ export const faultSchema = z
 
 export type FaultSpec = z.infer<typeof faultSchema>;
 
-export const randomFaultsSchema = z.strictObject({
+const randomFaultsSchema = z.strictObject({
   seed: z.union([z.number(), z.string()]),
   /** The share of calls that are struck, 0 to 1. */
   rate: z.number().min(0).max(1),

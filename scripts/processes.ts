@@ -5,7 +5,7 @@ import { join, resolve as resolvePath } from 'node:path';
 
 const root = join(__dirname, '..');
 
-export interface Exit {
+interface Exit {
   status: number | null;
   signal: NodeJS.Signals | null;
 }

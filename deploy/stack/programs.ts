@@ -30,10 +30,10 @@ export interface Programs {
 }
 
 /** The stack cannot be read here; the message says what to do. */
-export class NoStackError extends ExpectedError {}
+class NoStackError extends ExpectedError {}
 
 /** A sentence where the stack cannot be read; undefined where it can, if need be after a build. */
-export function whyNoStack(env: NodeJS.ProcessEnv = process.env): string | undefined {
+function whyNoStack(env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (postgresFolder(env) === undefined) return 'there is no PostgreSQL (Debian: the package postgresql)';
   if (existsSync(join(cacheFolder(env), serverName(env))) || onPath('go', env) !== undefined) return undefined;
   return 'there is no Temporal server in the cache, and no Go on PATH to build one with';

@@ -60,7 +60,7 @@ export interface EffectContext extends CallContext {
   approved?: readonly Concern[] | undefined;
 }
 
-export interface EffectSpec<T> {
+interface EffectSpec<T> {
   kind: EffectKind;
   about: About;
   /** The step is not sent again where the journal has its answer. */
@@ -98,7 +98,7 @@ const writingMsMax = 6_000;
  * enough for a history, in which each look takes eleven events. An hour, the longest that the settings allow, takes
  * about thirty looks.
  */
-export function lookAgainIn(leftMs: number): number {
+function lookAgainIn(leftMs: number): number {
   return Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
 }
 

@@ -34,7 +34,7 @@ export interface ServerDirectory {
   labelIsUnique: boolean;
 }
 
-export interface NotificationConfig {
+interface NotificationConfig {
   routes: readonly Route[];
   webUiUrl?: string | undefined;
   /** Inner hosts and addresses that may be told all the same. */

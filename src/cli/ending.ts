@@ -16,7 +16,7 @@ export type Ending =
   | { state: 'waits'; waiting: Waiting };
 
 /** @returns undefined where it did not end without its result, or left no report */
-export function reportOf(ending: Ending): Report | undefined {
+function reportOf(ending: Ending): Report | undefined {
   if (ending.state === 'failed') return ending.failure.report;
   return ending.state === 'cancelled' ? ending.report : undefined;
 }

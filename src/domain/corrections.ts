@@ -8,8 +8,8 @@ type Corrected<T> = { [F in keyof T]?: T[F] | undefined };
 /** `items`: the numbers of the items, from 1, that get the item's fields. */
 export type PurchaseCorrection = Corrected<ProvisionServersRequest['items'][number]> &
   Corrected<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & { items?: number[] | undefined };
-export type ChangeCorrection = Pick<ChangeOrderRequest, 'resources'>;
-export type SwitchCorrection = Pick<SwitchPlanRequest, 'plan_id'>;
+type ChangeCorrection = Pick<ChangeOrderRequest, 'resources'>;
+type SwitchCorrection = Pick<SwitchPlanRequest, 'plan_id'>;
 
 /** The fields of a {@link PurchaseCorrection} that are not an item's. */
 const ofTheOrder: readonly string[] = ['items', 'label', 'currency', 'vmObjectIds'];

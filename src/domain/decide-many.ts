@@ -29,7 +29,7 @@ export function isJobId(workflowId: string): boolean {
 }
 
 /** A decision of one saga; or to cancel it, which is Temporal's own request. */
-export const jobDecisions = [...decisionNames, 'cancel'] as const;
+const jobDecisions = [...decisionNames, 'cancel'] as const;
 export type JobDecision = (typeof jobDecisions)[number];
 
 /** The decisions that go by a filter, and the questions that each reaches. The others say what a look at each shows. */

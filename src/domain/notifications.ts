@@ -22,7 +22,7 @@ import { webhookSecretPrefix } from './secrets';
  * - `placed`, `servers`, `protected`: it has come to that {@link milestones | milestone}.
  * - `ended`: the saga has ended.
  */
-export const notificationEvents = ['waiting', 'reminder', 'settled', ...milestones, 'ended'] as const;
+const notificationEvents = ['waiting', 'reminder', 'settled', ...milestones, 'ended'] as const;
 export type NotificationEvent = (typeof notificationEvents)[number];
 /** The type of the run that tells one receiver of one saga; its id has both behind it. */
 export const notifyWorkflow = 'notify';
@@ -101,7 +101,7 @@ export function hasCredentials({ username, password }: URL): boolean {
   return username !== '' || password !== '';
 }
 
-export const routeSchema = lazy(() =>
+const routeSchema = lazy(() =>
   z.strictObject({
     name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of the characters a-z 0-9 -'),
     url: z

@@ -59,7 +59,7 @@ export const stepSchema = z.strictObject({
 });
 export type StepView = z.infer<typeof stepSchema>;
 
-export const lastFailureSchema = z.strictObject({
+const lastFailureSchema = z.strictObject({
   failure: z.enum(callFailureNames),
   /** Where the operator looks first. */
   whose: z.enum(owners),
@@ -86,7 +86,7 @@ const waitingSchema = z.strictObject({
 export type Waiting = z.infer<typeof waitingSchema>;
 
 /** Another saga works on the same server or subscription. It goes on by itself: nobody is asked. */
-export const queuedSchema = z.strictObject({
+const queuedSchema = z.strictObject({
   /** `server 7`, `subscription 5`. */
   resource: z.string(),
   since: time,
@@ -99,7 +99,7 @@ export const queuedSchema = z.strictObject({
 export type Queued = z.infer<typeof queuedSchema>;
 
 /** A call that was sent may still take effect. The saga goes on by itself: nobody is asked before. */
-export const settlingSchema = z.strictObject({
+const settlingSchema = z.strictObject({
   step: z.string(),
   /** Nothing can be in flight from then on. */
   until: time,

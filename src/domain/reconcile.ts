@@ -56,7 +56,7 @@ const repairSchema = z.string().optional();
 
 const ids = z.array(z.int());
 
-export const findingSchema = lazy(() =>
+const findingSchema = lazy(() =>
   z.discriminatedUnion('kind', [
     /** Begun, and will not end by itself. */
     z.strictObject({ kind: z.literal('lost'), saga: z.string(), how: z.enum(waysLost) }),

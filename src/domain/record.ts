@@ -11,7 +11,7 @@ import { sagaFailureNames } from './failures';
 const time = z.iso.datetime();
 
 /** `meant`: written down before it was sent. Nobody has written down its outcome, nor whether it was sent. */
-export const recordedOutcomes = ['meant', ...effectOutcomes] as const;
+const recordedOutcomes = ['meant', ...effectOutcomes] as const;
 
 export const endedAs = ['done', 'cancelled', ...sagaFailureNames] as const;
 
@@ -78,7 +78,7 @@ const recordedEndingSchema = z.strictObject({
 export type RecordedEnding = z.infer<typeof recordedEndingSchema>;
 
 /** What a person corrected in the request before its pivot; it holds for every later run of the reference. */
-export const recordedCorrectionSchema = decidedSchema.extend({
+const recordedCorrectionSchema = decidedSchema.extend({
   run: z.string(),
   /** The step that waited. */
   step: z.string(),

@@ -82,7 +82,7 @@ export const firewallsSchema = uniqueIds;
 /** It may be empty: where an order may bring no servers, a person may say that there are none. */
 export const foundServersSchema = uniqueIds;
 
-export const vmObjectIdsSchema = lazy(() => uniqueIds().min(1, 'must name at least one server'));
+const vmObjectIdsSchema = lazy(() => uniqueIds().min(1, 'must name at least one server'));
 
 /** A value or its name. The redaction mark is none: a request that is copied from a redacted one would set it. */
 function secret<T extends z.ZodType<string>>(value: T, what: string) {
@@ -145,7 +145,7 @@ export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
 }
 
 /** What follows a refusal before the pivot: it ends the saga, or a person is asked. */
-export const onRefusalSchema = lazy(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
+const onRefusalSchema = lazy(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
 export type OnRefusal = z.infer<ReturnType<typeof onRefusalSchema>>;
 
 /** @param planTypesMore of `plan_type`, beyond the document's four, as the setting has them */
@@ -202,7 +202,7 @@ const expiringSchema = () => z.strictObject({ expiresAfterSeconds: seconds() });
 const aboveSchema = <T extends z.ZodType<number>>(above: T) =>
   z.strictObject({ above, expiresAfterSeconds: seconds().optional() });
 
-export const guardSchema = lazy(() =>
+const guardSchema = lazy(() =>
   z.strictObject({
     maxTotal: amount().optional(),
     currency: nonEmpty.optional(),
@@ -211,7 +211,7 @@ export const guardSchema = lazy(() =>
 );
 export type Guard = z.infer<ReturnType<typeof guardSchema>>;
 
-export const approvalSchema = lazy(() =>
+const approvalSchema = lazy(() =>
   z.union(
     [z.literal('never'), z.literal('always'), aboveSchema(amount()), expiringSchema()],
     'must be "never", "always", { "above": a total } or { "expiresAfterSeconds": a whole number }, or both of these',
@@ -222,13 +222,13 @@ export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
 const count = () => z.int('must be a whole number').nonnegative('must not be negative');
 
 /** Limits for a purchase. The provider does not quote it: `maxTotal` is compared with the operator's price list. */
-export const purchaseGuardSchema = lazy(() =>
+const purchaseGuardSchema = lazy(() =>
   z.strictObject({ maxTotal: amount().optional(), maxServers: count().optional(), maxItems: count().optional() }),
 );
 export type PurchaseGuard = z.infer<ReturnType<typeof purchaseGuardSchema>>;
 
 /** For a purchase: `above` is a number of servers, `aboveTotal` an amount by the operator's price list. */
-export const purchaseApprovalSchema = lazy(() =>
+const purchaseApprovalSchema = lazy(() =>
   z.union(
     [
       z.literal('never'),
@@ -306,7 +306,7 @@ export const setFirewallsSchema = lazy(() =>
 );
 
 /** Delete what a terminated or timed-out `provisionServers` of this reference left in the cart. */
-export const cleanCartSchema = lazy(() => z.strictObject({ reference: referenceSchema() }));
+const cleanCartSchema = lazy(() => z.strictObject({ reference: referenceSchema() }));
 
 /** What the caller says about a request, by its own names. */
 export type Metadata = Record<string, string>;

@@ -9,7 +9,7 @@ import { workflowNames, type WorkflowName } from './identity';
 /** A provider's answer of undocumented format, unchanged; one over the size limit is cut to an excerpt. */
 const rawResponse = z.unknown();
 
-export const serverSchema = z.strictObject({
+const serverSchema = z.strictObject({
   vmObjectId: z.int(),
   /** As the provider listed them; where its list could not be read, as they were assigned. */
   firewalls: z.array(z.int()),
@@ -23,7 +23,7 @@ const decisions = z.array(decisionRecordSchema);
 /** `partly`: something was skipped, or is left over. */
 const outcome = z.enum(resultOutcomes);
 
-export const provisionServersResultSchema = z.strictObject({
+const provisionServersResultSchema = z.strictObject({
   reference: z.string(),
   outcome,
   cartItemIds: z.array(z.int()),
@@ -45,15 +45,15 @@ const quotedResult = {
   decisions,
 };
 
-export const changeOrderResultSchema = z.strictObject({
+const changeOrderResultSchema = z.strictObject({
   ...quotedResult,
   /** Null where nothing was placed, and where the order is known without an answer. */
   order: rawResponse,
 });
 
-export const switchPlanResultSchema = z.strictObject({ ...quotedResult, finalQuote: quoteSchema().optional() });
+const switchPlanResultSchema = z.strictObject({ ...quotedResult, finalQuote: quoteSchema().optional() });
 
-export const setFirewallsResultSchema = z.strictObject({
+const setFirewallsResultSchema = z.strictObject({
   reference: z.string(),
   outcome,
   vmObjectId: z.int(),
@@ -66,7 +66,7 @@ export const setFirewallsResultSchema = z.strictObject({
   leftovers: z.array(leftoverSchema).optional(),
 });
 
-export const cleanCartResultSchema = z.strictObject({
+const cleanCartResultSchema = z.strictObject({
   reference: z.string(),
   outcome,
   deleted: z.array(z.int()),

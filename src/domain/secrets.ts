@@ -32,7 +32,7 @@ export const secretReferenceSchema = lazy(() =>
       ),
   }),
 );
-export type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
+type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
 
 /** A value, or where to find it. */
 export type Secret = string | SecretReference;

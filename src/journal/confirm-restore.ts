@@ -12,7 +12,7 @@ import type { ConfirmationName } from './schema';
 export type NewReferences = 'ask' | 'trust';
 
 /** @param said sealed */
-export async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {
+async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {
   await tx
     .insertInto('confirmation')
     .values({ at_ms: nowMs(tx), what, said, details: JSON.stringify(details) })

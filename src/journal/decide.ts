@@ -404,10 +404,7 @@ export function repeats(row: string, rows: readonly Effect[], { kind, activity }
 }
 
 /** The step's recorded answer, if what it made has not been undone. */
-export function recall(
-  rows: readonly Effect[],
-  { call, recall: wanted }: Pick<Noted, 'call' | 'recall'>,
-): Known | undefined {
+function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, 'call' | 'recall'>): Known | undefined {
   if (call.kind === 'compensate') {
     // A provider may give an id again: the last item that had it counts.
     const item = call.about.cartItemId ?? -1;

@@ -101,7 +101,7 @@ export interface FirstTaken {
   request: unknown;
 }
 
-export interface SealedCorrection {
+interface SealedCorrection {
   correction: unknown;
   by?: string | undefined;
   note?: string | undefined;

@@ -140,7 +140,7 @@ export interface Begin {
 }
 
 /** The begin that the run knows: nothing is changed where there was another one since, or the journal was restored. */
-export interface Renewed {
+interface Renewed {
   epoch: number;
   begun?: number | undefined;
   /** It is about to undo what it did as that begin. */

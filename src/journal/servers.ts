@@ -58,12 +58,7 @@ export async function notePlaced(
 }
 
 /** The ids of an order's servers are known by now. A second call changes nothing. */
-export async function noteServers(
-  tx: Tx,
-  key: SagaKey,
-  ids: readonly number[],
-  firewalls: readonly number[],
-): Promise<void> {
+async function noteServers(tx: Tx, key: SagaKey, ids: readonly number[], firewalls: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   await insert(tx, key, ids, firewalls);
   const nameless = tx.deleteFrom('server').where(ofSaga(key)).where('vm_object_id', '=', unnamed);

@@ -39,7 +39,7 @@ export interface Made extends OpenItem {
   isSure: boolean;
 }
 
-export interface Changed {
+interface Changed {
   activity: string;
   vmObjectId: number;
   firewalls: number[];

@@ -170,7 +170,7 @@ export async function endTurn(
 }
 
 /** The first saga that waits, if only ended sagas are before it; undefined while a saga works. */
-export async function nextOf(tx: Tx, resource: string): Promise<Place | undefined> {
+async function nextOf(tx: Tx, resource: string): Promise<Place | undefined> {
   const [first, second] = await tx
     .selectFrom('turn')
     .selectAll()

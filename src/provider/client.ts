@@ -21,7 +21,7 @@ import {
 
 export type { CallOptions } from './caller';
 export type { Secrets } from './excerpt';
-export type { CallEvent, Credentials, ProviderClientOptions } from './options';
+export type { CallEvent, ProviderClientOptions } from './options';
 
 /** Where servers are looked up. This is not in the document. */
 export interface ServerLookup {

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
 import { isSecretField, redactedMark as mark, secretFields } from '../domain/secrets';
 
 /** Characters of an answer that a failure carries. */
-export const excerptCharsMax = 500;
+const excerptCharsMax = 500;
 
 /** Long enough that ordinary words do not match, short enough that a useful part of a secret does. */
 const partCharsMin = 12;

@@ -38,7 +38,7 @@ export interface CallEvent {
 }
 
 /** A sign that a pivot was placed: something at the pointer, or exactly this value. */
-export interface PlacedIf {
+interface PlacedIf {
   pointer: string;
   is?: string;
 }

@@ -27,14 +27,14 @@ export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftove
  * over, and the journal has who says so. Not offered where the step makes something that later steps need to know (a
  * cart item's id).
  */
-export interface ByHand<T> {
+interface ByHand<T> {
   counts: () => T;
   /** The call that need not be made any more, for the journal; absent where the step only looks. */
   call?: (step: string) => EffectCall;
 }
 
 /** The pivot has other ways on than “retry”. */
-export interface PivotWays<T> {
+interface PivotWays<T> {
   /** @returns undefined where a person is to be asked, as about any other step */
   settle: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
   /** Called before it is tried again because a person says so. */

@@ -22,7 +22,7 @@ export function createSecretResolver({ folder, variable }: SecretSources): Secre
   };
 }
 
-export function variableOf(name: string): string {
+function variableOf(name: string): string {
   return `SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
 }
 

@@ -2,7 +2,7 @@
 import type { ActivitySettings, RetryBudget } from '../../src/activities/settings';
 
 /** Few and quick: a test wants to see the end of them. */
-export const quickRetries: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs: 50, totalMs: 60_000 };
+const quickRetries: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs: 50, totalMs: 60_000 };
 
 export function activitySettings(budget: RetryBudget, changes: Partial<ActivitySettings> = {}): ActivitySettings {
   return {

@@ -14,7 +14,7 @@ export const unless = (why: string | undefined): jest.Describe => leavingOut(des
 export const unlessLacking = (why: string | undefined): jest.Describe => unless(process.env['CI'] ? undefined : why);
 
 /** `it` where nothing stands against it. */
-export const itUnless = (why: string | undefined): jest.It => leavingOut(it, why);
+const itUnless = (why: string | undefined): jest.It => leavingOut(it, why);
 
 export const itUnlessLacking = (why: string | undefined): jest.It => itUnless(process.env['CI'] ? undefined : why);
 

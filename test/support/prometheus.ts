@@ -19,13 +19,13 @@ const folder = 'deploy/prometheus';
 export const whyNoPrometheus =
   onPath('prometheus', process.env) === undefined ? 'there is no prometheus on PATH' : undefined;
 
-export interface Series {
+interface Series {
   metric: Record<string, string>;
   /** Its value now. */
   value: number;
 }
 
-export interface Rule {
+interface Rule {
   name: string;
   query: string;
   type: 'alerting' | 'recording';

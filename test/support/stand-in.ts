@@ -25,7 +25,7 @@ export function createClient(baseUrl: string, options: Partial<ProviderClientOpt
   return client;
 }
 
-export interface Seen {
+interface Seen {
   method: string;
   path: string;
   headers: http.IncomingHttpHeaders;

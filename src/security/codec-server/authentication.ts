@@ -7,7 +7,7 @@ export interface AuthenticationOptions {
   jwt: JwtRules | undefined;
 }
 
-export interface JwtRules {
+interface JwtRules {
   jwksUrl: string;
   /** `iss` must be this, and `aud` this or a list with it: a token for another service is refused. */
   issuer: string;

@@ -199,7 +199,7 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
 }
 
 /** @param own what this run has added is undone in the step that added it */
-export async function undoItems(
+async function undoItems(
   saga: Saga,
   items: readonly OpenItem[],
   secrets: SentSecrets,

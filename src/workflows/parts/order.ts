@@ -107,7 +107,7 @@ const findTitle = 'Learn the object ids of the new servers';
  * @param settles whether it was placed at all
  * @returns undefined where the directory never listed as many servers as were ordered
  */
-export async function searchDirectory(
+async function searchDirectory(
   saga: Saga,
   { request: { account, label }, ordered: expected, secrets }: Purchase,
   { settles }: { settles?: true } = {},
@@ -175,7 +175,7 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
 }
 
 /** Which object ids a person may give who confirms an order. Undefined where the order brings no servers. */
-export function confirmingServers(expected: ServersOrdered): Confirming | undefined {
+function confirmingServers(expected: ServersOrdered): Confirming | undefined {
   if (expected.most === 0) return undefined;
   return {
     ...(isExact(expected) ? {} : { hint: `It brings ${rangeOf(expected)}.` }),

@@ -61,7 +61,7 @@ export function inFiles(): TestDatabases<{ file: string }> {
   };
 }
 
-export function inPostgres(): TestDatabases<{ postgres: string }> {
+function inPostgres(): TestDatabases<{ postgres: string }> {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await PostgresServer.start();

@@ -31,7 +31,7 @@ export interface Armed {
   held?: boolean;
 }
 
-export interface Wait {
+interface Wait {
   kind: WaitKind;
   step: string;
   choices: DecisionName[];

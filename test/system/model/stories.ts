@@ -25,7 +25,7 @@ export interface Calls {
 }
 
 /** A question that is part of the story. `servers` is asked only where nobody knows them. */
-export interface Asks {
+interface Asks {
   is: 'approval' | 'servers';
   step: string;
 }

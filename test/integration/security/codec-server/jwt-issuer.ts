@@ -5,8 +5,8 @@
 import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { serve } from '../../../support/stand-in';
 
-export const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-export const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 /** Of somebody else. */
 export const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
 

@@ -50,7 +50,7 @@ export interface PlannedSaga {
 }
 
 /** The call `from` of the saga, and the ones after it; or those to one row. */
-export interface Spoilt {
+interface Spoilt {
   kind: SpoilingKind;
   endpoint?: EndpointName;
   from: number;
@@ -61,7 +61,7 @@ export type SpoilingKind = Exclude<FaultKind, 'gate'>;
 /**
  * The worker that holds this call of the saga is killed, told to stop, or stopped for a while as by a paused machine.
  */
-export interface WorkerDeath {
+interface WorkerDeath {
   endpoint: EndpointName | '*';
   nth: number;
   hold: 'before' | 'after';
