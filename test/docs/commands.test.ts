@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { Command } from 'commander';
 import { run } from '../../src/cli/program';
 import { readDocument } from './tables';
 
@@ -13,12 +14,21 @@ const pages = execFileSync('git', ['ls-files', '*.md', '*.yaml', ':!CHANGELOG.md
 
 /** By command, as the completion for a shell has them: its subcommands and its options. */
 const known = new Map<string, string[]>();
+/** By command: those without which it is refused. */
+const required = new Map<string, string[]>();
 beforeAll(async () => {
+  const mandatory = jest.spyOn(Command.prototype, 'requiredOption');
   let script = '';
   const out = { write: (text: string) => (script += text) };
   await run(['completion', 'bash'], { out, err: out, stdin: Readable.from([]) });
   for (const [, command = '', words = ''] of script.matchAll(/^ {4}'([\w -]*)'\) words='([^']*)' ;;$/gm))
     if (!command.includes(' --')) known.set(command, words.split(' '));
+  mandatory.mock.contexts.forEach((command, index) => {
+    const names = [command.name()];
+    for (let { parent } = command; parent?.parent; { parent } = parent) names.unshift(parent.name());
+    const [option = ''] = /^--[a-z-]+/.exec(mandatory.mock.calls[index]?.[0] ?? '') ?? [];
+    required.set(names.join(' '), [...(required.get(names.join(' ')) ?? []), option]);
+  });
 });
 
 /** `order-saga journal restored --by you`, or `npm run cli -- …`, up to what ends a command line. */
@@ -35,7 +45,9 @@ function unknownIn(line: string): string | undefined {
     if (known.has(next)) command = next;
     else if (/^--[a-z-]+$/.test(word) && !known.get(command)?.includes(word)) return `${command} ${word}`;
   }
-  return command === '' ? line : undefined;
+  // A command that is only named has no options.
+  const lacking = required.get(command)?.find((option) => line.includes(' --') && !line.includes(option));
+  return command === '' ? line : lacking && `${command} without ${lacking}`;
 }
 
 it('are found', () => {
