@@ -14,7 +14,7 @@
  *   npm run versions -- 26       one of them
  *   npm run versions -- --quick  what differs most between lines, as CI has it: native modules, the worker, the demo
  *
- * The line that runs this has `npm run test:all`. docs/supported.md says what is supported, and until when.
+ * The line that runs this has `npm run test:grids`. docs/supported.md says what is supported, and until when.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -4,8 +4,8 @@
  */
 import { whyNoPostgres } from './postgres';
 
-/** `npm run test:all` takes further ways of what `npm test` has, too, and the whole grids. */
-export const takesAll = process.env['ORDER_SAGA_TESTS'] === 'all';
+/** `npm run test:grids` takes further ways of what `npm test` has, too, and the whole grids. */
+export const takesAll = process.env['ORDER_SAGA_TESTS'] === 'grids';
 
 /** `describe` where nothing stands against it. */
 export const unless = (why: string | undefined): jest.Describe => leavingOut(describe, why);
@@ -18,7 +18,7 @@ const itUnless = (why: string | undefined): jest.It => leavingOut(it, why);
 
 export const itUnlessLacking = (why: string | undefined): jest.It => itUnless(process.env['CI'] ? undefined : why);
 
-const inAll = takesAll ? undefined : 'in npm run test:all';
+const inAll = takesAll ? undefined : 'in npm run test:grids';
 export const describeInWays = unless(inAll);
 export const itInWays = itUnless(inAll);
 export const describeWithPostgres = unless(whyNoPostgres);

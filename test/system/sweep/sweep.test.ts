@@ -1,7 +1,7 @@
 /**
  * Every call of every story, spoiled in every way; and every story at a provider that is as unkind as it may be.
  *
- * `npm test` takes the ways that differ in what a saga does, with the first decision that fits; `npm run test:all` one
+ * `npm test` takes the ways that differ in what a saga does, with the first decision that fits; `npm run test:grids` one
  * way of each kind, with each decision; `npm run test:sweep` (ORDER_SAGA_SWEEP=long) each with each other. ORDER_SAGA_SWEEP_STORY='provision one item' sweeps that story alone.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
