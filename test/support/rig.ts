@@ -363,10 +363,11 @@ function quietRuntime(): void {
 
 /** Waits for a condition of the world outside; a test that waits for ever is ended by jest and says where. */
 export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
+  // A wait that is long already is not made much longer by fewer looks, and each costs the server.
+  for (let pauseMs = 25; ; pauseMs = Math.min(1.2 * pauseMs, 250)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await pause(25);
+    await pause(pauseMs);
   }
 }
 

@@ -2,7 +2,7 @@
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { readDocument } from '../../docs/tables';
-import { runCommand } from '../../support/command-line';
+import { runHere } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
 import { inRig, rigForFile } from '../../support/rig';
 
@@ -14,7 +14,7 @@ interface Document {
 }
 
 async function doctor(changes: Record<string, string> = {}) {
-  const { status, out, err } = await runCommand(['doctor', '--json'], { ...rig.environment, ...changes });
+  const { status, out, err } = await runHere(['doctor', '--json'], '', { ...rig.environment, ...changes });
   if (out === '') throw new Error(err);
   const { found, settings } = JSON.parse(out) as Document;
   const of = (is: string) => found.filter((one) => one.is === is).map(({ what }) => what);
@@ -31,7 +31,7 @@ it('finds nothing wrong where all is there', async () => {
       ...['new sagas', 'journal', 'keys'],
     ]),
   );
-  const { out } = await runCommand(['doctor'], rig.environment);
+  const { out } = await runHere(['doctor'], '', rig.environment);
   const { version } = JSON.parse(readDocument('package.json')) as { version: string };
   expect(out).toMatch(new RegExp(`^ok +versions +order-saga ${version}, Node ${process.versions.node}`));
 });
@@ -77,7 +77,7 @@ describe('probe', () => {
     const sandbox = await Sandbox.start({ token, servers, ...options });
     try {
       const given = { PROVIDER_BASE_URL: sandbox.url, PROVIDER_TOKEN: token, ...env };
-      const { status, out, err } = await runCommand(['probe', '--json', '--server', '9001', ...args], given);
+      const { status, out, err } = await runHere(['probe', '--json', '--server', '9001', ...args], '', given);
       if (out === '') throw new Error(err);
       const { found, settings } = JSON.parse(out) as Document;
       expect(out + err).not.toContain(token);
@@ -144,7 +144,7 @@ describe('probe', () => {
 
   it('ends with the status of no connection where nobody is there', async () => {
     const given = { PROVIDER_BASE_URL: 'http://127.0.0.1:1', PROVIDER_PASSWORD: 'of no setting' };
-    const { status, out } = await runCommand(['probe', '--server', '1'], given);
+    const { status, out } = await runHere(['probe', '--server', '1'], '', given);
     expect(out).toContain('PROVIDER_BASE_URL=http://127.0.0.1:1\n');
     expect(out).not.toContain('of no setting');
     expect(status).toBe(3);

@@ -5,7 +5,7 @@ import { countsOf, type JobReport } from '../../../src/domain/decide-many';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
 import { runHere, startCommand, type Ended } from '../../support/command-line';
 import { folderForFile } from '../../support/folder';
-import { provisionRequest } from '../../support/requests';
+import { stuckOrder } from '../../support/orders';
 import { rigForFile, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
 import { terminate } from '../../support/web-ui';
@@ -72,10 +72,7 @@ describe('a sweep that is started at once', () => {
   });
 
   it('tells what was found, exits 4, and does as the schedule has it', async () => {
-    const request = provisionRequest();
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
+    const { saga } = await stuckOrder(rig);
     await terminate(rig.temporal, saga);
     await reconcile('schedule', '--every', '1h', '--no-clean', '--rate', '20');
     const told = await reconcile('now');

@@ -7,7 +7,7 @@ import { recordSchema, type SagaRecord } from '../../../src/domain/record';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { runCommand, runHere, type Ended } from '../../support/command-line';
+import { runHere, type Ended } from '../../support/command-line';
 
 const rig = rigForFile({ clears: true });
 
@@ -33,7 +33,7 @@ const secret = 'geheim-geheim';
 const asBase64 = Buffer.from(secret).toString('base64');
 
 it('purchases tells what was bought, what is unknown, what was refused, and who approved it', async () => {
-  const purchases = (...args: string[]) => runCommand(['purchases', ...args], environment());
+  const purchases = (...args: string[]) => runHere(['purchases', ...args], '', environment());
   const placed = provisionRequest({ reference: 'PO-1', account: 'AB-1', metadata: { requester: 'eve', ticket: '7' } });
   const { servers } = await (await rig.sagas.provision(placed)).result();
   const vmObjectId = servers[0]!.vmObjectId;
@@ -107,7 +107,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   expect(told.endings).toMatchObject([{ run: saga.runId, workflow: 'provisionServers', outcome: 'done' }]);
   expect(told.total).toBeUndefined();
 
-  const people = await runCommand(['record', request.reference, '--timeline'], environment());
+  const people = await record(request.reference, '--timeline');
   expect(people).toMatchObject({ status: 0, err: '' });
   expect(people.out).toMatch(new RegExp(`^provision/${request.reference}: done\n  ended on 20`));
   expect(people.out).toContain('  the order was placed\n');

@@ -4,8 +4,9 @@
  * ORDER_SAGA_PICTURES=1 also takes the picture of the README.
  */
 import { spawn } from 'node:child_process';
-import { runCommand, runHere, startCommand, type Ended } from '../../support/command-line';
+import { runHere, startCommand, type Ended } from '../../support/command-line';
 import { saidThere } from '../../support/operator';
+import { stuckOrder } from '../../support/orders';
 import { programOf } from '../../support/programs';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
@@ -16,7 +17,7 @@ import { takePicture } from '../../support/terminal-picture';
 const rig = rigForFile({ clears: true });
 
 const order = (args: readonly string[], request?: unknown): Promise<Ended> =>
-  runCommand(args, rig.environment, request === undefined ? '' : JSON.stringify(request));
+  runHere(args, request === undefined ? '' : JSON.stringify(request), rig.environment);
 
 const startWaiting = async () => {
   const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));
@@ -33,12 +34,13 @@ const documentIn = ({ out }: Ended) => JSON.parse(out) as Document;
 
 describe('starting', () => {
   it('waits for the end of each kind of saga, tells its steps, and exits 0', async () => {
-    const [provision, change, switched, firewalls] = await Promise.all([
-      order(['provision', '-'], provisionRequest({ firewalls: [143], items: [{ password: 'geheim' }] })),
-      order(['change', '-'], changeRequest()),
-      order(['switch', '-'], switchRequest({ quoteOnly: true })),
-      order(['firewalls', '-'], firewallsRequest()),
-    ]);
+    const provision = await order(
+      ['provision', '-'],
+      provisionRequest({ firewalls: [143], items: [{ password: 'geheim' }] }),
+    );
+    const change = await order(['change', '-'], changeRequest());
+    const switched = await order(['switch', '-'], switchRequest({ quoteOnly: true }));
+    const firewalls = await order(['firewalls', '-'], firewallsRequest());
     expect([provision, change, switched, firewalls].map(({ status }) => status)).toEqual([0, 0, 0, 0]);
     expect(provision.out).toMatch(/started\n[^]*done +Add cart item 1\n[^]*done +Place the order\n[^]*is done\n/);
     expect(provision.out).toMatch(/servers: \[\{"vmObjectId":\d+,"firewalls":\[143\],"verified":true\}\]/);
@@ -91,11 +93,9 @@ it('list prints a table, or one document', async () => {
     for await (const row of rig.sagas.list({ state: 'approval' })) if (row.workflowId === saga.workflowId) return true;
     return false;
   });
-  const [table, json, first] = await Promise.all([
-    order(['list', '--state', 'approval']),
-    order(['list', '--state', 'approval', '--json']),
-    order(['list', '--limit', '1']),
-  ]);
+  const table = await order(['list', '--state', 'approval']);
+  const json = await order(['list', '--state', 'approval', '--json']);
+  const first = await order(['list', '--limit', '1']);
   expect(table.out).toMatch(/^saga +state +step +waiting since +started +account\n/);
   expect(table.out).toMatch(new RegExp(`${saga.workflowId} +approval +quote +20`));
   const rows = JSON.parse(json.out) as Document[];
@@ -106,13 +106,9 @@ it('list prints a table, or one document', async () => {
 
 /** A saga that is refused at first, and one that is done. */
 async function two() {
-  const stuck = provisionRequest({ items: [{}, {}], firewalls: [143] });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: stuck.label } });
   const done = await rig.sagas.provision(provisionRequest());
   await done.result();
-  const saga = await rig.sagas.provision(stuck);
-  await untilWaiting(saga, 'stuck');
-  return { saga, done };
+  return { done, ...(await stuckOrder(rig, { items: [{}, {}], firewalls: [143] })) };
 }
 
 /** Runs the command on a terminal of that size. */
@@ -159,7 +155,7 @@ it('watch draws several sagas in place, with what they ask above, until all have
 it('watch into a pipe writes lines, each with its saga, and no code', async () => {
   const { saga, done } = await two();
   const env = { ...rig.environment, npm_lifecycle_event: 'cli' };
-  const { status, out } = await runCommand(['watch', saga.reference, done.reference], env);
+  const { status, out } = await runHere(['watch', saga.reference, done.reference], '', env);
   expect(status).toBe(4);
   expect(out).not.toContain('\u001b');
   expect(out).toContain(`  ${done.workflowId}  done      Place the order\n`);

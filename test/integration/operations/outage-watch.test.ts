@@ -8,45 +8,17 @@ import type { OutageConfig } from '../../../src/config';
 import { OutageWatch } from '../../../src/operations/outage-watch';
 import type { CallEvent } from '../../../src/provider/client';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { rigForEach, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, progressOf, untilWaitingOrEnded } from '../../support/sagas';
+import { deleteRun } from '../../support/web-ui';
 
 const outage: OutageConfig = { holdMs: 60_000, windowMs: 60_000, callsMin: 6 };
 
-const rig = rigForEach();
-
-const start = (count: number) =>
-  Promise.all(Array.from({ length: count }, () => rig.sagas.provision(provisionRequest())));
-const goDown = () => rig.sandbox.faults.add({ endpoint: '*', kind: 'error-before', status: 503, times: 'all' });
-
-it('holds in an outage, again while it goes on; what comes meanwhile makes no call; when the provider is back all go', async () => {
-  await rig.replaceWorkers({ outage: { holdMs: 8_000, windowMs: 10_000, callsMin: 6 } });
-  const down = goDown();
-  const first = await start(4);
-  const hold = await until(() => rig.sagas.holding());
-  expect(hold).toMatchObject({
-    by: expect.stringMatching(/^worker \d+@/) as string,
-    note: expect.stringMatching(/^the provider is down: \d+ of \d+ calls within 10 s got no answer$/) as string,
-    until: expect.any(String) as string,
-  });
-  const later = await start(20);
-  await until(async () => (await rig.sagas.countHeld()) > 0);
-  const held = await until(async () => {
-    const states = await Promise.all(later.map(async (saga) => ({ saga, ...(await progressOf(saga)) })));
-    const found = states.filter(({ state }) => state === 'held');
-    return found.length >= 12 && found;
-  });
-  const called = new Set(rig.sandbox.ledger.calls.flatMap(({ names }) => names.planId ?? []));
-  for (const { saga } of held) expect(called).not.toContain(planIdOf(saga.reference));
-
-  rig.sandbox.faults.lift(down);
-  for (const saga of [...first, ...later]) {
-    while ((await untilWaitingOrEnded(saga)) !== undefined) await answer(saga, 'retry');
-    await saga.result();
-  }
-  expect(orders(rig.sandbox.ledger)).toHaveLength(24);
-  expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
-  expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+const rig = rigForFile();
+// What was held a moment ago counts for the next hold.
+afterEach(async () => {
+  await rig.sagas.release();
+  await deleteRun(rig.temporal, { workflowId: 'hold' }).catch(() => undefined);
 });
 
 /**
@@ -85,7 +57,8 @@ it('is one hold, whoever sees the outage; each says what it did', async () => {
     'the provider is down: new sagas are held from now on',
   ]);
   // The list shows it after a moment.
-  await until(async () => (await rig.temporal.workflow.count("WorkflowType = 'hold'")).count === 1);
+  const holds = "WorkflowType = 'hold' AND ExecutionStatus = 'Running'";
+  await until(async () => (await rig.temporal.workflow.count(holds)).count === 1);
   expect((await rig.sagas.holding())?.by).toMatch(/^worker [12]@[ab]$/);
 });
 
@@ -131,4 +104,38 @@ it('does not hold for a wrong password, refusals, 429, and calls that our side k
     expect(counted).toEqual([]);
   }
   expect(await rig.sagas.holding()).toBeUndefined();
+});
+
+const start = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => rig.sagas.provision(provisionRequest())));
+const goDown = () => rig.sandbox.faults.add({ endpoint: '*', kind: 'error-before', status: 503, times: 'all' });
+
+it('holds in an outage, again while it goes on; what comes meanwhile makes no call; when the provider is back all go', async () => {
+  await rig.replaceWorkers({ outage: { holdMs: 8_000, windowMs: 10_000, callsMin: 6 } });
+  const down = goDown();
+  const first = await start(4);
+  const hold = await until(() => rig.sagas.holding());
+  expect(hold).toMatchObject({
+    by: expect.stringMatching(/^worker \d+@/) as string,
+    note: expect.stringMatching(/^the provider is down: \d+ of \d+ calls within 10 s got no answer$/) as string,
+    until: expect.any(String) as string,
+  });
+  const later = await start(20);
+  await until(async () => (await rig.sagas.countHeld()) > 0);
+  const held = await until(async () => {
+    const states = await Promise.all(later.map(async (saga) => ({ saga, ...(await progressOf(saga)) })));
+    const found = states.filter(({ state }) => state === 'held');
+    return found.length >= 12 && found;
+  });
+  const called = new Set(rig.sandbox.ledger.calls.flatMap(({ names }) => names.planId ?? []));
+  for (const { saga } of held) expect(called).not.toContain(planIdOf(saga.reference));
+
+  rig.sandbox.faults.lift(down);
+  for (const saga of [...first, ...later]) {
+    while ((await untilWaitingOrEnded(saga)) !== undefined) await answer(saga, 'retry');
+    await saga.result();
+  }
+  expect(orders(rig.sandbox.ledger)).toHaveLength(24);
+  expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
+  expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
 });

@@ -3,23 +3,32 @@
  * where asked.
  */
 import { WorkflowClient } from '@temporalio/client';
+import { sql } from 'kysely';
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
+import { tables } from '../../../src/journal/schema';
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
+import { stuckOrder } from '../../support/orders';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { rigForEach, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { terminate } from '../../support/web-ui';
 
 // Somebody changes firewalls in the control panel, which no journal knows.
-const rig = rigForEach({ compares: false, activities: { listLagMs: 0 } });
+const rig = rigForFile({ compares: false, clears: true, activities: { listLagMs: 0 } });
 let panel: ProviderClient;
-beforeEach(() => {
+beforeAll(() => {
   panel = new ProviderClient({ baseUrl: rig.sandbox.url });
 });
-afterEach(() => panel.close());
+afterAll(() => panel.close());
+/** A sweep looks at all that the journal has: each test begins with nothing in it. */
+afterEach(() =>
+  rig.withJournal(async ({ db }) => {
+    for (const table of Object.keys(tables).slice(1).reverse()) await sql`delete from ${sql.table(table)}`.execute(db);
+  }),
+);
 
 async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {
   const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, ...options });
@@ -27,6 +36,15 @@ async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {
   if (report === undefined) throw new Error('the sweep has no report');
   return report;
 }
+
+/** Visibility lags behind: the next sweep goes on where this one has stopped. */
+async function sweepUntilSeen(options?: ReconcileOptions): Promise<SweepReport> {
+  const report = await sweep(options);
+  await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === report.startedAt);
+  return report;
+}
+/** Whatever a test before has seen of its servers. */
+const beginWithTheFirst = () => sweepUntilSeen();
 
 /** The least pause in which no two are asked at once. */
 const oneAtATime = { perSecond: 1.99 };
@@ -71,6 +89,15 @@ async function changedLongAgo(count: number): Promise<void> {
   );
 }
 
+const noList = { endpoint: 'list-firewalls', kind: 'refuse-before', status: 404 } as const;
+const noAnswer = { endpoint: 'list-firewalls', kind: 'reset-before', times: 'all' } as const;
+const unseen = (vmObjectId: number) => ({
+  ...{ kind: 'server-unseen', vmObjectId, why: expect.stringContaining('404') as string },
+});
+const said = { by: 'ops', note: 'deleted' };
+const close = (vmObjectId: number) => rig.withJournal((journal) => closeServers(journal, { vmObjectId }, said));
+const listed = () => callsTo(rig.sandbox.ledger, 'list-firewalls').flatMap(({ names }) => names.vmObjectId ?? []);
+
 const firewallsOf = async (vmObjectId: number) => {
   const found = await rig.sagas.firewallsOf(vmObjectId);
   return 'firewalls' in found ? found.firewalls : undefined;
@@ -102,13 +129,6 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
     for await (const { workflowId } of rig.sagas.list({ server: one })) rows.push(workflowId);
     return rows.length === 2 && rows.includes(repair);
   });
-});
-
-it('does not believe a list that contradicts a change of a moment ago', async () => {
-  await rig.replaceWorkers({ activities: { ...rigSettings, listLagMs: 3_600_000 } });
-  const [one = 0] = await bought(1, [143]);
-  await panel.unassignFirewalls(one, [143]);
-  expect(await sweep()).toMatchObject({ findings: [], looked: { busy: 1 } });
 });
 
 describe('where a saga has found a server as it should be, and so sent nothing,', () => {
@@ -143,10 +163,8 @@ it('tells of servers that a saga has left without firewalls, until they have the
 it('tells of it also where another saga works there, and where the provider refuses to list it', async () => {
   const finding = await bare();
   const { vmObjectId } = finding;
-  const match = { vmObjectId };
-  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', status: 404, match });
-  const unseen = { kind: 'server-unseen', vmObjectId, why: expect.stringContaining('404') as string };
-  expect((await sweep()).findings).toEqual([finding, unseen]);
+  rig.sandbox.faults.add({ ...noList, match: { vmObjectId } });
+  expect((await sweep()).findings).toEqual([finding, unseen(vmObjectId)]);
   rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
   const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150], unassign: undefined }));
   await untilWaiting(saga, 'stuck');
@@ -155,25 +173,16 @@ it('tells of it also where another saga works there, and where the provider refu
 
 it('leaves a server alone of which a person has said that it needs nothing, also where it repairs', async () => {
   const { vmObjectId } = await bare();
-  await rig.withJournal((journal) => closeServers(journal, { vmObjectId }, { by: 'ops', note: 'bare on purpose' }));
+  await close(vmObjectId);
   expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', findings: [] });
 });
 
 it('tells of a server that the provider refuses to list, has looked at it with that, and compares the others', async () => {
   const [one = 0, two = 0] = await bought(2, [143]);
   await panel.unassignFirewalls(two, [143]);
-  rig.sandbox.faults.add({
-    endpoint: 'list-firewalls',
-    kind: 'refuse-before',
-    status: 404,
-    match: { vmObjectId: one },
-  });
+  rig.sandbox.faults.add({ ...noList, match: { vmObjectId: one } });
   const { findings, looked } = await sweep();
-  expect(findings).toContainEqual({
-    kind: 'server-unseen',
-    vmObjectId: one,
-    why: expect.stringContaining('404') as string,
-  });
+  expect(findings).toContainEqual(unseen(one));
   expect(findings).toContainEqual({ kind: 'firewalls-drift', vmObjectId: two, missing: [143], surplus: [] });
   expect(looked).toMatchObject({ servers: 2, missed: 0 });
 });
@@ -182,24 +191,14 @@ it('tells of it no more once a person has said that it is gone, whoever has chan
   const [mine = 0] = await bought(1, [143]);
   const vmObjectId = 4711;
   await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150], unassign: undefined }))).result();
-  const fault = rig.sandbox.faults.add({
-    endpoint: 'list-firewalls',
-    kind: 'refuse-before',
-    status: 404,
-    times: 'all',
-  });
+  const fault = rig.sandbox.faults.add({ ...noList, times: 'all' });
   expect((await sweep()).counts).toEqual({ 'server-unseen': 2 });
-  const said = { by: 'ops', note: 'deleted' };
-  for (const id of [mine, vmObjectId]) {
-    const close = () => rig.withJournal((journal) => closeServers(journal, { vmObjectId: id }, said));
-    expect([await close(), await close()]).toEqual([1, 0]);
-  }
+  for (const id of [mine, vmObjectId]) expect([await close(id), await close(id)]).toEqual([1, 0]);
   expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { servers: 2, missed: 0 } });
   rig.sandbox.faults.lift(fault);
   await panel.unassignFirewalls(mine, [143]);
   expect((await sweep()).counts).toEqual({ 'firewalls-drift': 1 });
-  const nobody = { vmObjectId: 12_345 };
-  expect(await rig.withJournal((journal) => closeServers(journal, nobody, said))).toBe(0);
+  expect(await close(12_345)).toBe(0);
 });
 
 it('expects nothing of the servers of an order that the provider has cancelled, whoever has changed them', async () => {
@@ -207,9 +206,8 @@ it('expects nothing of the servers of an order that the provider has cancelled, 
   const [{ vmObjectId } = { vmObjectId: 0 }] = (await saga.result()).servers;
   await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150], unassign: undefined }))).result();
   const key = { workflow: 'provisionServers', reference: saga.reference } as const;
-  const verdict = { by: 'ops', note: 'the panel says: cancelled' };
-  await rig.withJournal((journal) => journal.cancelled(key, verdict, { isOver: true }));
-  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', status: 404 });
+  await rig.withJournal((journal) => journal.cancelled(key, said, { isOver: true }));
+  rig.sandbox.faults.add(noList);
   expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { ended: 2, servers: 1, missed: 0 } });
 });
 
@@ -217,10 +215,8 @@ it('tells of servers that do not answer while others do, however many in a row, 
   const [, ...rest] = await bought(7, [143]);
   const drifted = rest.at(-1)!;
   await panel.unassignFirewalls(drifted, [143]);
-  for (const vmObjectId of rest.slice(0, -1)) {
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
-  }
-  const report = await sweep({ ...oneAtATime });
+  for (const vmObjectId of rest.slice(0, -1)) rig.sandbox.faults.add({ ...noAnswer, match: { vmObjectId } });
+  const report = await sweep(oneAtATime);
   expect(report).toMatchObject({
     outcome: 'found',
     counts: { 'server-unseen': 5, 'firewalls-drift': 1 },
@@ -230,24 +226,10 @@ it('tells of servers that do not answer while others do, however many in a row, 
   expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
 });
 
-it('does not take for an outage that the first and the last servers do not answer', async () => {
-  await changedLongAgo(100);
-  for (const vmObjectId of [1, 2, 3, 98, 99, 100]) {
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
-  }
-  const { runId } = await rig.sagas.sweeps.start({ ...oneAtATime });
-  await until(() =>
-    Promise.resolve(
-      callsTo(rig.sandbox.ledger, 'list-firewalls').some(
-        ({ names }) => Number(names.vmObjectId) < 98 && Number(names.vmObjectId) > 3,
-      ),
-    ),
-  );
-  await rig.temporal.workflow.getHandle('reconcile', runId).terminate();
-});
-
 it('goes on in another run before its history is long, and looks at each server once, three quarters the newest', async () => {
   const [count, most] = [200, 180];
+  await beginWithTheFirst();
+  const before = listed().length;
   await changedLongAgo(count);
   const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, servers: most });
   const { report, runId: last } = await rig.sagas.sweeps.ended(runId);
@@ -262,60 +244,51 @@ it('goes on in another run before its history is long, and looks at each server 
   const newest = Array.from({ length: 135 }, (_, index) => 66 + index);
   expect(compared.sort((a, b) => a - b)).toEqual([...inTurn, ...newest]);
   expect(report?.next).toBe(45);
-  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(most);
+  expect(listed()).toHaveLength(before + most);
   expect((await outcomeOf(await rig.sagas.firewalls(firewallsRequest()))).result).toMatchObject({ outcome: 'done' });
 });
 
 it('sees every server in turn, goes on where it stopped, and says so where it has not seen all', async () => {
+  await beginWithTheFirst();
+  // Only the last of them has ended a round.
+  const query = "WorkflowType = 'reconcile' AND ExecutionStatus = 'Completed' AND SagaState IS NULL";
+  const rounds = async () => (await rig.temporal.workflow.count(query)).count;
+  const roundsBefore = await rounds();
   await bought(6, [143]);
   await bought(1, [143]);
-  const listed = () => callsTo(rig.sandbox.ledger, 'list-firewalls').flatMap(({ names }) => names.vmObjectId ?? []);
   const before = listed().length;
   const reports: SweepReport[] = [];
-  for (let nth = 0; nth < 4; nth += 1) {
-    reports.push(await sweep({ servers: 4 }));
-    // Visibility lags behind.
-    await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === reports.at(-1)?.startedAt);
-  }
+  for (let nth = 0; nth < 4; nth += 1) reports.push(await sweepUntilSeen({ servers: 4 }));
   expect(reports.map(({ outcome, looked }) => [outcome, looked.servers, looked.missed])).toEqual(
     Array.from({ length: 4 }, () => ['partly', 4, 3]),
   );
-  // Only the last of them has ended a round.
-  const rounds = "WorkflowType = 'reconcile' AND ExecutionStatus = 'Completed' AND SagaState IS NULL";
-  await until(async () => (await rig.temporal.workflow.count(rounds)).count === 1);
+  await until(async () => (await rounds()) === roundsBefore + 1);
   // Three are the newest each time; the four others have one turn each.
   expect(new Set(listed().slice(before)).size).toBe(7);
   expect(new Set(reports.map(({ next }) => next)).size).toBe(4);
   // So few that none are the newest: all have their turn.
   const then = listed().length;
-  for (let nth = 0; nth < 3; nth += 1) {
-    const { startedAt } = await sweep({ servers: 1 });
-    await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === startedAt);
-  }
+  for (let nth = 0; nth < 3; nth += 1) await sweepUntilSeen({ servers: 1 });
   expect(new Set(listed().slice(then)).size).toBe(3);
 });
 
 it('goes on where a sweep stopped that has failed', async () => {
+  await beginWithTheFirst();
   await changedLongAgo(4);
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized' });
-  const lost = await rig.sagas.provision(provisionRequest());
-  await untilWaiting(lost);
+  const { saga: lost } = await stuckOrder(rig);
   await terminate(rig.temporal, lost);
   await rig.withJournal(({ db }) =>
     db.updateTable('reference').set({ request: '?' }).where('reference', '=', lost.reference).execute(),
   );
   const reports: SweepReport[] = [];
-  for (let nth = 0; nth < 3; nth += 1) {
-    const report = await sweep({ servers: 1, clean: false });
-    reports.push(report);
-    await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === report.startedAt);
-  }
+  for (let nth = 0; nth < 3; nth += 1) reports.push(await sweepUntilSeen({ servers: 1, clean: false }));
   expect(reports.map(({ outcome, next }) => [outcome, next])).toEqual(
     [1, 2, 3].map((next) => ['could-not-look', next]),
   );
 });
 
 it('comes back to the servers that it has not asked because the provider was away', async () => {
+  await beginWithTheFirst();
   await changedLongAgo(12);
   rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
   const { next = -1, unseen } = await sweep({ servers: 8, ...oneAtATime });
@@ -326,8 +299,7 @@ it('comes back to the servers that it has not asked because the provider was awa
 
 it('begins with the first server where nobody can read how far the last sweep came', async () => {
   await bought(1, [143]);
-  const { startedAt } = await sweep();
-  await until(async () => (await rig.sagas.sweeps.latest())?.report?.startedAt === startedAt);
+  await sweepUntilSeen();
   const before = (await rig.sagas.sweeps.latest())?.runId;
   const read = WorkflowClient.prototype.result;
   const reading = jest.spyOn(WorkflowClient.prototype, 'result');
@@ -357,14 +329,38 @@ it('takes no change that a saga makes meanwhile for drift', async () => {
 
 it('fails where the provider does not answer, asks no more than a few times, and claims nothing', async () => {
   await bought(8, [143]);
-  const before = callsTo(rig.sandbox.ledger, 'list-firewalls').length;
+  const before = listed().length;
   rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
-  const report = await sweep({ ...oneAtATime });
+  const report = await sweep(oneAtATime);
   expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { ended: 1, servers: 0 } });
   expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
     ...Array.from({ length: 6 }, () => 'server N'),
     '2 more servers',
   ]);
-  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 6);
+  expect(listed()).toHaveLength(before + 6);
   expect((await rig.temporal.workflow.getHandle('reconcile').describe()).status.name).toBe('FAILED');
+});
+
+it('does not take for an outage that the first and the last servers do not answer', async () => {
+  await changedLongAgo(100);
+  const before = listed().length;
+  for (const vmObjectId of [1, 2, 3, 98, 99, 100]) rig.sandbox.faults.add({ ...noAnswer, match: { vmObjectId } });
+  const { runId } = await rig.sagas.sweeps.start(oneAtATime);
+  const isOther = (id: number) => id > 3 && id < 98;
+  await until(() =>
+    Promise.resolve(
+      listed()
+        .slice(before)
+        .some((id) => isOther(Number(id))),
+    ),
+  );
+  await rig.temporal.workflow.getHandle('reconcile', runId).terminate();
+});
+
+// Last: from here on the worker is another one.
+it('does not believe a list that contradicts a change of a moment ago', async () => {
+  await rig.replaceWorkers({ activities: { ...rigSettings, listLagMs: 3_600_000 } });
+  const [one = 0] = await bought(1, [143]);
+  await panel.unassignFirewalls(one, [143]);
+  expect(await sweep()).toMatchObject({ findings: [], looked: { busy: 1 } });
 });
