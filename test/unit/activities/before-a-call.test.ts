@@ -8,14 +8,10 @@ import type { Meant } from '../../../src/journal/decide';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
 import { folderForFile } from '../../support/folder';
 import { cartItem } from '../../support/requests';
-import { journalThat, LoneActivities } from './lone-activities';
+import { journalThat, nothingSent, stand, standAlone } from './lone-activities';
 
 const folder = folderForFile();
-let stand: LoneActivities;
-beforeAll(async () => {
-  stand = await LoneActivities.start();
-});
-afterAll(() => stand.close());
+standAlone();
 
 it.each([
   [83, { expect: [143, 144, 145] }, 'does not show 144, 145'],
@@ -40,9 +36,8 @@ describe('a secret by name', () => {
   const add = (secrets: object) => ({ step: 'add-cart-item-1', number: 1, item: cartItem(secrets) });
 
   it('that is not there, not what the field takes, or not to be read is told by its name, and nothing is sent', async () => {
-    const before = stand.calls;
     const told = async (secrets: object, saga = sagaWith()) => {
-      const { failure, message } = await saga.refusal('addCartItem', add(secrets));
+      const { failure, message } = await nothingSent(() => saga.refusal('addCartItem', add(secrets)));
       return `${failure}: ${message}`;
     };
     expect(await told({ password: { secret: 'gone' } })).toBe('SecretMissing: there is no secret gone for password');
@@ -52,7 +47,6 @@ describe('a secret by name', () => {
     expect(await told({ password: { secret: 'root' } }, sagaWith({ folder: '/dev/null' }))).toMatch(
       /^SecretMissing: the secret root could not be looked up: .*ENOTDIR/,
     );
-    expect(stand.calls).toBe(before);
   });
 
   it('is what stands in its file, but for the mark and the line break that editors add; or else in its variable', async () => {
@@ -82,14 +76,6 @@ const place = { step: 'place-order', order: { account: 'AB-1', cartItems: [1] } 
 /** A saga whose journal says this of every call. */
 const sagaTold = (meant: Meant) =>
   stand.saga({ journal: journalThat(stand.journal, () => ({ mean: () => Promise.resolve(meant) })) });
-
-/** No call was made meanwhile. */
-async function nothingSent<T>(work: () => Promise<T>): Promise<T> {
-  const before = stand.calls;
-  const result = await work();
-  expect(stand.calls).toBe(before);
-  return result;
-}
 
 it('recorded: the answer of then is given, with the run and the time, and how many doubts there are', async () => {
   const knows = { journal: 'j', epoch: 1 };

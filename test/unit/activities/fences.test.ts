@@ -6,13 +6,9 @@ import { notOwned } from '../../../src/activities/effect';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
-import { journalThat, LoneActivities, type LoneSaga } from './lone-activities';
+import { journalThat, LoneActivities, nothingSent, stand, standAlone, type LoneSaga } from './lone-activities';
 
-let stand: LoneActivities;
-beforeAll(async () => {
-  stand = await LoneActivities.start();
-});
-afterAll(() => stand.close());
+standAlone();
 afterEach(() => {
   jest.restoreAllMocks();
 });
@@ -38,18 +34,30 @@ function clocks() {
 type Clocks = ReturnType<typeof clocks>;
 
 const minute = 60_000;
-const standstills: [string, (clocks: Clocks) => void][] = [
-  ['a process that was stopped', (moved) => Object.assign(moved, { monotonicMs: minute, wallMs: minute })],
-  ['a machine that slept', (moved) => Object.assign(moved, { wallMs: minute })],
-  [
-    'a process that was stopped, and whose wall clock was put back',
-    (moved) => Object.assign(moved, { monotonicMs: minute, wallMs: -minute }),
-  ],
+const stopped = { monotonicMs: minute, wallMs: minute };
+const standstills: [string, Partial<Clocks>][] = [
+  ['a process that was stopped', stopped],
+  ['a machine that slept', { wallMs: minute }],
+  ['a process that was stopped, and whose wall clock was put back', { monotonicMs: minute, wallMs: -minute }],
 ];
 
-const tooLate = /was not sent: it was meant \d+ ms ago, and may not be wanted any more$/;
+/** Some time passes between an intent and its sending. */
+const pausing = (pause: () => void) =>
+  journalThat(stand.journal, (real) => ({
+    mean: async (meaning) => {
+      const meant = await real.mean(meaning);
+      pause();
+      return meant;
+    },
+  }));
 
-describe.each(standstills)('%s', (_, standStill) => {
+const stoodStill = {
+  failure: 'StoodStill',
+  message: expect.stringMatching(/was not sent: it was meant \d+ ms ago, and may not be wanted any more$/) as string,
+  retryInMs: expect.any(Number) as number,
+};
+
+describe.each(standstills)('%s', (_, passed) => {
   it.each<[string, (saga: LoneSaga) => ReturnType<LoneSaga['refusal']>]>([
     ['a pivot', (saga) => saga.refusal('placeChangeOrder', placeChange)],
     ['an item', (saga) => saga.refusal('addCartItem', add)],
@@ -57,21 +65,8 @@ describe.each(standstills)('%s', (_, standStill) => {
     ['firewalls', (saga) => saga.refusal('assignFirewalls', assign)],
   ])('does not send what it had meant: %s', async (__, refused) => {
     const moved = clocks();
-    const journal = journalThat(stand.journal, (real) => ({
-      mean: async (meaning) => {
-        const meant = await real.mean(meaning);
-        standStill(moved);
-        return meant;
-      },
-    }));
-    const saga = stand.saga({ journal, settings });
-    const before = stand.calls;
-    expect(await refused(saga)).toMatchObject({
-      failure: 'StoodStill',
-      message: expect.stringMatching(tooLate) as string,
-      retryInMs: expect.any(Number) as number,
-    });
-    expect(stand.calls).toBe(before);
+    const saga = stand.saga({ journal: pausing(() => Object.assign(moved, passed)), settings });
+    expect(await nothingSent(() => refused(saga))).toMatchObject(stoodStill);
     expect(await saga.told()).toEqual([expect.stringMatching(/ not-done StoodStill$/)]);
   });
 });
@@ -80,19 +75,11 @@ it('a call leaves until the last millisecond, and not in the next one', async ()
   const frozen = { monotonicMs: 1_000, wallMs: Date.now() };
   jest.spyOn(performance, 'now').mockImplementation(() => frozen.monotonicMs);
   jest.spyOn(Date, 'now').mockImplementation(() => frozen.wallMs);
-  const add = async (clock: keyof typeof frozen, ms: number) => {
-    const journal = journalThat(stand.journal, (real) => ({
-      mean: async (meaning) => {
-        const meant = await real.mean(meaning);
-        frozen[clock] += ms;
-        return meant;
-      },
-    }));
-    return stand.saga({ journal, settings }).do('placeChangeOrder', placeChange);
-  };
   for (const clock of ['monotonicMs', 'wallMs'] as const) {
-    await expect(add(clock, sendWithinMs + 1)).rejects.toThrow(`it was meant ${sendWithinMs + 1} ms ago`);
-    expect(await add(clock, sendWithinMs)).toMatchObject({ value: { how: 'answered' } });
+    const place = (ms: number) =>
+      stand.saga({ journal: pausing(() => (frozen[clock] += ms)), settings }).do('placeChangeOrder', placeChange);
+    await expect(place(sendWithinMs + 1)).rejects.toThrow(`it was meant ${sendWithinMs + 1} ms ago`);
+    expect(await place(sendWithinMs)).toMatchObject({ value: { how: 'answered' } });
   }
 });
 
@@ -100,17 +87,14 @@ it('a process that stood still while it got another token does not send again', 
   const own = await LoneActivities.start({ token: 'a new one' });
   const moved = clocks();
   const reread = () => {
-    Object.assign(moved, { monotonicMs: minute, wallMs: minute });
+    Object.assign(moved, stopped);
     return Promise.resolve('a new one');
   };
   const credentials = { read: () => Promise.resolve('an old one'), reread };
   const provider = new ProviderClient({ baseUrl: own.sandbox.url, credentials });
   try {
     const saga = own.saga({ provider, settings });
-    expect(await saga.refusal('placeChangeOrder', placeChange)).toMatchObject({
-      failure: 'StoodStill',
-      message: expect.stringMatching(tooLate) as string,
-    });
+    expect(await saga.refusal('placeChangeOrder', placeChange)).toMatchObject(stoodStill);
     expect(own.sandbox.ledger.calls.map(({ status }) => status)).toEqual([401]);
     expect(await saga.told()).toEqual(['place-change-order pivot not-done StoodStill']);
   } finally {
@@ -122,7 +106,7 @@ it('a process that stood still while it got another token does not send again', 
 it('a slow store of secrets does not cost the time to leave', async () => {
   const moved = clocks();
   const resolve = () => {
-    Object.assign(moved, { monotonicMs: minute, wallMs: minute });
+    Object.assign(moved, stopped);
     return Promise.resolve('a root password');
   };
   const item = cartItem({ password: { secret: 'root' } });
@@ -144,13 +128,8 @@ describe('a call of a begin that does not own the reference any more', () => {
     const { knows } = await saga.do('addCartItem', { ...add, step: 'another' });
     await saga.again().do('addCartItem', { ...add, step: 'of another run' });
     saga.owns = false;
-    const before = stand.calls;
-    expect(await saga.refusal(name, { ...input, knows })).toEqual({
-      failure: 'StateChanged',
-      message: `${notOwned}; nothing was sent`,
-      notOwned: true,
-    });
-    expect(stand.calls).toBe(before);
+    const failure = { failure: 'StateChanged', message: `${notOwned}; nothing was sent`, notOwned: true };
+    expect(await nothingSent(() => saga.refusal(name, { ...input, knows }))).toEqual(failure);
     expect(await saga.rows()).toHaveLength(2);
   });
 });
@@ -164,14 +143,12 @@ describe('a time that has passed', () => {
     ['firewalls', (saga) => saga.refusal('assignFirewalls', { ...assign, notAfter })],
   ])('lets nothing leave: %s', async (_, refused) => {
     const saga = stand.saga({ settings });
-    const before = stand.calls;
-    const failure = await refused(saga);
+    const failure = await nothingSent(() => refused(saga));
     expect(failure).toMatchObject({
       failure: 'DeadlinePassed',
       message: `was not sent: the request says “not after ${notAfter}”`,
     });
     expect(failure).not.toHaveProperty('retryInMs');
-    expect(stand.calls).toBe(before);
     expect(await saga.told()).toEqual([expect.stringMatching(/ not-done DeadlinePassed$/)]);
   });
 
@@ -183,14 +160,12 @@ describe('a time that has passed', () => {
   });
 
   it('of a quote lets no pivot leave, and is quoted again', async () => {
-    const saga = stand.saga({ settings });
-    const before = stand.calls;
-    expect(await saga.refusal('placeChangeOrder', { ...placeChange, quoteUntil: notAfter })).toMatchObject({
+    const placed = () => stand.saga({ settings }).refusal('placeChangeOrder', { ...placeChange, quoteUntil: notAfter });
+    expect(await nothingSent(placed)).toMatchObject({
       failure: 'QuoteAged',
       message: `was not sent: its quote was too old from ${notAfter} on`,
       retryInMs: expect.any(Number) as number,
     });
-    expect(stand.calls).toBe(before);
   });
 });
 

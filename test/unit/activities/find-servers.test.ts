@@ -2,14 +2,12 @@
 import type { FindServers } from '../../../src/activities/orders';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
-import { LoneActivities } from './lone-activities';
+import { LoneActivities, stand, standAlone } from './lone-activities';
 
-let stand: LoneActivities;
-beforeAll(async () => {
-  stand = await LoneActivities.start({ directory: { lag: 0 } });
+standAlone({ directory: { lag: 0 } });
+beforeAll(() => {
   stand.sandbox.addServer({ vmObjectId: 31, account: 'AB-31', label: 'theirs' });
 });
-afterAll(() => stand.close());
 
 const asked = () => stand.sent('find-servers');
 const wanted: FindServers = { account: 'AB-31', label: 'theirs', expected: { least: 1, most: 1 } };
@@ -20,32 +18,19 @@ const settingsFor = (path: string, labelIsUnique: boolean) => ({
 const sagaWith = ({ path = '/servers?account={account}&label={label}', labelIsUnique = true } = {}) =>
   stand.saga(settingsFor(path, labelIsUnique));
 
-it.each<[string, FindServers, Parameters<typeof sagaWith>[0]]>([
-  ['for the servers of a placed order', wanted, { labelIsUnique: false }],
-  ['by the account alone', { ...wanted, label: undefined }, { path: '/servers?account={account}' }],
-  ['whether an order was placed, by a label that is its own', { ...wanted, settles: true }, {}],
-])('it is asked %s', async (_, input, directory) => {
+const byAccount = { path: '/servers?account={account}' };
+const noLabel = { label: undefined };
+it.each<[boolean, string, Partial<FindServers>, Parameters<typeof sagaWith>[0]]>([
+  [true, 'for the servers of a placed order', {}, { labelIsUnique: false }],
+  [true, 'by the account alone', noLabel, byAccount],
+  [true, 'whether an order was placed, by a label that is its own', { settles: true }, {}],
+  [false, 'by a label where there is none', noLabel, {}],
+  [false, 'whether an order was placed, where others may have its label', { settles: true }, { labelIsUnique: false }],
+  [false, 'whether an order without a label was placed', { ...noLabel, settles: true }, byAccount],
+])('it is asked (%s) %s', async (isAsked, _, changes, directory) => {
   const before = asked();
-  expect(await sagaWith(directory).do('findServers', input)).toEqual([31]);
-  expect(asked()).toBe(before + 1);
-});
-
-it.each<[string, FindServers, Parameters<typeof sagaWith>[0]]>([
-  ['by a label where there is none', { ...wanted, label: undefined }, {}],
-  [
-    'whether an order was placed, where others may have its label',
-    { ...wanted, settles: true },
-    { labelIsUnique: false },
-  ],
-  [
-    'whether an order without a label was placed',
-    { ...wanted, label: undefined, settles: true },
-    { path: '/servers?account={account}' },
-  ],
-])('it is not asked %s', async (_, input, directory) => {
-  const before = asked();
-  expect(await sagaWith(directory).do('findServers', input)).toEqual([]);
-  expect(asked()).toBe(before);
+  expect(await sagaWith(directory).do('findServers', { ...wanted, ...changes })).toEqual(isAsked ? [31] : []);
+  expect(asked() - before).toBe(isAsked ? 1 : 0);
 });
 
 it('other servers than were ordered are no answer', async () => {

@@ -4,18 +4,12 @@ import { Journal } from '../../../src/journal/journal';
 import { referenceOf } from '../../../src/journal/rows';
 import { grpcCodes } from '../../../src/temporal/grpc';
 import { cartItem } from '../../support/requests';
-import { grpcError, LoneActivities, temporalThat, type Temporal } from './lone-activities';
+import { grpcError, stand, standAlone, temporalThat, type Temporal } from './lone-activities';
 
-let stand: LoneActivities;
-beforeAll(async () => {
-  stand = await LoneActivities.start();
-});
-afterAll(() => stand.close());
-afterEach(() => stand.sandbox.faults.clear());
+standAlone();
 
 const request = { reference: 'R', account: 'AB-1', items: [{ plan_id: 17, password: 'a password' }] };
-const addStep = { step: 'add-cart-item-1' };
-const add = { ...addStep, number: 1, item: cartItem() };
+const add = { step: 'add-cart-item-1', number: 1, item: cartItem() };
 
 describe('taking a reference', () => {
   const held = temporalThat((id) => (id === 'hold' ? 'RUNNING' : 'COMPLETED'));

@@ -88,6 +88,24 @@ export class LoneActivities {
   }
 }
 
+/** Those of the tests around. */
+export let stand: LoneActivities;
+
+export function standAlone(options?: SandboxOptions): void {
+  beforeAll(async () => {
+    stand = await LoneActivities.start(options);
+  });
+  afterAll(() => stand.close());
+}
+
+/** No call of the provider is made meanwhile. */
+export async function nothingSent<T>(work: () => Promise<T>): Promise<T> {
+  const before = stand.calls;
+  const result = await work();
+  expect(stand.calls).toBe(before);
+  return result;
+}
+
 /** No route leads anywhere. */
 const nobody = new Sender({ allowed: [], timeoutMs: 1_000 });
 

@@ -4,11 +4,12 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { fc } from '../../support/properties';
-import type { CallKind } from '../../../src/activities/settings';
+import type { ActivitySettings, CallKind } from '../../../src/activities/settings';
 import { callFailureOf, OwnFailure, translateFailure } from '../../../src/activities/translate-failure';
 import type { CallFailure } from '../../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/errors';
 import {
+  type FailureFacts,
   NotSent,
   ProviderFailure,
   RateLimited,
@@ -27,20 +28,26 @@ const about = (status?: number, retryAfterMs?: number) => ({
   ...(status ? { status } : {}),
   retryAfterMs,
 });
+const saying =
+  (kind: new (message: string, facts: FailureFacts) => ProviderFailure) => (status?: number, retryAfterMs?: number) =>
+    new kind('said no', about(status, retryAfterMs));
+const [notSent, limited, unsure] = [saying(NotSent), saying(RateLimited), saying(UnknownOutcome)];
+const [rejected, unauthorized, redirected] = [saying(Rejected), saying(Unauthorized), saying(UnexpectedResponse)];
+
+interface Changes {
+  attempt?: number;
+  elapsedMs?: number;
+  random?: number;
+  settings?: Partial<ActivitySettings>;
+}
 
 function translated(
   error: unknown,
   kind: CallKind,
-  changes: { attempt?: number; elapsedMs?: number; random?: number; settings?: object } = {},
+  { attempt, elapsedMs = 0, random = 0.5, settings: other }: Changes = {},
 ) {
-  const again = changes.attempt ? { attempt: changes.attempt, elapsedMs: changes.elapsedMs ?? 0 } : undefined;
-  const failure = translateFailure(
-    error,
-    kind,
-    again,
-    { ...settings, ...changes.settings },
-    () => changes.random ?? 0.5,
-  );
+  const again = attempt ? { attempt, elapsedMs } : undefined;
+  const failure = translateFailure(error, kind, again, { ...settings, ...other }, () => random);
   expect(failure).toBeInstanceOf(ApplicationFailure);
   expect(failure.nonRetryable).toBe(true);
   const facts = failure.details?.[0] as CallFailure;
@@ -54,8 +61,8 @@ it('waits at least as long as the provider asks', () => {
       fc.integer({ min: 0, max: 9_000 }),
       fc.double({ min: 0, max: 0.999, noNaN: true }),
       (retryAfterMs, random) => {
-        for (const failure of [RateLimited, UnknownOutcome]) {
-          const facts = translated(new failure('said no', about(503, retryAfterMs)), 'mutate', { random });
+        for (const said of [limited, unsure]) {
+          const facts = translated(said(503, retryAfterMs), 'mutate', { random });
           expect(facts.retryInMs).toBeGreaterThanOrEqual(retryAfterMs);
           expect(facts.retryInMs).toBeLessThanOrEqual(retryAfterMs + 100);
         }
@@ -65,17 +72,15 @@ it('waits at least as long as the provider asks', () => {
 });
 
 it('draws the delay between nothing and a bound that doubles', () => {
-  const delay = (attempt: number, random: number) =>
-    translated(new NotSent('said no', about()), 'read', { attempt, random }).retryInMs;
+  const delay = (attempt: number, random: number) => translated(notSent(), 'read', { attempt, random }).retryInMs;
   expect([delay(1, 0), delay(1, 1), delay(2, 0), delay(2, 1)]).toEqual([0, 100, 0, 200]);
   const retries = { ...settings.retries, read: { ...budget, attemptsMax: 100, totalMs: 1e9 } };
   const late = { attempt: 50, random: 1, settings: { retries } };
-  expect(translated(new NotSent('said no', about()), 'read', late).retryInMs).toBe(budget.backoffMaxMs);
+  expect(translated(notSent(), 'read', late).retryInMs).toBe(budget.backoffMaxMs);
 });
 
 it('asks a person instead of waiting longer for the provider than the whole budget', () => {
-  const asked = (retryAfterMs: number) =>
-    translated(new RateLimited('said no', about(429, retryAfterMs)), 'mutate', { random: 0 }).retryInMs;
+  const asked = (retryAfterMs: number) => translated(limited(429, retryAfterMs), 'mutate', { random: 0 }).retryInMs;
   expect(asked(budget.totalMs)).toBe(budget.totalMs);
   // A saga that sleeps a thousand years is in no list.
   for (const ms of [budget.totalMs + 1, 31_536_000_000, Number.MAX_SAFE_INTEGER]) expect(asked(ms)).toBeUndefined();
@@ -83,7 +88,7 @@ it('asks a person instead of waiting longer for the provider than the whole budg
 
 it('gives up after the last attempt, and after the time', () => {
   const retry = (attempt: number, elapsedMs: number) =>
-    translated(new NotSent('said no', about()), 'mutate', { attempt, elapsedMs }).retryInMs;
+    translated(notSent(), 'mutate', { attempt, elapsedMs }).retryInMs;
   expect(retry(2, 0)).toBeDefined();
   expect(retry(3, 0)).toBeUndefined();
   expect(retry(2, 10_000)).toBeUndefined();
@@ -105,7 +110,7 @@ it.each([...repeated.split(' '), 'UnknownOutcome'])('%s is repeated', (name) => 
 it('what only needs time has the time of a look', () => {
   const changes = { attempt: 2, settings: { retries: { ...settings.retries, poll: { ...budget, attemptsMax: 2 } } } };
   expect(translated(new OwnFailure('NotYet', 'm'), 'mutate', changes).retryInMs).toBeUndefined();
-  expect(translated(new NotSent('said no', about()), 'mutate', changes).retryInMs).toBeDefined();
+  expect(translated(notSent(), 'mutate', changes).retryInMs).toBeDefined();
 });
 
 it.each(['NotSent', 'TokenUnreadable', 'Unauthorized', 'Rejected'] as const)('%s of a pivot is no doubt', (name) => {
@@ -113,55 +118,30 @@ it.each(['NotSent', 'TokenUnreadable', 'Unauthorized', 'Rejected'] as const)('%s
   expect(facts.failure).toBe(name);
 });
 
-describe('a pivot and the statuses that are safe to repeat', () => {
-  it('repeats them', () => {
-    const changes = { settings: { pivotRetryStatuses: [503] } };
-    for (const failure of [UnknownOutcome, RateLimited])
-      expect(translated(new failure('said no', about(503)), 'pivot', changes).failure).toBe('RateLimited');
-    expect(translated(new RateLimited('said no', about(429)), 'pivot', changes).failure).toBe('UnknownOutcome');
-  });
-
-  it('takes no redirect for one of them', () => {
-    const changes = { settings: { pivotRetryStatuses: [302] } };
-    const facts = translated(new UnexpectedResponse('said no', about(302)), 'pivot', changes);
-    expect(facts.failure).toBe('UnknownOutcome');
-    expect(facts.retryInMs).toBeUndefined();
-  });
-
-  it('does not repeat a timeout, which has no status', () => {
-    expect(
-      translated(new UnknownOutcome('said no', about()), 'pivot', { settings: { pivotRetryStatuses: [429, 503] } })
-        .retryInMs,
-    ).toBeUndefined();
-  });
-});
-
-it('leaves a status that is safe for a pivot as it is where no pivot is made', () => {
-  const changes = { settings: { pivotRetryStatuses: [503] } };
-  expect(translated(new RateLimited('said no', about(429)), 'mutate', changes).failure).toBe('RateLimited');
-  expect(translated(new UnknownOutcome('said no', about(503)), 'mutate', changes).failure).toBe('UnknownOutcome');
+it.each<[string, ProviderFailure, CallKind, CallFailure['failure']]>([
+  ['a status that is safe to repeat for a pivot', unsure(503), 'pivot', 'RateLimited'],
+  ['the same in other words', limited(503), 'pivot', 'RateLimited'],
+  ['another status', limited(429), 'pivot', 'UnknownOutcome'],
+  ['a redirect, which is never one', redirected(302), 'pivot', 'UnknownOutcome'],
+  ['a timeout, which has no status', unsure(), 'pivot', 'UnknownOutcome'],
+  ['such a status where no pivot is made', unsure(503), 'mutate', 'UnknownOutcome'],
+  ['another one there', limited(429), 'mutate', 'RateLimited'],
+])('%s: %s of a %s is %s', (_, error, kind, failure) => {
+  const facts = translated(error, kind, { settings: { pivotRetryStatuses: [302, 503] } });
+  expect(facts.failure).toBe(failure);
+  expect(facts.retryInMs === undefined).toBe(kind === 'pivot' && failure === 'UnknownOutcome');
 });
 
 describe('what the workflow is told', () => {
   it('is what is known and nothing more', () => {
-    const facts = { ...about(422), body: 'sold out' };
-    expect(translated(new Rejected('said no', facts), 'mutate')).toStrictEqual({
-      failure: 'Rejected',
-      message: 'POST /order said no',
-      endpoint: 'POST /order',
-      status: 422,
-      body: 'sold out',
-    });
-    expect(translated(new NotSent('said no', about()), 'mutate', { random: 0 })).toStrictEqual({
-      failure: 'NotSent',
-      message: 'POST /order said no',
-      endpoint: 'POST /order',
-      retryInMs: 0,
-    });
-    expect(translated(new OwnFailure('SecretMissing', 'm'), 'mutate')).toStrictEqual({
-      failure: 'SecretMissing',
-      message: 'm',
-    });
+    const body = 'sold out';
+    const said = { message: 'POST /order said no', endpoint: 'POST /order' };
+    const refused = translated(new Rejected('said no', { ...about(422), body }), 'mutate');
+    expect(refused).toStrictEqual({ failure: 'Rejected', ...said, status: 422, body });
+    const unsent = translated(notSent(), 'mutate', { random: 0 });
+    expect(unsent).toStrictEqual({ failure: 'NotSent', ...said, retryInMs: 0 });
+    const missing = translated(new OwnFailure('SecretMissing', 'm'), 'mutate');
+    expect(missing).toStrictEqual({ failure: 'SecretMissing', message: 'm' });
   });
 
   it('is an unknown outcome where the failure has no name here', () => {
@@ -175,30 +155,18 @@ describe('what the workflow is told', () => {
 it('tells what was found out before it was thrown', () => {
   const knows = { journal: 'j', epoch: 1, row: 'r' };
   const doubt = { row: 'r', at: '2026-01-01T00:00:00.000Z', run: 'x', inFlightMs: 1_000, restored: false };
-  const unwritten = {
-    call: { step: 's', kind: 'pivot', activity: 'placeOrder', about: {} },
-    knows,
-    inFlightMs: 1_000,
-    outcome: 'unknown',
-  } as const;
+  const call = { step: 's', kind: 'pivot', activity: 'placeOrder', about: {} } as const;
+  const unwritten = { call, knows, inFlightMs: 1_000, outcome: 'unknown' } as const;
   const facts = { knows, doubt, unwritten, steps: ['s'] };
-  expect(translated(new OwnFailure('UnknownOutcome', 'm', facts), 'pivot')).toStrictEqual({
-    failure: 'UnknownOutcome',
-    message: 'm',
-    ...facts,
-  });
+  const told = translated(new OwnFailure('UnknownOutcome', 'm', facts), 'pivot');
+  expect(told).toStrictEqual({ failure: 'UnknownOutcome', message: 'm', ...facts });
 });
 
 it.each(kinds)('what was read already is not read otherwise the second time, when %s', (kind) => {
   const safe = { ...settings, pivotRetryStatuses: [503] };
   for (const error of [
-    new NotSent('said no', about()),
-    new RateLimited('said no', about(429, 2_000)),
-    new Unauthorized('said no', about(401)),
-    new Rejected('said no', about(422)),
-    new UnknownOutcome('said no', about(503)),
-    new UnknownOutcome('said no', about(503, 3_000)),
-    new UnexpectedResponse('said no', about(302)),
+    ...[notSent(), limited(429, 2_000), unauthorized(401), rejected(422)],
+    ...[unsure(503), unsure(503, 3_000), redirected(302)],
     new OwnFailure('UnknownOutcome', 'said neither', about(200)),
   ]) {
     const once = callFailureOf(error, kind, safe)!;
@@ -228,18 +196,13 @@ it('a delay that was named with the failure is kept to, and needs no budget', ()
   expect(translated(underWay, 'pivot', { attempt: 99 }).retryInMs).toBe(700);
 });
 
-it('only what the provider refuses is asked about, where the setting says so', () => {
-  const asking = (error: Error, onRefusal: 'ask' | 'fail') =>
-    translated(error, 'mutate', { settings: { onRefusal } }).asks;
-  expect(asking(new Rejected('said no', about(422)), 'ask')).toBe(true);
-  expect(asking(new Rejected('said no', about(422)), 'fail')).toBeUndefined();
-  expect(asking(new Unauthorized('said no', about(401)), 'ask')).toBeUndefined();
-});
-
-it('says that a secret is taken in the clear, where the setting says so', () => {
-  const changes = { settings: { takesClearRequests: true } };
-  expect(translated(new Rejected('said no', about(422)), 'mutate', changes).takesClear).toBe(true);
-  expect(translated(new Rejected('said no', about(422)), 'mutate').takesClear).toBeUndefined();
+it.each<[ProviderFailure, Partial<ActivitySettings>, object]>([
+  [rejected(422), { onRefusal: 'ask' }, { asks: true }],
+  [rejected(422), { onRefusal: 'fail' }, { asks: undefined, takesClear: undefined }],
+  [unauthorized(401), { onRefusal: 'ask' }, { asks: undefined }],
+  [rejected(422), { takesClearRequests: true }, { takesClear: true }],
+])('%s under %j: whether it is asked about, and whether a secret is taken in the clear', (error, settings, told) => {
+  expect({ asks: undefined, takesClear: undefined, ...translated(error, 'mutate', { settings }) }).toMatchObject(told);
 });
 
 it('passes on what is no failure of a call: a mistake in our code is not an outcome', () => {

@@ -9,13 +9,9 @@ import { JournalUnavailable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
-import { journalThat, LoneActivities, type LoneSaga } from './lone-activities';
+import { journalThat, nothingSent, stand, standAlone, type LoneSaga } from './lone-activities';
 
-let stand: LoneActivities;
-beforeAll(async () => {
-  stand = await LoneActivities.start();
-});
-afterAll(() => stand.close());
+standAlone();
 afterEach(() => {
   stand.sandbox.faults.clear();
   jest.restoreAllMocks();
@@ -23,7 +19,6 @@ afterEach(() => {
 
 const addStep = { step: 'add-cart-item-1' };
 const add = { ...addStep, number: 1, item: cartItem() };
-const place = (cartItems: number[]) => ({ step: 'place-order', order: { account: 'AB-1', cartItems } });
 const change = {
   step: 'place-change-order',
   change: { subscription_id: 5512, resources: [{ resource_name: 'vm_backup' as const, delta_value: '1' }] },
@@ -147,21 +142,11 @@ describe('where the journal is away when the call has ended', () => {
   });
 });
 
-describe('where the journal is away before the call', () => {
-  const failing = (error: Error) => journalThat(stand.journal, () => ({ mean: () => Promise.reject(error) }));
+it.each([{}, { knows: { journal: 'j', epoch: 1 } }])('nothing is sent where the journal is away: %j', async (knows) => {
   const gone = new JournalUnavailable('no database answers at its address');
-  const knows = { journal: 'j', epoch: 1 };
-
-  it('nothing is sent', async () => {
-    const before = stand.calls;
-    for (const asked of [{}, { knows }]) {
-      const saga = stand.saga({ journal: failing(gone) });
-      expect(await saga.refusal('placeOrder', { ...place([1]), ...asked })).toEqual({
-        failure: 'JournalUnavailable',
-        message: 'the journal cannot be used: no database answers at its address',
-        retryInMs: expect.any(Number) as number,
-      });
-    }
-    expect(stand.calls).toBe(before);
-  });
+  const journal = journalThat(stand.journal, () => ({ mean: () => Promise.reject(gone) }));
+  const refused = () => stand.saga({ journal }).refusal('placeChangeOrder', { ...change, ...knows });
+  const { message } = gone;
+  const retryInMs = expect.any(Number) as number;
+  expect(await nothingSent(refused)).toEqual({ failure: 'JournalUnavailable', message, retryInMs });
 });

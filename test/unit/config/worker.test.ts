@@ -40,11 +40,14 @@ it.each([
   });
 });
 
+const budgetOfThree = {
+  pivot: { attemptsMax: 3, totalMs: 60 },
+  compensate: { attemptsMax: 5, totalMs: 240 },
+  poll: { attemptsMax: 15, totalMs: 120 },
+};
+
 it.each<[env: Environment, config: object]>([
-  [
-    { PROVIDER_AUTH_HEADER: 'x-api-key', PROVIDER_AUTH_SCHEME: ' ' },
-    { provider: { authHeader: 'x-api-key', authScheme: '' } },
-  ],
+  [{ PROVIDER_AUTH_HEADER: 'x-key', PROVIDER_AUTH_SCHEME: ' ' }, { provider: { authHeader: 'x-key', authScheme: '' } }],
   [{ PROVIDER_QUOTE_METHOD: 'GET' }, { provider: { quoteMethod: 'GET' } }],
   [{ PIVOT_UNSURE_STATUSES: '403, 409' }, { provider: { pivotUnsureStatuses: [403, 409] } }],
   [{ PLACED_IF: '/id,/status=ok' }, { provider: { placedIf: [{ pointer: '/id' }, { pointer: '/status', is: 'ok' }] } }],
@@ -67,22 +70,9 @@ it.each<[env: Environment, config: object]>([
   [{ PLAN_TYPES_MORE: 'gpu:server' }, { activities: { planTypesMore: ['gpu:server'] }, planTypesMore: ['gpu:server'] }],
   [{ TAKE_CLEAR_REQUESTS: 'true' }, { activities: { takesClearRequests: true } }],
   [{ TEMPORAL_UI_URL: 'https://ui.example' }, { activities: { notifications: { webUiUrl: 'https://ui.example' } } }],
-  [
-    { RETRY_BUDGET: '3,10,50,60' },
-    {
-      activities: {
-        retries: {
-          pivot: { attemptsMax: 3, totalMs: 60 },
-          compensate: { attemptsMax: 5, totalMs: 240 },
-          poll: { attemptsMax: 15, totalMs: 120 },
-        },
-      },
-    },
-  ],
-  [
-    { JOURNAL_FAILOVER: 'lossless', JOURNAL_WITNESS_FILE: '/w' },
-    { journal: { failover: 'lossless', witnessFile: '/w' } },
-  ],
+  [{ RETRY_BUDGET: '3,10,50,60' }, { activities: { retries: budgetOfThree } }],
+  [{ JOURNAL_FAILOVER: 'lossless' }, { journal: { failover: 'lossless' } }],
+  [{ JOURNAL_WITNESS_FILE: '/w' }, { journal: { witnessFile: '/w' } }],
   [
     { OUTAGE_HOLD_MS: '5000', OUTAGE_WINDOW_MS: '2000', OUTAGE_CALLS_MIN: '7' },
     { outage: { holdMs: 5_000, windowMs: 2_000, callsMin: 7 } },
@@ -148,11 +138,7 @@ it.each([
   ['of a key', { PAYLOAD_KEYS: 'k1:U2VjcmV0VGhhdFNoYWxsTm90U2hvdw==' }, 'U2VjcmV0'],
   ['in the address', { PROVIDER_BASE_URL: 'https://user:SecretWord@provider.example' }, 'SecretWord'],
   ['in the journal’s address', { JOURNAL_URL: 'postgres://order:SecretWord@host' }, 'SecretWord'],
-  [
-    'in two addresses',
-    { JOURNAL_URL: 'postgres://order:SecretWord@host/journal', JOURNAL_URL_FILE: '/x' },
-    'SecretWord',
-  ],
+  ['in two addresses', { JOURNAL_URL: 'postgres://o:SecretWord@h/j', JOURNAL_URL_FILE: '/x' }, 'SecretWord'],
   ['of a token beside a token file', { PROVIDER_TOKEN: 'SecretWord', PROVIDER_TOKEN_FILE: '/nowhere' }, 'SecretWord'],
 ])('nothing %s is repeated in a complaint', (_what, env, secret) => {
   const told = problems({ ...enough, ...env });
@@ -170,12 +156,10 @@ describe('a journal on another machine', () => {
     expect(problems({ ...enough, ...url(host), PAYLOAD_ENCRYPTION: 'off' })).toEqual([]);
   });
 
-  it.each(['localhost', '127.0.0.1:5432', '[::1]', 'localhost/journal?host=/run/postgresql&x='])(
-    'not here: %s',
-    (host) => {
-      expect(problems({ ...enough, ...url(host) })).toEqual([]);
-    },
-  );
+  const here = ['localhost', '127.0.0.1:5432', '[::1]', 'localhost/journal?host=/run/postgresql&x='];
+  it.each(here)('not here: %s', (host) => {
+    expect(problems({ ...enough, ...url(host) })).toEqual([]);
+  });
 });
 
 describe('settings that do not go together', () => {
@@ -190,13 +174,9 @@ describe('settings that do not go together', () => {
   it('labels that are unique, and a directory that is not asked for one', () => {
     const directory = { SERVER_DIRECTORY_POINTERS: '/data/*/id', SERVER_DIRECTORY_LABEL_IS_UNIQUE: 'true' };
     const why = 'SERVER_DIRECTORY_LABEL_IS_UNIQUE says nothing where SERVER_DIRECTORY_PATH does not ask for {label}';
-    expect(problems({ ...enough, ...directory, SERVER_DIRECTORY_PATH: '/servers?account={account}' })).toEqual([why]);
-    const { activities } = readWorkerConfig({
-      ...enough,
-      ...directory,
-      SERVER_DIRECTORY_PATH: '/servers?label={label}',
-    });
-    expect(activities.directory?.labelIsUnique).toBe(true);
+    const asking = (SERVER_DIRECTORY_PATH: string) => ({ ...enough, ...directory, SERVER_DIRECTORY_PATH });
+    expect(problems(asking('/servers?account={account}'))).toEqual([why]);
+    expect(readWorkerConfig(asking('/servers?label={label}')).activities.directory?.labelIsUnique).toBe(true);
   });
 
   it('a directory of servers without the way to their ids', () => {
@@ -253,16 +233,12 @@ describe('files', () => {
   });
 });
 
+const JOURNAL_URL = 'postgres://localhost/journal';
 describe.each([
-  [
-    'a worker',
-    (env: Environment) => readWorkerConfig({ ...enough, JOURNAL_URL: 'postgres://localhost/journal', ...env }),
-  ],
+  ['a worker', (env: Environment) => readWorkerConfig({ ...enough, JOURNAL_URL, ...env })],
   ['a client', readClientConfig],
 ])('%s without keys', (_who, read) => {
-  const refused = [
-    expect.stringMatching(/^PAYLOAD_KEYS: is required for a Temporal server that is not on this machine/),
-  ];
+  const refused = [expect.stringMatching(/^PAYLOAD_KEYS: is required for a Temporal server that is not on this mach/)];
 
   it.each(['temporal.example:7233', '10.0.0.7:7233', '0.0.0.0:7233', '127.0.0.1.example:7233', '[fd00::1]:7233'])(
     'may not go to %s',
@@ -288,20 +264,15 @@ describe.each([
 
 describe('the journal', () => {
   const required = expect.stringMatching(/^JOURNAL_URL: is required for a Temporal server that is not on this machine/);
-  const away = { ...enough, PAYLOAD_KEYS: keys };
+  const away = { ...enough, PAYLOAD_KEYS: keys, TEMPORAL_ADDRESS: 'temporal.example:7233' };
   const journalOf = (env: Environment) => readJournalConfig(env);
 
-  it.each(['temporal.example:7233', '10.0.0.7:7233', '0.0.0.0:7233', '[fd00::1]:7233'])(
-    'must be named where Temporal is at %s',
-    (TEMPORAL_ADDRESS) => {
-      expect(problems({ ...away, TEMPORAL_ADDRESS })).toEqual([required]);
-      expect(problems({ ...away, TEMPORAL_ADDRESS, JOURNAL_URL: '' })).toEqual([required]);
-      expect(problems({ ...away, TEMPORAL_ADDRESS, JOURNAL_URL: 'postgres://host/journal' })).toEqual([]);
-      expect(problems({ ...away, TEMPORAL_ADDRESS, JOURNAL_URL_FILE: fileOf('url', 'postgres://host/j\n') })).toEqual(
-        [],
-      );
-    },
-  );
+  it('must be named where Temporal is not on this machine', () => {
+    expect(problems(away)).toEqual([required]);
+    expect(problems({ ...away, JOURNAL_URL: '' })).toEqual([required]);
+    expect(problems({ ...away, JOURNAL_URL: 'postgres://host/journal' })).toEqual([]);
+    expect(problems({ ...away, JOURNAL_URL_FILE: fileOf('url', 'postgres://host/j\n') })).toEqual([]);
+  });
 
   it('is the same file from every folder, for the worker and for whoever reads it alone', () => {
     const file = join(homedir(), '.local/state/order-saga/journal.db');

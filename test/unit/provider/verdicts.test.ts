@@ -8,15 +8,16 @@ import { fc } from '../../support/properties';
 afterEach(closeAll);
 
 const order = { account: 'ab-12', cartItems: [1] };
+/** Early: of a new server. */
 const calls = {
   pivot: (client: ProviderClient) => client.placeOrder(order),
   add: (client: ProviderClient) => client.addCartItem({ billing_cycle: 1 }),
   delete: (client: ProviderClient) => client.deleteCartItem(1),
   quote: (client: ProviderClient) => client.quotePlanSwitch({ subscription_id: 1, plan_id: 2 }),
   assign: (client: ProviderClient) => client.assignFirewalls(1, [2]),
-  'assign to a new server': (client: ProviderClient) => client.assignFirewalls(1, [2], { serverIsNew: true }),
+  'assign early': (client: ProviderClient) => client.assignFirewalls(1, [2], { serverIsNew: true }),
   list: (client: ProviderClient) => client.listFirewalls(1),
-  'list of a new server': (client: ProviderClient) => client.listFirewalls(1, { serverIsNew: true }),
+  'list early': (client: ProviderClient) => client.listFirewalls(1, { serverIsNew: true }),
   directory: (client: ProviderClient) => client.findServers({ path: '/servers' }),
 };
 type Name = keyof typeof calls;
@@ -35,23 +36,11 @@ const isUnsafe = (value: unknown) => Number.isInteger(value) && !Number.isSafeIn
 
 // All statuses: docs/failures.md, which is printed from the code.
 test.each<[number, Partial<Record<Name, ProviderFailureName | 'done'>>]>([
-  [
-    400,
-    { pivot: 'Rejected', assign: 'Rejected', 'assign to a new server': 'NotYet', 'list of a new server': 'NotYet' },
-  ],
+  [400, { pivot: 'Rejected', assign: 'Rejected', 'assign early': 'NotYet', 'list early': 'NotYet' }],
   [404, { pivot: 'Rejected', delete: 'done', assign: 'Rejected', list: 'Rejected', directory: 'NotYet' }],
-  [404, { 'list of a new server': 'NotYet' }],
-  [
-    409,
-    {
-      pivot: 'UnknownOutcome',
-      add: 'NotYet',
-      delete: 'NotYet',
-      assign: 'Rejected',
-      'assign to a new server': 'NotYet',
-    },
-  ],
-  [422, { pivot: 'Rejected', add: 'Rejected', assign: 'Rejected', 'assign to a new server': 'NotYet' }],
+  [404, { 'list early': 'NotYet' }],
+  [409, { pivot: 'UnknownOutcome', add: 'NotYet', delete: 'NotYet', assign: 'Rejected', 'assign early': 'NotYet' }],
+  [422, { pivot: 'Rejected', add: 'Rejected', assign: 'Rejected', 'assign early': 'NotYet' }],
   [423, { pivot: 'UnknownOutcome', add: 'NotYet', quote: 'NotYet', assign: 'NotYet', list: 'NotYet' }],
   [429, { pivot: 'RateLimited', add: 'RateLimited' }],
   [503, { pivot: 'UnknownOutcome', assign: 'UnknownOutcome', directory: 'UnknownOutcome' }],
@@ -78,40 +67,16 @@ test('a status after which this provider may have placed it is no refusal of a p
 describe('a success that says no', () => {
   /** What PHP hosting software, gateways and GraphQL answer with status 200. */
   const refusals: unknown[] = [
-    { success: false, error: 'Insufficient account balance' },
-    { success: 'false' },
-    { success: 0 },
-    { ok: false },
-    { result: 'error', message: 'Payment method declined' },
-    { status: 'error', data: null },
-    { status: false },
-    { Status: 'FAILED' },
-    { status: 402, message: 'no' },
-    { statusCode: 500 },
-    { data: { message: 'Order could not be created', code: '400' } },
-    { data: { code: 500 } },
-    { code: 422 },
-    { code: '409' },
-    { error: 'declined' },
-    { errors: [{ message: 'no' }] },
-    { errors: { plan_id: ['is unknown'] } },
-    { data: { success: false } },
-    { data: [{ success: false }] },
-    { result: { status: 'failed' } },
-    { meta: { code: 400 } },
-    { has_error: true },
-    { failed: 1 },
-    { error_code: 17 },
-    { exception: 'RuntimeException' },
-    false,
-    'error',
-    { data: false },
-    { success: true, error: 'Insufficient funds' },
-    { code: 'INSUFFICIENT_FUNDS' },
-    { metadata: { result: 0 } },
-    { order: { status: 'rejected' } },
-    { data: { order: { status: 'cancelled' } } },
-    { result: { error: { message: 'no' } } },
+    ...[{ success: false, error: 'Insufficient account balance' }, { success: 'false' }, { success: 0 }, { ok: false }],
+    ...[{ result: 'error', message: 'Payment method declined' }, { status: 'error', data: null }, { status: false }],
+    ...[{ Status: 'FAILED' }, { status: 402, message: 'no' }, { statusCode: 500 }, { code: 422 }, { code: '409' }],
+    ...[{ data: { message: 'Order could not be created', code: '400' } }, { data: { code: 500 } }, { data: false }],
+    ...[{ error: 'declined' }, { errors: [{ message: 'no' }] }, { errors: { plan_id: ['is unknown'] } }],
+    ...[{ data: { success: false } }, { data: [{ success: false }] }, { result: { status: 'failed' } }],
+    ...[{ meta: { code: 400 } }, { has_error: true }, { failed: 1 }, { error_code: 17 }, false, 'error'],
+    ...[{ exception: 'RuntimeException' }, { success: true, error: 'Insufficient funds' }],
+    ...[{ code: 'INSUFFICIENT_FUNDS' }, { metadata: { result: 0 } }, { order: { status: 'rejected' } }],
+    ...[{ data: { order: { status: 'cancelled' } } }, { result: { error: { message: 'no' } } }],
     { order_id: 5, status: 'fraud' },
   ];
   test.each(refusals.map((body) => [JSON.stringify(body)]))('%s', async (body) => {
@@ -142,12 +107,9 @@ describe('a success that says no', () => {
     expect(await verdict('pivot', { body: JSON.stringify(body) })).toBe('UnknownOutcome');
   });
 
-  test.each([[false], ['false'], [0]])(
-    'nobody knows whether what is not available (%j) was placed',
-    async (available) => {
-      expect(await verdict('pivot', { body: JSON.stringify({ available, total: 5 }) })).toBe('UnknownOutcome');
-    },
-  );
+  test.each([false, 'false', 0])('nobody knows whether what is not available (%j) was placed', async (available) => {
+    expect(await verdict('pivot', { body: JSON.stringify({ available, total: 5 }) })).toBe('UnknownOutcome');
+  });
 
   test.each([
     ['delete', 'done'],
@@ -212,15 +174,12 @@ describe('a success that says no', () => {
     expect(await verdict('pivot', { body: JSON.stringify(body) })).toBe('done');
   });
 
+  const [failed, gone] = [
+    { id: 1, status: 'error' },
+    { id: 2, state: 'cancelled', success: false },
+  ];
   test.each([
-    [
-      {
-        data: [
-          { id: 1, status: 'error' },
-          { id: 2, state: 'cancelled', success: false },
-        ],
-      },
-    ],
+    [{ data: [failed, gone] }],
     [[{ id: 1, error: 'disk', status: 0 }]],
     [{ firewalls: [{ id: 1, status: 'failed' }] }],
   ])('is not what an element of a list says of itself: %j', async (body) => {
@@ -271,13 +230,10 @@ describe('numbers', () => {
   });
 
   test('that JavaScript cannot hold are kept as they came', async () => {
-    const { url } = await serve({
-      body: '{"order_id":9007199254740993,"total":1e400,"share":0.1,"__proto__":{"a":1}}',
-    });
+    const rest = '"share":0.1,"__proto__":{"a":1}}';
+    const { url } = await serve({ body: `{"order_id":9007199254740993,"total":1e400,${rest}` });
     const answer = await createClient(url).placeOrder(order);
-    expect(JSON.stringify(answer)).toBe(
-      '{"order_id":"9007199254740993","total":"1e400","share":0.1,"__proto__":{"a":1}}',
-    );
+    expect(JSON.stringify(answer)).toBe(`{"order_id":"9007199254740993","total":"1e400",${rest}`);
   });
 
   test('and all other JSON, survive', async () => {

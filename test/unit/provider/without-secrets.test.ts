@@ -7,29 +7,13 @@ import { closeAll, createClient, failureOf, serve } from '../../support/stand-in
 
 afterEach(closeAll);
 
+const ofSecrets =
+  'password Password PASSWORD root_password rootPassword initial-root-password passwd pwd root_pass custom_ssh_key ' +
+  'sshKey ssh_private_key Custom_Script user_data client_secret token';
+const others = 'description subscription_id compass label vm_object_ids currency';
 test.each([
-  ['password', true],
-  ['Password', true],
-  ['PASSWORD', true],
-  ['root_password', true],
-  ['rootPassword', true],
-  ['initial-root-password', true],
-  ['passwd', true],
-  ['pwd', true],
-  ['root_pass', true],
-  ['custom_ssh_key', true],
-  ['sshKey', true],
-  ['ssh_private_key', true],
-  ['Custom_Script', true],
-  ['user_data', true],
-  ['client_secret', true],
-  ['token', true],
-  ['description', false],
-  ['subscription_id', false],
-  ['compass', false],
-  ['label', false],
-  ['vm_object_ids', false],
-  ['currency', false],
+  ...ofSecrets.split(' ').map((name) => [name, true] as const),
+  ...others.split(' ').map((name) => [name, false] as const),
 ])('a field %s is a secret’s: %s', (name, secret) => {
   expect(isSecretField(name)).toBe(secret);
   expect(withoutSecrets({ deep: [{ [name]: 'x' }] }, [])).toEqual({ deep: [{ [name]: secret ? '[redacted]' : 'x' }] });
