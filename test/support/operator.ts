@@ -4,12 +4,14 @@
  */
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
-import type { Sandbox } from '../../sandbox/server';
+import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
 import { placementsOf, type Asked } from './promises';
-import { answer, outcomeOf, untilWaitingOrEnded, type Ended } from './sagas';
+import { until, type Rig } from './rig';
+import { anyUnderWay, callsOf } from './saga-calls';
+import { answer, outcomeOf, progressOf, type Ended } from './sagas';
 
 /** What goes with a word of a person that stays in the journal. */
 export const said = { by: 'op', note: 'a test' };
@@ -44,15 +46,57 @@ export function fittingDecisions(waiting: Waiting, ledger: LedgerSnapshot, asked
   return [...decisions, { decision: 'cancel', body: {} }];
 }
 
-/** Says whatever it asks for, as the first decision that fits, until it has ended. */
-export async function toItsEnd(saga: SagaHandle, asked: Asked, { ledger }: Pick<Sandbox, 'ledger'>): Promise<Ended> {
-  for (;;) {
-    const waiting = await untilWaitingOrEnded(saga);
-    if (waiting === undefined) return outcomeOf(saga);
-    const [first] = fittingDecisions(waiting, ledger, asked);
-    if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.question}`);
-    await answer(saga, first.decision, first.body);
+/** Who is asked once it attends takes another of the decisions that fit than the first. */
+export class Operator {
+  attends = false;
+  /** How many there were at the first wait that it attended. */
+  choices = 0;
+
+  constructor(
+    /** Which of them it takes there. */
+    readonly choice = 0,
+    /** Called at decisions once it attends: whatever lasts until somebody decides is over. */
+    readonly decided: () => void = () => undefined,
+  ) {}
+}
+
+/** One fault makes a saga ask once or twice; one that asks on and on runs in circles. */
+const decisionsMax = 12;
+
+/** Brings a saga to its end: decides whatever it waits for. */
+export async function operate(rig: Rig, saga: SagaHandle, asked: Asked, operator = new Operator()): Promise<Ended> {
+  const { waitingRoom } = rig;
+  const ending = outcomeOf(saga);
+  try {
+    for (let count = 0; count < decisionsMax;) {
+      const ended = await Promise.race([ending, waitingRoom.whenListed(saga.workflowId)]);
+      if (ended !== undefined) return ended;
+      const { waiting } = await progressOf(saga);
+      if (waiting === undefined) continue;
+      // What is still on its way will be in the control panel: nobody can say yet what is there.
+      await until(() => Promise.resolve(!anyUnderWay(rig.sandbox.ledger, callsOf(asked))));
+      const fitting = fittingDecisions(waiting, rig.sandbox.ledger, asked);
+      const chooses = operator.attends && operator.choices === 0;
+      if (chooses) operator.choices = fitting.length;
+      const taken = fitting[chooses ? operator.choice : 0];
+      if (taken === undefined) throw new Error(`${saga.workflowId} waits, and nothing fits`);
+      count += 1;
+      if (taken.decision === 'cancel') await saga.cancel().catch(unlessOver);
+      else {
+        if (operator.attends) operator.decided();
+        await answer(saga, taken.decision, { question: waiting.id, ...taken.body }).catch(unlessOver);
+      }
+    }
+    throw new Error(`${saga.workflowId} was decided for ${decisionsMax} times, and goes on asking`);
+  } finally {
+    waitingRoom.forget(saga.workflowId);
   }
+}
+
+/** The wait or the saga is over, or its worker is gone: what comes next shows. */
+export function unlessOver(error: unknown): undefined {
+  const over = [SagaEndedError, DecisionRefusedError, NoWorkerError].some((kind) => error instanceof kind);
+  if (!over) throw error;
 }
 
 /** Of the steps that wait, those that the control panel shows as done. */

@@ -38,6 +38,7 @@ import { replayAll } from './replay';
 import { planIdOf } from './requests';
 import { differences, rowsIn } from './rows-and-ledger';
 import { bundleOf } from './programs';
+import { WaitingRoom } from './waiting-room';
 
 export interface RigOptions {
   sandbox?: SettingsPatch;
@@ -101,6 +102,7 @@ function rigBetween(before: jest.Lifecycle, after: jest.Lifecycle, options: RigO
 }
 
 export class Rig {
+  readonly waitingRoom: WaitingRoom;
   private readonly running = new Set<{ stop: () => Promise<void> }>();
 
   private constructor(
@@ -115,7 +117,9 @@ export class Rig {
     readonly folder: string,
     /** The sandbox's, as it was started. */
     private readonly settings: Settings,
-  ) {}
+  ) {
+    this.waitingRoom = new WaitingRoom(sagas);
+  }
 
   static async start(options: RigOptions = {}): Promise<Rig> {
     quietRuntime();
@@ -363,11 +367,11 @@ function quietRuntime(): void {
 
 /** Waits for a condition of the world outside; a test that waits for ever is ended by jest and says where. */
 export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  // A wait that is long already is not made much longer by fewer looks, and each costs the server.
-  for (let pauseMs = 25; ; pauseMs = Math.min(1.2 * pauseMs, 250)) {
+  // A look may be a question to a saga, which costs the server and a worker more than waiting does.
+  for (let delayMs = 25; ; delayMs = Math.min(delayMs * 1.2, 250)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await pause(pauseMs);
+    await pause(delayMs);
   }
 }
 

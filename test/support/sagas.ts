@@ -83,20 +83,20 @@ export async function untilWaitingOrEnded(
  *
  * @throws DecisionRefusedError for any other reason
  */
-export async function answer(
+export function answer(
   saga: Pick<SagaHandle, 'progress' | 'decide'>,
   decision: DecisionName,
   body: object = {},
 ): ReturnType<SagaHandle['decide']> {
-  for (;;) {
+  return until(async () => {
     const { waiting } = await progressOf(saga);
     try {
       return await saga.decide(decision, { question: waiting?.id ?? 'none waits', ...body });
     } catch (error) {
       if (!(error instanceof DecisionRefusedError) || !error.message.includes('in flight')) throw error;
-      await pause(50);
+      return false;
     }
-  }
+  });
 }
 
 export async function stepOf(saga: Pick<SagaHandle, 'progress'>, id: string): Promise<StepView | undefined> {

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderSagaClient } from '../../src/client/client';
 
-const lookEveryMs = 100;
+const lookEveryMs = 250;
 
 export class WaitingRoom {
   private readonly expected = new Map<string, () => void>();

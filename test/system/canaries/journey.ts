@@ -2,7 +2,7 @@
  * The canaries' way through everything: each workflow, each class of failure, each way to fail, each decision, the
  * refusals, the command line. Whatever anybody gets to see on it is recorded by its place.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { FaultSpec } from '../../../sandbox/faults';
@@ -12,12 +12,10 @@ import type { OrderSagaClient } from '../../../src/client/client';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { DecisionName } from '../../../src/domain/decisions';
 import { workflowIdOf } from '../../../src/domain/identity';
-import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView } from '../../../src/domain/progress';
-import { runCommand } from '../../support/command-line';
+import { runHere } from '../../support/command-line';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { until } from '../../support/rig';
-import { answer, untilState } from '../../support/sagas';
+import { answer, progressOf, untilState, untilWaiting } from '../../support/sagas';
 import type { Witness } from './witness';
 import type { Secrets } from './secrets';
 
@@ -281,7 +279,7 @@ export class Journey {
       ['record', waiting.reference, '--timeline'],
       ['journal', 'status'],
     ]) {
-      const { out, err } = await runCommand(args, this.world.environment);
+      const { out, err } = await runHere(args, '', this.world.environment);
       this.world.witness.add('what the command line prints', `${out}\n${err}\n`);
     }
   }
@@ -334,14 +332,8 @@ export class Journey {
   }
 
   private async wait(saga: SagaHandle): Promise<void> {
-    const progress = await until(async () => {
-      const view = await progressOf(saga);
-      if (isOutcome(view.state)) {
-        throw new Error(`${saga.workflowId} should wait, but is ${view.state}`);
-      }
-      return view.waiting === undefined ? undefined : view;
-    });
-    this.see(progress);
+    await untilWaiting(saga);
+    this.see(await progressOf(saga));
   }
 
   private async decideAndEnd(saga: SagaHandle, ...decision: [name: DecisionName, body?: object]): Promise<void> {
@@ -409,25 +401,5 @@ export class Journey {
   private fault(endpoint: EndpointName, { reference }: { reference: string }, fault: Partial<FaultSpec>): void {
     const match = endpoint === 'place-order' ? { label: reference } : { planId: planIdOf(reference) };
     this.world.sandbox.faults.add({ endpoint, match, ...fault } as FaultSpec);
-  }
-}
-
-/** Two cores may be busy with other things; that somebody answers in the end is all that counts here. */
-async function progressOf(saga: SagaHandle): Promise<ProgressView> {
-  return saga.progress({ withinMs: 60_000 });
-}
-
-/** The sandbox's ledger as bytes. */
-export function ledgerOf(sandbox: Sandbox): Buffer {
-  return Buffer.from(JSON.stringify(sandbox.ledger.snapshot()));
-}
-
-/** A file that may not be there. */
-export function bytesOf(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
   }
 }

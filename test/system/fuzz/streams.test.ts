@@ -1,8 +1,7 @@
 /**
- * Answers that never end, promise other lengths than they have, or bring along an answer to a question that was not asked
- * yet: how much is read of them, and whose they are.
+ * Answers that unpack to more than is read, promise other lengths than they have, or bring along an answer to a question
+ * that was not asked yet. Those that never end: test/unit/provider/statuses.test.ts.
  */
-import type { Socket } from 'node:net';
 import { closeAll, createClient, httpText, onRequest, serveRaw } from '../../support/stand-in';
 import { bombs } from './answers';
 import { calls } from './calls';
@@ -12,60 +11,8 @@ afterEach(closeAll);
 
 const limits = { totalTimeoutMs: 20_000, responseBytesMax: 65_536 };
 
-/**
- * What the system's own buffers take in on both sides after nobody reads any more; an endless answer fills them at
- * once.
- */
-const bufferBytesMax = 16 * 1024 * 1024;
-
 const ok = 'HTTP/1.1 200 OK\r\n';
 const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`;
-const piece = 'x'.repeat(65_000);
-
-/** The beginning of an answer, and what follows for ever. */
-const endless: [string, begin: string, repeat: string][] = [
-  ['a body without a length', `${ok}\r\n`, piece],
-  ['a body in chunks', chunked, `fde8\r\n${piece}\r\n`],
-  ['a body of a promised exabyte', `${ok}content-length: 1152921504606846976\r\n\r\n`, piece],
-  ['a refusal’s body', 'HTTP/1.1 422 No\r\n\r\n', piece],
-  ['a redirect’s body', 'HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n', piece],
-  ['a header', `${ok}x: `, piece],
-  ['headers', ok, `x-more: ${'y'.repeat(100)}\r\n`.repeat(500)],
-  ['a reason phrase', 'HTTP/1.1 200 ', piece],
-  ['trailers', `${chunked}0\r\n`, `x-more: ${'y'.repeat(100)}\r\n`.repeat(500)],
-  ['a chunk’s extension', `${chunked}1;`, piece],
-  ['chunks’ extensions', chunked, `1;${piece}\r\n \r\n`],
-  ['announcements', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1_000)],
-  ['announcements with headers', '', `HTTP/1.1 102 Processing\r\nx: ${'y'.repeat(8_000)}\r\n\r\n`.repeat(8)],
-];
-
-test.each(endless)('of %s without end, no more is taken in than the limit', async (_, begin, repeat) => {
-  const status = Number(/ (\d+)/.exec(begin)?.[1]);
-  for (const call of calls) {
-    const redirected = status === 302 && !call.pivot;
-    const expected = status === 422 ? 'Rejected' : redirected ? 'UnexpectedResponse' : 'UnknownOutcome';
-    const pushed = { bytes: 0 };
-    const { url } = await serveRaw((socket) => onRequest(socket, () => void pour(socket, begin, repeat, pushed)));
-    const client = createClient(url, limits);
-    const verdict = await verdictOn(client, call);
-    expect([call.name, nameOf(verdict)]).toEqual([call.name, expected]);
-    // By the length, not by the clock.
-    expect(JSON.stringify(verdict)).not.toContain('not done within');
-    await client.close();
-    expect(pushed.bytes).toBeLessThan(limits.responseBytesMax + bufferBytesMax);
-  }
-});
-
-/** Sends as long as somebody listens. */
-async function pour(socket: Socket, begin: string, repeat: string, pushed: { bytes: number }): Promise<void> {
-  socket.write(begin);
-  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  while (!socket.destroyed) {
-    pushed.bytes += repeat.length;
-    const more = socket.write(repeat, 'latin1');
-    if (!more) await Promise.race([gone, new Promise<void>((resolve) => socket.once('drain', () => resolve()))]);
-  }
-}
 
 test.each(bombs)('ten megabytes packed into a few bytes of %s are not unpacked', async (encoding, packed) => {
   let status = '200 OK';

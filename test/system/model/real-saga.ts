@@ -6,7 +6,7 @@ import { SagaHandle } from '../../../src/client/handle';
 import type { DecisionName } from '../../../src/domain/decisions';
 import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView } from '../../../src/domain/progress';
-import { fittingDecisions, toItsEnd, type Fitting } from '../../support/operator';
+import { fittingDecisions, operate, type Fitting } from '../../support/operator';
 import { brokenPromises, placementsOf, type Asked } from '../../support/promises';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/web-ui';
@@ -182,7 +182,7 @@ export class RealSaga {
   private async clean(): Promise<string[]> {
     const asked: Asked = { workflow: 'cleanCart', request: { reference: this.asked.request.reference } };
     const cleaning: SagaHandle = await this.rig.sagas.clean(asked.request.reference);
-    const ended = await toItsEnd(cleaning, asked, this.rig.sandbox);
+    const ended = await operate(this.rig, cleaning, asked);
     const broken = brokenPromises(this.rig.sandbox.ledger, asked, ended);
     return ended.result === undefined ? [...broken, 'the cart could not be cleaned'] : broken;
   }

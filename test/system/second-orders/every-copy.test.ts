@@ -8,7 +8,7 @@ import { openCartItems } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf } from '../../../src/domain/identity';
 import { restored } from '../../../src/journal/confirm-restore';
-import { said, toItsEnd } from '../../support/operator';
+import { operate, said } from '../../support/operator';
 import { itInWays, takesAll } from '../../support/left-out';
 import { brokenByAll, brokenPromises, type Asked } from '../../support/promises';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
@@ -53,7 +53,7 @@ async function restoreTo(copy: string): Promise<void> {
 
 /** With its result, and no promise broken. */
 async function endsWell(saga: SagaHandle, asked: Asked): Promise<void> {
-  const ended = await toItsEnd(saga, asked, rig.sandbox);
+  const ended = await operate(rig, saga, asked);
   expect(ended).toMatchObject({ result: { reference: asked.request.reference } });
   const { ledger } = rig.sandbox;
   expect([...brokenPromises(ledger, asked, ended), ...brokenByAll(ledger)]).toEqual([]);

@@ -1,43 +1,39 @@
 /**
- * Databases that were restored from an older copy: Temporal's, to each point of a run and while the run goes on
- * elsewhere; the journal's; and both.
+ * Databases that were restored from an older copy: Temporal's, also while the run goes on elsewhere; the journal's; and
+ * both. To each point of a run: every-copy.test.ts.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { callsTo, changeOrdersOf, orderedTwice } from '../../../sandbox/sentences';
+import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import { startProcess } from '../../../scripts/processes';
 import { resolveTemporal } from '../../../scripts/temporal-cli';
 import { OrderSagaClient } from '../../../src/client/client';
 import type { SagaHandle } from '../../../src/client/handle';
+import { parsePriceList } from '../../../src/config/price-list';
 import { restored, trustNewReferences } from '../../../src/journal/confirm-restore';
+import { folderForFile } from '../../support/folder';
 import { itInWays } from '../../support/left-out';
 import { deleteRun, startRaw } from '../../support/web-ui';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { Rig, until, type RigOptions } from '../../support/rig';
 import { answer, outcomeOf, untilAnother, untilState, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 import { copyDatabase, crashCopy, putDatabaseBack, removeDatabase } from '../../support/sqlite-copy';
 import { said } from '../../support/operator';
 
 describe('Temporal', () => {
+  const { path: folder, write } = folderForFile();
   let cli: string;
-  let folder: string;
   const ending: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
     const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });
     if (temporal.kind !== 'cli') throw new Error('only a server of one’s own can be restored');
     cli = temporal.path;
-    folder = mkdtempSync(join(tmpdir(), 'order-saga-restored-'));
   });
   afterEach(async () => {
     for (const end of ending.splice(0).reverse()) await end();
-  });
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const startServer = async (dbFile: string): Promise<DevServer> => {
@@ -46,19 +42,15 @@ describe('Temporal', () => {
     return server;
   };
 
-  async function startWorker(rig: Rig, address: string, settings: Record<string, string> = {}): Promise<void> {
-    const environment = { ...rig.environment, TEMPORAL_ADDRESS: address, PROVIDER_TIMEOUT_MS: '3000', ...settings };
-    const worker = await startProcess(programOf('worker'), environment);
-    ending.push(() => worker.kill('SIGKILL'));
-  }
-
-  /** A cluster whose database is copied while it runs, with a worker of its own. */
-  async function started(name: string) {
+  /** A cluster whose database is copied while it runs. */
+  async function started(name: string, activities: RigOptions['activities'] = {}) {
     const dbFile = join(folder, `${name}.db`);
     const server = await startServer(dbFile);
-    const rig = await Rig.start({ address: server.address, worker: false, replays: () => false });
+    const rig = await Rig.start({
+      ...{ address: server.address, activities, provider: { totalTimeoutMs: 3_000 } },
+      replays: () => false,
+    });
     ending.push(() => rig.close());
-    await startWorker(rig, server.address);
     return { rig, server, dbFile };
   }
 
@@ -67,44 +59,11 @@ describe('Temporal', () => {
     const { address } = await startServer(copy);
     const connection = await Connection.connect({ address });
     ending.push(() => connection.close());
-    await startWorker(rig, address, settings);
+    const environment = { ...rig.environment, TEMPORAL_ADDRESS: address, PROVIDER_TIMEOUT_MS: '3000', ...settings };
+    const worker = await startProcess(programOf('worker'), environment);
+    ending.push(() => worker.kill('SIGKILL'));
     return new OrderSagaClient(new Client({ connection, namespace: rig.namespace }));
   }
-
-  itInWays(
-    'restored to each point of a run that is done: each goes on to the same order, and sends nothing again',
-    async () => {
-      const { rig, server, dbFile } = await started('each');
-      const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
-      const calls = 7;
-      const gates = Array.from({ length: calls }, (_, index) =>
-        rig.sandbox.faults.add({ endpoint: '*', kind: 'gate', nth: index + 1 }),
-      );
-      const saga = await rig.sagas.provision(request);
-      const copies: string[] = [];
-      for (const [index, gate] of gates.entries()) {
-        await rig.sandbox.whenStruck(gate);
-        const copy = join(folder, `each-${index}.db`);
-        await crashCopy(server.pid, dbFile, copy);
-        copies.push(copy);
-        rig.sandbox.faults.release(gate);
-      }
-      const first = await saga.result();
-      const { calls: made } = rig.sandbox.ledger;
-      expect(made).toHaveLength(calls);
-      const adds = () => callsTo(rig.sandbox.ledger, 'add-cart-item').length;
-      const before = adds();
-
-      const again = await Promise.all(
-        copies.map(async (copy) => (await (await goOnFrom(copy, rig)).get(request.reference)).result()),
-      );
-      for (const result of again) expect(result).toEqual(first);
-      expect(adds()).toBe(before);
-      expect(rig.ordersOf(request)).toHaveLength(1);
-      expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(1);
-      expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
-    },
-  );
 
   itInWays('of which two copies come to one order at once: it is sent once, and both know it', async () => {
     const { rig, server, dbFile } = await started('two');
@@ -127,15 +86,22 @@ describe('Temporal', () => {
     expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toHaveLength(1);
   });
 
-  it('restored to before a question: what was said of that row says nothing of the next one', async () => {
-    const { rig, server, dbFile } = await started('question');
+  it('restored to before a question and an estimate: what was said of them says nothing of the next ones', async () => {
+    const listed = (price: number) => ({ currency: 'USD', plans: [{ plan_id: 17, billing_cycle: 1, price }] });
+    const priceList = parsePriceList(JSON.stringify(listed(5)));
+    const { rig, server, dbFile } = await started('questions', { priceList });
     const request = changeRequest({ approval: 'always' });
     rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-before', nth: 1 });
     rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after', nth: 2 });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga, 'approval');
-    const copy = join(folder, 'question-copy.db');
-    await crashCopy(server.pid, dbFile, copy);
+    const estimate = provisionRequest({ items: [{ plan_id: 17 }], approval: { aboveTotal: 1 } });
+    const copy = join(folder, 'questions-copy.db');
+    await rig.withoutWorkers(async () => {
+      await rig.sagas.provision(estimate);
+      await crashCopy(server.pid, dbFile, copy);
+    });
+    const cheap = await untilWaiting(rig.latest('provisionServers', estimate), 'approval');
     await answer(saga, 'approve');
     // The first one was not placed, and a person says so. The second one was, and nobody knows it yet.
     const { id } = await untilWaiting(saga, 'outcome-unknown');
@@ -145,34 +111,18 @@ describe('Temporal', () => {
     await answer(saga, 'approve');
     await untilAnother(saga, id, 'outcome-unknown');
 
-    const again = await (await goOnFrom(copy, rig)).get(request.reference);
+    const prices = write('prices.json', JSON.stringify(listed(5_000)));
+    const sagas = await goOnFrom(copy, rig, { PRICE_LIST_FILE: prices });
+    const dear = await sagas.get(estimate.reference);
+    expect((await untilWaiting(dear, 'approval')).question).toContain('about 5000 usd');
+    await expect(dear.decide('approve', { question: cheap.id })).rejects.toThrow(/is not the one that waits now/);
+    const again = await sagas.get(request.reference);
     await answer(again, 'approve');
     await untilWaiting(again, 'outcome-unknown');
     await expect(again.decide('confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
     await answer(again, 'confirmPlaced', { note: 'the panel shows one' });
     await again.result();
     expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
-  });
-
-  it('restored to before an estimate: a yes to it is none to one by another price list', async () => {
-    const dbFile = join(folder, 'estimate.db');
-    const server = await startServer(dbFile);
-    const rig = await Rig.start({ address: server.address, worker: false, replays: () => false });
-    ending.push(() => rig.close());
-    const request = provisionRequest({ items: [{ plan_id: 17 }], approval: { aboveTotal: 1 } });
-    const saga = await rig.sagas.provision(request);
-    const copy = join(folder, 'estimate-copy.db');
-    await crashCopy(server.pid, dbFile, copy);
-    const priced = (price: number) => {
-      const file = join(folder, `prices-${price}.json`);
-      writeFileSync(file, JSON.stringify({ currency: 'USD', plans: [{ plan_id: 17, billing_cycle: 1, price }] }));
-      return { PRICE_LIST_FILE: file };
-    };
-    await startWorker(rig, server.address, priced(5));
-    const cheap = await untilWaiting(saga, 'approval');
-    const again = await (await goOnFrom(copy, rig, priced(5_000))).get(request.reference);
-    expect((await untilWaiting(again, 'approval')).question).toContain('about 5000 usd');
-    await expect(again.decide('approve', { question: cheap.id })).rejects.toThrow(/is not the one that waits now/);
   });
 });
 

@@ -6,7 +6,6 @@ import { startProcess } from '../../../scripts/processes';
 import { describeInWays, itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { Rig, until } from '../../support/rig';
-import { WaitingRoom } from '../../support/waiting-room';
 import { tellSpoiled, type SpoiledRun } from './spoiled-run';
 import { stories, type Story } from './stories';
 import { waysToEnd, type Way } from './ways';
@@ -49,9 +48,8 @@ afterAll(async () => {
 
 async function callsOfEach(): Promise<Map<Story, number>> {
   const rig = await Rig.start();
-  const world = { rig, waitingRoom: new WaitingRoom(rig.sagas) };
   const counts = await Promise.all(
-    stories.map(async (story) => [story, (await tellSpoiled(world, story, undefined)).calls.length] as const),
+    stories.map(async (story) => [story, (await tellSpoiled(rig, story, undefined)).calls.length] as const),
   );
   await rig.close();
   return new Map(counts);
@@ -76,7 +74,6 @@ const callTimeoutMs = 25_000;
  */
 async function loseWorker(cases: readonly Case[], worker: NonNullable<Way['worker']>) {
   const rig = await Rig.start({ worker: false });
-  const world = { rig, waitingRoom: new WaitingRoom(rig.sagas) };
   const startWorker = () =>
     startProcess(programOf('worker'), { ...rig.environment, PROVIDER_TIMEOUT_MS: String(callTimeoutMs) });
   const doomed = await startWorker();
@@ -92,7 +89,7 @@ async function loseWorker(cases: readonly Case[], worker: NonNullable<Way['worke
             stands();
             return lost;
           };
-          const run = tellSpoiled(world, story, { way, nth, whileHeld });
+          const run = tellSpoiled(rig, story, { way, nth, whileHeld });
           run.then(
             () => stands(),
             () => stands(),

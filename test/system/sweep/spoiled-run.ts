@@ -4,20 +4,19 @@
  *
  * ```text
  *   prepare ─▶ start ─▶ … ─▶ n-th call, held: which step makes it? ─▶ spoiled ─▶ … [k-th decision] … ─▶ end ─▶ ask the ledger
- *                       └─▶ end: the story has no n-th call, and the sweep of it is complete
  * ```
  */
 import { fits } from '../../../sandbox/faults';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import type { Call } from '../../../sandbox/ledger';
+import type { SagaHandle } from '../../../src/client/handle';
 import type { WorkflowName } from '../../../src/domain/identity';
 import type { StepView } from '../../../src/domain/progress';
 import { brokenPromises, type Asked } from '../../support/promises';
+import { operate, Operator, unlessOver } from '../../support/operator';
 import type { Rig } from '../../support/rig';
 import { callsOf, pivotOf } from '../../support/saga-calls';
 import { progressOf, type Ended } from '../../support/sagas';
-import { operate, unlessOver, type Operator, type World } from './operate';
-import { missingProof } from './proof';
 import type { Scene, Story } from './stories';
 import type { Way } from './ways';
 
@@ -44,12 +43,11 @@ export interface SpoiledRun {
 }
 
 export async function tellSpoiled(
-  world: World,
+  rig: Rig,
   story: Story,
   spoiling: Spoiling | undefined,
   choice = 0,
 ): Promise<SpoiledRun> {
-  const { rig } = world;
   const { sandbox } = rig;
   const scene = await story.prepare(rig);
   const { asked, besides = [] } = scene;
@@ -60,8 +58,9 @@ export async function tellSpoiled(
 
   const saga = await rig.sagas.start<WorkflowName>(asked.workflow, asked.request);
   const meanwhile = scene.meanwhile?.(rig, saga).catch(unlessOver);
-  const operator: Operator = { choice, choices: 0, attends: !spoiling, decided: () => spoiled?.lift() };
-  const ending = operate(world, saga, asked, operator);
+  const operator = new Operator(choice, () => spoiled?.lift());
+  operator.attends = !spoiling;
+  const ending = operate(rig, saga, asked, operator);
 
   const held = spoiled && (await Promise.race([spoiled.held, ending]));
   const call = held && 'seq' in held ? held : undefined;
@@ -117,4 +116,44 @@ function callOf({ ledger }: Rig['sandbox'], seq: number | undefined): Call {
   const call = ledger.calls.find((one) => one.seq === seq);
   if (call === undefined) throw new Error('a strike belongs to a call');
   return call;
+}
+
+interface Evidence {
+  way: Way;
+  call: Call;
+  /** Those that were under way while the call was held. */
+  steps: readonly StepView[];
+  ended: Ended;
+}
+
+/** That the call was spoiled, and that the saga noticed it at the step that made it. @returns what is missing */
+async function missingProof(saga: SagaHandle, evidence: Evidence): Promise<string[]> {
+  const { way, call, steps, ended } = evidence;
+  const missing: string[] = [];
+  if (steps.length === 0) missing.push('no step was under way while the call was held');
+  if (way.cancelled && !ended.cancelled) missing.push('it was cancelled, and ended otherwise');
+  if (way.fault && !call.faults.some(({ kind }) => kind === way.fault?.kind)) {
+    missing.push(`${way.fault.kind} did not strike`);
+  }
+  if (way.fault && !way.worker && !way.mayPass) missing.push(...(await leftNoTrace(saga, evidence)));
+  return missing;
+}
+
+/** A question to a saga that has ended replays it: only where its outcome does not tell. */
+async function leftNoTrace(saga: SagaHandle, { steps, ended }: Evidence): Promise<string[]> {
+  const after = (ended.failure?.report ?? ended.cancelled ?? (await progressOf(saga))).steps;
+  const isTold = steps.some((step) =>
+    isTroubled(
+      step,
+      after.find(({ id }) => id === step.id),
+    ),
+  );
+  if (isTold) return [];
+  return [`the step (${steps.map(({ id }) => id).join()}) shows no trace`];
+}
+
+/** Whether a step ended otherwise than one that was left alone: not in its one call, or not done. */
+function isTroubled(held: StepView, after: StepView | undefined): boolean {
+  const expected = held.status === 'undoing' ? 'undone' : 'done';
+  return after?.status !== expected || after.attempts !== held.attempts || after.detail !== undefined;
 }

@@ -8,7 +8,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { SandboxOptions } from '../../../sandbox/server';
 import { takesAll } from '../../support/left-out';
 import { Rig } from '../../support/rig';
-import { WaitingRoom } from '../../support/waiting-room';
 import { stories as allStories } from './stories';
 import { Sweep } from './sweep';
 import { allWays, ways, waysThatDiffer } from './ways';
@@ -53,10 +52,9 @@ const found = new Map<string, ReturnType<Sweep['of']>>();
 beforeAll(async () => {
   rig = await Rig.start({ provider: { totalTimeoutMs: 8_000 } });
   unkindRig = await Rig.start({ sandbox: unkind, activities: { directory } });
-  sweep = new Sweep({ rig, waitingRoom: new WaitingRoom(rig.sagas) }, { eachDecision: takesAll || isLong });
+  sweep = new Sweep(rig, { eachDecision: takesAll || isLong });
   for (const story of stories) found.set(story.name, sweep.of(story, grid));
-  const unkindWorld = { rig: unkindRig, waitingRoom: new WaitingRoom(unkindRig.sagas) };
-  const atUnkind = new Sweep(unkindWorld, { eachDecision: takesAll || isLong });
+  const atUnkind = new Sweep(unkindRig, { eachDecision: takesAll || isLong });
   for (const story of stories) foundAtUnkind.set(story.name, atUnkind.of(story, []).unspoiled);
   for (const sweeping of foundAtUnkind.values()) sweeping.catch(() => undefined);
   for (const { unspoiled, spoiled } of found.values()) {

@@ -1,8 +1,8 @@
 /** Spoils call after call of a story until it has no more, and counts what was proven to have happened. */
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { pivots } from '../../support/promises';
+import type { Rig } from '../../support/rig';
 import type { Story } from './stories';
-import type { World } from './operate';
 import { tellSpoiled, type SpoiledRun } from './spoiled-run';
 import type { Way } from './ways';
 
@@ -20,7 +20,7 @@ export class Sweep {
   private busy = 0;
 
   constructor(
-    private readonly world: World,
+    private readonly rig: Rig,
     /** Each decision that fits a wait, in a run of its own; or the first alone. */
     private readonly takes: { eachDecision: boolean },
   ) {}
@@ -33,7 +33,7 @@ export class Sweep {
   }
 
   private async unspoiled(story: Story): Promise<{ calls: EndpointName[]; broken: string[] }> {
-    const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, undefined, choice));
+    const runs = await this.eachDecision((choice) => tellSpoiled(this.rig, story, undefined, choice));
     const broken = runs.flatMap((run, choice) => {
       this.count('as it is', run);
       return run.broken.map((sentence) => `decision ${choice + 1}: ${sentence}`);
@@ -47,19 +47,17 @@ export class Sweep {
     const isSpoiled = (row: EndpointName) =>
       !way.at || (way.at === 'pivot' ? pivots.some((pivot) => pivot === row) : row === way.at);
     const count = calls.filter(isSpoiled).length;
-    if (count === 0) return [];
-    for (let nth = 1; ; nth += 1) {
-      const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, { way, nth }, choice));
+    for (let nth = 1; nth <= count; nth += 1) {
+      const runs = await this.eachDecision((choice) => tellSpoiled(this.rig, story, { way, nth }, choice));
       runs.forEach((run, choice) => {
-        if (run.call) this.count(way.name, run);
+        this.count(way.name, run);
         if (run.call && run.call.endpoint === way.lieAt) return;
-        const at = `call ${nth} (${run.call?.endpoint ?? 'none'}), decision ${choice + 1}`;
+        const at = `call ${nth} (${run.call?.endpoint ?? 'which it did not come to'}), decision ${choice + 1}`;
         broken.push(...run.broken.map((sentence) => `${at}: ${sentence}`));
+        if (!run.call) broken.push(`${at}: of ${count} that the story has`);
       });
-      if (runs.every(({ call }) => call)) continue;
-      if (nth !== count + 1) broken.push(`${nth - 1} calls were spoiled, but the story has ${count}`);
-      return broken;
     }
+    return broken;
   }
 
   /** The first decision's run tells how many there are. */

@@ -169,11 +169,7 @@ export class OperatorPage {
 
   /** Reset, with the first workflow task chosen and the reason written; Confirm is not pressed yet. */
   async prepareResetToBeginning(reason: string): Promise<void> {
-    const button = this.page.getByRole('button', { name: 'Reset', exact: true }).filter({ visible: true });
-    const more = this.page.getByRole('button', { name: 'Request Cancellation' }).filter({ visible: true });
-    await button.or(more).first().waitFor();
-    if (await more.isVisible()) await this.chooseAction('reset-button');
-    else await button.click();
+    await this.chooseAction('reset-button');
     const dialog = this.dialog();
     await dialog.getByTestId('workflow-reset-event-id-select-button').click();
     await dialog.getByRole('option').first().click();
