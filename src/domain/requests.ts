@@ -279,7 +279,7 @@ export const changeOrderSchema = lazy(() => z.strictObject({ ...quotedFields(), 
 
 export const switchPlanSchema = lazy(() => z.strictObject({ ...quotedFields(), plan_id: positiveInt }));
 
-export const setFirewallsSchema = lazy(() =>
+const setFirewallsSchema = lazy(() =>
   z
     .strictObject({
       reference: referenceSchema(),

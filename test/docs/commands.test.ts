@@ -23,7 +23,7 @@ beforeAll(async () => {
   await run(['completion', 'bash'], { out, err: out, stdin: Readable.from([]) });
   for (const [, command = '', words = ''] of script.matchAll(/^ {4}'([\w -]*)'\) words='([^']*)' ;;$/gm))
     if (!command.includes(' --')) known.set(command, words.split(' '));
-  mandatory.mock.contexts.forEach((command, index) => {
+  (mandatory.mock.contexts as Command[]).forEach((command, index) => {
     const names = [command.name()];
     for (let { parent } = command; parent?.parent; { parent } = parent) names.unshift(parent.name());
     const [option = ''] = /^--[a-z-]+/.exec(mandatory.mock.calls[index]?.[0] ?? '') ?? [];

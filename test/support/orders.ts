@@ -5,7 +5,7 @@ import type { Rig } from './rig';
 import { untilWaiting } from './sagas';
 
 /** The calls that name its items meet these faults. */
-export async function orderThat(
+async function orderThat(
   rig: Pick<Rig, 'sandbox' | 'sagas'>,
   faults: Omit<FaultSpec, 'match'> | Omit<FaultSpec, 'match'>[],
   changes: Parameters<typeof provisionRequest>[0] = {},
