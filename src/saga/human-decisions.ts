@@ -61,6 +61,7 @@ const progressQuery = defineQuery<ProgressView>('progress');
 interface OpenQuestion extends Question {
   id: string;
   cancellable: boolean;
+  taken?: Decision;
   /** Who is about to cancel the saga at this question: nobody else decides about it. */
   canceller?: string;
 }
@@ -81,11 +82,8 @@ type AskedTold = EventSaid & { since: string; reminders: number };
 
 export class HumanDecisions {
   private open?: OpenQuestion;
-  private taken?: Decision;
   /** The last word that came before the saga was cancelled; where none did, one that came after. */
   private cancellation?: Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>;
-  /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
-  isLast = false;
   /** What an end without success would undo, in a sentence. */
   undoes: () => string = () => '';
 
@@ -107,12 +105,11 @@ export class HumanDecisions {
   async ask(asked: Question): Promise<Decision> {
     if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
     const since = now();
-    const question = {
+    const question: OpenQuestion = {
       ...asked,
       id: (asked.subject ?? uuid4()).slice(0, idChars),
       cancellable: isCancellable(CancellationScope.current()),
     };
-    delete this.taken;
     this.open = question;
     const { id, kind, step, steps, choices, lastFailure, expiry } = question;
     const expiresAt = expiry && new Date(Date.parse(since) + expiry.inMs).toISOString();
@@ -132,19 +129,18 @@ export class HumanDecisions {
     try {
       await this.untilTaken(question, told);
     } catch (error) {
-      if (!isCancellation(error) || this.decision() === undefined) throw error;
+      if (!isCancellation(error) || question.taken === undefined) throw error;
     } finally {
       delete this.open;
       this.progress.stopWaiting();
       countWait('waitsEnded', kind);
-      const decision = this.decision()?.decision;
+      const decision = question.taken?.decision;
       // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
       this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
       setCurrentDetails('');
     }
-    const decision = this.decision();
+    const { taken: decision, correction } = question;
     if (decision === undefined) throw new Error('the wait ended without a decision');
-    const { correction } = question;
     if (decision.decision === 'retry' && decision.correction && correction) {
       const { by, note } = decision;
       await correction.apply(correction.schema().parse(decision.correction), { step, ...definedOnly({ by, note }) });
@@ -152,24 +148,20 @@ export class HumanDecisions {
     return decision;
   }
 
-  private decision(): Decision | undefined {
-    return this.taken;
-  }
-
   private async untilTaken(question: OpenQuestion, told: AskedTold): Promise<void> {
     const expiresMs = told.expiresAt === undefined ? Infinity : Date.parse(told.expiresAt);
     const { id, kind, step, choices, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
-      if (await condition(() => this.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
-        if (this.decision() !== undefined) return;
+      if (await condition(() => question.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
+        if (question.taken !== undefined) return;
         if (whenFull === undefined) throw new HistoryIsFull(`${step}: ${whyFull}`);
         this.take({ ...whenFull, question: id });
         return;
       }
       if (expiry && Date.now() >= expiresMs) {
         // In one go with the look: nobody's decision comes in between.
-        if (this.decision() === undefined) this.take({ ...expiry.decision, question: id });
+        if (question.taken === undefined) this.take({ ...expiry.decision, question: id });
         return;
       }
       log.warn('still waiting for a decision', { kind, step, since: told.since });
@@ -181,7 +173,8 @@ export class HumanDecisions {
 
   private hasNoRoomFor(question: Question): boolean {
     const canBeLeftOut = question.whenFull !== undefined;
-    return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.isLast);
+    // Where the saga ends, there is nothing that it could give up instead of waiting on, however full its history is.
+    return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.progress.isEnding);
   }
 
   private receive(name: DecisionName): void {
@@ -255,7 +248,7 @@ export class HumanDecisions {
     const question = this.open;
     if (question === undefined) throw refusal('nothing waits for a decision now', true);
     delete this.open;
-    this.taken = decision;
+    question.taken = decision;
     this.progress.answered();
     const { kind, step } = question;
     const { decision: taken, by } = decision;

@@ -7,7 +7,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { inWords } from '../domain/times';
 import { activities, isReset } from './activities';
-import { attempt } from './attempts';
+import { attempt, type Act } from './attempts';
 import { EndedBefore, LookAgain } from './ends';
 import { Step } from './progress';
 import { lookTitle, type Saga } from './saga';
@@ -22,9 +22,9 @@ export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefine
   const step = new Step('read-journal', lookTitle);
   const { journal } = saga;
   try {
-    const looked = await attempt({ step, journal }, (asked) =>
-      activities('read what was placed').readStanding({ ...asked, ...journal.toCompare }),
-    );
+    const act: Act<Standing> = (asked) =>
+      activities('read what was placed').readStanding({ ...asked, ...journal.toCompare });
+    const looked = await attempt({ step, act }, saga);
     return looked.ok ? looked.value.placement.how === 'none' : undefined;
   } catch (error) {
     // The story hears of it with its next call.

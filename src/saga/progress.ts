@@ -114,6 +114,8 @@ export class Progress {
   private everShown = false;
   /** Trouble has made it wait for a person. */
   neededPerson = false;
+  /** The saga does nothing more but undo, look and say how it has ended. */
+  isEnding = false;
 
   constructor(
     readonly workflow: WorkflowName,

@@ -135,5 +135,5 @@ export function show({ report }: Sweep, doing: string): void {
 
 /** As often as the settings let a step look. */
 export function tryToLook<T>(what: string, act: Act<T>) {
-  return attempt({ step: new Step(what, what) }, act);
+  return attempt({ step: new Step(what, what), act });
 }

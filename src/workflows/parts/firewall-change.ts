@@ -16,7 +16,7 @@ import type { CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/leftovers';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { activities } from '../../saga/activities';
-import { attempt, failureOf, learn } from '../../saga/attempts';
+import { attempt, failureOf, learn, type Act } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/ends';
 import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
@@ -324,9 +324,9 @@ export async function reportOthers(
   const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
   if (assigned.length + unassigned.length === 0) return;
   const looking = new Step('list-left', 'List the firewalls that are left');
-  const looked = await attempt({ step: looking, journal, undoing: true }, ({ retry }) =>
-    activities('list firewalls').listFirewalls({ vmObjectId, after: 'changes', retry }),
-  );
+  const act: Act<FirewallList> = ({ retry }) =>
+    activities('list firewalls').listFirewalls({ vmObjectId, after: 'changes', retry });
+  const looked = await attempt({ step: looking, act }, saga, true);
   const now = looked.ok ? readable(looked.value) : undefined;
   const leave = (firewalls: number[], what: string) => {
     const by = journal.wasRestored ? 'this saga, perhaps before the journal was restored' : 'another run of this saga';

@@ -9,7 +9,7 @@ import { cutWell } from '../../domain/markdown';
 import type { ProvisionServersRequest } from '../../domain/requests';
 import type { Leftover } from '../../domain/leftovers';
 import { activities } from '../../saga/activities';
-import { attempt } from '../../saga/attempts';
+import { attempt, type Act } from '../../saga/attempts';
 import type { Confirming } from '../../saga/doubt';
 import type { Looked, Pivot } from '../../saga/pivot';
 import type { Saga } from '../../saga/saga';
@@ -115,9 +115,9 @@ export async function searchDirectory(
   if (expected.most === 0) return 'nobody';
   const wanted = { account, label, expected, ...definedOnly({ settles }), ...secrets.withOthers };
   const step = saga.step('find-servers', findTitle);
-  const settled = await attempt({ step, journal: saga.journal }, ({ retry }) =>
-    activities('look into the server directory').findServers({ ...wanted, retry }),
-  );
+  const act: Act<number[]> = ({ retry }) =>
+    activities('look into the server directory').findServers({ ...wanted, retry });
+  const settled = await attempt({ step, act }, saga);
   if (!settled.ok) {
     step.end('failed', settled.failure.message);
     return undefined;

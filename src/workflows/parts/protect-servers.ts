@@ -12,7 +12,7 @@ import type { Leftover } from '../../domain/leftovers';
 import { firewallsSchema } from '../../domain/requests';
 import type { Server } from '../../domain/results';
 import { activities } from '../../saga/activities';
-import { attempt, failureOf } from '../../saga/attempts';
+import { attempt, failureOf, type Act } from '../../saga/attempts';
 import { countFailedCall, recordProtected } from '../../saga/metrics';
 import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
@@ -204,9 +204,9 @@ export async function lookAtAssigned(
   for (const vmObjectId of new Set(assigned.map((one) => one.vmObjectId))) {
     if (isOwn(vmObjectId)) continue;
     const step = new Step(`list-firewalls-${vmObjectId}`, `List the firewalls of server ${vmObjectId}`);
-    const looked = await attempt<FirewallList>({ step, journal: saga.journal, undoing: true }, ({ retry }) =>
-      activities(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId, secrets: 'unknown', retry }),
-    );
+    const act: Act<FirewallList> = ({ retry }) =>
+      activities(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId, secrets: 'unknown', retry });
+    const looked = await attempt({ step, act }, saga, true);
     if (!looked.ok || !('firewalls' in looked.value)) continue;
     const { firewalls: shown } = looked.value;
     const all = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
