@@ -48,7 +48,7 @@ import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
 import { cameAsPlaintext } from './plaintext-input';
 import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
-import { countDecision, countWait } from './metrics';
+import { count } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
 import type { EventSaid, Notices } from './notices';
 import { now, type Progress } from './progress';
@@ -123,7 +123,7 @@ export class HumanDecisions {
     });
     setCurrentDetails(describeWait(question, since, this.undoes()));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
-    countWait('waits', kind);
+    count('waits', { kind });
     const told = { ...said, question: id, reminders: 0, ...definedOnly({ failure: lastFailure?.failure }) };
     this.notices.tell('waiting', { ...told, choices });
     try {
@@ -133,7 +133,7 @@ export class HumanDecisions {
     } finally {
       delete this.open;
       this.progress.stopWaiting();
-      countWait('waitsEnded', kind);
+      count('waitsEnded', { kind });
       const decision = question.taken?.decision;
       // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
       this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
@@ -165,7 +165,7 @@ export class HumanDecisions {
         return;
       }
       log.warn('still waiting for a decision', { kind, step, since: told.since });
-      countWait('reminders', kind);
+      count('reminders', { kind });
       told.reminders += 1;
       this.notices.tell('reminder', { ...told, choices });
     }
@@ -254,7 +254,7 @@ export class HumanDecisions {
     const { decision: taken, by } = decision;
     this.progress.decide({ kind, step, at: now(), ...(redact(decision) as Decision) });
     log.info('decision taken', { decision: taken, kind, step, by });
-    countDecision(taken, 'taken');
+    count('decisions', { decision: taken, fate: 'taken' });
     return { taken, step };
   }
 
@@ -321,7 +321,7 @@ export class HumanDecisions {
         ...(typeof by === 'string' ? { by: cutWell(by, 200) } : {}),
       });
       log.warn('a signal was ignored', { decision: name, step: this.open?.step, why });
-      countDecision(name, 'ignored');
+      count('decisions', { decision: name, fate: 'ignored' });
     }
   }
 }
@@ -357,7 +357,7 @@ function countingRefusals<T>(name: DecisionName, take: () => T): T {
   try {
     return take();
   } catch (error) {
-    if (error instanceof ApplicationFailure) countDecision(name, 'refused');
+    if (error instanceof ApplicationFailure) count('decisions', { decision: name, fate: 'refused' });
     throw error;
   }
 }

@@ -27,7 +27,7 @@ import { describeRejection, placedMeanwhile, SagaFailed, StateChanged } from './
 import { hasRoomForMany } from './history-left';
 import type { HumanDecisions } from './human-decisions';
 import { JournalMemory } from './journal-memory';
-import { countUndo } from './metrics';
+import { count } from './metrics';
 import type { Notices } from './notices';
 import type { Progress, Step } from './progress';
 import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Ways } from './questions';
@@ -118,7 +118,7 @@ export class Saga {
   /** What cannot be undone. */
   leaveAlone(leftover: Leftover): void {
     this.progress.leave(leftover);
-    countUndo('left-alone');
+    count('undos', { fate: 'left-alone' });
   }
 
   /** What was done is known to the journal: it is used, or undone in the end. */
@@ -241,7 +241,7 @@ class StepRunner<T> {
     this.outcomes.set(spec, { skipped: false, value });
     if (this.undoing && spec.leftover) {
       spec.step.end('undone');
-      countUndo('undone');
+      count('undos', { fate: 'undone' });
     } else spec.step.end('done', detail);
     if (spec.pivot) this.saga.passPivot();
   }
@@ -253,7 +253,7 @@ class StepRunner<T> {
     if (this.undoing && leftover) {
       step.end('skipped', 'left behind');
       this.saga.progress.leave(leftover(note));
-      countUndo('left-behind');
+      count('undos', { fate: 'left-behind' });
     } else step.end('skipped', this.policy.skippable ? undefined : note);
   }
 

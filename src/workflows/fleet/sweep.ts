@@ -1,10 +1,9 @@
 /** What a sweep knows so far. It goes along where the sweep goes on in another run. */
-import { metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import type { Left, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
 import { workflowIdOf } from '../../domain/identity';
 import { plainMarkdown } from '../../domain/markdown';
-import { metrics } from '../../domain/metrics';
 import {
   describeCounts,
   describeFinding,
@@ -13,6 +12,7 @@ import {
   type SweepReport,
 } from '../../domain/reconcile';
 import { attempt, type Act } from '../../saga/attempts';
+import { count } from '../../saga/metrics';
 import { Step, markPartly } from '../../saga/progress';
 
 /**
@@ -100,10 +100,8 @@ export function ended(sweep: Sweep): SweepReport {
   report.outcome = outcomeOf(report);
   // The gauges tell it by that from a sweep that has ended a round.
   if (!sweep.isRound) markPartly();
-  const sweeps = metricMeter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);
-  sweeps.add(1, { outcome: report.outcome });
-  const findings = metricMeter.createCounter(metrics.findings.name, '', metrics.findings.help);
-  for (const [kind, count] of Object.entries(report.counts)) findings.add(count, { kind });
+  count('sweeps', { outcome: report.outcome });
+  for (const [kind, times] of Object.entries(report.counts)) count('findings', { kind }, times);
   show(sweep, `It has ended as ${report.outcome}`);
   return report;
 }
