@@ -216,12 +216,7 @@ async function writeFirst({ unwritten }: JournalMemory): Promise<CallFailure | u
   return undefined;
 }
 
-/**
- * Owns the reference anew.
- *
- * @returns why nothing may be sent
- * @throws EndedBefore, LookAgain
- */
+/** Owns the reference anew. @returns why nothing may be sent. @throws EndedBefore, LookAgain */
 async function keepReference(journal: JournalMemory, isEnding: boolean): Promise<CallFailure | undefined> {
   const { knows, undoes } = journal;
   if (knows === undefined) return undefined;
@@ -248,9 +243,7 @@ function isEffected<T>(answer: T | Effected<T>): answer is Effected<T> {
   return typeof answer === 'object' && answer !== null && 'knows' in answer && 'value' in answer;
 }
 
-/**
- * A saga that is cancelled meanwhile does not try again: what the last attempt came to is what its report should say.
- */
+/** A saga that is cancelled meanwhile reports what the last attempt came to. */
 async function pauseAfter(failure: CallFailure, pauseMs: number, step: Step): Promise<void> {
   try {
     await sleep(pauseMs);

@@ -47,7 +47,7 @@ import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
 import { cameAsPlaintext } from './plaintext-input';
-import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
+import { hasRoomToAsk, HistoryIsFull } from './history-left';
 import { count } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
 import type { EventSaid, Notices } from './notices';
@@ -103,7 +103,7 @@ export class HumanDecisions {
    * lost: it is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
    */
   async ask(asked: Question): Promise<Decision> {
-    if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
+    if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(asked.step);
     const since = now();
     const question: OpenQuestion = {
       ...asked,
@@ -155,7 +155,7 @@ export class HumanDecisions {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
       if (await condition(() => question.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
         if (question.taken !== undefined) return;
-        if (whenFull === undefined) throw new HistoryIsFull(`${step}: ${whyFull}`);
+        if (whenFull === undefined) throw new HistoryIsFull(step);
         this.take({ ...whenFull, question: id });
         return;
       }
@@ -362,10 +362,7 @@ function countingRefusals<T>(name: DecisionName, take: () => T): T {
   }
 }
 
-/**
- * @param movedOn the question that was read is answered by now: who decides over many tells it apart from a decision
- * that does not fit
- */
+/** @param movedOn the question that was read is answered by now: no failure where many are decided */
 function refusal(message: string, movedOn = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, decisionRefused, ...(movedOn ? [{ movedOn }] : []));
 }

@@ -8,10 +8,7 @@ export type Learnt = Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwr
 export class JournalMemory {
   /** From the last answer. A journal that lacks it was restored. */
   knows?: JournalKnowledge;
-  /**
-   * What only one saga at a time may work on, and the turn in which this one does. Its place in the queue is given back
-   * also where the saga ends before it hears of it.
-   */
+  /** What one saga at a time works on. Its place in the queue is given back also where it ends before its turn. */
   resource: string | undefined;
   turn?: string;
   /** True where a call may have left something behind of which this run does not know. */
@@ -78,10 +75,7 @@ export class JournalMemory {
     this.isOwn ||= !isAnothers;
   }
 
-  /**
-   * @param answer what is to be written of the call
-   * @returns whether it is to be written
-   */
+  /** @param answer what is to be written of the call. @returns whether it is to be written */
   learn({ knows, doubts, unwritten }: Learnt, answer: unknown): boolean {
     if (knows) this.learnKnowledge(knows);
     if (doubts) this.inDoubt = true;

@@ -12,11 +12,7 @@ import { EndedBefore, LookAgain } from './ends';
 import { Step } from './progress';
 import { lookTitle, type Saga } from './saga';
 
-/**
- * Asks nobody.
- *
- * @returns undefined where the journal cannot tell now
- */
+/** Asks nobody. @returns undefined where the journal cannot tell now */
 export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefined> {
   if (!saga.pivot) return true;
   const step = new Step('read-journal', lookTitle);
@@ -80,10 +76,11 @@ export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, sta
   progress.leave({ kind: 'placement-unknown', step: step.id, why });
 }
 
+export const seenHow = { found: 'found by looking', confirmed: 'confirmed by a person' };
+
 /** From where it is known that it was placed. */
 export function howKnown({ placed, at, run }: Extract<PlacementFound, { how: 'placed' }>): string {
-  if (placed.how === 'found') return 'found by looking';
-  return placed.how === 'confirmed' ? 'confirmed by a person' : `from the journal: ${inWords(at)}, run ${run}`;
+  return placed.how === 'answered' ? `from the journal: ${inWords(at)}, run ${run}` : seenHow[placed.how];
 }
 
 function whyUnknown(placement: Extract<PlacementFound, { how: 'unknown' }> | { how: 'unread' }): string {

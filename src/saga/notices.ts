@@ -70,10 +70,7 @@ export class Notices {
     this.untold.splice(0, this.untold.length, ...this.untold.filter(({ id }) => !ids.includes(id)));
   }
 
-  /**
-   * The run ends. A run that has asked nobody and has no ending of its own says nothing: it was refused, and did
-   * nothing.
-   */
+  /** The run ends. One that has asked nobody and has no ending of its own was refused, and says nothing. */
   async close(said: EndSaid): Promise<void> {
     if (this.end === undefined && this.hasTold) this.end = this.add('ended', said);
     else if (this.end !== undefined) Object.assign(this.end, said);

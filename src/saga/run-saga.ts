@@ -166,14 +166,14 @@ async function untilThrough<W extends WorkflowName, P>(
         begunAgain += 1;
         if (begunAgain % begunAgainMax === 0) await askToBeginAgain(saga, error);
       } else if (!(await isPlacedAllTheSame(run, error))) throw error;
-      saga.beginAgain();
+      // What was done is known to the journal: it is used, or undone in the end.
+      saga.journal.inDoubt = true;
+      saga.journal.giveUpOwnership();
     }
   }
 }
 
-/**
- * Another run may have placed what this one gives up, or failed to place: then it goes on from there. It does so once.
- */
+/** Another run may have placed what this one gives up: then it goes on from there, once. */
 async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   const { saga } = run;
   if (!(error instanceof SagaFailed) || error.type === 'OrderCancelled') return false;

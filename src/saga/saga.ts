@@ -121,12 +121,6 @@ export class Saga {
     count('undos', { fate: 'left-alone' });
   }
 
-  /** What was done is known to the journal: it is used, or undone in the end. */
-  beginAgain(): void {
-    this.journal.inDoubt = true;
-    this.journal.giveUpOwnership();
-  }
-
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   passPivot(): void {
     if (!this.isPlaced) this.notices.tellProgress('placed', definedOnly({ step: this.pivot?.step.id }));
@@ -138,10 +132,7 @@ export class Saga {
     this.deadline.lift();
   }
 
-  /**
-   * When nothing of a pivot's row can be in flight any more, counted from when this run first heard of it, in
-   * milliseconds since 1970.
-   */
+  /** When nothing of a row can be in flight, in ms since 1970, counted from when this run first heard of it. */
   settledMs({ row, inFlightMs }: Pick<PivotDoubt, 'row' | 'inFlightMs'>): number {
     const seenMs = this.rowsSeenMs.get(row) ?? Date.now();
     this.rowsSeenMs.set(row, seenMs);
@@ -170,12 +161,7 @@ export class Saga {
     return CancellationScope.nonCancellable(() => this.must({ step, act }));
   }
 
-  /**
-   * Writes that the provider has cancelled what was placed.
-   *
-   * @param row of a pivot of unknown outcome
-   * @returns false where that row stands no more: the journal is asked again
-   */
+  /** @param row of a pivot of unknown outcome. @returns false where it stands no more: the journal is asked again */
   async writeCancelled({ by, note }: MarkCancelled, row?: string): Promise<boolean> {
     const said = { note, ...definedOnly({ by, row }) };
     const title = 'Write into the journal that the provider has cancelled it';
@@ -322,11 +308,7 @@ class StepRunner<T> {
     return [];
   }
 
-  /**
-   * About steps before the pivot, one of which the provider refuses: it comes first.
-   *
-   * @returns undefined where the refusal ends the saga
-   */
+  /** Before the pivot, with what is refused first. @returns undefined where the refusal ends the saga */
   private questionOfRefusal(failed: readonly Failed<T>[]): Question | undefined {
     const correction = this.policy.corrections?.refused;
     const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
@@ -384,12 +366,7 @@ class StepRunner<T> {
     }
   }
 
-  /**
-   * Not cancelled with the saga: what a person has said is kept. There is as much room to wait for that as for what it
-   * is about.
-   *
-   * @returns false where there was no room left
-   */
+  /** Not cancelled with the saga: what a person has said is kept. @returns false where there was no room to wait */
   private async writeByHand(
     specs: readonly StepSpec<T>[],
     said: { by: string | undefined; note: string },

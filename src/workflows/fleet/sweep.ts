@@ -15,9 +15,7 @@ import { attempt, type Act } from '../../saga/attempts';
 import { count } from '../../saga/metrics';
 import { Step, markPartly } from '../../saga/progress';
 
-/**
- * Characters of all findings that a report lists. Together with the rest of a sweep they fit one payload of Temporal's.
- */
+/** Characters of all findings that a report lists: with the rest of a sweep they fit one payload of Temporal. */
 const listedCharsMax = 200_000;
 
 /** Findings that the details show; the result has more. */

@@ -38,10 +38,7 @@ export class FirewallChange {
   /** The look in the last call that changed something, and the step that made it. */
   private looked?: (Changed & { by: Step }) | undefined;
 
-  /**
-   * @param before what is assigned; undefined where the list cannot be read
-   * @param doubtful what is assigned, or is not, whatever the list shows
-   */
+  /** @param before undefined where the list cannot be read. @param doubtful perhaps assigned, whatever it shows */
   constructor(
     private readonly saga: Saga,
     private readonly request: SetFirewallsRequest,

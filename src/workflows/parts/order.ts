@@ -103,10 +103,7 @@ function miscountedBy({ how }: Placement<unknown>, named: readonly number[], exp
 
 const findTitle = 'Learn the object ids of the new servers';
 
-/**
- * @param settles whether it was placed at all
- * @returns undefined where the directory never listed as many servers as were ordered
- */
+/** @param settles whether it was placed at all. @returns undefined where it never listed as many as were ordered */
 export async function searchDirectory(
   saga: Saga,
   { request: { account, label }, ordered: expected, secrets }: Purchase,
@@ -198,9 +195,7 @@ export function idsAmong(assigned: Standing['assigned'], expected: ServersOrdere
   return isExact(expected) && ids.length === expected.most ? ids : undefined;
 }
 
-/**
- * The object ids where nobody has to be asked; undefined also where the request names other servers than the placement.
- */
+/** Where nobody has to be asked; undefined also where the request names other servers than the placement. */
 export function knownIds(
   { progress }: Saga,
   { vmObjectIds }: { vmObjectIds?: number[] | undefined },
