@@ -81,12 +81,6 @@ export const metrics = {
   providerRequests: metric('order_saga_provider_request_seconds', 'Duration of calls, by endpoint and failure, or ok'),
 };
 
-/** `refused`: sent as an update, whose sender gets the reason. `ignored`: sent as a signal, and only written down. */
-export type DecisionFate = 'taken' | 'refused' | 'ignored';
-
 /** `left-off`: a person had released a hold just before. */
 export const outageFates = ['held', 'held-before', 'left-off'] as const;
 export type OutageFate = (typeof outageFates)[number];
-
-/** `left-behind`: a person said so. `left-alone`: the undo could do harm. */
-export type UndoFate = 'undone' | 'left-behind' | 'left-alone';

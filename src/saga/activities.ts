@@ -59,10 +59,7 @@ export async function inPlace<T>(
   }
 }
 
-/**
- * True from a reset run's first line on, also in the part of its history that was copied: nothing but an argument of a
- * call may depend on it.
- */
+/** True from a reset run's first line on, also in what was copied: only an argument of a call may depend on it. */
 export function isReset(): boolean {
   const { runId, firstExecutionRunId } = workflowInfo();
   return runId !== firstExecutionRunId;

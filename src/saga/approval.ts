@@ -47,10 +47,7 @@ export async function askApproval(
   throw new SagaFailed('NotApproved', describeRejection(decision));
 }
 
-/**
- * @param noun what is to be placed: "the order", "the switch"
- * @throws SagaFailed `NotApproved` where it is rejected
- */
+/** @param noun "the order", "the switch". @throws SagaFailed `NotApproved` where it is rejected */
 export async function askAboutConcern(
   saga: Saga,
   { step, noun, approval }: Pick<Approving, 'step' | 'approval'> & { noun: string },

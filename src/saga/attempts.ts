@@ -16,183 +16,234 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
+import type { PastEnding } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
-import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
+import type { Effected, JournalKnowledge } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import { inWords } from '../domain/times';
 import type { Deadline } from './deadline';
 import { hasRoomForMany } from './history-left';
-import { EndedBefore } from './ends';
-import { JournalMemory, type Learnt } from './journal-memory';
+import { EndedBefore, LookAgain } from './ends';
+import type { JournalMemory, Learnt } from './journal-memory';
 import { countFailedCall, recordAttempts } from './metrics';
-import { Step } from './progress';
+import { Step, type Progress } from './progress';
 import { activities, isReset, lostCallAttemptsMax, lostCallDelayMs } from './activities';
 
 /** Calls the activity of a step; one with an effect answers with what the journal has of it. */
 export type Act<T> = (asked: EffectContext) => Promise<T | Effected<T>>;
 
-export type AttemptResult<T> =
-  | {
-      ok: true;
-      value: T;
-      /** Where the answer is from, if not from this call. */
-      detail?: string;
-    }
-  | { ok: false; failure: CallFailure };
-
-export interface AttemptOptions {
+export interface Attempted<T> {
   step: Step;
+  act: Act<T>;
   /** Where a call of another step is in flight: that one is shown. @default step */
   inFlight?: () => Step | undefined;
-  /** @default one of its own: nothing of the call is remembered */
-  journal?: JournalMemory;
-  undoing?: boolean;
-  /** Told to each call that it forbids. */
-  deadline?: Deadline;
-  /** Called before each call. What it throws ends the attempts. */
+  /** Called before each attempt. What it throws ends the attempts. */
   before?: () => Promise<void>;
 }
+
+/** What all calls of a saga go by, and add to. */
+export interface Calling {
+  readonly journal: JournalMemory;
+  readonly deadline: Deadline;
+  readonly progress: Progress;
+}
+
+/** `detail`: where the value is from, if not from this call. */
+export type AttemptResult<T> = { ok: true; value: T; detail?: string } | { ok: false; failure: CallFailure };
 
 /** One for all calls: a scope costs promises, and of each promise the SDK keeps the stack. */
 const uninterrupted = new CancellationScope({ cancellable: false });
 
-/** @throws CancelledFailure when the surrounding scope is cancelled, but never while a call is in flight */
-export async function attempt<T>(attempting: AttemptOptions, act: Act<T>): Promise<AttemptResult<T>> {
-  const { step, journal = new JournalMemory(), undoing, before } = attempting;
+/**
+ * Each turn of the loop is one call. A call that had to wait for another one, or did not own the reference, is made again
+ * within the same attempt.
+ *
+ * @param saga without it nothing of a call is remembered
+ * @throws CancelledFailure when the surrounding scope is cancelled, but never while a call is in flight
+ */
+export async function attempt<T>(spec: Attempted<T>, saga?: Calling, undoing = false): Promise<AttemptResult<T>> {
+  const { step, act, before } = spec;
+  const { journal, deadline, progress } = saga ?? {};
   const startedMs = Date.now();
-  let last: CallFailure | undefined;
-  for (let count = 1; ; count += 1) {
-    throwIfCancelled();
-    if (before) {
-      await before().catch((error: unknown) => {
-        if (last) step.end('failed', describeFailure(last));
-        throw error;
-      });
-      throwIfCancelled();
+  const waits: Waits = { shown: step, hasKept: false };
+  let count = 0;
+  let isNew = true;
+  let retry: EffectContext['retry'];
+  let failure: CallFailure | undefined;
+  try {
+    for (;;) {
+      if (isNew) {
+        throwIfCancelled();
+        if (before) await readyToSend(before, step, failure);
+        step.begin(undoing ? 'undoing' : 'running');
+        count += 1;
+        if (count > 1) retry = { attempt: count, elapsedMs: Date.now() - startedMs };
+        waits.hasKept = false;
+      }
+      // Asked before anything is awaited: each promise costs, see docs/performance.md.
+      failure = saga?.journal.isBehind ? await catchUp(saga) : undefined;
+      const notAfter = undoing ? undefined : deadline?.notAfter;
+      const asked = { step: step.id, retry, ...definedOnly({ knows: journal?.knows, turn: journal?.turn, notAfter }) };
+      if (failure === undefined) {
+        try {
+          const answer = await uninterrupted.run(() => act(asked));
+          if (journal && isEffected(answer) && journal.learn(answer, answer.value)) await writeOutcomes(journal);
+          recordAttempts('done', count);
+          return { ok: true, ...valueIn(answer, journal) };
+        } catch (error) {
+          failure = failureIn(error, journal, count);
+          if (journal?.learn(failure, failure)) await writeOutcomes(journal);
+        }
+      }
+      isNew = !(await isMadeAgain(failure, asked, spec, waits, saga));
+      if (!isNew) continue;
+      progress?.settled(waits.shown.id);
+      tellFailed(failure, step, count, journal);
+      // A history that has grown long has no room for automatic retries: a person says when it is tried again.
+      if (failure.retryInMs === undefined || !hasRoomForMany(undoing)) {
+        recordAttempts('failed', count);
+        return { ok: false, failure };
+      }
+      await pauseAfter(failure, failure.retryInMs, step);
     }
-    step.begin(undoing ? 'undoing' : 'running');
-    const retry = count === 1 ? undefined : { attempt: count, elapsedMs: Date.now() - startedMs };
-    const settled = await call({ ...attempting, journal }, act, retry);
-    if (settled.ok) {
-      recordAttempts('done', count);
-      return settled;
-    }
-    const { failure } = settled;
-    last = failure;
-    step.say(describeFailure(failure));
-    countFailedCall(failure);
-    const { failure: name, retryInMs, cartItemId } = failure;
-    log.warn('a call failed', { step: step.id, attempt: count, failure: name, retryInMs });
-    if (name === 'UnknownOutcome' || name === 'WorkerLost' || cartItemId !== undefined) journal.inDoubt = true;
-    // A history that has grown long has no room for automatic retries: a person says when it is tried again.
-    if (retryInMs === undefined || !hasRoomForMany(undoing ?? false)) {
-      recordAttempts('failed', count);
-      return settled;
-    }
-    await pauseAfter(failure, retryInMs, step);
+  } finally {
+    progress?.settled(waits.shown.id);
   }
 }
 
-/**
- * One attempt. While the same call may be in flight from before, it waits, and looks again; in a run that was reset, or
- * after a call beside it was lost, the reference is kept first. That is no attempt.
- */
-async function call<T>(
-  { step, journal, inFlight, deadline }: AttemptOptions & { journal: JournalMemory },
-  act: Act<T>,
-  retry: EffectContext['retry'],
-): Promise<AttemptResult<T>> {
-  let shown = step;
-  let kept = 0;
+async function readyToSend(before: () => Promise<void>, step: Step, last: CallFailure | undefined): Promise<void> {
   try {
-    for (;;) {
-      // Asked before anything is awaited: each promise costs, see docs/performance.md.
-      const notReady = journal.isBehind ? await catchUp(journal) : undefined;
-      if (notReady !== undefined) return { ok: false, failure: notReady };
-      const { knows, turn } = journal;
-      const asked = { step: step.id, retry, ...definedOnly({ knows, turn, notAfter: deadline?.notAfter }) };
-      let answer: T | Effected<T> | ActivityFailure;
-      try {
-        answer = await uninterrupted.run(() => act(asked));
-      } catch (error) {
-        if (!(error instanceof ActivityFailure)) throw error;
-        answer = error;
-      }
-      if (!(answer instanceof ActivityFailure)) {
-        if (!isEffected(answer)) return { ok: true, value: answer };
-        const { value, recorded } = answer;
-        if (journal.learn(answer, value)) await journal.write(writeOutcome);
-        if (recorded === undefined) return { ok: true, value };
-        // The run that did it may have done more, of which this run does not know.
-        journal.inDoubt = true;
-        return { ok: true, value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
-      }
-      const said = failureOf(answer);
-      // Whatever it has not meant by now it shall never mean.
-      if (said === undefined) journal.ownershipIsInQuestion();
-      const failure = said ?? lostCall(answer, retry?.attempt);
-      if (journal.learn(failure, failure)) await journal.write(writeOutcome);
-      const isSameBegin = journal.knows?.begun === knows?.begun;
-      if (failure.notOwned && (kept === 0 || !isSameBegin)) {
-        if (isSameBegin) kept += 1;
-        if (kept > 0) journal.ownershipIsInQuestion();
-        journal.inDoubt = true;
-        continue;
-      }
-      if (failure.failure !== 'UnderWay') return { ok: false, failure };
-      const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = failure;
-      journal.inDoubt = true;
-      shown = inFlight?.() ?? step;
-      if (shown === step) step.say(message);
-      else shown.goOn(message);
-      journal.progress?.settle(shown.id, Date.now() + inFlightMs);
-      await pauseAfter(failure, retryInMs, shown);
-    }
-  } finally {
-    journal.progress?.settled(shown.id);
+    await before();
+  } catch (error) {
+    if (last) step.end('failed', describeFailure(last));
+    throw error;
   }
+  throwIfCancelled();
+}
+
+function valueIn<T>(answer: T | Effected<T>, journal: JournalMemory | undefined): { value: T; detail?: string } {
+  if (!isEffected(answer)) return { value: answer };
+  const { value, recorded } = answer;
+  if (recorded === undefined) return { value };
+  // The run that did it may have done more, of which this run does not know.
+  if (journal) journal.inDoubt = true;
+  return { value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
+}
+
+function failureIn(error: unknown, journal: JournalMemory | undefined, attempts: number): CallFailure {
+  if (!(error instanceof ActivityFailure)) throw error;
+  const said = failureOf(error);
+  // Whatever it has not meant by now it shall never mean.
+  if (said === undefined) journal?.ownershipIsInQuestion();
+  return said ?? lostCall(error, attempts);
+}
+
+interface Waits {
+  /** The step whose call is waited for. */
+  shown: Step;
+  /** The reference was kept within this attempt. */
+  hasKept: boolean;
+}
+
+/** Waits where an earlier call may be in flight. @returns whether the call is made again, and no attempt is counted */
+async function isMadeAgain<T>(
+  failure: CallFailure,
+  { knows }: EffectContext,
+  { step, inFlight }: Attempted<T>,
+  waits: Waits,
+  { journal, progress }: Partial<Calling> = {},
+): Promise<boolean> {
+  if (failure.notOwned && journal) {
+    // A call beside it may have begun anew since: then it is only made again.
+    const isSameBegin = journal.knows?.begun === knows?.begun;
+    if (waits.hasKept && isSameBegin) return false;
+    waits.hasKept ||= isSameBegin;
+    if (waits.hasKept) journal.ownershipIsInQuestion();
+    journal.inDoubt = true;
+    return true;
+  }
+  if (failure.failure !== 'UnderWay') return false;
+  const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = failure;
+  if (journal) journal.inDoubt = true;
+  const shown = (waits.shown = inFlight?.() ?? step);
+  if (shown === step) step.say(message);
+  else shown.goOn(message);
+  progress?.settle(shown.id, Date.now() + inFlightMs);
+  await pauseAfter(failure, retryInMs, shown);
+  return true;
+}
+
+function tellFailed(failure: CallFailure, step: Step, attempt: number, journal: JournalMemory | undefined): void {
+  const { failure: name, retryInMs, cartItemId } = failure;
+  step.say(describeFailure(failure));
+  countFailedCall(failure);
+  log.warn('a call failed', { step: step.id, attempt, failure: name, retryInMs });
+  const isDoubtful = name === 'UnknownOutcome' || name === 'WorkerLost' || cartItemId !== undefined;
+  if (journal && isDoubtful) journal.inDoubt = true;
 }
 
 /** @returns why it could not; nothing may be sent then */
-async function catchUp(journal: JournalMemory): Promise<CallFailure | undefined> {
-  return (await journal.write(writeOutcome)) ?? (await journal.keep(keepReference));
+async function catchUp({ journal, progress }: Calling): Promise<CallFailure | undefined> {
+  const failure = await writeOutcomes(journal);
+  if (failure || !journal.isInQuestion || journal.knows?.begun === undefined) return failure;
+  return (journal.keeping ??= keepReference(journal, progress.isEnding).finally(() => delete journal.keeping));
 }
 
 /** For a call within a step's own. What could not be written down with the answer is written at once. */
 export async function learn(journal: JournalMemory, learnt: Learnt, answer: unknown): Promise<void> {
-  if (journal.learn(learnt, answer)) await journal.write(writeOutcome);
+  if (journal.learn(learnt, answer)) await writeOutcomes(journal);
+}
+
+/** Calls side by side wait for the same writing. @returns why it could not; nothing may be sent then */
+async function writeOutcomes(journal: JournalMemory): Promise<CallFailure | undefined> {
+  while (journal.unwritten.length > 0) {
+    const failure = await (journal.writing ??= writeFirst(journal).finally(() => delete journal.writing));
+    if (failure) return failure;
+  }
+  return undefined;
 }
 
 /** Not cancelled with the saga: what is not written down is forgotten. */
-async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<CallFailure | undefined> {
+async function writeFirst({ unwritten }: JournalMemory): Promise<CallFailure | undefined> {
+  const [first] = unwritten;
+  if (first === undefined) return undefined;
   const step = new Step('write-outcome', 'Write into the journal what came of a call');
-  const settled = await CancellationScope.nonCancellable(() =>
-    attempt({ step }, ({ retry }) =>
-      activities('write what came of a call into the journal').writeOutcome({ unwritten, answer, retry }),
-    ),
-  );
-  return settled.ok ? undefined : settled.failure;
+  const act: Act<void> = ({ retry }) =>
+    activities('write what came of a call into the journal').writeOutcome({ ...first, retry });
+  const written = await CancellationScope.nonCancellable(() => attempt({ step, act }));
+  if (!written.ok) return written.failure;
+  unwritten.shift();
+  return undefined;
 }
 
-/** @throws EndedBefore */
-async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
+/** Owns the reference anew. @returns why nothing may be sent. @throws EndedBefore, LookAgain */
+async function keepReference(journal: JournalMemory, isEnding: boolean): Promise<CallFailure | undefined> {
+  const { knows, undoes } = journal;
+  if (knows === undefined) return undefined;
   const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
   const step = new Step('keep-reference', 'Go on under the reference');
-  const kept = await CancellationScope.nonCancellable(() =>
-    attempt({ step }, ({ retry }) => activities('go on under the reference').keepReference({ ...asked, retry })),
-  );
-  if (!kept.ok) return kept.failure;
-  if ('ending' in kept.value) throw new EndedBefore(kept.value);
-  return kept.value;
+  const act: Act<JournalKnowledge | PastEnding> = ({ retry }) =>
+    activities('go on under the reference').keepReference({ ...asked, retry });
+  const kept = await CancellationScope.nonCancellable(() => attempt({ step, act }));
+  if (kept.ok) {
+    if ('ending' in kept.value) throw new EndedBefore(kept.value);
+    journal.learnKnowledge(kept.value);
+    journal.giveUpOwnership();
+    return undefined;
+  }
+  if (kept.failure.failure !== 'StateChanged') return kept.failure;
+  journal.giveUpOwnership();
+  if (!isEnding) return kept.failure;
+  if (journal.looksAgain) throw new LookAgain();
+  // It leaves alone what is not its own by now, and still looks, and writes its ending.
+  return undefined;
 }
 
 function isEffected<T>(answer: T | Effected<T>): answer is Effected<T> {
   return typeof answer === 'object' && answer !== null && 'knows' in answer && 'value' in answer;
 }
 
-/**
- * A saga that is cancelled meanwhile does not try again: what the last attempt came to is what its report should say.
- */
+/** A saga that is cancelled meanwhile reports what the last attempt came to. */
 async function pauseAfter(failure: CallFailure, pauseMs: number, step: Step): Promise<void> {
   try {
     await sleep(pauseMs);

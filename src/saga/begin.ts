@@ -68,12 +68,10 @@ async function untilReleased({ progress }: Saga, step: Step, who: string): Promi
 export async function begin(
   saga: Saga,
   request: RequestOf[WorkflowName],
-  resource: string | undefined,
 ): Promise<Begun | Extract<ReferenceTaken, { how: 'taken' }>> {
   const { journal, pivot } = saga;
+  const { resource } = journal;
   const scope = CancellationScope.current();
-  // Before the call: its place in the queue is given back also where the saga ends before it hears of it.
-  if (resource !== undefined) journal.resource = resource;
   const step = saga.unlistedStep('take-reference', 'Write the request into the journal');
   const account = 'account' in request ? request.account : undefined;
   const take = () =>

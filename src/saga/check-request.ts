@@ -15,10 +15,7 @@ import { cameAsPlaintext } from './plaintext-input';
 export type CheckedRequest<W extends WorkflowName> =
   { ok: true; request: RequestOf[W]; planTypesMore: readonly string[] } | { ok: false; problems: Problem[] };
 
-/**
- * Nothing is done yet by this run. Earlier ones may have done much, so a cancelled run has to know what was asked for
- * as well.
- */
+/** Earlier runs may have done much, so a cancelled run has to know what was asked for as well. */
 export async function checkRequest<W extends WorkflowName>(workflow: W, input: unknown): Promise<CheckedRequest<W>> {
   // A setting of the worker: asked of an activity, the answer is in the history, and a changed setting leaves old runs
   // alone. Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
@@ -43,9 +40,7 @@ export function readRequest<T>(schema: z.ZodType<T>, input: unknown): T {
   throw ApplicationFailure.nonRetryable(message, 'InvalidRequest');
 }
 
-/**
- * One reference, one workflow id: a run under another id would stand beside the first one unnoticed, and order again.
- */
+/** A run under another id would stand beside the first one unnoticed, and order again. */
 function wrongWorkflowId(workflow: WorkflowName, reference: string): Problem[] {
   const expected = workflowIdOf(workflow, reference);
   const { workflowId } = workflowInfo();

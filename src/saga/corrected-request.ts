@@ -70,10 +70,7 @@ export class CorrectedRequest<R, C extends object> {
     return objections.length > 0 ? objections.join('; ') : undefined;
   }
 
-  /**
-   * @returns what it costs by now, where there is a price list
-   * @throws StateChanged where there is nothing to correct any more
-   */
+  /** @returns its cost by the price list. @throws StateChanged where there is nothing to correct any more */
   async correct(correction: C, said: Said): Promise<Estimate | undefined> {
     const id = uuid4();
     const title = 'Write the correction into the journal';

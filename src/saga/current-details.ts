@@ -29,10 +29,7 @@ const exampleValues: Record<string, unknown> = {
   firewalls: [143],
 };
 
-/**
- * The Web UI's frame is shorter than what it shows, by about a paragraph: so the last one is a space that does not
- * break.
- */
+/** The Web UI's frame is a paragraph shorter than what it shows: so the last one is a space that does not break. */
 const hiddenEnd = '\n\n\u00a0';
 
 const whileUnknown = 'All stays as it is, and the report says that nobody knows whether it was placed.';

@@ -19,9 +19,7 @@ export interface Doubtful {
   step: Step;
   /** What may have been placed, for the question: "the order", "the switch". */
   noun: string;
-  /**
-   * By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”".
-   */
+  /** Where the row does not say it, what to look for at the provider: "account AB-1, label “web-1”". */
   foundBy: string;
   confirming?: Confirming | undefined;
 }
@@ -97,10 +95,7 @@ export async function askAboutPlacement(
   return undefined;
 }
 
-/**
- * @returns undefined where another person has said of this row that it was not placed, and it was sent again since:
- * then a person is asked about that
- */
+/** @returns undefined where a person has denied this row, and it was sent again since: that one is asked about */
 export async function writePlaced(
   saga: Saga,
   row: string,

@@ -16,10 +16,14 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { marks } from './history-marks';
 
-/** Nothing more can be waited for; see the module. */
-export class HistoryIsFull extends Error {}
-
 export const whyFull = 'the history of this run is full: it was tried too often';
+
+/** Nothing more can be waited for; see the module. */
+export class HistoryIsFull extends Error {
+  constructor(step: string) {
+    super(`${step}: ${whyFull}`);
+  }
+}
 
 /** Whether steps are tried side by side, and again by themselves. */
 export function hasRoomForMany(undoing: boolean): boolean {

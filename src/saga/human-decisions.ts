@@ -47,8 +47,8 @@ import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
 import { cameAsPlaintext } from './plaintext-input';
-import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
-import { countDecision, countWait } from './metrics';
+import { hasRoomToAsk, HistoryIsFull } from './history-left';
+import { count } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
 import type { EventSaid, Notices } from './notices';
 import { now, type Progress } from './progress';
@@ -61,6 +61,7 @@ const progressQuery = defineQuery<ProgressView>('progress');
 interface OpenQuestion extends Question {
   id: string;
   cancellable: boolean;
+  taken?: Decision;
   /** Who is about to cancel the saga at this question: nobody else decides about it. */
   canceller?: string;
 }
@@ -81,11 +82,8 @@ type AskedTold = EventSaid & { since: string; reminders: number };
 
 export class HumanDecisions {
   private open?: OpenQuestion;
-  private taken?: Decision;
   /** The last word that came before the saga was cancelled; where none did, one that came after. */
   private cancellation?: Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>;
-  /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
-  isLast = false;
   /** What an end without success would undo, in a sentence. */
   undoes: () => string = () => '';
 
@@ -105,14 +103,13 @@ export class HumanDecisions {
    * lost: it is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
    */
   async ask(asked: Question): Promise<Decision> {
-    if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
+    if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(asked.step);
     const since = now();
-    const question = {
+    const question: OpenQuestion = {
       ...asked,
       id: (asked.subject ?? uuid4()).slice(0, idChars),
       cancellable: isCancellable(CancellationScope.current()),
     };
-    delete this.taken;
     this.open = question;
     const { id, kind, step, steps, choices, lastFailure, expiry } = question;
     const expiresAt = expiry && new Date(Date.parse(since) + expiry.inMs).toISOString();
@@ -126,25 +123,24 @@ export class HumanDecisions {
     });
     setCurrentDetails(describeWait(question, since, this.undoes()));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
-    countWait('waits', kind);
+    count('waits', { kind });
     const told = { ...said, question: id, reminders: 0, ...definedOnly({ failure: lastFailure?.failure }) };
     this.notices.tell('waiting', { ...told, choices });
     try {
       await this.untilTaken(question, told);
     } catch (error) {
-      if (!isCancellation(error) || this.decision() === undefined) throw error;
+      if (!isCancellation(error) || question.taken === undefined) throw error;
     } finally {
       delete this.open;
       this.progress.stopWaiting();
-      countWait('waitsEnded', kind);
-      const decision = this.decision()?.decision;
+      count('waitsEnded', { kind });
+      const decision = question.taken?.decision;
       // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
       this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
       setCurrentDetails('');
     }
-    const decision = this.decision();
+    const { taken: decision, correction } = question;
     if (decision === undefined) throw new Error('the wait ended without a decision');
-    const { correction } = question;
     if (decision.decision === 'retry' && decision.correction && correction) {
       const { by, note } = decision;
       await correction.apply(correction.schema().parse(decision.correction), { step, ...definedOnly({ by, note }) });
@@ -152,28 +148,24 @@ export class HumanDecisions {
     return decision;
   }
 
-  private decision(): Decision | undefined {
-    return this.taken;
-  }
-
   private async untilTaken(question: OpenQuestion, told: AskedTold): Promise<void> {
     const expiresMs = told.expiresAt === undefined ? Infinity : Date.parse(told.expiresAt);
     const { id, kind, step, choices, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
-      if (await condition(() => this.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
-        if (this.decision() !== undefined) return;
-        if (whenFull === undefined) throw new HistoryIsFull(`${step}: ${whyFull}`);
+      if (await condition(() => question.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
+        if (question.taken !== undefined) return;
+        if (whenFull === undefined) throw new HistoryIsFull(step);
         this.take({ ...whenFull, question: id });
         return;
       }
       if (expiry && Date.now() >= expiresMs) {
         // In one go with the look: nobody's decision comes in between.
-        if (this.decision() === undefined) this.take({ ...expiry.decision, question: id });
+        if (question.taken === undefined) this.take({ ...expiry.decision, question: id });
         return;
       }
       log.warn('still waiting for a decision', { kind, step, since: told.since });
-      countWait('reminders', kind);
+      count('reminders', { kind });
       told.reminders += 1;
       this.notices.tell('reminder', { ...told, choices });
     }
@@ -181,7 +173,8 @@ export class HumanDecisions {
 
   private hasNoRoomFor(question: Question): boolean {
     const canBeLeftOut = question.whenFull !== undefined;
-    return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.isLast);
+    // Where the saga ends, there is nothing that it could give up instead of waiting on, however full its history is.
+    return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.progress.isEnding);
   }
 
   private receive(name: DecisionName): void {
@@ -255,13 +248,13 @@ export class HumanDecisions {
     const question = this.open;
     if (question === undefined) throw refusal('nothing waits for a decision now', true);
     delete this.open;
-    this.taken = decision;
+    question.taken = decision;
     this.progress.answered();
     const { kind, step } = question;
     const { decision: taken, by } = decision;
     this.progress.decide({ kind, step, at: now(), ...(redact(decision) as Decision) });
     log.info('decision taken', { decision: taken, kind, step, by });
-    countDecision(taken, 'taken');
+    count('decisions', { decision: taken, fate: 'taken' });
     return { taken, step };
   }
 
@@ -328,7 +321,7 @@ export class HumanDecisions {
         ...(typeof by === 'string' ? { by: cutWell(by, 200) } : {}),
       });
       log.warn('a signal was ignored', { decision: name, step: this.open?.step, why });
-      countDecision(name, 'ignored');
+      count('decisions', { decision: name, fate: 'ignored' });
     }
   }
 }
@@ -364,15 +357,12 @@ function countingRefusals<T>(name: DecisionName, take: () => T): T {
   try {
     return take();
   } catch (error) {
-    if (error instanceof ApplicationFailure) countDecision(name, 'refused');
+    if (error instanceof ApplicationFailure) count('decisions', { decision: name, fate: 'refused' });
     throw error;
   }
 }
 
-/**
- * @param movedOn the question that was read is answered by now: who decides over many tells it apart from a decision
- * that does not fit
- */
+/** @param movedOn the question that was read is answered by now: no failure where many are decided */
 function refusal(message: string, movedOn = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, decisionRefused, ...(movedOn ? [{ movedOn }] : []));
 }

@@ -7,24 +7,20 @@ import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { inWords } from '../domain/times';
 import { activities, isReset } from './activities';
-import { attempt } from './attempts';
+import { attempt, type Act } from './attempts';
 import { EndedBefore, LookAgain } from './ends';
 import { Step } from './progress';
 import { lookTitle, type Saga } from './saga';
 
-/**
- * Asks nobody.
- *
- * @returns undefined where the journal cannot tell now
- */
+/** Asks nobody. @returns undefined where the journal cannot tell now */
 export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefined> {
   if (!saga.pivot) return true;
   const step = new Step('read-journal', lookTitle);
   const { journal } = saga;
   try {
-    const looked = await attempt({ step, journal }, (asked) =>
-      activities('read what was placed').readStanding({ ...asked, ...journal.toCompare }),
-    );
+    const act: Act<Standing> = (asked) =>
+      activities('read what was placed').readStanding({ ...asked, ...journal.toCompare });
+    const looked = await attempt({ step, act }, saga);
     return looked.ok ? looked.value.placement.how === 'none' : undefined;
   } catch (error) {
     // The story hears of it with its next call.
@@ -80,10 +76,11 @@ export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, sta
   progress.leave({ kind: 'placement-unknown', step: step.id, why });
 }
 
+export const seenHow = { found: 'found by looking', confirmed: 'confirmed by a person' };
+
 /** From where it is known that it was placed. */
 export function howKnown({ placed, at, run }: Extract<PlacementFound, { how: 'placed' }>): string {
-  if (placed.how === 'found') return 'found by looking';
-  return placed.how === 'confirmed' ? 'confirmed by a person' : `from the journal: ${inWords(at)}, run ${run}`;
+  return placed.how === 'answered' ? `from the journal: ${inWords(at)}, run ${run}` : seenHow[placed.how];
 }
 
 function whyUnknown(placement: Extract<PlacementFound, { how: 'unknown' }> | { how: 'unread' }): string {

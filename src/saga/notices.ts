@@ -15,7 +15,7 @@ import type { NotificationEvent, SagaEvent } from '../domain/notifications';
 import type { SagaOutcome } from '../domain/outcomes';
 import type { Milestone } from '../domain/progress';
 import { telling } from './activities';
-import { countLostNotifications } from './metrics';
+import { count } from './metrics';
 import { now, type Progress } from './progress';
 
 /** Where a saga asks and is answered while no worker runs, the oldest messages are lost. */
@@ -70,10 +70,7 @@ export class Notices {
     this.untold.splice(0, this.untold.length, ...this.untold.filter(({ id }) => !ids.includes(id)));
   }
 
-  /**
-   * The run ends. A run that has asked nobody and has no ending of its own says nothing: it was refused, and did
-   * nothing.
-   */
+  /** The run ends. One that has asked nobody and has no ending of its own was refused, and says nothing. */
   async close(said: EndSaid): Promise<void> {
     if (this.end === undefined && this.hasTold) this.end = this.add('ended', said);
     else if (this.end !== undefined) Object.assign(this.end, said);
@@ -87,7 +84,7 @@ export class Notices {
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
       log.error('notifications are lost: they could not be handed over', { events: this.untold.length });
-      countLostNotifications(this.untold.length);
+      count('notificationsLost', {}, this.untold.length);
     }
   }
 
@@ -99,7 +96,7 @@ export class Notices {
     this.untold.push(added);
     if (this.untold.length > untoldMax) {
       this.untold.shift();
-      countLostNotifications(1);
+      count('notificationsLost', {});
     }
     return added;
   }

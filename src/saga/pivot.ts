@@ -26,7 +26,7 @@ import type { ExpiringRule } from '../domain/quotes';
 import type { Act } from './attempts';
 import { askAboutPlacement, untilSettled, writePlaced, type Doubtful, type Seen } from './doubt';
 import { askAboutConcern } from './approval';
-import { howKnown } from './look-back';
+import { howKnown, seenHow } from './look-back';
 import { SagaFailed } from './ends';
 import type { Corrections } from './questions';
 import type { PivotStep, Saga } from './saga';
@@ -85,13 +85,10 @@ export async function settle<T>(
   const failure = { failure: 'UnknownOutcome', message: whyInDoubt(found) } as const;
   const placement = await settleDoubt(saga, pivot, doubt, failure, { readsAgain: true });
   if (placement === undefined) return 'again';
-  if (placement === 'cancelled') throw saga.asCancelled();
-  step.end('done', howSeen(placement));
+  step.end('done', seenHow[placement.how]);
   saga.passPivot();
   return { placement, note, cartItems };
 }
-
-const howSeen = ({ how }: Seen) => (how === 'found' ? 'found by looking' : 'confirmed by a person');
 
 /**
  * @param prepare what comes before it; called again before it is tried again, since terms may have moved
@@ -117,8 +114,7 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
     }
     if (!doubt) return undefined;
     const placed = await settleDoubt(saga, pivot, doubt, failure);
-    if (placed === 'cancelled') throw saga.asCancelled();
-    if (placed) return { value: placed, detail: howSeen(placed) };
+    if (placed) return { value: placed, detail: seenHow[placed.how] };
     await beforeAgain();
     return 'again';
   };
@@ -148,17 +144,14 @@ function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
     });
 }
 
-/**
- * @param readsAgain where it had to wait: an answer may have come meanwhile
- * @returns undefined where the journal is to be asked again
- */
+/** @returns undefined where the journal is to be asked again; with `readsAgain` also where it had to wait */
 async function settleDoubt<T>(
   saga: Saga,
   pivot: Pivot<T>,
   doubt: PivotDoubt,
   failure: CallFailure,
   { readsAgain = false } = {},
-): Promise<Seen | 'cancelled' | undefined> {
+): Promise<Seen | undefined> {
   const settledMs = saga.settledMs(doubt);
   const { foundBy } = pivot.note();
   const doubtful = { ...pivot, foundBy };
@@ -168,5 +161,8 @@ async function settleDoubt<T>(
   const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, settledMs, failure));
   const found = waited && early !== 'nobody' ? await look?.() : early;
   if (Array.isArray(found)) return writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
-  return waited && readsAgain ? undefined : askAboutPlacement(saga, doubtful, doubt, failure);
+  if (waited && readsAgain) return undefined;
+  const placed = await askAboutPlacement(saga, doubtful, doubt, failure);
+  if (placed === 'cancelled') throw saga.asCancelled();
+  return placed;
 }

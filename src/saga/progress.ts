@@ -31,15 +31,10 @@ import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
 const { state: stateKey, step: stepKey, servers: serversKey, waitingSince: sinceKey } = sagaAttributes;
 const { question: questionKey, failure: failureKey } = sagaAttributes;
 
-/**
- * Signals that did not fit are remembered up to here; past it only the newest are. A flood must not fill the memory.
- */
+/** So many signals that did not fit are remembered, the newest ones: a flood must not fill the memory. */
 const ignoredMax = 50;
 
-/**
- * At most this many decisions are kept as they came. The words of those after them are cut: a report fits one payload of
- * Temporal's.
- */
+/** So many decisions are kept as they came; later words are cut, so that a report fits one payload of Temporal. */
 const decisionsInFullMax = 50;
 const wordsMax = 100;
 
@@ -114,6 +109,8 @@ export class Progress {
   private everShown = false;
   /** Trouble has made it wait for a person. */
   neededPerson = false;
+  /** The saga does nothing more but undo, look and say how it has ended. */
+  isEnding = false;
 
   constructor(
     readonly workflow: WorkflowName,
@@ -160,9 +157,7 @@ export class Progress {
     return this.steps.find((step) => step.id === id);
   }
 
-  /**
-   * The saga waits for a person: found in the list by state, step, question, last failure and since when. One event.
-   */
+  /** The saga waits for a person, and the list shows at what, why and since when. One event. */
   wait(waiting: Waiting): void {
     this.waiting = waiting;
     this.neededPerson ||= isTrouble(waiting.kind);
@@ -178,11 +173,7 @@ export class Progress {
     this.enter(this.resumes);
   }
 
-  /**
-   * It waits at a step. One event.
-   *
-   * @param asked what is said of a question: where it waits for no person, it has no time since when it waits for one
-   */
+  /** It waits at a step. One event. @param asked for a question, of which alone the list shows since when it waits */
   standStill(
     state: Waiting['kind'] | 'held' | 'queued' | 'settling',
     step: string,
@@ -204,11 +195,7 @@ export class Progress {
     delete this.queued;
   }
 
-  /**
-   * The saga waits until no call of a step can be in flight. One event, however often it looks.
-   *
-   * @param untilMs milliseconds since 1970
-   */
+  /** The saga waits until no call of a step can be in flight. One event, however often it looks. */
   settle(step: string, untilMs: number): void {
     this.settling.set(step, { step, until: new Date(untilMs).toISOString() });
     if (this.state !== 'settling') this.standStill('settling', step);

@@ -34,10 +34,7 @@ export interface Corrections {
 
 export interface Question {
   kind: WaitKind;
-  /**
-   * What it is about where that has an id of its own, which no replay and no restored history gives twice: a row, a
-   * quote.
-   */
+  /** The id of what it is about, a row or a quote: no replay and no restored history gives it twice. */
   subject?: string;
   step: string;
   /** Ids of all that wait together, where more than one does. */
@@ -93,19 +90,12 @@ export function stuckQuestion(stuck: readonly Stuck[], ways: Ways = {}): Questio
   };
 }
 
-/**
- * Where the request does not say what follows a refusal, the setting does; it came with the answer, because a workflow
- * reads none.
- */
+/** Where the request does not say it, the setting does, which came with the answer: a workflow reads none. */
 export function asksAfterRefusal(requested: OnRefusal | undefined, { asks }: { asks?: true }): boolean {
   return requested === undefined ? asks === true : requested === 'ask';
 }
 
-/**
- * Before the pivot, and surely not done.
- *
- * @param why as the provider says it
- */
+/** Before the pivot, and surely not done. @param why as the provider says it */
 export function refusedQuestion(
   steps: readonly Stuck['spec'][],
   why: string,

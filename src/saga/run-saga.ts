@@ -104,6 +104,7 @@ export async function runSaga<W extends WorkflowName, P = never>(
     };
     const { other, pivot, finish } = make({ corrections: [] });
     saga.journal.request = request;
+    saga.journal.resource = resourceOf(workflow, request);
     const { account, metadata } = request as Partial<ProvisionServersRequest>;
     notices.about = { account, metadata };
     nameForSearch(request);
@@ -113,13 +114,10 @@ export async function runSaga<W extends WorkflowName, P = never>(
     const returned = await saga.deadline.bound(
       notAfter,
       () => knowsNothingPlaced(saga),
-      () =>
-        other !== undefined && pivot === undefined
-          ? finish()
-          : untilThrough(run, request, make, resourceOf(workflow, request)),
+      () => (other !== undefined && pivot === undefined ? finish() : untilThrough(run, request, make)),
     );
     run.storyFinished = true;
-    saga.journal.isEnding = true;
+    progress.isEnding = true;
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
     const result = () => ({ ...returned, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
@@ -152,53 +150,35 @@ async function untilThrough<W extends WorkflowName, P>(
   run: Run,
   request: RequestOf[W],
   make: Make<W, P>,
-  resource: string | undefined,
 ): Promise<StoryResult<W>> {
   const { saga } = run;
-  let begunAgain = 0;
-  for (;;) {
+  for (let begunAgain = 0; ;) {
     try {
-      return await tellOnce(saga, request, make, resource);
+      const begun = await begin(saga, request);
+      if ('how' in begun) return await referenceTaken(saga, begun);
+      const story = make(begun);
+      if (story.pivot === undefined) return await story.finish();
+      const settled = await settle(saga, story.pivot, begun.placement);
+      if (settled !== 'again') return await story.finish(settled ?? (await place(saga, story.pivot, story.prepare)));
     } catch (error) {
       if (error instanceof StateChanged) {
         log.warn('begins again', { why: error.message });
         begunAgain += 1;
         if (begunAgain % begunAgainMax === 0) await askToBeginAgain(saga, error);
       } else if (!(await isPlacedAllTheSame(run, error))) throw error;
-      saga.beginAgain();
+      // What was done is known to the journal: it is used, or undone in the end.
+      saga.journal.inDoubt = true;
+      saga.journal.giveUpOwnership();
     }
   }
 }
 
-async function tellOnce<W extends WorkflowName, P>(
-  saga: Saga,
-  request: RequestOf[W],
-  make: Make<W, P>,
-  resource: string | undefined,
-): Promise<StoryResult<W>> {
-  for (;;) {
-    const begun = await begin(saga, request, resource);
-    if ('how' in begun) return referenceTaken(saga, begun);
-    const story = make(begun);
-    const prepare = story.prepare ?? (() => Promise.resolve());
-    if (story.pivot === undefined) {
-      await prepare();
-      return story.finish();
-    }
-    const settled = await settle(saga, story.pivot, begun.placement);
-    if (settled !== 'again') return story.finish(settled ?? (await place(saga, story.pivot, prepare)));
-  }
-}
-
-/**
- * Another run may have placed what this one gives up, or failed to place: then it goes on from there. It does so once.
- */
+/** Another run may have placed what this one gives up: then it goes on from there, once. */
 async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   const { saga } = run;
   if (!(error instanceof SagaFailed) || error.type === 'OrderCancelled') return false;
   if (!saga.pivot || saga.isPlaced || run.wentOn) return false;
-  const isLast = (is: boolean) => (saga.humanDecisions.isLast = saga.journal.isEnding = is);
-  isLast(true);
+  saga.progress.isEnding = true;
   const standing = await CancellationScope.nonCancellable(() => lookBack(saga));
   if (standing === undefined || standing.placement.how === 'none') {
     run.looked = { standing };
@@ -206,7 +186,7 @@ async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   }
   run.wentOn = true;
   log.warn('goes on', { why: `placed before, or perhaps: ${error.message}` });
-  isLast(false);
+  saga.progress.isEnding = false;
   return true;
 }
 
@@ -220,9 +200,8 @@ const looksMax = 3;
 
 async function giveUp(run: Run, error: unknown): Promise<never> {
   const { saga } = run;
-  saga.humanDecisions.isLast = true;
-  saga.journal.isEnding = true;
   const { leftovers } = saga.progress;
+  saga.progress.isEnding = true;
   const before = leftovers.length;
   for (let looks = 1; ; looks += 1) {
     saga.journal.looksAgain = saga.pivot !== undefined && looks < looksMax;

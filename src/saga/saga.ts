@@ -20,14 +20,14 @@ import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { activities } from './activities';
-import { attempt, throwIfCancelled, type Act } from './attempts';
+import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';
 import { CartMemory } from './cart-memory';
 import { Deadline } from './deadline';
 import { describeRejection, placedMeanwhile, SagaFailed, StateChanged } from './ends';
 import { hasRoomForMany } from './history-left';
 import type { HumanDecisions } from './human-decisions';
 import { JournalMemory } from './journal-memory';
-import { countUndo } from './metrics';
+import { count } from './metrics';
 import type { Notices } from './notices';
 import type { Progress, Step } from './progress';
 import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Ways } from './questions';
@@ -44,6 +44,7 @@ export interface PivotStep {
 
 /** Says that the provider has cancelled what was placed. */
 type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
+type MarkDone = Extract<Decision, { decision: 'markDone' }>;
 
 /** A person is asked about it, and may go on without it. */
 const mayBeLeftOut: FailurePolicy = { refusal: 'ask', skippable: true };
@@ -71,9 +72,7 @@ export class Saga {
     readonly progress: Progress,
     readonly humanDecisions: HumanDecisions,
     readonly notices: Notices,
-  ) {
-    this.journal.progress = progress;
-  }
+  ) {}
 
   step(id: string, title: string): Step {
     return this.progress.step(id, title);
@@ -104,11 +103,8 @@ export class Saga {
    * @throws StateChanged where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
-  async together<T>(specs: readonly StepSpec<T>[], policy = mayBeLeftOut): Promise<StepOutcome<T>[]> {
-    const outcomes = await new StepRunner<T>(this, policy).through(specs);
-    // A story whose pivot was its last call is through, cancelled or not.
-    if (!specs.some(({ pivot }) => pivot)) throwIfCancelled();
-    return outcomes;
+  together<T>(specs: readonly StepSpec<T>[], policy = mayBeLeftOut): Promise<StepOutcome<T>[]> {
+    return new StepRunner<T>(this, specs, policy).together();
   }
 
   /**
@@ -122,13 +118,7 @@ export class Saga {
   /** What cannot be undone. */
   leaveAlone(leftover: Leftover): void {
     this.progress.leave(leftover);
-    countUndo('left-alone');
-  }
-
-  /** What was done is known to the journal: it is used, or undone in the end. */
-  beginAgain(): void {
-    this.journal.inDoubt = true;
-    this.journal.giveUpOwnership();
+    count('undos', { fate: 'left-alone' });
   }
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
@@ -142,10 +132,7 @@ export class Saga {
     this.deadline.lift();
   }
 
-  /**
-   * When nothing of a pivot's row can be in flight any more, counted from when this run first heard of it, in
-   * milliseconds since 1970.
-   */
+  /** When nothing of a row can be in flight, in ms since 1970, counted from when this run first heard of it. */
   settledMs({ row, inFlightMs }: Pick<PivotDoubt, 'row' | 'inFlightMs'>): number {
     const seenMs = this.rowsSeenMs.get(row) ?? Date.now();
     this.rowsSeenMs.set(row, seenMs);
@@ -174,12 +161,7 @@ export class Saga {
     return CancellationScope.nonCancellable(() => this.must({ step, act }));
   }
 
-  /**
-   * Writes that the provider has cancelled what was placed.
-   *
-   * @param row of a pivot of unknown outcome
-   * @returns false where that row stands no more: the journal is asked again
-   */
+  /** @param row of a pivot of unknown outcome. @returns false where it stands no more: the journal is asked again */
   async writeCancelled({ by, note }: MarkCancelled, row?: string): Promise<boolean> {
     const said = { note, ...definedOnly({ by, row }) };
     const title = 'Write into the journal that the provider has cancelled it';
@@ -197,8 +179,6 @@ export class Saga {
   }
 }
 
-type Tried<T> = PromiseSettledResult<Failed<T> | undefined>;
-
 /** One loop: attempts side by side, until each step is done or left out. */
 class StepRunner<T> {
   private readonly outcomes = new Map<StepSpec<T>, StepOutcome<T>>();
@@ -206,16 +186,20 @@ class StepRunner<T> {
 
   constructor(
     private readonly saga: Saga,
+    private readonly specs: readonly StepSpec<T>[],
     private readonly policy: FailurePolicy,
   ) {
     this.undoing = policy.undoing ?? false;
   }
 
-  async through(specs: readonly StepSpec<T>[]): Promise<StepOutcome<T>[]> {
-    let open = specs;
-    while (open.length > 0) {
-      const settled = await this.attemptAll(open);
-      const untried = open.slice(settled.length);
+  async together(): Promise<StepOutcome<T>[]> {
+    const { saga, specs, undoing } = this;
+    for (let open = specs; open.length > 0;) {
+      // Where the history has no room for all of them to fail: one after the other, up to the first that fails.
+      const tried = hasRoomForMany(undoing) ? open : open.slice(0, 1);
+      const settled = await Promise.allSettled(
+        tried.map((spec) => attempt(spec, saga, undoing).then((result) => this.hear(spec, result))),
+      );
       const failed = settled.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
       const stuck = failed.filter((one) => !this.leavesAlone(one));
       const broken = settled.find((one) => one.status === 'rejected');
@@ -223,41 +207,27 @@ class StepRunner<T> {
         for (const { spec } of stuck) spec.step.end('failed');
         throw broken.reason;
       }
-      open = stuck.length === 0 ? untried : await this.afterFailures(specs, stuck, untried);
+      const untried = open.slice(tried.length);
+      const [first, ...others] = stuck;
+      open = first ? await this.afterFailures([first, ...others], untried) : untried;
     }
+    // A story whose pivot was its last call is through, cancelled or not.
+    if (!specs.some(({ pivot }) => pivot)) throwIfCancelled();
     return specs.map((spec) => this.outcomes.get(spec) ?? { skipped: true });
   }
 
-  private attemptAll(specs: readonly StepSpec<T>[]): Promise<Tried<T>[]> {
-    if (!hasRoomForMany(this.undoing)) return this.oneAfterTheOther(specs);
-    return Promise.allSettled(specs.map((spec) => this.attemptOne(spec)));
-  }
-
-  /** Up to the first that fails: the history has no room for all of them to fail. */
-  private async oneAfterTheOther(specs: readonly StepSpec<T>[]): Promise<Tried<T>[]> {
-    const settled: Tried<T>[] = [];
-    for (const spec of specs) {
-      const [result] = await Promise.allSettled([this.attemptOne(spec)]);
-      settled.push(result);
-      if (result.status === 'rejected' || result.value) break;
-    }
-    return settled;
-  }
-
-  private async attemptOne(spec: StepSpec<T>): Promise<Failed<T> | undefined> {
-    const { journal, deadline } = this.saga;
-    const settled = await attempt({ ...spec, journal, ...(this.undoing ? { undoing: true } : { deadline }) }, spec.act);
-    if (!settled.ok) return { spec, failure: settled.failure };
-    this.succeed(spec, settled.value, settled.detail);
+  /** At once, and not when all are through: progress is up to date. */
+  private hear(spec: StepSpec<T>, result: AttemptResult<T>): Failed<T> | undefined {
+    if (!result.ok) return { spec, failure: result.failure };
+    this.succeed(spec, result.value, result.detail);
     return undefined;
   }
 
-  /** At once, and not when all are through: progress is up to date. */
   private succeed(spec: StepSpec<T>, value: T, detail?: string): void {
     this.outcomes.set(spec, { skipped: false, value });
     if (this.undoing && spec.leftover) {
       spec.step.end('undone');
-      countUndo('undone');
+      count('undos', { fate: 'undone' });
     } else spec.step.end('done', detail);
     if (spec.pivot) this.saga.passPivot();
   }
@@ -269,7 +239,7 @@ class StepRunner<T> {
     if (this.undoing && leftover) {
       step.end('skipped', 'left behind');
       this.saga.progress.leave(leftover(note));
-      countUndo('left-behind');
+      count('undos', { fate: 'left-behind' });
     } else step.end('skipped', this.policy.skippable ? undefined : note);
   }
 
@@ -283,106 +253,108 @@ class StepRunner<T> {
     return true;
   }
 
-  /** @returns the specs that are tried again */
+  /** Those that have no outcome yet. */
+  private get open(): StepSpec<T>[] {
+    return this.specs.filter((spec) => !this.outcomes.has(spec));
+  }
+
+  /**
+   * The story ends or begins again; or a person says what to do about all that are left, where no look settles it.
+   *
+   * @returns the specs that are tried next
+   */
   private async afterFailures(
-    specs: readonly StepSpec<T>[],
-    failed: readonly Failed<T>[],
+    failed: readonly [Failed<T>, ...Failed<T>[]],
     untried: readonly StepSpec<T>[],
   ): Promise<readonly StepSpec<T>[]> {
-    const { saga, undoing } = this;
-    const { refusal, skippable = false, skippedWhenFull, corrections } = this.policy;
-    throwIfStoryCannotGoOn(failed);
-    const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
-    const ofRefusal = refused && this.questionOfRefusal([refused, ...failed.filter((one) => one !== refused)]);
-    if (refused && refusal !== 'ask' && !ofRefusal) {
-      markAll(failed, 'failed');
-      throw new SagaFailed(refusal, `${refused.spec.step.title}: ${describeFailure(refused.failure)}`);
-    }
+    const { refusal } = this.policy;
+    const ofRefusal = this.questionOfRefusal(failed);
+    throwIfStoryCannotGoOn(failed, ofRefusal ? 'ask' : refusal);
     markAll(failed, 'stuck');
     const [first] = failed;
-    // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them
-    // back for ever.
-    const stuck = [...failed, ...(first ? untried.map((spec) => ({ spec, failure: first.failure })) : [])];
-    const pivot = first?.spec.pivot;
-    if (pivot && (await this.isSettled(failed))) return specs.filter((spec) => !this.outcomes.has(spec));
+    const { pivot } = first.spec;
+    const settled = pivot && (await pivot.settle(first.failure));
+    if (settled !== undefined) {
+      if (settled !== 'again') this.succeed(first.spec, settled.value, settled.detail);
+      return this.open;
+    }
     // Surely not done, and perhaps a refusal: a person says so.
-    const forbidden = refusal === 'ask' ? undefined : failed.find((one) => isForbidden(one.failure));
-    // What follows a pivot needs no doing any more where the provider has cancelled it.
-    const cancellable = saga.isPlaced && !undoing && !saga.humanDecisions.isLast;
-    const ways = {
+    const forbidden = refusal === 'ask' ? undefined : failed.find(({ failure }) => isForbidden(failure));
+    // Those that were not come to are in the same trouble.
+    let left = [...failed, ...untried.map((spec) => ({ spec, failure: first.failure }))];
+    while (left.length > 0) {
+      const decision = await this.ask(left, ofRefusal ?? stuckQuestion(left, this.waysOf(left, forbidden)));
+      if (decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
+        markAll(failed, 'failed');
+        const { spec, failure } = forbidden;
+        throw new SagaFailed(
+          refusal,
+          `${spec.step.title}: ${describeFailure(failure)}; ${describeRejection(decision)}`,
+        );
+      }
+      if (decision.decision === 'retry') {
+        await pivot?.beforeAgain();
+        if (decision.correction) {
+          // What was corrected may have been done already, and is taken back by now.
+          for (const spec of this.specs) if (spec.step.status !== 'done') this.outcomes.delete(spec);
+          return this.open;
+        }
+        // Those that were not come to come first, so that one cannot keep them back for ever.
+        const again = [...untried, ...failed.map(({ spec }) => spec)];
+        return again.filter((spec) => !this.outcomes.has(spec));
+      }
+      left = left.filter(({ spec }) => !this.outcomes.has(spec));
+    }
+    return [];
+  }
+
+  /** Before the pivot, with what is refused first. @returns undefined where the refusal ends the saga */
+  private questionOfRefusal(failed: readonly Failed<T>[]): Question | undefined {
+    const correction = this.policy.corrections?.refused;
+    const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
+    if (!correction || !refused || !asksAfterRefusal(this.saga.onRefusal, refused.failure)) return undefined;
+    const { failure: lastFailure } = refused;
+    const specs = [refused, ...failed.filter((one) => one !== refused)].map(({ spec }) => spec);
+    return refusedQuestion(specs, cause(lastFailure), { lastFailure, correction });
+  }
+
+  private waysOf(left: readonly Failed<T>[], forbidden: Failed<T> | undefined): Ways {
+    const { saga, undoing } = this;
+    const { skippable = false, skippedWhenFull, corrections } = this.policy;
+    return {
       undoing,
-      cancellable: cancellable && !stuck.some(({ spec }) => spec.step.quiet),
+      // What follows a pivot needs no doing any more where the provider has cancelled it.
+      cancellable: saga.isPlaced && !undoing && !saga.progress.isEnding && !left.some(({ spec }) => spec.step.quiet),
       skippable,
       skippedWhenFull,
       refusable: forbidden !== undefined,
       correction: (forbidden && corrections?.refused) ?? corrections?.stuck,
     };
-    const { decision, left } = await this.decide(stuck, ofRefusal, ways).catch((error: unknown) => {
-      if (error instanceof StateChanged) for (const { spec } of stuck) spec.step.end('skipped', error.message);
-      throw error;
-    });
-    if (decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
-      markAll(failed, 'failed');
-      const { spec, failure } = forbidden;
-      throw new SagaFailed(refusal, `${spec.step.title}: ${describeFailure(failure)}; ${describeRejection(decision)}`);
-    }
-    await pivot?.beforeAgain();
-    if (decision.decision === 'skip') {
-      for (const spec of left) this.leaveOut(spec, decision.note);
-      return [];
-    }
-    // What was corrected may have been done already, and is taken back by now.
-    if (decision.decision === 'retry' && decision.correction) return specs.filter(({ step }) => step.status !== 'done');
-    return [...untried.filter((spec) => left.includes(spec)), ...left.filter((spec) => !untried.includes(spec))];
   }
 
-  /**
-   * About steps before the pivot, the first of which the provider refuses.
-   *
-   * @returns undefined where the refusal ends the saga
-   */
-  private questionOfRefusal(failed: readonly [Failed<T>, ...Failed<T>[]]): Question | undefined {
-    const [{ failure: lastFailure }] = failed;
-    const correction = this.policy.corrections?.refused;
-    if (correction === undefined || !asksAfterRefusal(this.saga.onRefusal, lastFailure)) return undefined;
-    const specs = failed.map(({ spec }) => spec);
-    return refusedQuestion(specs, cause(lastFailure), { lastFailure, correction });
-  }
-
-  /** @returns false where a person is to be asked about a pivot */
-  private async isSettled(failed: readonly Failed<T>[]): Promise<boolean> {
-    for (const { spec, failure } of failed) {
-      const settled = await spec.pivot?.settle(failure);
-      if (settled === undefined) return false;
-      if (settled !== 'again') this.succeed(spec, settled.value, settled.detail);
-    }
-    return true;
-  }
-
-  /**
-   * Asks until somebody has said what to do about all that are left: what was done by hand is done, and the others are
-   * asked about again.
-   */
-  private async decide(
-    stuck: readonly Failed<T>[],
-    ofRefusal: Question | undefined,
-    ways: Ways,
-  ): Promise<{ decision: Decision; left: StepSpec<T>[] }> {
+  /** What a person has said is done, but for what follows from a rejection and a retry. */
+  private async ask(left: readonly Failed<T>[], question: Question): Promise<Decision> {
     const { saga } = this;
-    const [first] = stuck;
-    if (ofRefusal && first) await saga.throwIfPlaced(first.spec.step);
-    const decision = await saga.humanDecisions.ask(ofRefusal ?? stuckQuestion(stuck, ways));
-    if (decision.decision === 'markCancelled') {
+    try {
+      const [first] = left;
+      if (first && question.kind === 'refused') await saga.throwIfPlaced(first.spec.step);
+      const decision = await saga.humanDecisions.ask(question);
+      if (decision.decision === 'skip') for (const { spec } of left) this.leaveOut(spec, decision.note);
+      if (decision.decision === 'markDone') await this.markDone(left, decision);
+      if (decision.decision !== 'markCancelled') return decision;
       await saga.writeCancelled(decision);
-      for (const { spec } of stuck) spec.step.end('skipped', 'the provider has cancelled what was placed');
-      throw saga.asCancelled();
+      for (const { spec } of left) spec.step.end('skipped', 'the provider has cancelled what was placed');
+    } catch (error) {
+      if (error instanceof StateChanged) for (const { spec } of left) spec.step.end('skipped', error.message);
+      throw error;
     }
-    if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ spec }) => spec) };
-    const isNamed = ({ spec }: Failed<T>) => decision.steps?.includes(spec.step.id) ?? true;
-    const named = stuck.filter(isNamed).map(({ spec }) => spec);
-    const { by, note } = decision;
-    const says = `done by hand, says ${by ?? 'a person'}: ${note}`;
+    throw saga.asCancelled();
+  }
+
+  private async markDone(left: readonly Failed<T>[], { by, note, steps }: MarkDone): Promise<void> {
+    const named = left.flatMap(({ spec }) => (steps?.includes(spec.step.id) === false ? [] : [spec]));
     const isWritten = await this.writeByHand(named, { by, note });
+    const says = `done by hand, says ${by ?? 'a person'}: ${note}`;
     for (const spec of named) {
       if (spec.byHand === undefined) throw new Error(`${spec.step.id} cannot be done by hand`);
       if (isWritten) {
@@ -392,16 +364,9 @@ class StepRunner<T> {
       // No later run would know it: it is reported as what may be left.
       else this.leaveOut(spec, `${says}; the journal could not be told`);
     }
-    const left = stuck.filter((one) => !isNamed(one));
-    return left.length > 0 ? this.decide(left, undefined, ways) : { decision, left: [] };
   }
 
-  /**
-   * Not cancelled with the saga: what a person has said is kept. There is as much room to wait for that as for what it
-   * is about.
-   *
-   * @returns false where there was no room left
-   */
+  /** Not cancelled with the saga: what a person has said is kept. @returns false where there was no room to wait */
   private async writeByHand(
     specs: readonly StepSpec<T>[],
     said: { by: string | undefined; note: string },

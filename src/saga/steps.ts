@@ -2,14 +2,13 @@
 import type { EffectCall } from '../domain/effects';
 import { describeFailure, type CallFailure, type CallFailureName, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
-import type { Act, AttemptOptions } from './attempts';
+import type { Attempted } from './attempts';
 import { SagaFailed, StateChanged } from './ends';
 import type { Corrections } from './questions';
 
-export interface StepSpec<T> extends Pick<AttemptOptions, 'step' | 'inFlight' | 'before'> {
+export interface StepSpec<T> extends Attempted<T> {
   /** For the question, where the step's own title does not say it. */
   title?: string;
-  act: Act<T>;
   /** Present where a person may do it instead, and say so. */
   byHand?: ByHand<T>;
   /**
@@ -59,20 +58,26 @@ export interface Failed<T> {
   failure: CallFailure;
 }
 
-/** Throws where a failure says that the story has to be begun again, or to end. */
-export function throwIfStoryCannotGoOn<T>(failed: readonly Failed<T>[]): void {
+/**
+ * Throws where a failure says that the story has to be begun again, or to end. The first in this order counts.
+ *
+ * @param refusal how the saga ends where the provider refuses; `ask`: a person is asked
+ */
+export function throwIfStoryCannotGoOn<T>(failed: readonly Failed<T>[], refusal: FailurePolicy['refusal']): void {
   const first = (name: CallFailureName) => failed.find(({ failure }) => failure.failure === name);
   const changed = first('StateChanged');
   if (changed) throw new StateChanged(changed.spec.step, changed.failure);
-  const cancelled = first('OrderCancelled');
-  if (cancelled) {
+  const ends = [
+    ['OrderCancelled', 'OrderCancelled'],
+    ['DeadlinePassed', 'DeadlinePassed'],
+    ['Rejected', refusal],
+  ] as const;
+  for (const [name, type] of ends) {
+    const one = first(name);
+    if (one === undefined || type === 'ask') continue;
     markAll(failed, 'failed');
-    throw new SagaFailed('OrderCancelled', cancelled.failure.message);
+    throw new SagaFailed(type, `${one.spec.step.title}: ${describeFailure(one.failure)}`);
   }
-  const late = first('DeadlinePassed');
-  if (late === undefined) return;
-  markAll(failed, 'failed');
-  throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);
 }
 
 export function markAll<T>(failed: readonly Failed<T>[], as: 'failed' | 'stuck'): void {

@@ -37,14 +37,17 @@ export type StoryOf<W extends WorkflowName, P> = (
 
 export type Story<W extends WorkflowName, P> = Parts &
   (
-    | { pivot: Pivot<P>; finish: (placed: Placed<P>) => Promise<StoryResult<W>> }
+    | {
+        /** Called again before the pivot is tried again: what stands is not done again. */
+        prepare: () => Promise<void>;
+        pivot: Pivot<P>;
+        finish: (placed: Placed<P>) => Promise<StoryResult<W>>;
+      }
     /** All of it can be undone, or it only looks. */
     | { pivot?: undefined; finish: () => Promise<StoryResult<W>> }
   );
 
 interface Parts {
-  /** Called again before the pivot is tried again: what stands is not done again. */
-  prepare?: () => Promise<void>;
   /**
    * Restores what was prepared, in whichever run, and no order has.
    *

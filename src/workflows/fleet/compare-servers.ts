@@ -180,10 +180,7 @@ async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompar
   }
 }
 
-/**
- * A saga of its own, which takes its turn at the server, and looks by itself what is not there. @returns its workflow
- * id
- */
+/** A saga of its own takes its turn, and looks by itself what is not there. @returns its workflow id */
 async function repairOf(sweep: Sweep, vmObjectId: number, firewalls: readonly number[]): Promise<string> {
   const reference = repairReference(sweep.report.startedAt, vmObjectId);
   const workflowId = workflowIdOf('setFirewalls', reference);

@@ -10,7 +10,7 @@
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index';
 import { deliverSignal, type Notice } from '../../domain/notifications';
-import { countGivenUp } from '../../saga/metrics';
+import { count } from '../../saga/metrics';
 
 /** An hour between two tries at most: a receiver that is back is told within that. */
 const { deliver } = proxyActivities<Pick<Activities, 'deliver'>>({
@@ -41,7 +41,7 @@ export async function notify(route: string): Promise<void> {
     try {
       await deliver({ route, notice: next });
     } catch (error) {
-      countGivenUp(route);
+      count('notificationsGivenUp', { route });
       throw error;
     }
     waiting.shift();

@@ -120,10 +120,7 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
   sweep.at = { phase: 'servers' };
 }
 
-/**
- * Cart items in no order, and a placement that nobody knows of: a clean-up deletes the first, and asks about the
- * second.
- */
+/** A clean-up deletes cart items in no order, and asks about a placement that nobody knows of. */
 async function handle(request: ReconcileRequest, sweep: Sweep, saga: Left): Promise<void> {
   const isUnknown = saga.placement === 'unknown';
   if (saga.cartItems.length === 0 && !isUnknown) return;

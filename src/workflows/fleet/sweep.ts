@@ -1,10 +1,9 @@
 /** What a sweep knows so far. It goes along where the sweep goes on in another run. */
-import { metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import type { Left, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
 import { workflowIdOf } from '../../domain/identity';
 import { plainMarkdown } from '../../domain/markdown';
-import { metrics } from '../../domain/metrics';
 import {
   describeCounts,
   describeFinding,
@@ -13,11 +12,10 @@ import {
   type SweepReport,
 } from '../../domain/reconcile';
 import { attempt, type Act } from '../../saga/attempts';
+import { count } from '../../saga/metrics';
 import { Step, markPartly } from '../../saga/progress';
 
-/**
- * Characters of all findings that a report lists. Together with the rest of a sweep they fit one payload of Temporal's.
- */
+/** Characters of all findings that a report lists: with the rest of a sweep they fit one payload of Temporal. */
 const listedCharsMax = 200_000;
 
 /** Findings that the details show; the result has more. */
@@ -100,10 +98,8 @@ export function ended(sweep: Sweep): SweepReport {
   report.outcome = outcomeOf(report);
   // The gauges tell it by that from a sweep that has ended a round.
   if (!sweep.isRound) markPartly();
-  const sweeps = metricMeter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);
-  sweeps.add(1, { outcome: report.outcome });
-  const findings = metricMeter.createCounter(metrics.findings.name, '', metrics.findings.help);
-  for (const [kind, count] of Object.entries(report.counts)) findings.add(count, { kind });
+  count('sweeps', { outcome: report.outcome });
+  for (const [kind, times] of Object.entries(report.counts)) count('findings', { kind }, times);
   show(sweep, `It has ended as ${report.outcome}`);
   return report;
 }
@@ -135,5 +131,5 @@ export function show({ report }: Sweep, doing: string): void {
 
 /** As often as the settings let a step look. */
 export function tryToLook<T>(what: string, act: Act<T>) {
-  return attempt({ step: new Step(what, what) }, act);
+  return attempt({ step: new Step(what, what), act });
 }

@@ -16,11 +16,11 @@ import type { CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/leftovers';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { activities } from '../../saga/activities';
-import { attempt, failureOf, learn } from '../../saga/attempts';
+import { failureOf, learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/ends';
-import { Step } from '../../saga/progress';
+import type { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
-import { seenByHand, tellFailedLook, unverified } from './protect-servers';
+import { readable, seenByHand, shownNow, tellFailedLook, unverified } from './protect-servers';
 
 type How = 'assignFirewalls' | 'unassignFirewalls';
 
@@ -38,10 +38,7 @@ export class FirewallChange {
   /** The look in the last call that changed something, and the step that made it. */
   private looked?: (Changed & { by: Step }) | undefined;
 
-  /**
-   * @param before what is assigned; undefined where the list cannot be read
-   * @param doubtful what is assigned, or is not, whatever the list shows
-   */
+  /** @param before undefined where the list cannot be read. @param doubtful perhaps assigned, whatever it shows */
   constructor(
     private readonly saga: Saga,
     private readonly request: SetFirewallsRequest,
@@ -69,15 +66,11 @@ export class FirewallChange {
   /** @returns whether a person has done it instead */
   private async send(how: How): Promise<boolean> {
     const { step, firewalls } = this.partOf(how);
-    let isByHand = false;
-    if (firewalls.length === 0) return isByHand;
-    const counts = () => {
-      isByHand = true;
-      return {};
-    };
-    const byHand = { counts, call: this.callByHand('mutate', how, firewalls) };
-    await this.saga.one({ step, act: (asked: EffectContext) => this.change(how, asked), byHand }, refused);
-    return isByHand;
+    if (firewalls.length === 0) return false;
+    const byHand = { counts: () => null, call: this.callByHand('mutate', how, firewalls) };
+    const act = (asked: EffectContext) => this.change(how, asked);
+    const outcome = await this.saga.one<Changed | null>({ step, act, byHand }, refused);
+    return !outcome.skipped && outcome.value === null;
   }
 
   /** @returns what is assigned then, as far as anybody knows */
@@ -249,10 +242,6 @@ function wasTried({ status }: Step): boolean {
   return status !== 'pending' && status !== 'skipped';
 }
 
-export function readable(list: FirewallList): number[] | undefined {
-  return 'firewalls' in list ? list.firewalls : undefined;
-}
-
 /** What must change, given what is assigned. Without a readable list, what was asked for is sent as it is. */
 function difference(
   { exactly, assign = [], unassign = [] }: SetFirewallsRequest,
@@ -323,11 +312,7 @@ export async function reportOthers(
   const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
   const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
   if (assigned.length + unassigned.length === 0) return;
-  const looking = new Step('list-left', 'List the firewalls that are left');
-  const looked = await attempt({ step: looking, journal, undoing: true }, ({ retry }) =>
-    activities('list firewalls').listFirewalls({ vmObjectId, after: 'changes', retry }),
-  );
-  const now = looked.ok ? readable(looked.value) : undefined;
+  const now = await shownNow(saga, { vmObjectId, after: 'changes' });
   const leave = (firewalls: number[], what: string) => {
     const by = journal.wasRestored ? 'this saga, perhaps before the journal was restored' : 'another run of this saga';
     const why = `${now ? '' : 'perhaps '}${what} by ${by}, and not undone`;

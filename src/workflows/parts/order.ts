@@ -9,7 +9,7 @@ import { cutWell } from '../../domain/markdown';
 import type { ProvisionServersRequest } from '../../domain/requests';
 import type { Leftover } from '../../domain/leftovers';
 import { activities } from '../../saga/activities';
-import { attempt } from '../../saga/attempts';
+import { attempt, type Act } from '../../saga/attempts';
 import type { Confirming } from '../../saga/doubt';
 import type { Looked, Pivot } from '../../saga/pivot';
 import type { Saga } from '../../saga/saga';
@@ -103,11 +103,8 @@ function miscountedBy({ how }: Placement<unknown>, named: readonly number[], exp
 
 const findTitle = 'Learn the object ids of the new servers';
 
-/**
- * @param settles whether it was placed at all
- * @returns undefined where the directory never listed as many servers as were ordered
- */
-async function searchDirectory(
+/** @param settles whether it was placed at all. @returns undefined where it never listed as many as were ordered */
+export async function searchDirectory(
   saga: Saga,
   { request: { account, label }, ordered: expected, secrets }: Purchase,
   { settles }: { settles?: true } = {},
@@ -115,9 +112,9 @@ async function searchDirectory(
   if (expected.most === 0) return 'nobody';
   const wanted = { account, label, expected, ...definedOnly({ settles }), ...secrets.withOthers };
   const step = saga.step('find-servers', findTitle);
-  const settled = await attempt({ step, journal: saga.journal }, ({ retry }) =>
-    activities('look into the server directory').findServers({ ...wanted, retry }),
-  );
+  const act: Act<number[]> = ({ retry }) =>
+    activities('look into the server directory').findServers({ ...wanted, retry });
+  const settled = await attempt({ step, act }, saga);
   if (!settled.ok) {
     step.end('failed', settled.failure.message);
     return undefined;
@@ -198,9 +195,7 @@ export function idsAmong(assigned: Standing['assigned'], expected: ServersOrdere
   return isExact(expected) && ids.length === expected.most ? ids : undefined;
 }
 
-/**
- * The object ids where nobody has to be asked; undefined also where the request names other servers than the placement.
- */
+/** Where nobody has to be asked; undefined also where the request names other servers than the placement. */
 export function knownIds(
   { progress }: Saga,
   { vmObjectIds }: { vmObjectIds?: number[] | undefined },

@@ -5,14 +5,14 @@
  */
 import { z } from 'zod';
 import type { CallContext } from '../../activities/call';
-import type { FirewallList } from '../../activities/firewalls';
+import type { FirewallList, ListFirewalls } from '../../activities/firewalls';
 import type { Standing } from '../../activities/journal';
 import { describeFailure, type CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/leftovers';
 import { firewallsSchema } from '../../domain/requests';
 import type { Server } from '../../domain/results';
 import { activities } from '../../saga/activities';
-import { attempt, failureOf } from '../../saga/attempts';
+import { attempt, failureOf, type Act } from '../../saga/attempts';
 import { countFailedCall, recordProtected } from '../../saga/metrics';
 import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
@@ -203,17 +203,25 @@ export async function lookAtAssigned(
   const isOwn = (id: number) => servers.some((one) => one.vmObjectId === id && one.lacks !== undefined);
   for (const vmObjectId of new Set(assigned.map((one) => one.vmObjectId))) {
     if (isOwn(vmObjectId)) continue;
-    const step = new Step(`list-firewalls-${vmObjectId}`, `List the firewalls of server ${vmObjectId}`);
-    const looked = await attempt<FirewallList>({ step, journal: saga.journal, undoing: true }, ({ retry }) =>
-      activities(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId, secrets: 'unknown', retry }),
-    );
-    if (!looked.ok || !('firewalls' in looked.value)) continue;
-    const { firewalls: shown } = looked.value;
+    const shown = await shownNow(saga, { vmObjectId, secrets: 'unknown' });
+    if (shown === undefined) continue;
     const all = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
     const missing = all.filter((id) => !shown.includes(id));
     if (missing.length > 0) denied.set(vmObjectId, missing);
   }
   return denied;
+}
+
+/** Asks nobody. @returns undefined where the list cannot be seen, or not be read */
+export async function shownNow(saga: Saga, listing: Omit<ListFirewalls, 'retry'>): Promise<number[] | undefined> {
+  const summary = `list firewalls of ${listing.vmObjectId}`;
+  const act: Act<FirewallList> = ({ retry }) => activities(summary).listFirewalls({ ...listing, retry });
+  const looked = await attempt({ step: new Step('list-firewalls', summary), act }, saga, true);
+  return looked.ok ? readable(looked.value) : undefined;
+}
+
+export function readable(list: FirewallList): number[] | undefined {
+  return 'firewalls' in list ? list.firewalls : undefined;
 }
 
 const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });

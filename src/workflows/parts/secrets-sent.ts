@@ -5,10 +5,7 @@
  */
 import { secretFields, type Secret, type SentSecrets } from '../../domain/secrets';
 
-/**
- * With the order itself, whose answer is kept: a request holds 1 MiB, and its answer is searched for each piece of a
- * secret.
- */
+/** With the order itself, whose answer is kept: it is searched for each piece of a secret. */
 const withThePivotCharsMax = 131_072;
 
 /** With each other call: an order of 200 items makes 600 of them, and as many again for each retry. */

@@ -13,7 +13,8 @@ import type { ResultOf } from '../../domain/results';
 import { activities } from '../../saga/activities';
 import { runSaga } from '../../saga/run-saga';
 import type { StoryOf } from '../../saga/story';
-import { FirewallChange, readable, reportOthers } from '../parts/firewall-change';
+import { FirewallChange, reportOthers } from '../parts/firewall-change';
+import { readable } from '../parts/protect-servers';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   return runSaga('setFirewalls', input, changing);
