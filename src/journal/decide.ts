@@ -8,7 +8,6 @@ import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { Concern } from '../domain/spending';
 import { stillDoneByHand } from './by-hand';
-import type { FailoverRule } from './database-identity';
 import { identityHere, isPostgres, nowMs } from './dialects';
 import {
   epochOfNew,
@@ -47,6 +46,7 @@ import {
   type WrittenCall,
 } from './rows';
 import { noteMeant } from './servers';
+import type { Store } from './store';
 
 /** What a run asks the journal before it sends a call. `inFlightMs`: by the settings of the worker that means it now. */
 export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
@@ -71,7 +71,7 @@ export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
 /** A meaning, ready to be written. */
 export type Noted = Omit<Meaning, 'note'> & {
   note: string | null;
-  failover: FailoverRule;
+  store: Store;
   /** For a pivot: by the request that the reference was taken with, and its corrections. */
   boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Bought | undefined>;
 };
@@ -98,12 +98,8 @@ export type Meant =
   /** A person has to agree first. */
   | { how: 'asks'; concern: Concern };
 
-export type Decided =
-  | Exclude<Meant, { how: 'recorded' | 'unknown' | 'send' }>
-  /** `top`: the row's place. */
-  | (Extract<Meant, { how: 'send' }> & { top: number })
-  | (Omit<Extract<Meant, { how: 'unknown' }>, 'note'> & { note: string | null })
-  | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
+/** `top`: the place of the row that was written. */
+export type Decided = Meant & { top?: number };
 
 /** A call that can be taken back, by a run that has begun: see {@link meanAtOnce}. */
 type Plain = Noted & { knows: JournalKnowledge };
@@ -123,12 +119,12 @@ export function isPlain(meaning: Noted): meaning is Plain {
  */
 export async function meanAtOnce(
   db: Db,
-  { workflow, reference, run, call, knows, failover, inFlightMs, sent }: Plain,
+  { workflow, reference, run, call, knows, store, inFlightMs, sent }: Plain,
   row: string,
-): Promise<Extract<Decided, { how: 'send' }> | undefined> {
+): Promise<Decided | undefined> {
   const { step, kind, activity, about } = call;
   const { vmObjectId = null } = about;
-  const seen = failover.witness?.row;
+  const seen = store.failover.witness?.row;
   const protects = workflow === 'provisionServers' && vmObjectId !== null;
   const { rows } = await sql<{ seq: number }>`
     insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_flight_ms, is_first)
@@ -137,16 +133,12 @@ export async function meanAtOnce(
     from reference r, journal j
     where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
       and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
-      and ${isPostgres(db) ? sql`j.identity is not distinct from ${identityHere(db)}` : sql`j.identity is null`}
+      and j.identity is not distinct from ${identityHere(db)}
       and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference and e.step = ${step})
       ${knows.row === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${knows.row})`}
       ${seen === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${seen})`}
-      ${
-        vmObjectId === null
-          ? sql``
-          : sql`and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
-              and e.kind = 'compensate' and e.vm_object_id = cast(${vmObjectId} as bigint))`
-      }
+      and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
+        and e.kind = 'compensate' and e.vm_object_id = cast(${vmObjectId} as bigint))
       ${
         protects
           ? sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
@@ -162,13 +154,14 @@ export async function meanAtOnce(
 }
 
 export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, isOwn, run, call, knows, failover } = meaning;
+  const { workflow, reference, isOwn, run, call, knows, store } = meaning;
   const key = { workflow, reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
   // A pivot is decided by all that the saga has done.
   const all = call.kind === 'pivot' ? await effectsOf(tx, key) : undefined;
-  const lacks = await whatIsLacking(tx, journal, { taken: taken !== undefined, knows, failover, rows: all });
+  const known = { taken: taken !== undefined, knows, failover: store.failover, rows: all };
+  const lacks = await whatIsLacking(tx, journal, known);
   if (lacks !== undefined) return { how: 'restored', why: lacks };
   if (isOwn && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
   if (taken === undefined) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
@@ -182,20 +175,20 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   const isOfLostTime = taken?.epoch !== journal.epoch;
   const buys = () => meaning.boughtBy?.(taken, corrections);
-  const known =
+  const found =
     call.kind === 'pivot'
       ? await decidePivot(tx, key, journal, { rows, isOfLostTime, corrections: corrections.length, buys }, meaning)
-      : (recall(rows, meaning) ?? (await byHand(tx, key, rows, meaning)));
-  if (known !== undefined) {
-    if ('how' in known) return known;
-    const at = iso(known.effect.answered_ms ?? known.effect.decided_ms ?? known.effect.meant_ms);
+      : (recall(rows, meaning) ?? (meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined));
+  if (found !== undefined) {
+    if ('how' in found) return found;
+    const { id, step, answer, answered_ms, decided_ms, meant_ms } = found;
     return {
       how: 'recorded',
-      knows: knowledgeOf(journal, known.effect.id, knows),
-      at,
-      run: known.effect.run,
-      doubts: doubtsBeside(known.effect.id, rows, meaning.recall),
-      effect: known.effect,
+      knows: knowledgeOf(journal, id, knows),
+      answer: await store.unseal(answer ?? 'null', `the answer of ${step}`),
+      at: iso(answered_ms ?? decided_ms ?? meant_ms),
+      run: found.run,
+      doubts: doubtsBeside(id, rows, meaning.recall),
     };
   }
   if (meaning.recall) {
@@ -241,7 +234,7 @@ async function whyNot(
   journal: JournalRow,
   { kind, activity, about }: EffectCall,
   all: readonly Effect[] = [],
-): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
+): Promise<Exclude<Meant, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
     const another = await itemOfAnother(tx, key, item);
@@ -270,18 +263,28 @@ async function itemOfAnother(
   tx: Tx,
   { workflow, reference }: SagaKey,
   cartItemId: number,
-): Promise<Extract<Decided, { how: 'anothers' }> | undefined> {
+): Promise<Extract<Meant, { how: 'anothers' }> | undefined> {
   const rows = effects(tx).where('cart_item_id', '=', cartItemId).where('kind', '=', 'mutate');
   const youngest = await rows.orderBy('seq', 'desc').limit(1).executeTakeFirst();
   const isOwn = youngest === undefined || (youngest.workflow === workflow && youngest.reference === reference);
   return isOwn ? undefined : { how: 'anothers', of: youngest.reference, at: iso(youngest.meant_ms) };
 }
 
-/** Steps that made these items, and were undone, or are being undone. */
+/**
+ * Steps that made these items, and were undone, or are being undone. If the provider gave the same id again, only the
+ * last time counts.
+ */
 function takenBackOf(all: readonly Effect[], items: readonly number[]): string[] {
-  const rows = all.filter(({ cart_item_id: id }) => id !== null && items.includes(id));
-  const steps = rows.filter((row) => row.kind === 'mutate' && isTakenBack(row, rows)).map(({ step }) => step);
-  return [...new Set(steps)];
+  const steps = items.map((item) => {
+    let takenBack: string | undefined;
+    for (const { kind, step, outcome, cart_item_id: id } of all) {
+      if (id !== item) continue;
+      if (kind === 'mutate' && outcome === 'done') takenBack = undefined;
+      else if (kind === 'mutate' ? outcome === 'undone' : mayHaveHappened(outcome)) takenBack = step;
+    }
+    return takenBack;
+  });
+  return [...new Set(steps.filter((step) => step !== undefined))];
 }
 
 /**
@@ -307,32 +310,7 @@ export async function changeInFlight(
   return undefined;
 }
 
-/**
- * Whether what a row made was undone, or may have been. If the step was surely done again, or the provider gave the
- * same id again, only the last time counts.
- */
-function isTakenBack(row: Effect, rows: readonly Effect[]): boolean {
-  const item = row.cart_item_id;
-  const isRepeatOf = ({ kind, step, seq, outcome, cart_item_id }: Effect) =>
-    kind === 'mutate' &&
-    outcome === 'done' &&
-    seq > row.seq &&
-    (item === null ? step === row.step : cart_item_id === item);
-  if (rows.some(isRepeatOf)) return false;
-  return row.outcome === 'undone' || rows.some((other) => takesBack(other, row));
-}
-
-function takesBack(other: Effect, { step, seq, cart_item_id }: Effect): boolean {
-  return (
-    other.kind === 'compensate' &&
-    other.step === step &&
-    other.seq > seq &&
-    mayHaveHappened(other.outcome) &&
-    (cart_item_id === null || other.cart_item_id === cart_item_id)
-  );
-}
-
-type Known = { effect: Effect } | Exclude<Decided, { how: 'recorded' | 'send' }>;
+type Known = Effect | Exclude<Meant, { how: 'recorded' | 'send' }>;
 
 /** @returns what is known of the pivot; undefined where a new one may be meant */
 async function decidePivot(
@@ -356,27 +334,27 @@ async function decidePivot(
   if (corrections > (meaning.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (live?.outcome === 'done') {
-    return live.cancelled_ms === null ? { effect: live } : { how: 'cancelled', at: iso(live.cancelled_ms) };
+    return live.cancelled_ms === null ? live : { how: 'cancelled', at: iso(live.cancelled_ms) };
   }
   if (live !== undefined) {
     const leftMs = await leftInFlight(tx, live, journal);
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
-    return unknown(live, leftMs);
+    return unknown(live, leftMs, meaning);
   }
   if (!isOfLostTime) return undefined;
   // The doubt names no items: those that the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
   const bought = doubt && (await buys());
   if (bought) await insertPurchase(tx, doubt.id, bought);
-  return doubt && unknown(doubt, await leftInFlight(tx, doubt, journal));
+  return doubt && unknown(doubt, await leftInFlight(tx, doubt, journal), meaning);
 }
 
 function names(order: Effect, item: number): boolean {
   return aboutOf(order).cartItems?.includes(item) ?? false;
 }
 
-function unknown(pivot: Effect, leftMs: number): Known {
-  return { how: 'unknown', ...openPivot(pivot), note: pivot.note, leftMs };
+async function unknown(pivot: Effect, leftMs: number, { store }: Pick<Noted, 'store'>): Promise<Known> {
+  return { how: 'unknown', ...openPivot(pivot), note: await store.noteOf(pivot.note), leftMs };
 }
 
 export function openPivot({ id, meant_ms, run, in_flight_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
@@ -403,27 +381,23 @@ export function repeats(row: string, rows: readonly Effect[], { kind, activity }
   return rows.some((other) => isSame(other) && isOpen(other)) ? { repeats: true } : {};
 }
 
-/** The step's recorded answer, if what it made has not been undone. */
+/** The step's row with the answer, if what it made has not been undone. */
 export function recall(
   rows: readonly Effect[],
   { call, recall: wanted }: Pick<Noted, 'call' | 'recall'>,
-): Known | undefined {
+): Effect | undefined {
   if (call.kind === 'compensate') {
     // A provider may give an id again: the last item that had it counts.
     const item = call.about.cartItemId ?? -1;
     const last = rows.findLast(({ kind, cart_item_id }) => kind === 'mutate' && cart_item_id === item);
     const gone = last?.outcome === 'undone' ? last : undefined;
-    return gone && { effect: rows.find(({ id }) => id === gone.undone_by) ?? gone };
+    return gone && (rows.find(({ id }) => id === gone.undone_by) ?? gone);
   }
   if (!wanted) return undefined;
   // An item that was added before a correction is another item.
   const isSame = (row: Effect) => aboutOf(row).corrected === call.about.corrected;
   const made = rows.filter((row) => row.kind === 'mutate' && row.outcome === 'done' && isSame(row));
-  const effect = made.findLast((row) => !rows.some((other) => takesBack(other, row)));
-  return effect && { effect };
-}
-
-async function byHand(tx: Tx, key: SagaKey, rows: readonly Effect[], meaning: Noted): Promise<Known | undefined> {
-  const effect = meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined;
-  return effect && { effect };
+  const takesBack = ({ kind, seq, outcome, cart_item_id: item }: Effect, row: Effect) =>
+    kind === 'compensate' && seq > row.seq && mayHaveHappened(outcome) && [null, item].includes(row.cart_item_id);
+  return made.findLast((row) => !rows.some((other) => takesBack(other, row)));
 }

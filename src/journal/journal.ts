@@ -262,22 +262,18 @@ export class Journal extends Store {
     const noted = {
       ...meaning,
       note: note === undefined ? null : await this.sealing.seal(note),
-      failover: this.failover,
+      store: this,
       boughtBy: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) =>
         this.boughtBy(meaning, taken, corrections),
     };
     try {
       const decided = (await this.meanAtOnce(noted, row)) ?? (await this.decideTwiceAtMost(noted, row));
-      if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
-      if (decided.how === 'send') {
-        const { top, ...send } = decided;
-        const { journal, epoch, row } = send.knows;
+      const { top, ...meant } = decided;
+      if (meant.how === 'send' && top !== undefined) {
+        const { journal, epoch, row } = meant.knows;
         this.failover.witness?.see({ journal, epoch, seq: top, row });
-        return send;
       }
-      if (decided.how !== 'recorded') return decided;
-      const { effect, ...rest } = decided;
-      return { ...rest, answer: await this.unseal(effect.answer ?? 'null', `the answer of ${effect.step}`) };
+      return meant;
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
       // The connection may have been lost after the commit: then the row exists.
