@@ -15,7 +15,7 @@ import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/req
 import type { Report } from '../domain/results';
 import type { Milestone } from '../domain/progress';
 import type { TurnAnswer } from '../domain/turns';
-import { writeByHand } from '../journal/by-hand';
+import { writeByHand } from '../journal/decide';
 import type { Corrected, Ending, Journal } from '../journal/journal';
 import type { Begin, SagaKey } from '../journal/rows';
 import { begin, closeToRuns } from '../journal/open-references';

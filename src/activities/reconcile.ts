@@ -6,7 +6,7 @@ import type { Leftover } from '../domain/leftovers';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { changedLately } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
-import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/left-behind';
+import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/standing';
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';

@@ -3,11 +3,11 @@
  * them: one statement asks all that, and writes. Otherwise one transaction reads the rows of the saga, decides, and
  * writes.
  */
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { Concern } from '../domain/spending';
-import { stillDoneByHand } from './by-hand';
 import { identityHere, isPostgres, nowMs } from './dialects';
 import {
   epochOfNew,
@@ -18,7 +18,7 @@ import {
   restoredFailure,
   whatIsLacking,
 } from './lost-time';
-import { type Bought, concernAbout, insertPurchase, type PurchaseRules } from './purchases';
+import { type Buying, concernAbout, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   beginOf,
@@ -43,10 +43,13 @@ import {
   type SagaKey,
   theJournal,
   type Tx,
+  updateEffect,
   type WrittenCall,
 } from './rows';
-import { noteMeant } from './servers';
-import type { Store } from './store';
+import { noteAssigned, noteMeant } from './servers';
+import { markUndone } from './state';
+import type { Store, Verdict } from './store';
+import { turnOf } from './turns';
 
 /** What a run asks the journal before it sends a call. `inFlightMs`: by the settings of the worker that means it now. */
 export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
@@ -56,7 +59,7 @@ export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
   knows: JournalKnowledge | undefined;
   /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
   recall?: boolean | undefined;
-  /** If a person has done the call by hand, send nothing; see by-hand.ts. */
+  /** If a person has done the call by hand, send nothing. */
   countsByHand?: boolean | undefined;
   /** Is sealed. */
   note?: PivotNote | undefined;
@@ -73,7 +76,7 @@ export type Noted = Omit<Meaning, 'note'> & {
   note: string | null;
   store: Store;
   /** For a pivot: by the request that the reference was taken with, and its corrections. */
-  boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Bought | undefined>;
+  boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Buying | undefined>;
 };
 
 /** What the journal may answer. */
@@ -326,7 +329,7 @@ async function decidePivot(
     rows: readonly Effect[];
     isOfLostTime: boolean;
     corrections: number;
-    buys: () => Promise<Bought | undefined> | undefined;
+    buys: () => Promise<Buying | undefined> | undefined;
   },
   meaning: Noted,
 ): Promise<Known | undefined> {
@@ -400,4 +403,89 @@ export function recall(
   const takesBack = ({ kind, seq, outcome, cart_item_id: item }: Effect, row: Effect) =>
     kind === 'compensate' && seq > row.seq && mayHaveHappened(outcome) && [null, item].includes(row.cart_item_id);
   return made.findLast((row) => !rows.some((other) => takesBack(other, row)));
+}
+
+/**
+ * What a person has done by hand at the provider: the outcome of its row is `done`, with who said so and how they know. No
+ * call was sent for it. There is none for a pivot: there a person only says what the outcome of a sent call was.
+ */
+interface ByHand {
+  calls: readonly EffectCall[];
+  run: string;
+  verdict: Verdict;
+  /** As in `Meaning`. */
+  knows: JournalKnowledge | undefined;
+}
+
+/**
+ * Writes down that a person has done these calls by hand, so they are not sent. A second call of the same run changes
+ * nothing.
+ *
+ * @returns `restored`, and writes nothing, while the journal is an older copy and nobody has run `journal restored`
+ */
+export async function writeByHand(
+  journal: Store,
+  key: SagaKey,
+  { calls, run, verdict, knows }: ByHand,
+): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'restored'; why: string }> {
+  const decided = await journal.sealing.seal(verdict);
+  // There was no call, so the recorded answer is null.
+  const answer = await journal.sealing.seal(null);
+  return journal.locked(key, async (tx, locked) => {
+    const taken = locked !== undefined;
+    const state = await theJournal(tx);
+    const why = await whatIsLacking(tx, state, { taken, knows, failover: journal.failover });
+    if (why !== undefined) return { how: 'restored', why };
+    if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
+    const { id, epoch } = state;
+    // It stood still, and the run has gone on without it: what was said stands already, whatever became of it since.
+    const isOld = knows?.begun !== undefined && knows.epoch === epoch && knows.begun < (locked?.begun ?? 0);
+    let row: string | undefined;
+    for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch }, isOld);
+    return { how: 'written', knows: { journal: id, epoch, ...definedOnly({ row }) } };
+  });
+}
+
+/** @returns the row's id */
+async function writeOne(
+  tx: Tx,
+  key: SagaKey,
+  { call, run, decided, answer, epoch }: Pick<Effect, 'run' | 'epoch' | 'decided' | 'answer'> & { call: EffectCall },
+  isOld: boolean,
+): Promise<string> {
+  const rows = await rowsOfStep(tx, key, call);
+  const said = rows.findLast((row) => row.run === run && isByHand(row, call));
+  if (said && (isOld || (said === rows.at(-1) && said.outcome === 'done'))) return said.id;
+  const row = randomUUID();
+  await insertEffect(tx, key, { call, run, inFlightMs: 0 }, { id: row, epoch, outcome: 'done' });
+  await updateEffect(tx, row, { answer, decided, decided_ms: nowMs(tx) });
+  if (call.kind === 'compensate') await markUndone(tx, key, call, row);
+  await noteMeant(tx, key, call);
+  await noteAssigned(tx, key, call);
+  return row;
+}
+
+/**
+ * What a person has done by hand also counts for a later run, until the step makes another call, or another saga has a
+ * turn.
+ *
+ * @param rows all rows of the step, the oldest first
+ */
+async function stillDoneByHand(
+  tx: Tx,
+  key: SagaKey,
+  rows: readonly Effect[],
+  { call, turn }: { call: EffectCall; turn?: string | undefined },
+): Promise<Effect | undefined> {
+  const last = rows.at(-1);
+  if (last?.outcome !== 'done' || !isByHand(last, call)) return undefined;
+  if (turn === undefined) return last;
+  const mine = await turnOf(tx, key);
+  const begunMs = mine?.id === turn ? mine.begun_ms : null;
+  return begunMs !== null && begunMs <= Number(last.decided_ms) ? last : undefined;
+}
+
+/** Whether the row says that a person has done exactly this call. It may be undone since. */
+function isByHand({ decided_ms, kind, about }: Effect, call: EffectCall): boolean {
+  return decided_ms !== null && kind === call.kind && about === JSON.stringify(call.about);
 }

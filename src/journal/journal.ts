@@ -37,7 +37,7 @@ import {
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
-import { type Bought, insertPurchase, type PurchaseRules } from './purchases';
+import { type Buying, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   closeByRun,
@@ -300,7 +300,7 @@ export class Journal extends Store {
     { workflow, rules, note }: Pick<Meaning, 'workflow' | 'rules' | 'note'>,
     taken: Reference | undefined,
     rows: readonly CorrectionRow[],
-  ): Promise<Bought | undefined> {
+  ): Promise<Buying | undefined> {
     if (rules === undefined) return undefined;
     if (taken === undefined || taken.request === null) return undefined;
     const { planTypesMore, duplicateWithinMs, spendLimits, priceList } = rules;

@@ -5,8 +5,7 @@
 import { untilReady } from '../../../scripts/reachable';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
-import { migrate } from '../../../src/journal/migrate';
-import { openJournal } from '../../../src/journal/open';
+import { migrate, openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/rows';
 import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres } from '../../support/left-out';
