@@ -5,7 +5,7 @@ import type { SentSecrets } from '../domain/secrets';
 import type { Journal } from '../journal/journal';
 import type { Secrets } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
-import { sagaOf } from './saga-of';
+import { sagaOf } from './call';
 
 /** @returns 'unknown' where one cannot be read here: then nothing of an answer is shown */
 export type ReadSentSecrets = (sent: SentSecrets | undefined) => Promise<Secrets>;

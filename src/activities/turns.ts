@@ -6,8 +6,7 @@ import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import type { Place } from '../journal/turns';
 import { dropTurn, takeTurn, whoIsNext } from '../journal/turns';
-import type { CallContext, Call } from './call';
-import { sagaOf } from './saga-of';
+import { type Call, type CallContext, sagaOf } from './call';
 import type { ActivitySettings } from './settings';
 import { isNotFound, isRunning } from './temporal';
 

@@ -176,12 +176,20 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   if (refused !== undefined) return refused;
 
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
-  const isOfLostTime = taken?.epoch !== journal.epoch;
+  // This also counts for a placed pivot: the number of its servers follows from all corrections.
+  if (corrections.length > (meaning.corrections ?? 0))
+    return { how: 'changed', why: 'the request was corrected since' };
   const buys = () => meaning.boughtBy?.(taken, corrections);
-  const found =
-    call.kind === 'pivot'
-      ? await decidePivot(tx, key, journal, { rows, isOfLostTime, corrections: corrections.length, buys }, meaning)
-      : (recall(rows, meaning) ?? (meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined));
+  let pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
+  if (call.kind === 'pivot' && pivot === undefined && taken?.epoch !== journal.epoch) {
+    // The doubt names no items: those that the call names now may have been added since.
+    pivot = await insertDoubt(tx, key, journal, { ...meaning, call: { ...call, about: {} } });
+    const bought = pivot && (await buys());
+    if (pivot && bought) await insertPurchase(tx, pivot.id, bought);
+  }
+  const found = pivot
+    ? await whatBecameOf(tx, pivot, journal, store)
+    : (recall(rows, meaning) ?? (meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined));
   if (found !== undefined) {
     if ('how' in found) return found;
     const { id, step, answer, answered_ms, decided_ms, meant_ms } = found;
@@ -315,49 +323,17 @@ export async function changeInFlight(
 
 type Known = Effect | Exclude<Meant, { how: 'recorded' | 'send' }>;
 
-/** @returns what is known of the pivot; undefined where a new one may be meant */
-async function decidePivot(
-  tx: Tx,
-  key: SagaKey,
-  journal: JournalRow,
-  {
-    rows,
-    isOfLostTime,
-    corrections,
-    buys,
-  }: {
-    rows: readonly Effect[];
-    isOfLostTime: boolean;
-    corrections: number;
-    buys: () => Promise<Buying | undefined> | undefined;
-  },
-  meaning: Noted,
-): Promise<Known | undefined> {
-  // This also counts for a placed pivot: the number of its servers follows from all corrections.
-  if (corrections > (meaning.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
-  const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
-  if (live?.outcome === 'done') {
-    return live.cancelled_ms === null ? live : { how: 'cancelled', at: iso(live.cancelled_ms) };
-  }
-  if (live !== undefined) {
-    const leftMs = await leftInFlight(tx, live, journal);
-    if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
-    return unknown(live, leftMs, meaning);
-  }
-  if (!isOfLostTime) return undefined;
-  // The doubt names no items: those that the call names now may have been added since.
-  const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
-  const bought = doubt && (await buys());
-  if (bought) await insertPurchase(tx, doubt.id, bought);
-  return doubt && unknown(doubt, await leftInFlight(tx, doubt, journal), meaning);
+/** Of a pivot that was placed, or may have been. */
+async function whatBecameOf(tx: Tx, pivot: Effect, journal: JournalRow, store: Store): Promise<Known> {
+  const { id: row, outcome, cancelled_ms: cancelledMs, note } = pivot;
+  if (outcome === 'done') return cancelledMs === null ? pivot : { how: 'cancelled', at: iso(cancelledMs) };
+  const leftMs = await leftInFlight(tx, pivot, journal);
+  if (outcome === null && leftMs > 0) return { how: 'under-way', row, leftMs };
+  return { how: 'unknown', ...openPivot(pivot), note: await store.noteOf(note), leftMs };
 }
 
 function names(order: Effect, item: number): boolean {
   return aboutOf(order).cartItems?.includes(item) ?? false;
-}
-
-async function unknown(pivot: Effect, leftMs: number, { store }: Pick<Noted, 'store'>): Promise<Known> {
-  return { how: 'unknown', ...openPivot(pivot), note: await store.noteOf(pivot.note), leftMs };
 }
 
 export function openPivot({ id, meant_ms, run, in_flight_ms, failure }: Effect): Omit<OpenPivot, 'note'> {

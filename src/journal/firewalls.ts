@@ -17,7 +17,6 @@ import { turnOf } from './turns';
  * reliable. Once there are none, what others rely on.
  *
  * @param kind only calls of this kind
- * @throws JournalUnavailable
  */
 export function lookAtServer(
   journal: Store,
@@ -59,8 +58,6 @@ async function assignedByOthers(tx: Tx, key: SagaKey, vmObjectId: number): Promi
 /**
  * What was changed at a server within a time, by any saga: whether each firewall was assigned last, or unassigned;
  * undefined where nobody knows whether the last call took effect. Without what a person did by hand.
- *
- * @throws JournalUnavailable
  */
 export function changedLately(
   journal: Store,
@@ -95,7 +92,6 @@ export interface ChangedFirewalls {
   unassigned: number[];
 }
 
-/** @throws JournalUnavailable */
 export function changedOnServer(journal: Store, key: SagaKey, vmObjectId: number): Promise<ChangedFirewalls> {
   return journal.inTransaction(async (tx) => {
     const rows = effects(tx).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId);
@@ -124,7 +120,6 @@ export interface StatedFirewalls {
   exactlyMs: number | undefined;
 }
 
-/** @throws JournalUnavailable */
 export function statedFirewalls(journal: Store, vmObjectId: number): Promise<StatedFirewalls> {
   return journal.inTransaction(async (tx) => {
     const rows = await effects(tx).where('vm_object_id', '=', vmObjectId).orderBy('seq').execute();

@@ -50,11 +50,11 @@ export async function whatIsLacking(
     rows?: readonly Effect[] | undefined;
   },
 ): Promise<string | undefined> {
+  const isThere = async (row: string) =>
+    rows?.some(({ id }) => id === row) === true || (await effectOf(tx, row)) !== undefined;
   if (knows !== undefined && !isSeenToSince(journal, knows.epoch)) {
     const isAnother = knows.journal !== journal.id;
-    const isWritten = async (row: string) =>
-      rows?.some(({ id }) => id === row) === true || (await effectOf(tx, row)) !== undefined;
-    const there = taken && (knows.row === undefined || (await isWritten(knows.row)));
+    const there = taken && (knows.row === undefined || (await isThere(knows.row)));
     if (isAnother || !there || knows.epoch !== journal.epoch) {
       await markRestored(tx, knows.epoch);
       return isAnother
@@ -62,7 +62,6 @@ export async function whatIsLacking(
         : 'the journal lacks what this saga wrote into it: it was restored from an older copy';
     }
   }
-  const isThere = async (row: string) => (await effectOf(tx, row)) !== undefined;
   const missing = await failover.witness?.epochOfMissing(journal, isThere);
   if (missing !== undefined) {
     await markRestored(tx, missing);
@@ -152,7 +151,7 @@ export async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inFli
   const journal = await theJournal(tx);
   const { epoch } = knows;
   if (!isSeenToSince(journal, epoch)) await markRestored(tx, epoch);
-  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, run, epoch);
+  await insertReference(tx, key, run, epoch);
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
   await insertEffect(tx, key, { call, run, inFlightMs }, { id: knows.row, epoch });
@@ -165,9 +164,13 @@ export const lostPivot: EffectCall = { step: 'lost', kind: 'pivot', activity: ''
 /** The row that a person was asked about is gone. It is only known that the person has seen what was placed. */
 export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
   await noteLoss(tx, key);
-  const seen = { call: lostPivot, run: '', inFlightMs: 0 };
-  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, seen.run, 0);
-  await insertEffect(tx, key, seen, { id: row, epoch: 0, failure: restoredFailure });
+  await insertReference(tx, key, '', 0);
+  await insertEffect(
+    tx,
+    key,
+    { call: lostPivot, run: '', inFlightMs: 0 },
+    { id: row, epoch: 0, failure: restoredFailure },
+  );
 }
 
 /**

@@ -47,7 +47,6 @@ export function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
 
 export type Begun =
   | { how: 'begun'; number: number }
-  /** `ending` is what the run said when it ended. */
   | Ended
   /** The journal is or may be an older copy: how the reference has ended it may not know. */
   | { how: 'restored'; why: string }

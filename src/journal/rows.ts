@@ -283,6 +283,7 @@ export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined
   return db.selectFrom('reference').selectAll().where(ofSaga(key)).executeTakeFirst();
 }
 
+/** Changes nothing where it is there. */
 export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };

@@ -183,7 +183,7 @@ export async function noteWord(
   }
 }
 
-/** Whether an order has brought the server within so many milliseconds. @throws JournalUnavailable */
+/** Whether an order has brought the server within so many milliseconds. */
 export function isNewServer(journal: Store, vmObjectId: number, withinMs: number): Promise<boolean> {
   return journal.read(async (db) => {
     const rows = db.selectFrom('server').select('seen_ms').where('vm_object_id', '=', vmObjectId);
@@ -192,7 +192,7 @@ export function isNewServer(journal: Store, vmObjectId: number, withinMs: number
   });
 }
 
-/** Whether the provider has cancelled each order that has brought the server. @throws JournalUnavailable */
+/** Whether the provider has cancelled each order that has brought the server. */
 export async function isCancelled(journal: Store, vmObjectId: number): Promise<boolean> {
   const { rows } = await journal.read((db) =>
     sql<{ cancelled_ms: number | null }>`
@@ -214,7 +214,7 @@ export interface NotItsServers {
  * @param listed by the directory
  * @param youngMs for so long the servers of an order may not be listed yet
  * @param account where the directory lists those of one account only
- * @throws JournalUnavailable, JournalUnreadable
+ * @throws JournalUnreadable
  */
 export async function notItsServers(
   journal: Store,
@@ -262,7 +262,7 @@ export async function notItsServers(
   return { ids: [...new Set([...ids, ...listedBefore])], rivals };
 }
 
-/** The ids of the servers of an order that was placed are learnt from a directory. @throws JournalUnavailable */
+/** The ids of the servers of an order that was placed are learnt from a directory. */
 export function writeServers(journal: Store, key: SagaKey, ids: readonly number[]): Promise<void> {
   return journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
@@ -280,7 +280,7 @@ function serversOfEnded() {
       where vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}`;
 }
 
-/** How many they are. @throws JournalUnavailable */
+/** How many they are. */
 export async function countServers(journal: Store): Promise<number> {
   const { rows } = await journal.read((db) =>
     sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded()}) as known`.execute(db),
@@ -288,7 +288,7 @@ export async function countServers(journal: Store): Promise<number> {
   return rows[0]?.servers ?? 0;
 }
 
-/** Those behind an id, then those up to it, each in the order of their ids. @throws JournalUnavailable */
+/** Those behind an id, then those up to it, each in the order of their ids. */
 export async function serversInTurn(
   journal: Store,
   { after, most }: { after: number; most: number },
@@ -314,7 +314,6 @@ export interface OpenServer {
   saga: 'open' | 'ended';
 }
 
-/** @throws JournalUnavailable */
 export async function openServers(journal: Store): Promise<OpenServer[]> {
   const rows = await journal.inTransaction((tx) =>
     tx
@@ -354,7 +353,6 @@ export function closedBy(tx: Tx, key: SagaKey) {
  * are open, also where their ids are not known.
  *
  * @returns how many rows; they keep who said so. One that no order has brought gets a row of a saga that has changed it
- * @throws JournalUnavailable
  */
 export async function closeServers(
   journal: Store,
@@ -383,7 +381,7 @@ export async function closeServers(
   });
 }
 
-/** Whether a person has. @throws JournalUnavailable */
+/** Whether a person has. */
 export async function isClosed(journal: Store, vmObjectId: number): Promise<boolean> {
   const said = (db: Db) => db.selectFrom('server').select('closed').where('vm_object_id', '=', vmObjectId);
   return (await journal.read((db) => said(db).where('closed', 'is not', null).limit(1).execute())).length > 0;
