@@ -107,20 +107,12 @@ export function changedOnServer(journal: Store, key: SagaKey, vmObjectId: number
  * What sagas have said last of the firewalls of a server, for a sweep: by their calls, and by what they asked for. A
  * saga that finds a firewall as it should be makes no call. Repairs of sweeps are not heard: where one came late, after
  * a saga that wants something else, the next sweep tells of it. No saga is known to have said anything of firewalls that are not named.
+ *
+ * @returns `isBusy` where a saga works on the server, waits for its turn, or has not ended: what is stated may change at
+ * any moment. `exactlyMs`: when a saga last ended that named all firewalls of the server: of what it did not name,
+ * nothing that was said before counts
  */
-export interface StatedFirewalls {
-  /** A saga works on the server, waits for its turn, or has not ended: what is stated may change at any moment. */
-  isBusy: boolean;
-  assigned: number[];
-  unassigned: number[];
-  /**
-   * When a saga last ended that named all firewalls of the server: of what it did not name, nothing that was said
-   * before counts.
-   */
-  exactlyMs: number | undefined;
-}
-
-export function statedFirewalls(journal: Store, vmObjectId: number): Promise<StatedFirewalls> {
+export function statedFirewalls(journal: Store, vmObjectId: number) {
   return journal.inTransaction(async (tx) => {
     const rows = await effects(tx).where('vm_object_id', '=', vmObjectId).orderBy('seq').execute();
     const resource = `server ${vmObjectId}`;

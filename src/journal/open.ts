@@ -182,15 +182,8 @@ async function checked<Db extends Kysely<JournalTables>>(db: Db, check: (db: Db)
   }
 }
 
-export interface JournalHealth {
-  reachable: boolean;
-  /** Seconds for one small transaction, the wait for a connection included. */
-  answerSeconds: number;
-  /** `order-saga journal restored` has not been run since. False where it does not answer. */
-  restored: boolean;
-}
-
-export async function healthOf(journal: Store): Promise<JournalHealth> {
+/** Whether it answers, and how soon, the wait for a connection included; whether it was restored, as far as it answers. */
+export async function healthOf(journal: Store) {
   const began = performance.now();
   const took = () => (performance.now() - began) / 1000;
   try {
@@ -202,36 +195,12 @@ export async function healthOf(journal: Store): Promise<JournalHealth> {
   }
 }
 
-/**
- * Whether a database on a server does not say where it is, so that its restore is not noticed by that. @throws
- * JournalUnavailable
- */
+/** Whether a database on a server does not say where it is, so that its restore is not noticed by that. */
 export async function isSilent(journal: Store): Promise<boolean> {
   return isPostgres(journal.db) && (await journal.inTransaction(theJournal)).here === null;
 }
 
-export interface JournalCounts {
-  id: string;
-  /** The time at which the journal was created or last restored. */
-  epoch: string;
-  /** When the epoch was last raised, if ever. */
-  raisedAt?: string;
-  /** When a worker found that the journal was restored, if nobody has run `journal restored` since. */
-  restoredAt?: string;
-  /** Why a person has to say what became of it: a sentence. */
-  restored?: string;
-  /**
-   * The cluster and the timeline that were last known to hold it, and those of the database that answers; null where it
-   * does not say.
-   */
-  identity: { known: string | null; here: string | null };
-  newReferences: 'ask' | 'trust';
-  references: number;
-  /** Orders, change orders and switches without an outcome yet, and with an unknown outcome. */
-  pivots: { meant: number; unknown: number };
-}
-
-export async function countsOf(journal: Store): Promise<JournalCounts> {
+export async function countsOf(journal: Store) {
   return journal.read(async (db) => {
     const row = await theJournal(db);
     const { id, epoch, raised_ms, restored_ms, doubts_new, identity, here } = row;
@@ -250,13 +219,18 @@ export async function countsOf(journal: Store): Promise<JournalCounts> {
     const countOf = (outcome: Effect['outcome']) => pivots.find((row) => row.outcome === outcome)?.count ?? 0;
     return {
       id,
+      /** The time at which the journal was created or last restored. */
       epoch: iso(epoch),
       ...(raised_ms > 0 ? { raisedAt: iso(raised_ms) } : {}),
+      /** When a worker found that it was restored, if nobody has run `journal restored` since. */
       ...(restored_ms === null ? {} : { restoredAt: iso(restored_ms) }),
+      /** Why a person has to say what became of it: a sentence. */
       ...definedOnly({ restored }),
+      /** The cluster and the timeline that were last known to hold it, and those of the database that answers. */
       identity: { known: identity, here },
-      newReferences: doubts_new === 1 ? 'ask' : 'trust',
+      newReferences: doubts_new === 1 ? ('ask' as const) : ('trust' as const),
       references,
+      /** Those without an outcome yet, and with an unknown outcome. */
       pivots: { meant: countOf(null), unknown: countOf('unknown') },
     };
   });

@@ -17,16 +17,16 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
+import { accountName, type WorkflowName } from '../domain/identity';
 import type { PriceList } from '../domain/prices';
-import { inAll, isAgreedTo, isCurrency, limitsOf, type Concern, type SpendLimit, type Fate } from '../domain/spending';
-import { lockName, nowMs, isPostgres } from './dialects';
-import { iso, mayHaveTakenEffect, ofSaga, timeNow, type SagaKey, type Tx, type Db, present } from './rows';
-import type { PurchaseTable } from './schema';
 import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
-import { accountName, type WorkflowName } from '../domain/identity';
-import type { Store } from './store';
+import { type Concern, type Fate, inAll, isAgreedTo, isCurrency, limitsOf, type SpendLimit } from '../domain/spending';
+import { isPostgres, lockName, nowMs } from './dialects';
+import { type Db, iso, mayHaveTakenEffect, ofSaga, present, type SagaKey, timeNow, type Tx } from './rows';
+import type { PurchaseTable } from './schema';
 import { unnamed } from './servers';
+import type { Store } from './store';
 
 /** The operator's settings, and what a person has agreed to. */
 export interface PurchaseRules {

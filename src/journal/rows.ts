@@ -45,12 +45,6 @@ export function isDoubtful({ kind, outcome }: Pick<Effect, 'kind' | 'outcome'>):
   return kind === 'mutate' && (outcome === null || outcome === 'unknown');
 }
 
-/** A cart item that was added, or perhaps: its id came with an answer that is no plain success. */
-export function madeItem({ kind, outcome, cart_item_id }: Pick<Effect, 'kind' | 'outcome' | 'cart_item_id'>) {
-  const isThere = kind === 'mutate' && outcome !== 'undone' && outcome !== 'denied';
-  return isThere && cart_item_id !== null ? cart_item_id : undefined;
-}
-
 /** Milliseconds since 1970, by the database's clock: a number that stands still. */
 export async function timeNow(db: Db): Promise<number> {
   return (await db.selectNoFrom(nowMs(db).as('now')).executeTakeFirstOrThrow()).now;

@@ -24,10 +24,11 @@ import {
   livePivot,
   mayHaveTakenEffect,
   ofSaga,
+  type Reference,
   type SagaKey,
   type Tx,
 } from './rows';
-import type { WantedFirewalls } from './schema';
+import type { JournalTables, WantedFirewalls } from './schema';
 import type { Store, Verdict } from './store';
 
 /** Stands for all servers of an order whose ids nobody knows. */
@@ -202,15 +203,11 @@ export async function isCancelled(journal: Store, vmObjectId: number): Promise<b
   return rows.length > 0 && rows.every(({ cancelled_ms: ms }) => ms !== null);
 }
 
-/** What tells the servers of an order from others that a directory lists. */
-export interface NotItsServers {
-  /** Another reference has it, or one changed it before the order was meant, or it was listed before that. */
-  ids: number[];
-  /** Orders that are as young, and of whose servers not all are known. */
-  rivals: SagaKey[];
-}
-
 /**
+ * What tells the servers of an order from others that a directory lists: those that another reference has, that one
+ * changed before the order was meant, or that were listed before that; and orders that are as young, and of whose servers
+ * not all are known.
+ *
  * @param listed by the directory
  * @param youngMs for so long the servers of an order may not be listed yet
  * @param account where the directory lists those of one account only
@@ -221,7 +218,7 @@ export async function notItsServers(
   key: SagaKey,
   listed: readonly number[],
   { youngMs, account }: { youngMs: number; account: string | undefined },
-): Promise<NotItsServers> {
+): Promise<{ ids: number[]; rivals: SagaKey[] }> {
   const { note, ids, rivals } = await journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
     const meantMs = pivot?.meant_ms ?? 0;
@@ -315,17 +312,10 @@ export interface OpenServer {
 }
 
 export async function openServers(journal: Store): Promise<OpenServer[]> {
-  const rows = await journal.inTransaction((tx) =>
-    tx
-      .selectFrom('server')
-      .innerJoin('reference', (join) =>
-        join.onRef('reference.workflow', '=', 'server.workflow').onRef('reference.reference', '=', 'server.reference'),
-      )
-      .selectAll('server')
-      .select('reference.is_open')
-      .where(isOpen)
-      .orderBy('server.open_since_ms')
-      .execute(),
+  const { rows } = await journal.read((db) =>
+    sql<JournalTables['server'] & Pick<Reference, 'is_open'>>`
+      select server.*, is_open from server join reference using (workflow, reference)
+        where ${isOpen} order by open_since_ms`.execute(db),
   );
   return rows.map(({ vm_object_id, workflow, reference, firewalls, open_since_ms, is_open }) => ({
     ...(vm_object_id === unnamed ? {} : { vmObjectId: vm_object_id }),

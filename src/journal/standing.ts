@@ -2,7 +2,14 @@
  * What sagas have done at the provider, by the journal: what was placed, what is in the cart, what is unknown; and for a
  * sweep, what those have left of which nobody sees to any more.
  */
+import { sql } from 'kysely';
 import type { About, JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
+import type { RecordedEnding } from '../domain/record';
+import { openPivot } from './decide';
+import { statementBegunMs } from './dialects';
+import type { Journal } from './journal';
+import { epochOfNew, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './lost-time';
+import type { PurchaseRules } from './purchases';
 import {
   aboutOf,
   type Effect,
@@ -16,15 +23,8 @@ import {
   ofSaga,
   type Tx,
 } from './rows';
-import { epochOfNew, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './lost-time';
-import { openPivot } from './decide';
-import type { Journal } from './journal';
-import type { PurchaseRules } from './purchases';
+import { type State, stateColumns, stateOf } from './state';
 import type { Store } from './store';
-import { stateOf, type State, stateColumns } from './state';
-import { sql } from 'kysely';
-import type { RecordedEnding } from '../domain/record';
-import { statementBegunMs } from './dialects';
 
 /** What the journal has of the step that cannot be undone. */
 export type PlacementFound =
@@ -154,27 +154,17 @@ export interface ByAge extends SagaKey {
   firstSeenMs: number;
 }
 
-export interface EndedSlice {
-  /**
-   * A sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since: what it
-   * lacks is not known.
-   */
-  restored: string | undefined;
-  sagas: (LeftBehind & ByAge)[];
-  /** Whether there are more behind the last one. */
-  hasMore: boolean;
-}
-
 /**
  * A slice of the sagas that have ended, the youngest first.
  *
  * @param days they were first seen within so many days
  * @param after the last one of the slice before
+ * @returns as {@link leftByLost}; whether there are more behind the last one
  */
 export async function endedSagas(
   journal: Store,
   { days, after, limit }: { days: number; after: ByAge | undefined; limit: number },
-): Promise<EndedSlice> {
+) {
   // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
   const { rows } = await journal.read((db) =>
     sql<SagaKey & { firstSeenMs: number }>`
@@ -183,11 +173,15 @@ export async function endedSagas(
         ${after === undefined ? sql`` : sql`and (first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`}
         order by first_seen_ms desc, workflow desc, reference desc limit ${limit}`.execute(db),
   );
-  const { restored, sagas } = await leftByLost(journal, rows);
-  return { restored, sagas, hasMore: rows.length === limit };
+  return { ...(await leftByLost(journal, rows)), hasMore: rows.length === limit };
 }
 
-/** What lost sagas have left. */
+/**
+ * What sagas have left.
+ *
+ * @returns with a sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since:
+ * what it lacks is not known
+ */
 export async function leftByLost<Key extends SagaKey>(
   journal: Store,
   keys: readonly Key[],
