@@ -181,6 +181,11 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
+    /** A second call keeps the place in the queue, or the turn. */
+    takeTurn({ resource, retry }: CallContext & { resource: string }): Promise<TurnAnswer> {
+      return forSaga('read', { retry }, ({ saga }) => askForTurn(journal, saga, resource, settings));
+    },
+
     /**
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not meant by now is never
      * meant. Fails with `StateChanged` where another run has begun since.

@@ -218,18 +218,12 @@ export class Journal extends Store {
     return correctedBy(await this.unsealAll(corrected), key.workflow, first);
   }
 
-  /** By the secret's name, the digests of each call of the saga that sent it. */
-  async digestsSent(key: SagaKey): Promise<Map<string, (readonly string[])[]>> {
+  /** For each call of the saga that sent secrets by their names, the digests of these. */
+  async digestsSent(key: SagaKey): Promise<SentDigests[]> {
     const rows = await this.read((db) =>
       db.selectFrom('effect').select('sent').where(ofSaga(key)).where('sent', 'is not', null).execute(),
     );
-    const found = new Map<string, (readonly string[])[]>();
-    for (const { sent } of rows) {
-      for (const [name, digests] of Object.entries(JSON.parse(sent ?? '{}') as SentDigests)) {
-        found.set(name, [...(found.get(name) ?? []), digests]);
-      }
-    }
-    return found;
+    return rows.map(({ sent }) => JSON.parse(sent ?? '{}') as SentDigests);
   }
 
   /** The account that the reference was taken for, if its request named one. */

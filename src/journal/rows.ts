@@ -210,19 +210,13 @@ const hasEndedFor = ({ run, isReset }: Pick<Begin, 'run' | 'isReset'>) =>
   isReset ? sql<boolean>`(${hasEnded()} and runs like ${anywhere(run)})` : hasEnded();
 
 /** How a reference has ended, where it has for this run. */
-export function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'isReset'>) {
-  return tx
-    .selectFrom('reference')
-    .innerJoin('ending as last', (join) =>
-      join.onRef('last.workflow', '=', 'reference.workflow').onRef('last.reference', '=', 'reference.reference'),
-    )
-    .select(['last.run', 'last.ended_ms', 'last.report'])
-    .where('reference.workflow', '=', key.workflow)
-    .where('reference.reference', '=', key.reference)
-    .where('last.ended_by', '=', key.workflow)
-    .where(sql<boolean>`reference.runs like '% ' || last.run || ' '`)
-    .where(hasEndedFor(by))
-    .executeTakeFirst();
+export async function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'isReset'>) {
+  const { rows } = await sql<Pick<EndingRow, 'run' | 'ended_ms' | 'report'>>`
+    select last.run, last.ended_ms, last.report from reference join ending as last using (workflow, reference)
+      where ${ofSaga(key)} and last.ended_by = workflow and runs like '% ' || last.run || ' ' and ${hasEndedFor(by)}`.execute(
+    tx,
+  );
+  return rows[0];
 }
 
 const anywhere = (run: string) => `% ${run} %`;

@@ -228,30 +228,17 @@ export async function notItsServers(
     const calls = tx.selectFrom('effect').select('vm_object_id').where('vm_object_id', 'in', those).where(isOthers);
     const ordered = await servers.execute();
     const changed = await calls.where('meant_ms', '<', meantMs).execute();
-    const rivals = await tx
-      .selectFrom('reference as other')
-      .innerJoin('effect', (join) =>
-        join.onRef('effect.workflow', '=', 'other.workflow').onRef('effect.reference', '=', 'other.reference'),
-      )
-      .leftJoin('purchase', 'purchase.effect', 'effect.id')
-      .select(['other.workflow', 'other.reference'])
-      .where('other.workflow', '=', key.workflow)
-      .where('other.reference', '!=', key.reference)
-      .$if(account !== undefined, (rows) =>
-        rows.where((where) =>
-          where.or([where('purchase.account', 'is', null), where('purchase.account', '=', accountName(account ?? ''))]),
-        ),
-      )
-      .where('other.touched_ms', '>', meantMs - youngMs)
-      .where('effect.kind', '=', 'pivot')
-      .where('effect.meant_ms', '>', meantMs - youngMs)
-      .where(mayHaveTakenEffect)
-      .where(
-        sql<boolean>`(select count(*) from server where server.workflow = other.workflow
-          and server.reference = other.reference and vm_object_id <> ${unnamed})
-          < coalesce(purchase.servers, ${Number.MAX_SAFE_INTEGER})`,
-      )
-      .execute();
+    const { rows: rivals } = await sql<SagaKey>`
+      select other.workflow, other.reference from reference as other
+        join effect on effect.workflow = other.workflow and effect.reference = other.reference
+        left join purchase on purchase.effect = effect.id
+        where other.workflow = ${key.workflow} and other.reference <> ${key.reference}
+          and other.touched_ms > ${meantMs - youngMs} and effect.meant_ms > ${meantMs - youngMs}
+          and effect.kind = 'pivot' and ${mayHaveTakenEffect}
+          ${account === undefined ? sql`` : sql`and coalesce(purchase.account, ${accountName(account)}) = ${accountName(account)}`}
+          and (select count(*) from server where server.workflow = other.workflow
+            and server.reference = other.reference and vm_object_id <> ${unnamed})
+            < coalesce(purchase.servers, ${Number.MAX_SAFE_INTEGER})`.execute(tx);
     const ids = [...ordered, ...changed].flatMap(({ vm_object_id: id }) => (id === null || id === unnamed ? [] : [id]));
     return { note: pivot?.note ?? null, ids, rivals };
   });
