@@ -13,7 +13,7 @@ import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../src/client/client';
 import { readClientConfig } from '../src/config';
 import type { CartItem, ProvisionServersRequest } from '../src/domain/requests';
-import { migrate } from '../src/journal/migrate';
+import { migrate } from '../src/journal/open';
 import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
 import { startPostgres } from '../deploy/stack/postgres';

@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { holdProgram, readied } from '../../scripts/held-program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
 import { resolveCli } from '../../scripts/temporal-cli';
-import { migrate } from '../../src/journal/migrate';
+import { migrate } from '../../src/journal/open';
 import { composeService, type Variables } from '../compose';
 import { writeServerConfig, type ClusterName } from './server-config';
 import { Part } from './part';

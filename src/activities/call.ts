@@ -1,4 +1,7 @@
-/** What every activity does around its call: name the failure, and say whether to try again. */
+/** What every activity has around its call: the saga for which it works, and a name for its failure. */
+import { Context } from '@temporalio/activity';
+import { readWorkflowId, type WorkflowName } from '../domain/identity';
+import type { SagaKey } from '../journal/rows';
 import type { ActivitySettings, CallKind } from './settings';
 import { translateFailure, type RetryState } from './translate-failure';
 
@@ -31,4 +34,32 @@ export function rawResponse(response: unknown): unknown {
   return json.length <= keptCharsMax
     ? response
     : { truncated: true, excerpt: json.slice(0, keptCharsMax).replace(/[\uD800-\uDBFF]$/, '') };
+}
+
+export interface Caller {
+  /** Whose effects these are: a clean-up works on the provisioning of its reference. */
+  saga: SagaKey;
+  run: string;
+  /** The run's own workflow. */
+  workflow: WorkflowName;
+  activity: string;
+}
+
+/** Read from the activity's own task. */
+export function sagaOf(): Caller {
+  const { workflowExecution, activityType } = Context.current().info;
+  const named = workflowExecution && readWorkflowId(workflowExecution.workflowId);
+  if (workflowExecution === undefined || named === undefined) throw new Error('only a saga can call this activity');
+  const { workflow, reference } = named;
+  const saga = { workflow: workflow === 'cleanCart' ? ('provisionServers' as const) : workflow, reference };
+  return { saga, run: workflowExecution.runId, workflow, activity: activityType };
+}
+
+/** For which saga a call of the provider is made: its workflow id, undefined outside of an activity. */
+export function sagaOfCall(): string | undefined {
+  try {
+    return Context.current().info.workflowExecution?.workflowId;
+  } catch {
+    return undefined;
+  }
 }

@@ -6,21 +6,14 @@ import { definedOnly } from '../domain/defined-only';
 import type { Effected } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { SentSecrets } from '../domain/secrets';
-import {
-  changedLately,
-  changedOnServer,
-  inFlightAtServer,
-  lookAtServer,
-  type ChangedFirewalls,
-} from '../journal/firewalls';
+import { changedLately, changedOnServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { isNewServer } from '../journal/servers';
 import { ProviderFailure, Rejected } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
-import { rawResponse, type CallContext, type Call } from './call';
+import { type Call, type CallContext, rawResponse, sagaOf } from './call';
 import { lookWithinMs, underWay, type Effect, type EffectContext, type SendOptions } from './effect';
-import { sagaOf } from './saga-of';
 import { isAnothers, type Standing, type ToCompare } from './journal';
 import type { ReadSentSecrets } from './secrets-sent';
 import type { ActivitySettings } from './settings';
@@ -96,17 +89,15 @@ export function createFirewallActivities(
   const list = async (input: ListFirewalls, signal?: AbortSignal): Promise<FirewallList> => {
     const { vmObjectId, expect = [], without = [], exactly, undoing, after } = input;
     const secrets = await readSecrets(input.secrets);
-    if (after !== undefined) {
-      const kind = after === 'undoing' ? 'compensate' : undefined;
-      const leftMs = await inFlightAtServer(journal, sagaOf().saga, vmObjectId, kind);
-      if (leftMs > 0) throw listNotReliableYet(leftMs);
-    }
     // Asked before the list, so that the list shows everything that the journal has settled.
-    const looked = undoing ? await lookAtServer(journal, sagaOf().saga, vmObjectId) : undefined;
-    if (looked?.how === 'under-way') throw listNotReliableYet(looked.leftMs);
-    const others = looked === undefined ? {} : { others: looked.others };
+    const asked = { kind: after === 'undoing' && !undoing ? 'compensate' : undefined, withOthers: undoing } as const;
+    const looksFirst = after !== undefined || undoing === true;
+    const look = looksFirst ? await lookAtServer(journal, sagaOf().saga, vmObjectId, asked) : { leftMs: 0 };
+    if (look.leftMs > 0)
+      throw underWay('a call that was sent before may still be in flight, so the list may change', look.leftMs);
+    const others = definedOnly({ others: look.others });
     // Who only wants to know what is there now does not wait for a new server, nor for a list that lags.
-    const waits = input.expect !== undefined || after !== undefined || undoing === true;
+    const waits = looksFirst || input.expect !== undefined;
     const lately = waits ? await changedLately(journal, vmObjectId, listLagMs) : new Map<number, undefined>();
     const serverIsNew = waits && (await isNew(vmObjectId));
     const response = await provider.listFirewalls(vmObjectId, { secrets, serverIsNew, ...definedOnly({ signal }) });
@@ -218,8 +209,4 @@ export function createFirewallActivities(
       return call('read', input, () => list(input));
     },
   };
-}
-
-function listNotReliableYet(leftMs: number): OwnFailure {
-  return underWay('a call that was sent before may still be in flight, so the list may change', leftMs);
 }

@@ -18,7 +18,6 @@ import { createQuotedActivities } from './quotes';
 import { createReconcileActivities, type LookUp } from './reconcile';
 import type { ActivitySettings } from './settings';
 import { createHoldActivities } from './temporal';
-import { createTurnActivities } from './turns';
 import { createReadSentSecrets } from './secrets-sent';
 
 export interface ActivityNeeds {
@@ -43,7 +42,6 @@ export function createActivities({ provider, journal, secrets, sender, settings,
     ...createHoldActivities(),
     ...createDecideManyActivities(),
     ...createJournalActivities(journal, call, settings),
-    ...createTurnActivities(journal, call, settings),
     ...createNotificationActivities(journal, settings, { sender, secrets }),
     ...createCartActivities(provider, effect, secrets),
     ...createOrderActivities(provider, journal, { call, effect, readSecrets }, settings),

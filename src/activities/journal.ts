@@ -10,13 +10,11 @@ import type { Leftover } from '../domain/leftovers';
 import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
 import { resultOutcomes } from '../domain/outcomes';
 import { estimateOf, type Estimate } from '../domain/prices';
-import type { RecordedEnding } from '../domain/record';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
-import type { Report } from '../domain/results';
 import type { Milestone } from '../domain/progress';
 import type { TurnAnswer } from '../domain/turns';
-import { writeByHand } from '../journal/by-hand';
-import type { Corrected, Ending, Journal } from '../journal/journal';
+import { writeByHand } from '../journal/decide';
+import type { Corrected, Ended as PastEnding, Ending, Journal } from '../journal/journal';
 import type { Begin, SagaKey } from '../journal/rows';
 import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
@@ -24,10 +22,9 @@ import { recordOf } from '../journal/record';
 import type { WantedFirewalls } from '../journal/schema';
 import { standingOf, type Asking, type Done, type PlacementFound, type Standing as Read } from '../journal/standing';
 import type { Verdict } from '../journal/store';
-import type { CallContext, Call } from './call';
+import { type Call, type CallContext, type Caller, sagaOf } from './call';
 import { notOwned, reportLate, underWay, type EffectContext } from './effect';
 import { handOver, wantedEvents, type Told } from './notifications';
-import { sagaOf, type Caller } from './saga-of';
 import type { ActivitySettings, CallKind, Unprotected } from './settings';
 import { isRunning, whoHolds } from './temporal';
 import { OwnFailure } from './translate-failure';
@@ -76,15 +73,7 @@ export type ReferenceTaken =
   /** Another request has it. */
   | { how: 'taken'; at: string; run: string; fields: string[] };
 
-/** How a run of the reference has ended: nothing is done under it any more. */
-export interface PastEnding {
-  how: 'ended';
-  at: string;
-  run: string;
-  ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown };
-}
-
-export type { PlacementFound };
+export type { PastEnding, PlacementFound };
 
 /** The request of a run that has not taken its reference: it learns nothing of another request's. */
 export interface ToCompare {
@@ -116,18 +105,6 @@ export interface Standing extends Done {
   knows?: JournalKnowledge;
   /** Only where `owns` is set, and the reference has ended: then nothing else is said. */
   ended?: PastEnding;
-}
-
-export interface CorrectionWritten extends Pick<Beside, 'estimate'> {
-  how: 'written' | 'placed';
-}
-
-export interface Settle extends CallContext, Verdict {
-  row: string;
-}
-
-export interface WriteByHand extends CallContext, Pick<EffectContext, 'knows'>, Verdict {
-  calls: readonly EffectCall[];
 }
 
 /** A local activity holds a workflow task while it waits. So a journal that was away is not asked again for so long. */
@@ -204,6 +181,11 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
+    /** A second call keeps the place in the queue, or the turn. */
+    takeTurn({ resource, retry }: CallContext & { resource: string }): Promise<TurnAnswer> {
+      return forSaga('read', { retry }, ({ saga }) => askForTurn(journal, saga, resource, settings));
+    },
+
     /**
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not meant by now is never
      * meant. Fails with `StateChanged` where another run has begun since.
@@ -229,7 +211,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Writes a person's correction of the request, for this run and every later one of the reference. A second call
      * changes nothing, and neither does a call after the pivot was placed, or may have been.
      */
-    writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<CorrectionWritten> {
+    writeCorrection({
+      retry,
+      ...said
+    }: CallContext & Omit<Corrected, 'run'>): Promise<{ how: 'written' | 'placed' } & Pick<Beside, 'estimate'>> {
       return forSaga('mutate', { retry }, async ({ saga, run }) => {
         const how = await journal.correct(saga, { ...said, run });
         return { how, ...(await estimated(saga)) };
@@ -279,17 +264,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /** Writes that the provider has cancelled what was placed, as a person says. A second call changes nothing. */
-    cancelPlacement({
-      retry,
-      row,
-      by,
-      note,
-    }: CallContext & Verdict & { row?: string }): Promise<'cancelled' | 'superseded'> {
-      return forSaga('mutate', { retry }, async ({ saga }) => {
-        const verdict = { note, ...definedOnly({ by }) };
-        let written = await journal.cancelled(saga, verdict, { row });
-        // The saga knows that it was placed: a journal that does not was restored.
-        if (written === 'none') written = await journal.cancelled(saga, verdict, { row: randomUUID() });
+    cancelPlacement(input: CallContext & Verdict & { row?: string }): Promise<'cancelled' | 'superseded'> {
+      return forSaga('mutate', input, async ({ saga }) => {
+        const { row, by, note } = input;
+        const written = await journal.cancelled(saga, { note, ...definedOnly({ by }) }, { row });
         return written === 'superseded' ? written : 'cancelled';
       });
     },
@@ -300,7 +278,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      *
      * @returns `done` where it is known by now that it has happened
      */
-    denyPlacement(input: Settle): Promise<'denied' | 'done'> {
+    denyPlacement(input: CallContext & Verdict & { row: string }): Promise<'denied' | 'done'> {
       return forSaga('mutate', input, async ({ saga }) => {
         const { by, note, row } = input;
         const denied = await journal.deny(saga, row, { note, ...definedOnly({ by }) });
@@ -313,7 +291,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     /**
      * Writes calls that need not be made, because a person has done the same by hand. A second call changes nothing.
      */
-    async writeByHand(input: WriteByHand): Promise<Effected<null>> {
+    async writeByHand(
+      input: CallContext & Pick<EffectContext, 'knows'> & Verdict & { calls: readonly EffectCall[] },
+    ): Promise<Effected<null>> {
       return forSaga('mutate', input, async ({ saga, run }) => {
         const { calls, by, note, knows } = input;
         const verdict = { note, ...definedOnly({ by }) };
@@ -348,7 +328,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const word = await wordOf(journal, saga, outcome);
         const ending = { run, by: workflow, isReset, outcome, report, resource, word, keepOpen };
         const written = await journal.ended(saga, ending);
-        if (written.how === 'ended') return written as PastEnding;
+        if (written.how === 'ended') return written;
         if (resource !== undefined) await wakeNextInQueue(journal, written.next, resource);
         if (written.how === 'later') return { how: 'later' };
         const isTold = await handOver(journal, settings, { events, account, metadata }).then(
@@ -381,7 +361,7 @@ async function takeOrBegin(journal: Journal, saga: SagaKey, by: Begin, { request
 async function beginAs(journal: Journal, saga: SagaKey, by: Begin) {
   const begun = await begin(journal, saga, by);
   if (begun.how === 'restored') throw new OwnFailure('JournalRestored', `${begun.why}; nothing was sent`);
-  return begun.how === 'ended' ? (begun as PastEnding) : begun;
+  return begun;
 }
 
 /** @throws OwnFailure `UnderWay`, `JournalRestored` */

@@ -21,7 +21,7 @@ import { milestones, type Milestone } from '../domain/progress';
 import type { Journal } from '../journal/journal';
 import type { Sender } from '../notifications/sender';
 import type { SecretResolver } from '../security/secret-resolver';
-import { sagaOf } from './saga-of';
+import { sagaOf } from './call';
 import type { ActivitySettings } from './settings';
 
 export interface Told {

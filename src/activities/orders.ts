@@ -12,10 +12,9 @@ import type { OrderBody } from '../provider/schemas';
 import { NotYet } from '../provider/errors';
 import { readPointers } from '../provider/json-pointer';
 import type { CallOptions, ProviderClient } from '../provider/client';
-import { rawResponse, type CallContext, type Call } from './call';
+import { type Call, type CallContext, rawResponse, sagaOf } from './call';
 import { lookWithinMs, type Effect, type EffectContext } from './effect';
 import type { ActivitySettings, ServerDirectory } from './settings';
-import { sagaOf } from './saga-of';
 import type { ReadSentSecrets } from './secrets-sent';
 import { OwnFailure } from './translate-failure';
 

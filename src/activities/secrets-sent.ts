@@ -5,7 +5,7 @@ import type { SentSecrets } from '../domain/secrets';
 import type { Journal } from '../journal/journal';
 import type { Secrets } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
-import { sagaOf } from './saga-of';
+import { sagaOf } from './call';
 
 /** @returns 'unknown' where one cannot be read here: then nothing of an answer is shown */
 export type ReadSentSecrets = (sent: SentSecrets | undefined) => Promise<Secrets>;
@@ -20,14 +20,14 @@ export function createReadSentSecrets(secrets: SecretResolver, journal: Journal)
     const known = sent.filter((one) => typeof one === 'string');
     const names = sent.flatMap((one) => (typeof one === 'string' ? [] : [one.secret]));
     if (names.length === 0) return known;
-    const digests = await journal.digestsSent(sagaOf().saga).catch(() => undefined);
-    if (digests === undefined) return 'unknown';
+    const calls = await journal.digestsSent(sagaOf().saga).catch(() => undefined);
+    if (calls === undefined) return 'unknown';
     for (const name of names) {
       const value = await secrets.resolve(name).catch(() => undefined);
       if (value === undefined) return 'unknown';
-      const now = digests.has(name) ? await journal.sealing.secretDigests(value) : [];
-      const isSame = (then: readonly string[]) => then.some((digest) => now.includes(digest));
-      if (digests.get(name)?.every(isSame) === false) return 'unknown';
+      const sentThen = calls.flatMap(({ [name]: digests }) => (digests === undefined ? [] : [digests]));
+      const now = sentThen.length > 0 ? await journal.sealing.secretDigests(value) : [];
+      if (!sentThen.every((digests) => digests.some((digest) => now.includes(digest)))) return 'unknown';
       known.push(value);
     }
     return known;

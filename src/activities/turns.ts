@@ -6,19 +6,8 @@ import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import type { Place } from '../journal/turns';
 import { dropTurn, takeTurn, whoIsNext } from '../journal/turns';
-import type { CallContext, Call } from './call';
-import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { isNotFound, isRunning } from './temporal';
-
-export function createTurnActivities(journal: Journal, call: Call, settings: ActivitySettings) {
-  return {
-    /** A second call keeps the place in the queue, or the turn. */
-    takeTurn(input: CallContext & { resource: string }): Promise<TurnAnswer> {
-      return call('read', input, () => askForTurn(journal, sagaOf().saga, input.resource, settings));
-    },
-  };
-}
 
 /**
  * A queued saga looks whether the saga right before it still runs: one that was terminated or deleted delays it by no

@@ -12,12 +12,10 @@ import {
 } from '../journal/confirm-restore';
 import type { JournalAddress } from '../journal/dialects';
 import { JournalUnavailable } from '../journal/errors';
-import { describeIdentity } from '../journal/database-identity';
+import { describeIdentity } from '../journal/lost-time';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
-import { migrate, schemaNumber } from '../journal/migrate';
-import { lookAtSchema, openToAsk } from '../journal/open';
-import { countsOf } from '../journal/health';
+import { migrate, schemaNumber, lookAtSchema, openToAsk, countsOf } from '../journal/open';
 import { recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
 import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';

@@ -1,6 +1,6 @@
 /** What was bought, out of the journal, as a table, JSON or CSV: it flows, however much it is. */
 import type { Fate } from '../domain/spending';
-import { bought, type Bought } from '../journal/bought';
+import { bought, type Bought } from '../journal/purchases';
 import type { Came, CommandContext } from './define';
 import { withJournal } from './journal-commands';
 import { asJson, inColumns, printable } from './print';

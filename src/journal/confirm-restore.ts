@@ -4,7 +4,7 @@
  */
 import { nowMs } from './dialects';
 import { JournalUnreadable } from './errors';
-import { whyElsewhere } from './database-identity';
+import { whyElsewhere } from './lost-time';
 import { iso, theJournal, timeNow, type Tx } from './rows';
 import type { Store, Verdict } from './store';
 import type { ConfirmationName } from './schema';

@@ -3,12 +3,11 @@
  * them: one statement asks all that, and writes. Otherwise one transaction reads the rows of the saga, decides, and
  * writes.
  */
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { Concern } from '../domain/spending';
-import { stillDoneByHand } from './by-hand';
-import type { FailoverRule } from './database-identity';
 import { identityHere, isPostgres, nowMs } from './dialects';
 import {
   epochOfNew,
@@ -19,7 +18,7 @@ import {
   restoredFailure,
   whatIsLacking,
 } from './lost-time';
-import { type Bought, concernAbout, insertPurchase, type PurchaseRules } from './purchases';
+import { type Buying, concernAbout, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   beginOf,
@@ -44,9 +43,13 @@ import {
   type SagaKey,
   theJournal,
   type Tx,
+  updateEffect,
   type WrittenCall,
 } from './rows';
-import { noteMeant } from './servers';
+import { noteAssigned, noteMeant } from './servers';
+import { markUndone } from './state';
+import type { Store, Verdict } from './store';
+import { turnOf } from './turns';
 
 /** What a run asks the journal before it sends a call. `inFlightMs`: by the settings of the worker that means it now. */
 export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
@@ -56,7 +59,7 @@ export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
   knows: JournalKnowledge | undefined;
   /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
   recall?: boolean | undefined;
-  /** If a person has done the call by hand, send nothing; see by-hand.ts. */
+  /** If a person has done the call by hand, send nothing. */
   countsByHand?: boolean | undefined;
   /** Is sealed. */
   note?: PivotNote | undefined;
@@ -71,9 +74,9 @@ export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
 /** A meaning, ready to be written. */
 export type Noted = Omit<Meaning, 'note'> & {
   note: string | null;
-  failover: FailoverRule;
+  store: Store;
   /** For a pivot: by the request that the reference was taken with, and its corrections. */
-  boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Bought | undefined>;
+  boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Buying | undefined>;
 };
 
 /** What the journal may answer. */
@@ -98,12 +101,8 @@ export type Meant =
   /** A person has to agree first. */
   | { how: 'asks'; concern: Concern };
 
-export type Decided =
-  | Exclude<Meant, { how: 'recorded' | 'unknown' | 'send' }>
-  /** `top`: the row's place. */
-  | (Extract<Meant, { how: 'send' }> & { top: number })
-  | (Omit<Extract<Meant, { how: 'unknown' }>, 'note'> & { note: string | null })
-  | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
+/** `top`: the place of the row that was written. */
+export type Decided = Meant & { top?: number };
 
 /** A call that can be taken back, by a run that has begun: see {@link meanAtOnce}. */
 type Plain = Noted & { knows: JournalKnowledge };
@@ -123,12 +122,12 @@ export function isPlain(meaning: Noted): meaning is Plain {
  */
 export async function meanAtOnce(
   db: Db,
-  { workflow, reference, run, call, knows, failover, inFlightMs, sent }: Plain,
+  { workflow, reference, run, call, knows, store, inFlightMs, sent }: Plain,
   row: string,
-): Promise<Extract<Decided, { how: 'send' }> | undefined> {
+): Promise<Decided | undefined> {
   const { step, kind, activity, about } = call;
   const { vmObjectId = null } = about;
-  const seen = failover.witness?.row;
+  const seen = store.failover.witness?.row;
   const protects = workflow === 'provisionServers' && vmObjectId !== null;
   const { rows } = await sql<{ seq: number }>`
     insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_flight_ms, is_first)
@@ -137,16 +136,12 @@ export async function meanAtOnce(
     from reference r, journal j
     where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
       and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
-      and ${isPostgres(db) ? sql`j.identity is not distinct from ${identityHere(db)}` : sql`j.identity is null`}
+      and j.identity is not distinct from ${identityHere(db)}
       and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference and e.step = ${step})
       ${knows.row === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${knows.row})`}
       ${seen === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${seen})`}
-      ${
-        vmObjectId === null
-          ? sql``
-          : sql`and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
-              and e.kind = 'compensate' and e.vm_object_id = cast(${vmObjectId} as bigint))`
-      }
+      and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
+        and e.kind = 'compensate' and e.vm_object_id = cast(${vmObjectId} as bigint))
       ${
         protects
           ? sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
@@ -162,13 +157,14 @@ export async function meanAtOnce(
 }
 
 export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, isOwn, run, call, knows, failover } = meaning;
+  const { workflow, reference, isOwn, run, call, knows, store } = meaning;
   const key = { workflow, reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
   // A pivot is decided by all that the saga has done.
   const all = call.kind === 'pivot' ? await effectsOf(tx, key) : undefined;
-  const lacks = await whatIsLacking(tx, journal, { taken: taken !== undefined, knows, failover, rows: all });
+  const known = { taken: taken !== undefined, knows, failover: store.failover, rows: all };
+  const lacks = await whatIsLacking(tx, journal, known);
   if (lacks !== undefined) return { how: 'restored', why: lacks };
   if (isOwn && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
   if (taken === undefined) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
@@ -180,22 +176,30 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   if (refused !== undefined) return refused;
 
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
-  const isOfLostTime = taken?.epoch !== journal.epoch;
+  // This also counts for a placed pivot: the number of its servers follows from all corrections.
+  if (corrections.length > (meaning.corrections ?? 0))
+    return { how: 'changed', why: 'the request was corrected since' };
   const buys = () => meaning.boughtBy?.(taken, corrections);
-  const known =
-    call.kind === 'pivot'
-      ? await decidePivot(tx, key, journal, { rows, isOfLostTime, corrections: corrections.length, buys }, meaning)
-      : (recall(rows, meaning) ?? (await byHand(tx, key, rows, meaning)));
-  if (known !== undefined) {
-    if ('how' in known) return known;
-    const at = iso(known.effect.answered_ms ?? known.effect.decided_ms ?? known.effect.meant_ms);
+  let pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
+  if (call.kind === 'pivot' && pivot === undefined && taken?.epoch !== journal.epoch) {
+    // The doubt names no items: those that the call names now may have been added since.
+    pivot = await insertDoubt(tx, key, journal, { ...meaning, call: { ...call, about: {} } });
+    const bought = pivot && (await buys());
+    if (pivot && bought) await insertPurchase(tx, pivot.id, bought);
+  }
+  const found = pivot
+    ? await whatBecameOf(tx, pivot, journal, store)
+    : (recall(rows, meaning) ?? (meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined));
+  if (found !== undefined) {
+    if ('how' in found) return found;
+    const { id, step, answer, answered_ms, decided_ms, meant_ms } = found;
     return {
       how: 'recorded',
-      knows: knowledgeOf(journal, known.effect.id, knows),
-      at,
-      run: known.effect.run,
-      doubts: doubtsBeside(known.effect.id, rows, meaning.recall),
-      effect: known.effect,
+      knows: knowledgeOf(journal, id, knows),
+      answer: await store.unseal(answer ?? 'null', `the answer of ${step}`),
+      at: iso(answered_ms ?? decided_ms ?? meant_ms),
+      run: found.run,
+      doubts: doubtsBeside(id, rows, meaning.recall),
     };
   }
   if (meaning.recall) {
@@ -241,7 +245,7 @@ async function whyNot(
   journal: JournalRow,
   { kind, activity, about }: EffectCall,
   all: readonly Effect[] = [],
-): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
+): Promise<Exclude<Meant, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
     const another = await itemOfAnother(tx, key, item);
@@ -270,18 +274,28 @@ async function itemOfAnother(
   tx: Tx,
   { workflow, reference }: SagaKey,
   cartItemId: number,
-): Promise<Extract<Decided, { how: 'anothers' }> | undefined> {
+): Promise<Extract<Meant, { how: 'anothers' }> | undefined> {
   const rows = effects(tx).where('cart_item_id', '=', cartItemId).where('kind', '=', 'mutate');
   const youngest = await rows.orderBy('seq', 'desc').limit(1).executeTakeFirst();
   const isOwn = youngest === undefined || (youngest.workflow === workflow && youngest.reference === reference);
   return isOwn ? undefined : { how: 'anothers', of: youngest.reference, at: iso(youngest.meant_ms) };
 }
 
-/** Steps that made these items, and were undone, or are being undone. */
+/**
+ * Steps that made these items, and were undone, or are being undone. If the provider gave the same id again, only the
+ * last time counts.
+ */
 function takenBackOf(all: readonly Effect[], items: readonly number[]): string[] {
-  const rows = all.filter(({ cart_item_id: id }) => id !== null && items.includes(id));
-  const steps = rows.filter((row) => row.kind === 'mutate' && isTakenBack(row, rows)).map(({ step }) => step);
-  return [...new Set(steps)];
+  const steps = items.map((item) => {
+    let takenBack: string | undefined;
+    for (const { kind, step, outcome, cart_item_id: id } of all) {
+      if (id !== item) continue;
+      if (kind === 'mutate' && outcome === 'done') takenBack = undefined;
+      else if (kind === 'mutate' ? outcome === 'undone' : mayHaveHappened(outcome)) takenBack = step;
+    }
+    return takenBack;
+  });
+  return [...new Set(steps.filter((step) => step !== undefined))];
 }
 
 /**
@@ -307,76 +321,19 @@ export async function changeInFlight(
   return undefined;
 }
 
-/**
- * Whether what a row made was undone, or may have been. If the step was surely done again, or the provider gave the
- * same id again, only the last time counts.
- */
-function isTakenBack(row: Effect, rows: readonly Effect[]): boolean {
-  const item = row.cart_item_id;
-  const isRepeatOf = ({ kind, step, seq, outcome, cart_item_id }: Effect) =>
-    kind === 'mutate' &&
-    outcome === 'done' &&
-    seq > row.seq &&
-    (item === null ? step === row.step : cart_item_id === item);
-  if (rows.some(isRepeatOf)) return false;
-  return row.outcome === 'undone' || rows.some((other) => takesBack(other, row));
-}
+type Known = Effect | Exclude<Meant, { how: 'recorded' | 'send' }>;
 
-function takesBack(other: Effect, { step, seq, cart_item_id }: Effect): boolean {
-  return (
-    other.kind === 'compensate' &&
-    other.step === step &&
-    other.seq > seq &&
-    mayHaveHappened(other.outcome) &&
-    (cart_item_id === null || other.cart_item_id === cart_item_id)
-  );
-}
-
-type Known = { effect: Effect } | Exclude<Decided, { how: 'recorded' | 'send' }>;
-
-/** @returns what is known of the pivot; undefined where a new one may be meant */
-async function decidePivot(
-  tx: Tx,
-  key: SagaKey,
-  journal: JournalRow,
-  {
-    rows,
-    isOfLostTime,
-    corrections,
-    buys,
-  }: {
-    rows: readonly Effect[];
-    isOfLostTime: boolean;
-    corrections: number;
-    buys: () => Promise<Bought | undefined> | undefined;
-  },
-  meaning: Noted,
-): Promise<Known | undefined> {
-  // This also counts for a placed pivot: the number of its servers follows from all corrections.
-  if (corrections > (meaning.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
-  const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
-  if (live?.outcome === 'done') {
-    return live.cancelled_ms === null ? { effect: live } : { how: 'cancelled', at: iso(live.cancelled_ms) };
-  }
-  if (live !== undefined) {
-    const leftMs = await leftInFlight(tx, live, journal);
-    if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
-    return unknown(live, leftMs);
-  }
-  if (!isOfLostTime) return undefined;
-  // The doubt names no items: those that the call names now may have been added since.
-  const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
-  const bought = doubt && (await buys());
-  if (bought) await insertPurchase(tx, doubt.id, bought);
-  return doubt && unknown(doubt, await leftInFlight(tx, doubt, journal));
+/** Of a pivot that was placed, or may have been. */
+async function whatBecameOf(tx: Tx, pivot: Effect, journal: JournalRow, store: Store): Promise<Known> {
+  const { id: row, outcome, cancelled_ms: cancelledMs, note } = pivot;
+  if (outcome === 'done') return cancelledMs === null ? pivot : { how: 'cancelled', at: iso(cancelledMs) };
+  const leftMs = await leftInFlight(tx, pivot, journal);
+  if (outcome === null && leftMs > 0) return { how: 'under-way', row, leftMs };
+  return { how: 'unknown', ...openPivot(pivot), note: await store.noteOf(note), leftMs };
 }
 
 function names(order: Effect, item: number): boolean {
   return aboutOf(order).cartItems?.includes(item) ?? false;
-}
-
-function unknown(pivot: Effect, leftMs: number): Known {
-  return { how: 'unknown', ...openPivot(pivot), note: pivot.note, leftMs };
 }
 
 export function openPivot({ id, meant_ms, run, in_flight_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
@@ -403,24 +360,105 @@ export function repeats(row: string, rows: readonly Effect[], { kind, activity }
   return rows.some((other) => isSame(other) && isOpen(other)) ? { repeats: true } : {};
 }
 
-/** The step's recorded answer, if what it made has not been undone. */
-function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, 'call' | 'recall'>): Known | undefined {
+/** The step's row with the answer, if what it made has not been undone. */
+function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, 'call' | 'recall'>): Effect | undefined {
   if (call.kind === 'compensate') {
     // A provider may give an id again: the last item that had it counts.
     const item = call.about.cartItemId ?? -1;
     const last = rows.findLast(({ kind, cart_item_id }) => kind === 'mutate' && cart_item_id === item);
     const gone = last?.outcome === 'undone' ? last : undefined;
-    return gone && { effect: rows.find(({ id }) => id === gone.undone_by) ?? gone };
+    return gone && (rows.find(({ id }) => id === gone.undone_by) ?? gone);
   }
   if (!wanted) return undefined;
   // An item that was added before a correction is another item.
   const isSame = (row: Effect) => aboutOf(row).corrected === call.about.corrected;
   const made = rows.filter((row) => row.kind === 'mutate' && row.outcome === 'done' && isSame(row));
-  const effect = made.findLast((row) => !rows.some((other) => takesBack(other, row)));
-  return effect && { effect };
+  const takesBack = ({ kind, seq, outcome, cart_item_id: item }: Effect, row: Effect) =>
+    kind === 'compensate' && seq > row.seq && mayHaveHappened(outcome) && [null, item].includes(row.cart_item_id);
+  return made.findLast((row) => !rows.some((other) => takesBack(other, row)));
 }
 
-async function byHand(tx: Tx, key: SagaKey, rows: readonly Effect[], meaning: Noted): Promise<Known | undefined> {
-  const effect = meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined;
-  return effect && { effect };
+/**
+ * What a person has done by hand at the provider: the outcome of its row is `done`, with who said so and how they know. No
+ * call was sent for it. There is none for a pivot: there a person only says what the outcome of a sent call was.
+ */
+interface ByHand {
+  calls: readonly EffectCall[];
+  run: string;
+  verdict: Verdict;
+  /** As in `Meaning`. */
+  knows: JournalKnowledge | undefined;
+}
+
+/**
+ * Writes down that a person has done these calls by hand, so they are not sent. A second call of the same run changes
+ * nothing.
+ *
+ * @returns `restored`, and writes nothing, while the journal is an older copy and nobody has run `journal restored`
+ */
+export async function writeByHand(
+  journal: Store,
+  key: SagaKey,
+  { calls, run, verdict, knows }: ByHand,
+): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'restored'; why: string }> {
+  const decided = await journal.sealing.seal(verdict);
+  // There was no call, so the recorded answer is null.
+  const answer = await journal.sealing.seal(null);
+  return journal.locked(key, async (tx, locked) => {
+    const taken = locked !== undefined;
+    const state = await theJournal(tx);
+    const why = await whatIsLacking(tx, state, { taken, knows, failover: journal.failover });
+    if (why !== undefined) return { how: 'restored', why };
+    if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
+    const { id, epoch } = state;
+    // It stood still, and the run has gone on without it: what was said stands already, whatever became of it since.
+    const isOld = knows?.begun !== undefined && knows.epoch === epoch && knows.begun < (locked?.begun ?? 0);
+    let row: string | undefined;
+    for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch }, isOld);
+    return { how: 'written', knows: { journal: id, epoch, ...definedOnly({ row }) } };
+  });
+}
+
+/** @returns the row's id */
+async function writeOne(
+  tx: Tx,
+  key: SagaKey,
+  { call, run, decided, answer, epoch }: Pick<Effect, 'run' | 'epoch' | 'decided' | 'answer'> & { call: EffectCall },
+  isOld: boolean,
+): Promise<string> {
+  const rows = await rowsOfStep(tx, key, call);
+  const said = rows.findLast((row) => row.run === run && isByHand(row, call));
+  if (said && (isOld || (said === rows.at(-1) && said.outcome === 'done'))) return said.id;
+  const row = randomUUID();
+  await insertEffect(tx, key, { call, run, inFlightMs: 0 }, { id: row, epoch, outcome: 'done' });
+  await updateEffect(tx, row, { answer, decided, decided_ms: nowMs(tx) });
+  if (call.kind === 'compensate') await markUndone(tx, key, call, row);
+  await noteMeant(tx, key, call);
+  await noteAssigned(tx, key, call);
+  return row;
+}
+
+/**
+ * What a person has done by hand also counts for a later run, until the step makes another call, or another saga has a
+ * turn.
+ *
+ * @param rows all rows of the step, the oldest first
+ */
+async function stillDoneByHand(
+  tx: Tx,
+  key: SagaKey,
+  rows: readonly Effect[],
+  { call, turn }: { call: EffectCall; turn?: string | undefined },
+): Promise<Effect | undefined> {
+  const last = rows.at(-1);
+  if (last?.outcome !== 'done' || !isByHand(last, call)) return undefined;
+  if (turn === undefined) return last;
+  const mine = await turnOf(tx, key);
+  const begunMs = mine?.id === turn ? mine.begun_ms : null;
+  return begunMs !== null && begunMs <= Number(last.decided_ms) ? last : undefined;
+}
+
+/** Whether the row says that a person has done exactly this call. It may be undone since. */
+function isByHand({ decided_ms, kind, about }: Effect, call: EffectCall): boolean {
+  return decided_ms !== null && kind === call.kind && about === JSON.stringify(call.about);
 }

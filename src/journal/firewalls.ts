@@ -12,66 +12,52 @@ import { stateOf } from './state';
 import type { Store } from './store';
 import { turnOf } from './turns';
 
-export type ServerLook =
-  /** A change by this saga may still take effect for so long; until then no list is reliable. */
-  | { how: 'under-way'; leftMs: number }
-  /**
-   * Firewalls that other references have (perhaps) assigned since this saga's turn began, and that were not unassigned
-   * since.
-   */
-  | { how: 'settled'; others: number[] };
-
 /**
- * Milliseconds for which a change of the server by any run of this saga may still take effect.
+ * Milliseconds for which a change of the server by any run of this saga may still take effect: until then no list is
+ * reliable. Once there are none, what others rely on.
  *
  * @param kind only calls of this kind
- * @throws JournalUnavailable
  */
-export function inFlightAtServer(
+export function lookAtServer(
   journal: Store,
   key: SagaKey,
   vmObjectId: number,
-  kind?: 'compensate',
-): Promise<number> {
+  { kind, withOthers = false }: { kind?: 'compensate' | undefined; withOthers?: boolean | undefined } = {},
+): Promise<{ leftMs: number; others?: number[] }> {
   return journal.locked(key, async (tx) => {
     const inFlight = await changeInFlight(tx, key, await theJournal(tx), { vmObjectId, kind });
-    return inFlight?.leftMs ?? 0;
+    if (inFlight !== undefined || !withOthers) return { leftMs: inFlight?.leftMs ?? 0 };
+    return { leftMs: 0, others: await assignedByOthers(tx, key, vmObjectId) };
   });
 }
 
-/** @throws JournalUnavailable */
-export function lookAtServer(journal: Store, key: SagaKey, vmObjectId: number): Promise<ServerLook> {
-  return journal.locked(key, async (tx) => {
-    const inFlight = await changeInFlight(tx, key, await theJournal(tx), { vmObjectId });
-    if (inFlight) return { how: 'under-way', leftMs: inFlight.leftMs };
-    // Earlier firewalls are in the list that the saga read first.
-    const sinceMs = (await turnOf(tx, key))?.begun_ms ?? 0;
-    const those = effects(tx).where('vm_object_id', '=', vmObjectId);
-    const rows = await those
-      .where(sql`meant_ms + in_flight_ms`, '>=', sinceMs)
-      .orderBy('seq')
-      .execute();
-    const others = new Set<number>();
-    for (const row of rows) {
-      const isOwn = row.workflow === key.workflow && row.reference === key.reference;
-      const mayBeThere = row.outcome === null || row.outcome === 'unknown';
-      const isThere = row.outcome === 'done' && (row.answered_ms ?? row.decided_ms ?? sinceMs) >= sinceMs;
-      const isAssigned = row.activity === 'assignFirewalls' && !isOwn && (mayBeThere || isThere);
-      const isUnassigned = row.activity === 'unassignFirewalls' && row.outcome === 'done';
-      for (const id of aboutOf(row).firewalls ?? []) {
-        if (isAssigned) others.add(id);
-        if (isUnassigned) others.delete(id);
-      }
+/** Firewalls that other references have (perhaps) assigned since this saga's turn began, and not unassigned since. */
+async function assignedByOthers(tx: Tx, key: SagaKey, vmObjectId: number): Promise<number[]> {
+  // Earlier firewalls are in the list that the saga read first.
+  const sinceMs = (await turnOf(tx, key))?.begun_ms ?? 0;
+  const those = effects(tx).where('vm_object_id', '=', vmObjectId);
+  const rows = await those
+    .where(sql`meant_ms + in_flight_ms`, '>=', sinceMs)
+    .orderBy('seq')
+    .execute();
+  const others = new Set<number>();
+  for (const row of rows) {
+    const isOwn = row.workflow === key.workflow && row.reference === key.reference;
+    const mayBeThere = row.outcome === null || row.outcome === 'unknown';
+    const isThere = row.outcome === 'done' && (row.answered_ms ?? row.decided_ms ?? sinceMs) >= sinceMs;
+    const isAssigned = row.activity === 'assignFirewalls' && !isOwn && (mayBeThere || isThere);
+    const isUnassigned = row.activity === 'unassignFirewalls' && row.outcome === 'done';
+    for (const id of aboutOf(row).firewalls ?? []) {
+      if (isAssigned) others.add(id);
+      if (isUnassigned) others.delete(id);
     }
-    return { how: 'settled', others: [...others] };
-  });
+  }
+  return [...others];
 }
 
 /**
  * What was changed at a server within a time, by any saga: whether each firewall was assigned last, or unassigned;
  * undefined where nobody knows whether the last call took effect. Without what a person did by hand.
- *
- * @throws JournalUnavailable
  */
 export function changedLately(
   journal: Store,
@@ -106,7 +92,6 @@ export interface ChangedFirewalls {
   unassigned: number[];
 }
 
-/** @throws JournalUnavailable */
 export function changedOnServer(journal: Store, key: SagaKey, vmObjectId: number): Promise<ChangedFirewalls> {
   return journal.inTransaction(async (tx) => {
     const rows = effects(tx).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId);
@@ -122,21 +107,12 @@ export function changedOnServer(journal: Store, key: SagaKey, vmObjectId: number
  * What sagas have said last of the firewalls of a server, for a sweep: by their calls, and by what they asked for. A
  * saga that finds a firewall as it should be makes no call. Repairs of sweeps are not heard: where one came late, after
  * a saga that wants something else, the next sweep tells of it. No saga is known to have said anything of firewalls that are not named.
+ *
+ * @returns `isBusy` where a saga works on the server, waits for its turn, or has not ended: what is stated may change at
+ * any moment. `exactlyMs`: when a saga last ended that named all firewalls of the server: of what it did not name,
+ * nothing that was said before counts
  */
-export interface StatedFirewalls {
-  /** A saga works on the server, waits for its turn, or has not ended: what is stated may change at any moment. */
-  isBusy: boolean;
-  assigned: number[];
-  unassigned: number[];
-  /**
-   * When a saga last ended that named all firewalls of the server: of what it did not name, nothing that was said
-   * before counts.
-   */
-  exactlyMs: number | undefined;
-}
-
-/** @throws JournalUnavailable */
-export function statedFirewalls(journal: Store, vmObjectId: number): Promise<StatedFirewalls> {
+export function statedFirewalls(journal: Store, vmObjectId: number) {
   return journal.inTransaction(async (tx) => {
     const rows = await effects(tx).where('vm_object_id', '=', vmObjectId).orderBy('seq').execute();
     const resource = `server ${vmObjectId}`;

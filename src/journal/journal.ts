@@ -23,21 +23,11 @@ import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import type { Report } from '../domain/results';
 import { purchaseOf } from '../domain/spending';
-import {
-  decide,
-  doubtsBeside,
-  isPlain,
-  meanAtOnce,
-  repeats,
-  type Decided,
-  type Meaning,
-  type Meant,
-  type Noted,
-} from './decide';
+import { decide, doubtsBeside, isPlain, meanAtOnce, repeats, type Meaning, type Meant } from './decide';
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
-import { type Bought, insertPurchase, type PurchaseRules } from './purchases';
+import { type Buying, insertPurchase, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   closeByRun,
@@ -184,7 +174,7 @@ export class Journal extends Store {
 
   /** Whether the reference was ever taken, with a request. */
   async isTaken(key: SagaKey): Promise<boolean> {
-    return (await this.sealedRequest(key)) !== null;
+    return ((await this.reference(key))?.request ?? null) !== null;
   }
 
   /**
@@ -194,8 +184,8 @@ export class Journal extends Store {
    * @throws JournalUnreadable
    */
   async firstRequest(key: SagaKey): Promise<unknown> {
-    const sealed = await this.sealedRequest(key);
-    return sealed === null ? undefined : this.unseal(sealed, 'the first request');
+    const { request = null } = (await this.reference(key)) ?? {};
+    return request === null ? undefined : this.unseal(request, 'the first request');
   }
 
   /** Sealed, as they were taken, the newest first. */
@@ -228,27 +218,21 @@ export class Journal extends Store {
     return correctedBy(await this.unsealAll(corrected), key.workflow, first);
   }
 
-  private async sealedRequest(key: SagaKey): Promise<string | null> {
-    return (await this.read((db) => referenceOf(db, key)))?.request ?? null;
-  }
-
-  /** By the secret's name, the digests of each call of the saga that sent it. */
-  async digestsSent(key: SagaKey): Promise<Map<string, (readonly string[])[]>> {
+  /** For each call of the saga that sent secrets by their names, the digests of these. */
+  async digestsSent(key: SagaKey): Promise<SentDigests[]> {
     const rows = await this.read((db) =>
       db.selectFrom('effect').select('sent').where(ofSaga(key)).where('sent', 'is not', null).execute(),
     );
-    const found = new Map<string, (readonly string[])[]>();
-    for (const { sent } of rows) {
-      for (const [name, digests] of Object.entries(JSON.parse(sent ?? '{}') as SentDigests)) {
-        found.set(name, [...(found.get(name) ?? []), digests]);
-      }
-    }
-    return found;
+    return rows.map(({ sent }) => JSON.parse(sent ?? '{}') as SentDigests);
   }
 
   /** The account that the reference was taken for, if its request named one. */
   async accountOf(key: SagaKey): Promise<string | undefined> {
-    return (await this.read((db) => referenceOf(db, key)))?.account ?? undefined;
+    return (await this.reference(key))?.account ?? undefined;
+  }
+
+  private reference(key: SagaKey): Promise<Reference | undefined> {
+    return this.read((db) => referenceOf(db, key));
   }
 
   /**
@@ -262,22 +246,25 @@ export class Journal extends Store {
     const noted = {
       ...meaning,
       note: note === undefined ? null : await this.sealing.seal(note),
-      failover: this.failover,
+      store: this,
       boughtBy: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) =>
         this.boughtBy(meaning, taken, corrections),
     };
     try {
-      const decided = (await this.meanAtOnce(noted, row)) ?? (await this.decideTwiceAtMost(noted, row));
-      if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
-      if (decided.how === 'send') {
-        const { top, ...send } = decided;
-        const { journal, epoch, row } = send.knows;
+      // Another call of the step was meant at the same moment, or a lock has failed: the rows are read once more.
+      const again = (error: unknown) => {
+        if (!isUniqueViolation(error)) throw error;
+      };
+      const atOnce = isPlain(noted)
+        ? await this.inOneStatement((db) => meanAtOnce(db, noted, row)).catch(again)
+        : undefined;
+      const decideNow = () => this.inTransaction((tx) => decide(tx, noted, row));
+      const { top, ...meant } = atOnce ?? (await decideNow().catch(again)) ?? (await decideNow());
+      if (meant.how === 'send' && top !== undefined) {
+        const { journal, epoch, row } = meant.knows;
         this.failover.witness?.see({ journal, epoch, seq: top, row });
-        return send;
       }
-      if (decided.how !== 'recorded') return decided;
-      const { effect, ...rest } = decided;
-      return { ...rest, answer: await this.unseal(effect.answer ?? 'null', `the answer of ${effect.step}`) };
+      return meant;
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
       // The connection may have been lost after the commit: then the row exists.
@@ -304,7 +291,7 @@ export class Journal extends Store {
     { workflow, rules, note }: Pick<Meaning, 'workflow' | 'rules' | 'note'>,
     taken: Reference | undefined,
     rows: readonly CorrectionRow[],
-  ): Promise<Bought | undefined> {
+  ): Promise<Buying | undefined> {
     if (rules === undefined) return undefined;
     if (taken === undefined || taken.request === null) return undefined;
     const { planTypesMore, duplicateWithinMs, spendLimits, priceList } = rules;
@@ -336,25 +323,6 @@ export class Journal extends Store {
     const { workflow } = key;
     const bought = await this.boughtBy({ workflow, rules }, await referenceOf(tx, key), await correctionsOf(tx, key));
     if (bought) await insertPurchase(tx, row, bought);
-  }
-
-  private async meanAtOnce(meaning: Noted, row: string) {
-    if (!isPlain(meaning)) return undefined;
-    return this.inOneStatement((db) => meanAtOnce(db, meaning, row)).catch((error: unknown) => {
-      // Another call of the step was meant at the same moment, here or by `decide`.
-      if (isUniqueViolation(error)) return undefined;
-      throw error;
-    });
-  }
-
-  /** The constraint is violated only where a lock has failed; then the rows are read once more. */
-  private async decideTwiceAtMost(meaning: Noted, row: string): Promise<Decided> {
-    try {
-      return await this.inTransaction((tx) => decide(tx, meaning, row));
-    } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
-      return this.inTransaction((tx) => decide(tx, meaning, row));
-    }
   }
 
   /**
@@ -483,7 +451,8 @@ export class Journal extends Store {
    * placed under this reference again.
    *
    * @param row of a pivot of unknown outcome: then it was placed. Without it, the pivot of the reference
-   * @param isOver the saga has to have ended: while it goes on, it is told instead
+   * @param isOver the saga has to have ended: while it goes on, it is told instead. A saga knows that something was
+   * placed: a journal that does not was restored
    * @returns `before` where it was written before, `none` where nothing was placed, `open` where the saga has not ended, `superseded` as {@link confirm}
    */
   async cancelled(
@@ -495,8 +464,8 @@ export class Journal extends Store {
     const answer = await this.sealing.seal({ how: 'confirmed' });
     return this.orSuperseded<'cancelled' | 'before' | 'none' | 'open'>(key, async (tx, taken) => {
       const found = row === undefined ? await livePivot(tx, key) : await effectOf(tx, row);
-      const id = row ?? found?.id;
-      if (id === undefined) return 'none';
+      const id = row ?? found?.id ?? randomUUID();
+      if (isOver && row === undefined && found === undefined) return 'none';
       if (isOver && (taken?.is_open ?? null) !== null) return 'open';
       if (found === undefined) await insertSeen(tx, key, id);
       if (typeof found?.cancelled_ms === 'number') return 'before';
@@ -606,16 +575,17 @@ export class Journal extends Store {
 
   /** @throws JournalUnreadable */
   async endedBy({ run, ended_ms, report }: Pick<EndingRow, 'run' | 'ended_ms' | 'report'>): Promise<Ended> {
-    return { how: 'ended', at: iso(ended_ms), run, ending: await this.unseal(report, `the ending of run ${run}`) };
+    const ending = (await this.unseal(report, `the ending of run ${run}`)) as Ended['ending'];
+    return { how: 'ended', at: iso(ended_ms), run, ending };
   }
 }
 
-/** `ending` is what the run said when it ended. */
+/** How a run of the reference has ended: nothing is done under it any more. */
 export interface Ended {
   how: 'ended';
   at: string;
   run: string;
-  ending: unknown;
+  ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown };
 }
 
 export type EndingWritten = Ended | { how: 'written' | 'later'; next: Place | undefined };

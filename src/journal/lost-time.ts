@@ -1,12 +1,11 @@
 /**
- * A journal that was restored from an older copy: how that is noticed, and what is in doubt because of it. An epoch
- * counts how often an operator has confirmed it (`journal restored`); rows and references of an older epoch may lack
- * what was written in the lost time.
+ * A journal that was restored from an older copy, or whose database is another one: how that is noticed, and what is in
+ * doubt because of it. An epoch counts how often an operator has confirmed it (`journal restored`); rows and references
+ * of an older epoch may lack what was written in the lost time.
  */
 import { randomUUID } from 'node:crypto';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { nowMs } from './dialects';
-import { type Failover, type FailoverRule, follow, whyElsewhere } from './database-identity';
 import {
   type Db,
   type Effect,
@@ -26,6 +25,7 @@ import {
   type Tx,
   type WrittenCall,
 } from './rows';
+import type { Witness } from './witness';
 
 /**
  * Compares the journal with what a run's history knows, and its database with the one that held it last. If rows are
@@ -50,11 +50,11 @@ export async function whatIsLacking(
     rows?: readonly Effect[] | undefined;
   },
 ): Promise<string | undefined> {
+  const isThere = async (row: string) =>
+    rows?.some(({ id }) => id === row) === true || (await effectOf(tx, row)) !== undefined;
   if (knows !== undefined && !isSeenToSince(journal, knows.epoch)) {
     const isAnother = knows.journal !== journal.id;
-    const isWritten = async (row: string) =>
-      rows?.some(({ id }) => id === row) === true || (await effectOf(tx, row)) !== undefined;
-    const there = taken && (knows.row === undefined || (await isWritten(knows.row)));
+    const there = taken && (knows.row === undefined || (await isThere(knows.row)));
     if (isAnother || !there || knows.epoch !== journal.epoch) {
       await markRestored(tx, knows.epoch);
       return isAnother
@@ -62,7 +62,6 @@ export async function whatIsLacking(
         : 'the journal lacks what this saga wrote into it: it was restored from an older copy';
     }
   }
-  const isThere = async (row: string) => (await effectOf(tx, row)) !== undefined;
   const missing = await failover.witness?.epochOfMissing(journal, isThere);
   if (missing !== undefined) {
     await markRestored(tx, missing);
@@ -152,7 +151,7 @@ export async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inFli
   const journal = await theJournal(tx);
   const { epoch } = knows;
   if (!isSeenToSince(journal, epoch)) await markRestored(tx, epoch);
-  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, run, epoch);
+  await insertReference(tx, key, run, epoch);
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
   await insertEffect(tx, key, { call, run, inFlightMs }, { id: knows.row, epoch });
@@ -165,9 +164,13 @@ export const lostPivot: EffectCall = { step: 'lost', kind: 'pivot', activity: ''
 /** The row that a person was asked about is gone. It is only known that the person has seen what was placed. */
 export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
   await noteLoss(tx, key);
-  const seen = { call: lostPivot, run: '', inFlightMs: 0 };
-  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, seen.run, 0);
-  await insertEffect(tx, key, seen, { id: row, epoch: 0, failure: restoredFailure });
+  await insertReference(tx, key, '', 0);
+  await insertEffect(
+    tx,
+    key,
+    { call: lostPivot, run: '', inFlightMs: 0 },
+    { id: row, epoch: 0, failure: restoredFailure },
+  );
 }
 
 /**
@@ -192,4 +195,60 @@ async function markRestored(tx: Tx, known: number): Promise<void> {
       epoch: set.case().when('epoch', '<', known).then(known).else(set.ref('epoch')).end(),
     }))
     .execute();
+}
+
+/** `lossless`: a later timeline of the same cluster has lost nothing, because every commit waits for the standby. */
+export type Failover = 'ask' | 'lossless';
+
+export interface FailoverRule {
+  how: Failover;
+  /** Is told of a failover that was taken for lossless. */
+  warn: (message: string) => void;
+  /** What this worker has seen of the journal. */
+  witness?: Witness | undefined;
+}
+
+export const askAboutFailovers: FailoverRule = { how: 'ask', warn: () => undefined };
+
+type Identities = Pick<JournalRow, 'identity' | 'here'>;
+
+/** @returns a sentence where a person has to say what became of the journal */
+export function whyElsewhere({ identity, here }: Identities, how: Failover): string | undefined {
+  if (identity === null || identity === here) return undefined;
+  if (here === null) {
+    return `the journal’s database does not say any more which one it is: it was on timeline ${describeIdentity(identity)}. Is it another one, or may this user not ask?`;
+  }
+  const isSameCluster = clusterOf(identity) === clusterOf(here);
+  // A failover begins a later timeline: an earlier one is another copy.
+  const isLater = isSameCluster && timelineOf(here) > timelineOf(identity);
+  if (isLater && how === 'lossless') return undefined;
+  const was = isSameCluster ? timelineOf(identity) : `timeline ${describeIdentity(identity)}`;
+  return `the journal’s database was restored or failed over: it is on timeline ${describeIdentity(here)}, and was on ${was}`;
+}
+
+/** To be called only where {@link whyElsewhere} has no objection. Concurrent calls write and tell it once. */
+export async function follow(tx: Tx, { identity, here }: Identities, { warn }: FailoverRule): Promise<void> {
+  if (here === null || identity === here) return;
+  const { numUpdatedRows } = await tx
+    .updateTable('journal')
+    .set({ identity: here })
+    .where('identity', identity === null ? 'is' : '=', identity)
+    .executeTakeFirst();
+  if (identity === null || numUpdatedRows === 0n) return;
+  warn(
+    `the journal’s database failed over to timeline ${describeIdentity(here)}: by JOURNAL_FAILOVER nothing was lost, and sagas go on`,
+  );
+}
+
+/** As after “timeline”. */
+export function describeIdentity(identity: string): string {
+  return `${timelineOf(identity)} of cluster ${clusterOf(identity)}`;
+}
+
+function clusterOf(identity: string): string {
+  return identity.split('/')[0] ?? '';
+}
+
+function timelineOf(identity: string): number {
+  return Number.parseInt(identity.split('/')[1] ?? '', 16);
 }

@@ -21,22 +21,15 @@ export interface OpenReference extends SagaKey {
 export function openReferences(journal: Journal, after: SagaKey | undefined, limit: number): Promise<OpenReference[]> {
   return journal.inTransaction(async (tx) => {
     const { workflow = '', reference = '' } = after ?? {};
-    const rows = await tx
-      .selectFrom('reference')
-      .select(['workflow', 'reference', 'first_seen_ms', 'first_run', 'touched_ms'])
-      .where('is_open', 'is not', null)
+    const those = tx.selectFrom('reference').where('is_open', 'is not', null);
+    const rows = await those
+      .select(['workflow', 'reference', 'first_seen_ms', 'first_run as firstRun', 'touched_ms as touchedMs'])
       .where(sql<boolean>`(workflow, reference) > (${workflow}, ${reference})`)
       .orderBy('workflow')
       .orderBy('reference')
       .limit(limit)
       .execute();
-    return rows.map(({ workflow, reference, first_seen_ms, first_run, touched_ms }) => ({
-      workflow,
-      reference,
-      firstSeenAt: iso(first_seen_ms),
-      firstRun: first_run,
-      touchedMs: touched_ms,
-    }));
+    return rows.map(({ first_seen_ms: seenMs, ...row }) => ({ ...row, firstSeenAt: iso(seenMs) }));
   });
 }
 
@@ -47,7 +40,6 @@ export function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
 
 export type Begun =
   | { how: 'begun'; number: number }
-  /** `ending` is what the run said when it ended. */
   | Ended
   /** The journal is or may be an older copy: how the reference has ended it may not know. */
   | { how: 'restored'; why: string }

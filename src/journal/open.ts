@@ -1,11 +1,18 @@
-/** Opens a journal: for a worker, and for a person who asks. */
+/**
+ * The journal as a whole: opened, for a worker and for a person who asks; its schema, in numbered steps that one command
+ * applies under a lock; and how it is. A file is migrated when it is opened; a database on a server only by
+ * `order-saga journal migrate`.
+ */
 import { existsSync } from 'node:fs';
-import { openDatabase, type JournalAddress } from './dialects';
+import { Migrator, sql, type Kysely, type Migration } from 'kysely';
+import { definedOnly } from '../domain/defined-only';
+import { isPostgres, openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalSchemaError, JournalUnavailable } from './errors';
-import { askAboutFailovers, type Failover, type FailoverRule } from './database-identity';
 import { Journal } from './journal';
-import { checkJournal, checkSchema, openCheckedDatabase, schemaOf } from './migrate';
-import { theJournal } from './rows';
+import { askAboutFailovers, whyRestored, type Failover, type FailoverRule } from './lost-time';
+import * as first from './migrations/0001-journal';
+import { hasNoAnswer, iso, theJournal, type Effect } from './rows';
+import type { JournalTables } from './schema';
 import type { Sealing, Store } from './store';
 
 /**
@@ -18,7 +25,9 @@ export async function openJournal(
   sealing: Sealing,
   failover: FailoverRule = askAboutFailovers,
 ): Promise<Journal> {
-  return new Journal(await openCheckedDatabase(address), sealing, failover);
+  // A file belongs to this machine alone, so it is created and migrated here.
+  if ('file' in address) await migrate(address);
+  return new Journal(await checked(openDatabase(address), checkJournal), sealing, failover);
 }
 
 /**
@@ -52,14 +61,8 @@ export async function openToAsk(
   sealing: Sealing,
   { writes, failover }: { writes: boolean; failover: Failover },
 ): Promise<Journal> {
-  const db = openExisting(address);
-  try {
-    await (writes ? checkJournal(db) : checkSchema(db));
-    return new Journal(db, sealing, { ...askAboutFailovers, how: failover });
-  } catch (error) {
-    await db.destroy();
-    throw error;
-  }
+  const db = await checked(openExisting(address), writes ? checkJournal : checkSchema);
+  return new Journal(db, sealing, { ...askAboutFailovers, how: failover });
 }
 
 /**
@@ -81,4 +84,154 @@ function openExisting(address: JournalAddress): ReturnType<typeof openDatabase> 
   // Opening would create it, and a mistyped name would look like an empty journal.
   if ('file' in address && !existsSync(address.file)) throw new JournalUnavailable('there is no such file');
   return openDatabase(address, { statementMs: patientStatementMs });
+}
+
+/** The schema's number is their count. A released name never changes. */
+const migrations: Record<string, Migration> = { '0001-journal': first };
+
+export const schemaNumber = Object.keys(migrations).length;
+
+/** A migration may wait for another one, and may build an index. */
+const migrationMs = 600_000;
+
+/**
+ * Migrates the schema to this release's; a second call does nothing. Concurrent calls wait for each other.
+ *
+ * @returns the numbers before and after
+ * @throws JournalSchemaError for a journal of a newer release; JournalUnavailable
+ */
+export async function migrate(address: JournalAddress): Promise<{ from: number; to: number }> {
+  const db = openDatabase(address, { statementMs: migrationMs, lockMs: migrationMs });
+  try {
+    const from = await schemaOf(db);
+    if (from > schemaNumber) throw tooNew(from);
+    if (from === schemaNumber) return { from, to: from };
+    const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
+    const { error } = await migrator.migrateToLatest();
+    if (error !== undefined) throw error as Error;
+    return { from, to: schemaNumber };
+  } catch (error) {
+    throw asUnavailable(error);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Checks that a worker can write, and that commits are durable. @throws JournalSchemaError, JournalUnavailable */
+async function checkJournal(db: Kysely<JournalTables>): Promise<void> {
+  await checkSchema(db);
+  try {
+    if (isPostgres(db)) await checkServer(db);
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
+
+/** @throws JournalSchemaError, with the command that fixes it; JournalUnavailable */
+async function checkSchema(db: Kysely<JournalTables>): Promise<void> {
+  const found = await schemaOf(db).catch((error: unknown) => {
+    throw asUnavailable(error);
+  });
+  if (found > schemaNumber) throw tooNew(found);
+  if (found < schemaNumber) {
+    throw new JournalSchemaError(
+      `the journal is of schema ${found}, and this release needs ${schemaNumber}: run \`order-saga journal migrate\``,
+    );
+  }
+}
+
+async function checkServer(db: Kysely<JournalTables>): Promise<void> {
+  const { rows } = await sql<{ fsync: string; readonly: string; commit: string }>`
+    select current_setting('fsync') as fsync, current_setting('transaction_read_only') as readonly,
+      current_setting('synchronous_commit') as commit`.execute(db);
+  const [settings] = rows;
+  if (settings?.readonly === 'on') {
+    throw new JournalSchemaError(
+      'the journal’s database is read-only: is it a standby? Set JOURNAL_URL to the primary',
+    );
+  }
+  if (settings?.fsync === 'off') {
+    throw new JournalSchemaError(
+      'the journal’s database runs with fsync = off: it would lose orders when its machine loses power. Turn fsync on',
+    );
+  }
+}
+
+/** The number of the schema; 0 where there is none yet. */
+export async function schemaOf(db: Kysely<JournalTables>): Promise<number> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === 'kysely_migration')) return 0;
+  const { rows } = await sql<{ count: number }>`select count(*) as count from kysely_migration`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+function tooNew(found: number): JournalSchemaError {
+  return new JournalSchemaError(
+    `the journal is of schema ${found}, and this release knows ${schemaNumber}: run the release that made it, or a newer one`,
+  );
+}
+
+/** Closes it where it does not hold. */
+async function checked<Db extends Kysely<JournalTables>>(db: Db, check: (db: Db) => Promise<void>): Promise<Db> {
+  try {
+    await check(db);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+/** Whether it answers, and how soon, the wait for a connection included; whether it was restored, as far as it answers. */
+export async function healthOf(journal: Store) {
+  const began = performance.now();
+  const took = () => (performance.now() - began) / 1000;
+  try {
+    const row = await journal.inTransaction(theJournal);
+    return { reachable: true, answerSeconds: took(), restored: whyRestored(row, journal.failover.how) !== undefined };
+  } catch (error) {
+    if (!(error instanceof JournalUnavailable)) throw error;
+    return { reachable: false, answerSeconds: took(), restored: false };
+  }
+}
+
+/** Whether a database on a server does not say where it is, so that its restore is not noticed by that. */
+export async function isSilent(journal: Store): Promise<boolean> {
+  return isPostgres(journal.db) && (await journal.inTransaction(theJournal)).here === null;
+}
+
+export async function countsOf(journal: Store) {
+  return journal.read(async (db) => {
+    const row = await theJournal(db);
+    const { id, epoch, raised_ms, restored_ms, doubts_new, identity, here } = row;
+    const restored = whyRestored(row, journal.failover.how);
+    const { references } = await db
+      .selectFrom('reference')
+      .select((select) => select.fn.countAll<number>().as('references'))
+      .executeTakeFirstOrThrow();
+    const pivots = await db
+      .selectFrom('effect')
+      .select((select) => ['outcome', select.fn.countAll<number>().as('count')])
+      .where('kind', '=', 'pivot')
+      .where(hasNoAnswer)
+      .groupBy('outcome')
+      .execute();
+    const countOf = (outcome: Effect['outcome']) => pivots.find((row) => row.outcome === outcome)?.count ?? 0;
+    return {
+      id,
+      /** The time at which the journal was created or last restored. */
+      epoch: iso(epoch),
+      ...(raised_ms > 0 ? { raisedAt: iso(raised_ms) } : {}),
+      /** When a worker found that it was restored, if nobody has run `journal restored` since. */
+      ...(restored_ms === null ? {} : { restoredAt: iso(restored_ms) }),
+      /** Why a person has to say what became of it: a sentence. */
+      ...definedOnly({ restored }),
+      /** The cluster and the timeline that were last known to hold it, and those of the database that answers. */
+      identity: { known: identity, here },
+      newReferences: doubts_new === 1 ? ('ask' as const) : ('trust' as const),
+      references,
+      /** Those without an outcome yet, and with an unknown outcome. */
+      pivots: { meant: countOf(null), unknown: countOf('unknown') },
+    };
+  });
 }

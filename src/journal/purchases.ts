@@ -1,7 +1,10 @@
 /**
- * Concerns about a purchase, over all references: the same was bought just now, or the account's limit is reached. They
- * are checked in the transaction that means the pivot, under locks on the account and on what is bought, so that of two
- * concurrent purchases the second one sees the first.
+ * What was bought, over all references: concerns about a purchase before it is made, and for people who ask who bought
+ * what, when, and for how much.
+ *
+ * Concerns are that the same was bought just now, or that the account's limit is reached. They are checked in the
+ * transaction that means the pivot, under locks on the account and on what is bought, so that of two concurrent
+ * purchases the second one sees the first.
  *
  * ```text
  *   lock the account, lock what is bought ── look ──nothing, or a person has agreed──▶ mean the pivot, with its purchase beside it
@@ -14,11 +17,16 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
+import { accountName, type WorkflowName } from '../domain/identity';
 import type { PriceList } from '../domain/prices';
-import { inAll, isAgreedTo, isCurrency, limitsOf, type Concern, type SpendLimit } from '../domain/spending';
-import { lockName, nowMs } from './dialects';
-import { iso, mayHaveTakenEffect, ofSaga, timeNow, type SagaKey, type Tx } from './rows';
+import type { RecordedEnding } from '../domain/record';
+import type { Metadata } from '../domain/requests';
+import { type Concern, type Fate, inAll, isAgreedTo, isCurrency, limitsOf, type SpendLimit } from '../domain/spending';
+import { isPostgres, lockName, nowMs } from './dialects';
+import { type Db, iso, mayHaveTakenEffect, ofSaga, present, type SagaKey, timeNow, type Tx } from './rows';
 import type { PurchaseTable } from './schema';
+import { unnamed } from './servers';
+import type { Store } from './store';
 
 /** The operator's settings, and what a person has agreed to. */
 export interface PurchaseRules {
@@ -33,7 +41,7 @@ export interface PurchaseRules {
 }
 
 /** A purchase, as it is written with its pivot. */
-export interface Bought extends Omit<PurchaseTable, 'effect' | 'same' | 'meant_ms'> {
+export interface Buying extends Omit<PurchaseTable, 'effect' | 'same' | 'meant_ms'> {
   /** Keyed digests of what is bought: the first by the key that encrypts, the others by older keys. */
   digests: readonly string[];
   /** Why an order has no estimate, where there is a price list. */
@@ -47,7 +55,7 @@ const othersNamedMax = 5;
 export async function concernAbout(
   tx: Tx,
   key: SagaKey,
-  bought: Bought,
+  bought: Buying,
   { duplicateWithinMs, spendLimits, approved = [] }: PurchaseRules,
 ): Promise<Concern | undefined> {
   const { account, digests } = bought;
@@ -67,7 +75,7 @@ export async function concernAbout(
   return concerns.find((concern) => !isAgreedTo(concern, approved));
 }
 
-export async function insertPurchase(tx: Tx, effect: string, purchase: Bought): Promise<void> {
+export async function insertPurchase(tx: Tx, effect: string, purchase: Buying): Promise<void> {
   const { digests, unpriced: _, ...bought } = purchase;
   await tx
     .insertInto('purchase')
@@ -78,7 +86,7 @@ export async function insertPurchase(tx: Tx, effect: string, purchase: Bought): 
 async function duplicates(
   tx: Tx,
   key: SagaKey,
-  { digests, currency, total }: Bought,
+  { digests, currency, total }: Buying,
   { now, withinMs }: { now: number; withinMs: number },
 ): Promise<Concern[]> {
   const rows = await live(tx, now - withinMs)
@@ -104,7 +112,7 @@ async function duplicates(
 async function overLimits(
   tx: Tx,
   account: string,
-  bought: Bought,
+  bought: Buying,
   { now, limits }: { now: number; limits: readonly SpendLimit[] },
 ): Promise<Concern[]> {
   const concerns: Concern[] = [];
@@ -129,7 +137,7 @@ async function overLimits(
 }
 
 /** The account is not known: any limit for this unit may apply. */
-function ofNoAccount(bought: Bought, limits: readonly SpendLimit[]): Concern[] {
+function ofNoAccount(bought: Buying, limits: readonly SpendLimit[]): Concern[] {
   const limit = limits.find((one) => mayAdd(bought, one));
   if (limit === undefined) return [];
   const { most, unit, withinMs } = limit;
@@ -138,7 +146,7 @@ function ofNoAccount(bought: Bought, limits: readonly SpendLimit[]): Concern[] {
 
 /** How much this purchase adds to what the limit counts. */
 function added(
-  { servers, items, total, currency, estimate, estimated_in }: Bought,
+  { servers, items, total, currency, estimate, estimated_in }: Buying,
   { unit }: Pick<SpendLimit, 'unit'>,
 ): number {
   if (unit === 'servers') return servers ?? 0;
@@ -147,7 +155,7 @@ function added(
   return unit === currency ? Math.max(0, total ?? 0) : 0;
 }
 
-function mayAdd(bought: Bought, { unit }: SpendLimit): boolean {
+function mayAdd(bought: Buying, { unit }: SpendLimit): boolean {
   return added(bought, { unit }) > 0 || (isCurrency(unit) && bought.unpriced !== undefined);
 }
 
@@ -159,4 +167,133 @@ function live(tx: Tx, sinceMs: number) {
     .where('purchase.meant_ms', '>', sinceMs)
     .where('effect.cancelled_ms', 'is', null)
     .where((where) => where.or([mayHaveTakenEffect, where('effect.late', 'is not', null)]));
+}
+
+export interface BoughtFilter {
+  account?: string | undefined;
+  /** Milliseconds since 1970, of when it was sent; the second one is not in it. */
+  sinceMs?: number | undefined;
+  untilMs?: number | undefined;
+  fate?: Fate | undefined;
+  vmObjectId?: number | undefined;
+}
+
+export interface Bought {
+  at: string;
+  workflow: WorkflowName;
+  reference: string;
+  account?: string;
+  fate: Fate;
+  /** How many were ordered. */
+  servers?: number;
+  items?: number;
+  vmObjectIds: number[];
+  /** The quote's. The provider quotes no order: of one it is the estimate of the operator's price list, if there is one. */
+  total?: number;
+  currency?: string;
+  isEstimate?: true;
+  /** The request's own words about it. */
+  metadata: Metadata;
+  /** Who has approved it, or confirmed what became of it. */
+  by: string[];
+  /** How the saga has ended; absent while it goes on, and where that cannot be decrypted. */
+  ended?: NonNullable<RecordedEnding['ended']>;
+}
+
+/** The index `pivot_by_fate` has the same words. */
+const fateOf = sql<Fate>`case when cancelled_ms is not null then 'cancelled'
+  when outcome = 'done' or late is not null then 'placed' when outcome is null or outcome = 'unknown' then 'unknown'
+  else 'not-placed' end`;
+
+const pageMax = 200;
+
+/** The oldest first, page by page: whoever reads no more ends it. */
+export async function* bought(journal: Store, filter: BoughtFilter): AsyncGenerator<Bought> {
+  const pageAfter = (after?: After) => journal.read((db) => pageOf(db, filter, after));
+  for (let page = await pageAfter(); ; page = await pageAfter(page.at(-1))) {
+    for (const row of page) yield await described(journal, row);
+    if (page.length < pageMax) return;
+  }
+}
+
+/** The last row of the page before. */
+interface After {
+  age_ms: number;
+  id: string;
+}
+
+function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
+  const { account, sinceMs = 0, untilMs, fate, vmObjectId } = filter;
+  // The index of an account has the purchase's own columns.
+  const [age, id] =
+    account === undefined
+      ? [sql<number>`effect.meant_ms`, sql<string>`effect.id`]
+      : [sql<number>`purchase.meant_ms`, sql<string>`purchase.effect`];
+  const ids = isPostgres(db) ? sql`string_agg(vm_object_id::text, ',')` : sql`group_concat(vm_object_id)`;
+  return db
+    .selectFrom('effect')
+    .leftJoin('purchase', 'purchase.effect', 'effect.id')
+    .innerJoin('reference', (join) =>
+      join.onRef('reference.workflow', '=', 'effect.workflow').onRef('reference.reference', '=', 'effect.reference'),
+    )
+    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided'])
+    .select([
+      'reference.account',
+      'reference.request',
+      'purchase.servers',
+      'purchase.items',
+      'purchase.estimate',
+      age.as('age_ms'),
+    ])
+    .select([
+      sql<number | null>`coalesce(purchase.total, purchase.estimate)`.as('total'),
+      sql<string | null>`coalesce(purchase.estimated_in, purchase.currency)`.as('currency'),
+    ])
+    .select([
+      fateOf.as('fate'),
+      sql<string | null>`(select ${ids} from server where server.workflow = effect.workflow
+        and server.reference = effect.reference and vm_object_id <> ${unnamed})`.as('ids'),
+      sql<string | null>`(select report from ending where ending.workflow = effect.workflow
+        and ending.reference = effect.reference and ended_by = ending.workflow
+        order by ended_ms desc limit 1)`.as('report'),
+    ])
+    .where('effect.kind', '=', 'pivot')
+    .where(age, '>=', sinceMs)
+    .$if(untilMs !== undefined, (rows) => rows.where(age, '<', untilMs ?? 0))
+    .$if(account !== undefined, (rows) => rows.where('purchase.account', '=', accountName(account ?? '')))
+    .$if(fate !== undefined, (rows) => rows.where(fateOf, '=', fate ?? 'placed'))
+    .$if(vmObjectId !== undefined, (rows) =>
+      rows.where(
+        sql<boolean>`(effect.workflow, effect.reference) in
+          (select workflow, reference from server where vm_object_id = ${vmObjectId ?? unnamed})`,
+      ),
+    )
+    .$if(after !== undefined, (rows) =>
+      rows.where(sql<boolean>`(${age}, ${id}) > (${after?.age_ms ?? 0}, ${after?.id ?? ''})`),
+    )
+    .orderBy(age)
+    .orderBy(id)
+    .limit(pageMax)
+    .execute();
+}
+
+async function described(journal: Store, row: Awaited<ReturnType<typeof pageOf>>[number]): Promise<Bought> {
+  const { workflow, reference, fate, ids, total, currency, estimate, servers, items, account } = row;
+  const read = async (sealed: string | null) => {
+    if (sealed === null) return undefined;
+    // What cannot be decrypted here is not known here; the rest is.
+    return journal.unseal(sealed, 'what is known of a purchase').catch(() => undefined);
+  };
+  const ending = (await read(row.report)) as Pick<RecordedEnding, 'ended' | 'report'> | undefined;
+  const verdict = (await read(row.decided)) as { by?: string } | undefined;
+  const { metadata = {} } = ((await read(row.request)) ?? {}) as { metadata?: Metadata };
+  const approvals = (ending?.report?.decisions ?? []).filter(({ decision }) => decision === 'approve');
+  const by = [...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => (who === undefined ? [] : [who]));
+  return {
+    ...{ at: iso(row.age_ms), workflow, reference, fate },
+    ...present({ account, currency, total, servers, items, ended: ending?.ended }),
+    ...(estimate === null ? {} : { isEstimate: true }),
+    vmObjectIds: ids === null ? [] : ids.split(',').map(Number),
+    ...{ metadata, by: [...new Set(by)] },
+  };
 }

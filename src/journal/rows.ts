@@ -45,12 +45,6 @@ export function isDoubtful({ kind, outcome }: Pick<Effect, 'kind' | 'outcome'>):
   return kind === 'mutate' && (outcome === null || outcome === 'unknown');
 }
 
-/** A cart item that was added, or perhaps: its id came with an answer that is no plain success. */
-export function madeItem({ kind, outcome, cart_item_id }: Pick<Effect, 'kind' | 'outcome' | 'cart_item_id'>) {
-  const isThere = kind === 'mutate' && outcome !== 'undone' && outcome !== 'denied';
-  return isThere && cart_item_id !== null ? cart_item_id : undefined;
-}
-
 /** Milliseconds since 1970, by the database's clock: a number that stands still. */
 export async function timeNow(db: Db): Promise<number> {
   return (await db.selectNoFrom(nowMs(db).as('now')).executeTakeFirstOrThrow()).now;
@@ -216,19 +210,13 @@ const hasEndedFor = ({ run, isReset }: Pick<Begin, 'run' | 'isReset'>) =>
   isReset ? sql<boolean>`(${hasEnded()} and runs like ${anywhere(run)})` : hasEnded();
 
 /** How a reference has ended, where it has for this run. */
-export function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'isReset'>) {
-  return tx
-    .selectFrom('reference')
-    .innerJoin('ending as last', (join) =>
-      join.onRef('last.workflow', '=', 'reference.workflow').onRef('last.reference', '=', 'reference.reference'),
-    )
-    .select(['last.run', 'last.ended_ms', 'last.report'])
-    .where('reference.workflow', '=', key.workflow)
-    .where('reference.reference', '=', key.reference)
-    .where('last.ended_by', '=', key.workflow)
-    .where(sql<boolean>`reference.runs like '% ' || last.run || ' '`)
-    .where(hasEndedFor(by))
-    .executeTakeFirst();
+export async function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'isReset'>) {
+  const { rows } = await sql<Pick<EndingRow, 'run' | 'ended_ms' | 'report'>>`
+    select last.run, last.ended_ms, last.report from reference join ending as last using (workflow, reference)
+      where ${ofSaga(key)} and last.ended_by = workflow and runs like '% ' || last.run || ' ' and ${hasEndedFor(by)}`.execute(
+    tx,
+  );
+  return rows[0];
 }
 
 const anywhere = (run: string) => `% ${run} %`;
@@ -283,6 +271,7 @@ export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined
   return db.selectFrom('reference').selectAll().where(ofSaga(key)).executeTakeFirst();
 }
 
+/** Changes nothing where it is there. */
 export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };

@@ -24,10 +24,11 @@ import {
   livePivot,
   mayHaveTakenEffect,
   ofSaga,
+  type Reference,
   type SagaKey,
   type Tx,
 } from './rows';
-import type { WantedFirewalls } from './schema';
+import type { JournalTables, WantedFirewalls } from './schema';
 import type { Store, Verdict } from './store';
 
 /** Stands for all servers of an order whose ids nobody knows. */
@@ -178,7 +179,7 @@ export async function noteWord(
   }
 }
 
-/** Whether an order has brought the server within so many milliseconds. @throws JournalUnavailable */
+/** Whether an order has brought the server within so many milliseconds. */
 export function isNewServer(journal: Store, vmObjectId: number, withinMs: number): Promise<boolean> {
   return journal.read(async (db) => {
     const rows = db.selectFrom('server').select('seen_ms').where('vm_object_id', '=', vmObjectId);
@@ -187,7 +188,7 @@ export function isNewServer(journal: Store, vmObjectId: number, withinMs: number
   });
 }
 
-/** Whether the provider has cancelled each order that has brought the server. @throws JournalUnavailable */
+/** Whether the provider has cancelled each order that has brought the server. */
 export async function isCancelled(journal: Store, vmObjectId: number): Promise<boolean> {
   const { rows } = await journal.read((db) =>
     sql<{ cancelled_ms: number | null }>`
@@ -197,26 +198,22 @@ export async function isCancelled(journal: Store, vmObjectId: number): Promise<b
   return rows.length > 0 && rows.every(({ cancelled_ms: ms }) => ms !== null);
 }
 
-/** What tells the servers of an order from others that a directory lists. */
-export interface NotItsServers {
-  /** Another reference has it, or one changed it before the order was meant, or it was listed before that. */
-  ids: number[];
-  /** Orders that are as young, and of whose servers not all are known. */
-  rivals: SagaKey[];
-}
-
 /**
+ * What tells the servers of an order from others that a directory lists: those that another reference has, that one
+ * changed before the order was meant, or that were listed before that; and orders that are as young, and of whose servers
+ * not all are known.
+ *
  * @param listed by the directory
  * @param youngMs for so long the servers of an order may not be listed yet
  * @param account where the directory lists those of one account only
- * @throws JournalUnavailable, JournalUnreadable
+ * @throws JournalUnreadable
  */
 export async function notItsServers(
   journal: Store,
   key: SagaKey,
   listed: readonly number[],
   { youngMs, account }: { youngMs: number; account: string | undefined },
-): Promise<NotItsServers> {
+): Promise<{ ids: number[]; rivals: SagaKey[] }> {
   const { note, ids, rivals } = await journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
     const meantMs = pivot?.meant_ms ?? 0;
@@ -226,30 +223,17 @@ export async function notItsServers(
     const calls = tx.selectFrom('effect').select('vm_object_id').where('vm_object_id', 'in', those).where(isOthers);
     const ordered = await servers.execute();
     const changed = await calls.where('meant_ms', '<', meantMs).execute();
-    const rivals = await tx
-      .selectFrom('reference as other')
-      .innerJoin('effect', (join) =>
-        join.onRef('effect.workflow', '=', 'other.workflow').onRef('effect.reference', '=', 'other.reference'),
-      )
-      .leftJoin('purchase', 'purchase.effect', 'effect.id')
-      .select(['other.workflow', 'other.reference'])
-      .where('other.workflow', '=', key.workflow)
-      .where('other.reference', '!=', key.reference)
-      .$if(account !== undefined, (rows) =>
-        rows.where((where) =>
-          where.or([where('purchase.account', 'is', null), where('purchase.account', '=', accountName(account ?? ''))]),
-        ),
-      )
-      .where('other.touched_ms', '>', meantMs - youngMs)
-      .where('effect.kind', '=', 'pivot')
-      .where('effect.meant_ms', '>', meantMs - youngMs)
-      .where(mayHaveTakenEffect)
-      .where(
-        sql<boolean>`(select count(*) from server where server.workflow = other.workflow
-          and server.reference = other.reference and vm_object_id <> ${unnamed})
-          < coalesce(purchase.servers, ${Number.MAX_SAFE_INTEGER})`,
-      )
-      .execute();
+    const { rows: rivals } = await sql<SagaKey>`
+      select other.workflow, other.reference from reference as other
+        join effect on effect.workflow = other.workflow and effect.reference = other.reference
+        left join purchase on purchase.effect = effect.id
+        where other.workflow = ${key.workflow} and other.reference <> ${key.reference}
+          and other.touched_ms > ${meantMs - youngMs} and effect.meant_ms > ${meantMs - youngMs}
+          and effect.kind = 'pivot' and ${mayHaveTakenEffect}
+          ${account === undefined ? sql`` : sql`and coalesce(purchase.account, ${accountName(account)}) = ${accountName(account)}`}
+          and (select count(*) from server where server.workflow = other.workflow
+            and server.reference = other.reference and vm_object_id <> ${unnamed})
+            < coalesce(purchase.servers, ${Number.MAX_SAFE_INTEGER})`.execute(tx);
     const ids = [...ordered, ...changed].flatMap(({ vm_object_id: id }) => (id === null || id === unnamed ? [] : [id]));
     return { note: pivot?.note ?? null, ids, rivals };
   });
@@ -257,7 +241,7 @@ export async function notItsServers(
   return { ids: [...new Set([...ids, ...listedBefore])], rivals };
 }
 
-/** The ids of the servers of an order that was placed are learnt from a directory. @throws JournalUnavailable */
+/** The ids of the servers of an order that was placed are learnt from a directory. */
 export function writeServers(journal: Store, key: SagaKey, ids: readonly number[]): Promise<void> {
   return journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
@@ -275,7 +259,7 @@ function serversOfEnded() {
       where vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}`;
 }
 
-/** How many they are. @throws JournalUnavailable */
+/** How many they are. */
 export async function countServers(journal: Store): Promise<number> {
   const { rows } = await journal.read((db) =>
     sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded()}) as known`.execute(db),
@@ -283,7 +267,7 @@ export async function countServers(journal: Store): Promise<number> {
   return rows[0]?.servers ?? 0;
 }
 
-/** Those behind an id, then those up to it, each in the order of their ids. @throws JournalUnavailable */
+/** Those behind an id, then those up to it, each in the order of their ids. */
 export async function serversInTurn(
   journal: Store,
   { after, most }: { after: number; most: number },
@@ -309,19 +293,11 @@ export interface OpenServer {
   saga: 'open' | 'ended';
 }
 
-/** @throws JournalUnavailable */
 export async function openServers(journal: Store): Promise<OpenServer[]> {
-  const rows = await journal.inTransaction((tx) =>
-    tx
-      .selectFrom('server')
-      .innerJoin('reference', (join) =>
-        join.onRef('reference.workflow', '=', 'server.workflow').onRef('reference.reference', '=', 'server.reference'),
-      )
-      .selectAll('server')
-      .select('reference.is_open')
-      .where(isOpen)
-      .orderBy('server.open_since_ms')
-      .execute(),
+  const { rows } = await journal.read((db) =>
+    sql<JournalTables['server'] & Pick<Reference, 'is_open'>>`
+      select server.*, is_open from server join reference using (workflow, reference)
+        where ${isOpen} order by open_since_ms`.execute(db),
   );
   return rows.map(({ vm_object_id, workflow, reference, firewalls, open_since_ms, is_open }) => ({
     ...(vm_object_id === unnamed ? {} : { vmObjectId: vm_object_id }),
@@ -349,7 +325,6 @@ export function closedBy(tx: Tx, key: SagaKey) {
  * are open, also where their ids are not known.
  *
  * @returns how many rows; they keep who said so. One that no order has brought gets a row of a saga that has changed it
- * @throws JournalUnavailable
  */
 export async function closeServers(
   journal: Store,
@@ -378,7 +353,7 @@ export async function closeServers(
   });
 }
 
-/** Whether a person has. @throws JournalUnavailable */
+/** Whether a person has. */
 export async function isClosed(journal: Store, vmObjectId: number): Promise<boolean> {
   const said = (db: Db) => db.selectFrom('server').select('closed').where('vm_object_id', '=', vmObjectId);
   return (await journal.read((db) => said(db).where('closed', 'is not', null).limit(1).execute())).length > 0;

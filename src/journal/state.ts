@@ -2,8 +2,8 @@
  * What a saga has done at the provider, folded from its rows: a pure function, and the only one that folds them. A run
  * that begins or ends, a clean-up, a sweep and the record each take their selection of it.
  */
-import type { EffectCall, EffectKind, OpenItem } from '../domain/effects';
-import { aboutOf, type Effect, isDoubtful, madeItem, mayHaveHappened, rowsOfStep, type SagaKey, type Tx } from './rows';
+import type { About, EffectCall, OpenItem } from '../domain/effects';
+import { aboutOf, type Effect, isDoubtful, mayHaveHappened, rowsOfStep, type SagaKey, type Tx } from './rows';
 
 /** What is read of a row: nothing that is sealed. */
 export const stateColumns = [
@@ -51,8 +51,10 @@ export function stateOf<Row extends StateRow>(rows: readonly Row[]): State<Row> 
   const pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   const ordered = new Set(pivot ? aboutOf(pivot).cartItems : []);
   const items = rows.flatMap((row) => {
-    const cartItemId = madeItem(row);
-    return cartItemId === undefined ? [] : [{ cartItemId, step: row.step, isSure: row.outcome === 'done' }];
+    const { kind, outcome, step, cart_item_id: cartItemId } = row;
+    // Added, or perhaps: its id came with an answer that is no plain success.
+    const isThere = kind === 'mutate' && outcome !== 'undone' && outcome !== 'denied';
+    return isThere && cartItemId !== null ? [{ cartItemId, step, isSure: outcome === 'done' }] : [];
   });
   const calls = rows.map((row) => ({ ...row, about: aboutOf(row) }));
   return {
@@ -81,13 +83,7 @@ function placementOf(pivot: StateRow | undefined): State<never>['placement'] {
   return pivot.cancelled_ms === null ? 'placed' : 'cancelled';
 }
 
-interface FirewallCall {
-  step: string;
-  kind: EffectKind;
-  /** As in the journal or its record. */
-  outcome: string | null;
-  about: { vmObjectId?: number | undefined; firewalls?: readonly number[] | undefined };
-}
+type FirewallCall = Pick<Effect, 'step' | 'kind' | 'outcome'> & { about: About };
 
 /**
  * The firewalls of a call that no later call of its step has undone.
@@ -107,21 +103,20 @@ function notUndone<Call extends FirewallCall>(call: Call, calls: readonly Call[]
 export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
   const rows = await rowsOfStep(tx, key, { kind: 'compensate', step });
   // The answer of this call may be late, and then its row does not say `done`.
-  const calls = rows.map((row) => ({ ...row, about: aboutOf(row), ...(row.id === by ? { outcome: 'done' } : {}) }));
+  const calls = rows.map((row) => ({
+    ...row,
+    about: aboutOf(row),
+    ...(row.id === by ? { outcome: 'done' as const } : {}),
+  }));
   const { cartItemId } = about;
   const isUndone = (call: (typeof calls)[number]) =>
     cartItemId === undefined
       ? call.cart_item_id === null && notUndone(call, calls).length === 0
       : call.cart_item_id === cartItemId;
   const before = calls.slice(0, calls.map(({ id }) => id).indexOf(by));
-  const undone = before.filter(
-    (call) =>
-      call.kind === 'mutate' &&
-      (call.outcome === 'done' ||
-        call.outcome === 'unknown' ||
-        (call.cart_item_id !== null && call.outcome !== 'undone' && call.outcome !== 'denied')) &&
-      isUndone(call),
-  );
+  const mayBeThere = ({ outcome, cart_item_id: id }: (typeof calls)[number]) =>
+    outcome === 'done' || outcome === 'unknown' || (id !== null && outcome !== 'undone' && outcome !== 'denied');
+  const undone = before.filter((call) => call.kind === 'mutate' && mayBeThere(call) && isUndone(call));
   if (undone.length === 0) return;
   const ids = undone.map(({ id }) => id);
   await tx.updateTable('effect').set({ outcome: 'undone', undone_by: by }).where('id', 'in', ids).execute();

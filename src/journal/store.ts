@@ -4,7 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { PivotNote } from '../domain/effects';
-import { askAboutFailovers, type FailoverRule } from './database-identity';
+import { askAboutFailovers, type FailoverRule } from './lost-time';
 import { isPostgres } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnreadable } from './errors';
 import { lock, type Reference, type SagaKey, type Tx } from './rows';

@@ -36,8 +36,6 @@ export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
 /**
  * Takes the turn, or a place in the queue. A saga that asks again, in any run, keeps its turn or its place. A saga that
  * has ended, and asks again while its turn is kept, gets a new turn: no other saga has worked since.
- *
- * @throws JournalUnavailable
  */
 export function takeTurn(
   journal: Store,
@@ -82,7 +80,6 @@ export function takeTurn(
  * Removes the place of a saga that was terminated or deleted, and could not give it back.
  *
  * @returns milliseconds for which a call of it may still be in flight: until then it keeps its place
- * @throws JournalUnavailable
  */
 export function dropTurn(journal: Store, { id, ...key }: Place): Promise<number> {
   // A call that is meant before this is seen here; one that comes later has no owner.
@@ -96,7 +93,7 @@ export function dropTurn(journal: Store, { id, ...key }: Place): Promise<number>
   });
 }
 
-/** The saga to notify; undefined while a saga works. @throws JournalUnavailable */
+/** The saga to notify; undefined while a saga works. */
 export function whoIsNext(journal: Store, resource: string): Promise<Place | undefined> {
   return journal.inTransaction((tx) => nextOf(tx, resource));
 }

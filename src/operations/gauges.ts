@@ -9,7 +9,7 @@ import { metrics, type Metric } from '../domain/metrics';
 import { notifyWorkflow } from '../domain/notifications';
 import { waitKinds } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
-import { healthOf } from '../journal/health';
+import { healthOf } from '../journal/open';
 import { openServers } from '../journal/servers';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { lookAtHold } from '../temporal/hold';

@@ -6,7 +6,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger, MetricMeter } from '@temporalio/common';
 import CircuitBreaker from 'opossum';
-import { sagaOfCall } from '../activities/saga-of';
+import { sagaOfCall } from '../activities/call';
 import { startHold } from '../client/hold';
 import type { OutageConfig } from '../config';
 import { readHoldStart } from '../domain/hold';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { untilReady } from '../../../scripts/reachable';
-import { schemaNumber } from '../../../src/journal/migrate';
+import { schemaNumber } from '../../../src/journal/open';
 import { succeeded, type Said } from '../command';
 import type { Project } from '../project';
 import type { Context } from '../checks';

@@ -76,7 +76,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
       const meaning = { ...key, call: add(), run: run.run, knows: run.knows, inFlightMs, isOwn: true };
       let meant: Promise<Meant> | undefined;
       const decided = await one.inTransaction(async (tx) => {
-        const decided = await decide(tx, { ...meaning, note: null, failover: one.failover }, randomUUID());
+        const decided = await decide(tx, { ...meaning, note: null, store: one }, randomUUID());
         meant = run.mean(add(), meaning);
         return decided;
       });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
 import type { JournalTables } from '../../../src/journal/schema';
-import { migrate } from '../../../src/journal/migrate';
+import { migrate } from '../../../src/journal/open';
 import { describeWithPostgres } from '../../support/left-out';
 import { folderForFile } from '../../support/folder';
 import { PostgresServer } from '../../support/postgres';

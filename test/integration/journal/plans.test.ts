@@ -15,12 +15,11 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import { lookAtServer } from '../../../src/journal/firewalls';
 import { Journal } from '../../../src/journal/journal';
-import { bought, type BoughtFilter } from '../../../src/journal/bought';
-import { endedSagas, leftByLost } from '../../../src/journal/left-behind';
+import { bought, type BoughtFilter } from '../../../src/journal/purchases';
+import { endedSagas, leftByLost, standingOf } from '../../../src/journal/standing';
 import { openJournal } from '../../../src/journal/open';
 import { isCancelled } from '../../../src/journal/servers';
 import { begin, close, openReferences } from '../../../src/journal/open-references';
-import { standingOf } from '../../../src/journal/standing';
 import { statedFirewalls } from '../../../src/journal/firewalls';
 import { dropTurn, takeTurn } from '../../../src/journal/turns';
 import { createSealing } from '../../../src/security/sealing';
@@ -115,7 +114,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     'a server is looked at before what was done to it is undone': async () => {
       const run = await Run.begin(journal);
       await run.do(assign);
-      await lookAtServer(journal, run.key, assign.about.vmObjectId!);
+      await lookAtServer(journal, run.key, assign.about.vmObjectId!, { withOthers: true });
     },
     'a purchase is held against those of before': async () => {
       const run = new Run(journal, { workflow: 'provisionServers', reference: 'buyer' });

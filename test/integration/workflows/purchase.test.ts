@@ -6,7 +6,7 @@
 import { parsePriceList } from '../../../src/config/price-list';
 import type { SagaHandle } from '../../../src/client/handle';
 import { parseSpendLimits } from '../../../src/domain/spending';
-import { bought } from '../../../src/journal/bought';
+import { bought } from '../../../src/journal/purchases';
 import { restored } from '../../../src/journal/confirm-restore';
 import { said } from '../../support/operator';
 import { planIdOf, provisionRequest } from '../../support/requests';

@@ -2,8 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../../../src/journal/migrate';
-import { openJournal } from '../../../src/journal/open';
+import { migrate, openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 import { PostgresServer, whyNoPostgres, type Cluster } from '../../support/postgres';
 import { rowsIn, type Row } from '../../support/rows-and-ledger';

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { changeOrdersOf, callsTo } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
-import { migrate } from '../../../src/journal/migrate';
+import { migrate } from '../../../src/journal/open';
 import { PostgresServer } from '../../support/postgres';
 import { describeWithPostgres, itInWays } from '../../support/left-out';
 import { isStopped } from '../../support/is-running';

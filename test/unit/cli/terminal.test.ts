@@ -11,7 +11,7 @@ jest.mock('../../../src/cli/connect', () => ({
 }));
 
 const by = ['=ann\nPO-2\u009b2J'];
-jest.mock('../../../src/journal/bought', () => ({
+jest.mock('../../../src/journal/purchases', () => ({
   async *bought() {
     yield await Promise.resolve({ reference: 'PO-1', vmObjectIds: [], metadata: {}, by });
   },

@@ -1,7 +1,7 @@
 /** Firewalls of a server, by calls and by hand. */
 import type { EffectCall } from '../../../../src/domain/effects';
-import { writeByHand } from '../../../../src/journal/by-hand';
-import { changedLately, changedOnServer, inFlightAtServer, lookAtServer } from '../../../../src/journal/firewalls';
+import { writeByHand } from '../../../../src/journal/decide';
+import { changedLately, changedOnServer, lookAtServer } from '../../../../src/journal/firewalls';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
@@ -50,22 +50,22 @@ export function firewalls(): void {
       ...call,
       about: { vmObjectId, firewalls: firewalls.length > 0 ? firewalls : call.about.firewalls! },
     });
-    const look = (by = run) => lookAtServer(journal, by.key, vmObjectId);
+    const look = (by = run) => lookAtServer(journal, by.key, vmObjectId, { withOthers: true });
     const other = () => Run.begin(journal);
 
     it.each([null, 'unknown'] as const)(
       'are waited for while a change by the saga itself has the outcome %s and may be in flight',
       async (outcome) => {
         await run.do(on(assign), outcome);
-        expect(await look(run.again())).toEqual({ how: 'under-way', leftMs: expect.any(Number) });
-        expect(await look(await other())).toMatchObject({ how: 'settled' });
+        expect(await look(run.again())).toEqual({ leftMs: expect.any(Number) });
+        expect(await look(await other())).toMatchObject({ leftMs: 0 });
         await letPass(journal);
-        expect(await look()).toEqual({ how: 'settled', others: [] });
+        expect(await look()).toEqual({ leftMs: 0, others: [] });
       },
     );
 
     it('are waited for before they are changed, or only what puts something back', async () => {
-      const left = (kind?: 'compensate') => inFlightAtServer(journal, run.key, vmObjectId, kind);
+      const left = async (kind?: 'compensate') => (await lookAtServer(journal, run.key, vmObjectId, { kind })).leftMs;
       expect(await left()).toBe(0);
       await run.send(on(assign));
       expect([await left(), await left('compensate')]).toEqual([expect.any(Number), 0]);
@@ -125,8 +125,12 @@ export function firewalls(): void {
       async (outcome) => {
         const by = await other();
         await by.do(on(assign, 143, 144), outcome);
-        expect(await look()).toEqual({ how: 'settled', others: [143, 144] });
-        expect(await look(by.again())).toMatchObject(outcome === 'done' ? { others: [] } : { how: 'under-way' });
+        expect(await look()).toEqual({ leftMs: 0, others: [143, 144] });
+        const seen = await look(by.again());
+        expect(seen).toEqual({
+          leftMs: outcome === 'done' ? 0 : expect.any(Number),
+          ...(outcome === 'done' && { others: [] }),
+        });
       },
     );
 
@@ -159,7 +163,7 @@ export function firewalls(): void {
       await second.do(on(takeBackAssign, 144));
       await (await other()).do(on(assign, 145, 146));
       await run.do(on(unassignOld, 145));
-      expect(await look()).toEqual({ how: 'settled', others: [146] });
+      expect(await look()).toEqual({ leftMs: 0, others: [146] });
     });
 
     it('are nobody else’s where they were assigned before the saga’s turn', async () => {
@@ -169,7 +173,7 @@ export function firewalls(): void {
       await journal.db.updateTable('effect').set({ answered_ms: 1 }).where('vm_object_id', '=', vmObjectId).execute();
       await takeTurn(journal, saga.key, `server ${vmObjectId}`);
       await (await other()).do(on(assign, 150));
-      expect(await look(saga)).toEqual({ how: 'settled', others: [150] });
+      expect(await look(saga)).toEqual({ leftMs: 0, others: [150] });
     });
   });
 }

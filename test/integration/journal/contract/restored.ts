@@ -1,12 +1,11 @@
 /** A journal that was restored, and rows that it lost. */
 import type { JournalKnowledge } from '../../../../src/domain/effects';
-import { writeByHand } from '../../../../src/journal/by-hand';
+import { writeByHand } from '../../../../src/journal/decide';
 import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/confirm-restore';
-import { endedSagas } from '../../../../src/journal/left-behind';
+import { endedSagas, standingOf } from '../../../../src/journal/standing';
 import { begin } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf } from '../../../../src/journal/rows';
-import { standingOf } from '../../../../src/journal/standing';
 import { said } from '../../../support/operator';
 import {
   Run,
