@@ -3,7 +3,6 @@ import { readProviderConfig, settingsGiven } from '../config';
 import { pointersTo, readPointers } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
-import { credentialsOf } from '../provider/options';
 import { readFirewallIds } from '../provider/schemas';
 import type { Came, CommandContext } from './define';
 import { exitStatus } from './exit-status';
@@ -140,7 +139,7 @@ class Probe {
     const client = new ProviderClient({
       ...options,
       ...(method ? { quoteMethod: method } : {}),
-      ...(withToken && readToken ? { credentials: credentialsOf(readToken) } : {}),
+      ...(withToken ? { readToken } : {}),
     });
     try {
       const value = await call(client);

@@ -14,14 +14,12 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
 import { standingOf } from '../client/lost';
-import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
-import { definedOnly } from '../domain/defined-only';
+import type { WorkerConfig, WorkerVersion } from '../config';
 import type { Journal } from '../journal/journal';
 import { isSilent } from '../journal/health';
 import { Witness } from '../journal/witness';
 import { claim, openJournal } from '../journal/open';
 import { ProviderClient, type CallEvent } from '../provider/client';
-import { credentialsOf } from '../provider/options';
 import { createDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
@@ -83,11 +81,12 @@ export async function createSagaWorker(
   const log = Runtime.instance().logger;
   const watch = config.outage && new OutageWatch(config.outage, { temporal, taskQueue, identity, meter, log });
   const recordCall = recordCallsWith(meter);
-  const provider = createProvider(config.provider, (event) => {
+  const onCall = (event: CallEvent) => {
     recordCall(event);
     tracing?.onCall(event);
     watch?.onCall(event);
-  });
+  };
+  const provider = new ProviderClient({ ...config.provider, onCall });
   const secrets = createSecretResolver(config.secrets);
   const warn = (message: string): void => {
     log.warn(message);
@@ -164,14 +163,6 @@ function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeployment
 
 /** Runs report their end to this sink; without tracing, it does nothing. */
 const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefined } } };
-
-function createProvider(
-  { readToken, ca, proxy, ...options }: ProviderConfig,
-  onCall: (event: CallEvent) => void,
-): ProviderClient {
-  const credentials = readToken && credentialsOf(readToken);
-  return new ProviderClient({ ...options, ...definedOnly({ ca, proxy, credentials }), onCall });
-}
 
 /** There are two bundles, because failures are converted in another way where there are keys. */
 function builtOrSources(encrypted: boolean): WorkflowCode {

@@ -1,11 +1,8 @@
 /**
  * The provider's interface, one method per row of its document. Every method makes one call (and repeats it once after
- * a 401, with a renewed token), and throws only the classes of `errors.ts`.
+ * a 401, with a renewed token), and throws only failures of `errors.ts`.
  */
 import { Caller, type CallOptions } from './caller';
-import { Connections } from './connections';
-import type { Secrets } from './excerpt';
-import { resolveOptions, type ProviderClientOptions, type ResolvedOptions } from './options';
 import {
   cartItemAddedSchema,
   changeQuoteSchema,
@@ -21,7 +18,7 @@ import {
 
 export type { CallOptions } from './caller';
 export type { Secrets } from './excerpt';
-export type { CallEvent, Credentials, ProviderClientOptions } from './options';
+export type { CallEvent, ProviderClientOptions } from './options';
 
 /** Where servers are looked up. This is not in the document. */
 export interface ServerLookup {
@@ -31,27 +28,13 @@ export interface ServerLookup {
   label?: string | undefined;
 }
 
-export class ProviderClient {
-  private readonly options: ResolvedOptions;
-  private readonly connections: Connections;
-  private readonly caller: Caller;
-
-  /** Opens no connection yet. */
-  constructor(options: ProviderClientOptions) {
-    this.options = resolveOptions(options);
-    this.connections = new Connections(this.options);
-    this.caller = new Caller(this.options, this.connections);
-  }
-
+export class ProviderClient extends Caller {
   /**
    * Row 1, a pivot: a second call orders a second time. The answer is not documented: any JSON, or null for an empty
    * body.
    */
   placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
-    return this.caller.call(
-      { kind: 'pivot', method: 'POST', endpoint: '/order', body, response: notShownSchema },
-      options,
-    );
+    return this.call({ kind: 'pivot', method: 'POST', endpoint: '/order', body, response: notShownSchema }, options);
   }
 
   /**
@@ -59,7 +42,7 @@ export class ProviderClient {
    * may be in the cart under an id that nobody knows.
    */
   addCartItem(body: CartItemBody, options?: CallOptions): Promise<{ cartItemId: number }> {
-    return this.caller.call(
+    return this.call(
       { kind: 'add', method: 'POST', endpoint: '/order/add-to-cart', body, response: cartItemAddedSchema },
       options,
     );
@@ -67,14 +50,13 @@ export class ProviderClient {
 
   /** Row 3. An item that does not exist counts as deleted, so a second call succeeds like the first. */
   async deleteCartItem(cartItemId: number, options?: CallOptions): Promise<void> {
-    await this.caller.call(
+    await this.call(
       {
         kind: 'delete',
         method: 'DELETE',
         endpoint: '/order/cartItems/delete/{cart_item_id}',
         ids: { cart_item_id: cartItemId },
         response: notShownSchema,
-        gone: { value: null },
       },
       options,
     );
@@ -82,16 +64,16 @@ export class ProviderClient {
 
   /** Row 4, a pivot: a second call adds the resources a second time. The answer is not documented. */
   placeChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<unknown> {
-    return this.caller.call(
+    return this.call(
       { kind: 'pivot', method: 'POST', endpoint: '/order/changeorder', body, response: notShownSchema },
       options,
     );
   }
 
-  /** Row 5: places nothing. PUT or GET, see {@link ProviderClientOptions.quoteMethod}. */
+  /** Row 5: places nothing. PUT or GET, see the option `quoteMethod`. */
   quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<ChangeQuote> {
     const method = this.options.quoteMethod;
-    return this.caller.call(
+    return this.call(
       { kind: 'quote', method, endpoint: '/order/changeorder/total', body, response: changeQuoteSchema },
       options,
     );
@@ -102,7 +84,7 @@ export class ProviderClient {
    * that cannot be read is `UnknownOutcome`.
    */
   switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
-    return this.caller.call(
+    return this.call(
       {
         kind: 'pivot',
         method: 'PUT',
@@ -117,7 +99,7 @@ export class ProviderClient {
 
   /** Row 7: switches nothing. */
   quotePlanSwitch(body: PlanSwitchBody, options?: CallOptions): Promise<Quote> {
-    return this.caller.call(
+    return this.call(
       { kind: 'quote', method: 'PUT', endpoint: '/order/switch/total', body, response: quoteSchema },
       options,
     );
@@ -135,7 +117,7 @@ export class ProviderClient {
 
   /** Row 10. The answer is not documented; `readFirewallIds` reads it as far as possible. */
   listFirewalls(vmObjectId: number, options?: CallOptions): Promise<unknown> {
-    return this.caller.call(
+    return this.call(
       {
         kind: 'list',
         method: 'GET',
@@ -149,7 +131,7 @@ export class ProviderClient {
 
   /** A GET that the operator configures, for the ids of the servers of an order. It is not in the document. */
   findServers({ path, account, label }: ServerLookup, options?: CallOptions): Promise<unknown> {
-    return this.caller.call(
+    return this.call(
       {
         kind: 'directory',
         method: 'GET',
@@ -163,23 +145,13 @@ export class ProviderClient {
     );
   }
 
-  /** An answer without these secrets, and without those that were sent recently, so that it may be stored. */
-  blank(answer: unknown, secrets: Secrets = []): unknown {
-    return this.caller.blank(answer, secrets);
-  }
-
-  /** Waits for calls in flight, then closes all connections. Later calls are `NotSent`. */
-  close(): Promise<void> {
-    return this.connections.close();
-  }
-
   private changeFirewalls(
     verb: 'assign' | 'unassign',
     vmObjectId: number,
     firewallIds: readonly number[],
     options: CallOptions | undefined,
   ): Promise<unknown> {
-    return this.caller.call(
+    return this.call(
       {
         kind: 'assign',
         method: 'POST',
