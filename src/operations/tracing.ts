@@ -99,11 +99,12 @@ export function startTracing(endpoint: string): Tracing {
       },
       sinks,
     },
-    onCall: ({ endpoint, method, status, failure, durationMs, sent }) => {
+    onCall: ({ endpoint, status, failure, durationMs, sent }) => {
       const endTime = Date.now();
+      const [method, template] = endpoint.split(' ');
       const attributes = {
         'http.request.method': method,
-        'url.template': endpoint.slice(method.length + 1),
+        'url.template': template,
         'order_saga.sent': sent,
         ...(status === undefined ? {} : { 'http.response.status_code': status }),
         ...(failure === undefined ? {} : { 'error.type': failure }),

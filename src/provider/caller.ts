@@ -16,17 +16,22 @@ import { valuesAt } from './json-pointer';
 import { cartItemIdIn } from './schemas';
 import { meaningOf, signIn, type Meaning, type ProviderCall } from './verdicts';
 
-export interface Call<T> extends PathValues {
-  /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
-  kind: ProviderCall;
-  method: WireRequest['method'];
-  /** The document's path with its parameters unfilled, for failures and events. */
-  endpoint: string;
+/** A row of the document: its method, and its path with its parameters unfilled, as failures and events have it. */
+export type Endpoint = `${WireRequest['method']} ${string}`;
+
+/** What a call sends, and reads. */
+export interface CallParts<T> extends PathValues {
   /** The path to send, below the base URL, its parameters unfilled. @default the endpoint's */
   path?: string;
   body?: unknown;
-  /** What the document shows of a success; a success that does not fit is of unknown outcome. */
-  response: z.ZodType<T>;
+  /** What the document shows of a success; a success that does not fit is of unknown outcome. @default any JSON, or null */
+  response?: z.ZodType<T>;
+}
+
+interface Call<T> extends CallParts<T> {
+  /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
+  kind: ProviderCall;
+  endpoint: Endpoint;
 }
 
 /** Options of one call. */
@@ -67,11 +72,12 @@ export abstract class Caller {
     this.connections = new Connections(this.options);
   }
 
-  protected async call<T>(
-    call: Call<T>,
+  protected async call<T = unknown>(
+    kind: ProviderCall,
+    endpoint: Endpoint,
     { signal, mayLeave, secrets = [], serverIsNew = false }: CallOptions = {},
+    parts: CallParts<T> = {},
   ): Promise<T> {
-    const endpoint = `${call.method} ${call.endpoint}`;
     const startedMs = performance.now();
     const note: CallState = { sent: false };
     let failure: ProviderFailure | undefined;
@@ -79,7 +85,7 @@ export abstract class Caller {
     const asked = mayLeave && noting(mayLeave, note);
     try {
       const limits = { signal: deadline.signal, mayLeave: asked, secrets, serverIsNew };
-      return await this.perform(call, endpoint, limits, note);
+      return await this.perform({ kind, endpoint, ...parts }, limits, note);
     } catch (error) {
       if (signal?.aborted) note.heldBack = true;
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
@@ -87,8 +93,7 @@ export abstract class Caller {
     } finally {
       deadline.end();
       const durationMs = performance.now() - startedMs;
-      const { method } = call;
-      this.report({ endpoint, method, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
+      this.report({ endpoint, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
     }
   }
 
@@ -103,42 +108,44 @@ export abstract class Caller {
     return withoutSecrets(answer, secrets === 'unknown' ? secrets : [...secrets, ...sent]);
   }
 
-  private async perform<T>(call: Call<T>, endpoint: string, limits: Limits, note: CallState): Promise<T> {
-    const request = this.build(call, endpoint);
+  private async perform<T>(call: Call<T>, limits: Limits, note: CallState): Promise<T> {
+    const { endpoint } = call;
+    const request = this.build(call);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
     const token = this.readToken(endpoint, this.token);
-    let answer = await this.send(call, endpoint, request, token, limits, note);
+    let answer = await this.send(call, request, token, limits, note);
     // Where a 401 is no refusal of a pivot, it is not sent again either.
     if (answer.status === 401 && token !== undefined && this.meaningOf(call, 401, false) === 'Unauthorized') {
       // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token.
       const renewed = this.readToken(endpoint);
       if (renewed !== undefined && renewed !== token) {
         secrets.push(renewed);
-        answer = await this.send(call, endpoint, request, renewed, limits, note);
+        answer = await this.send(call, request, renewed, limits, note);
       }
     }
     if (token !== undefined) secrets.push(token);
     const known = limits.secrets === 'unknown' ? 'unknown' : [...secrets, ...limits.secrets];
-    return this.interpret(call, endpoint, answer, { ...limits, secrets: known });
+    return this.interpret(call, answer, { ...limits, secrets: known });
   }
 
-  private build(call: Call<unknown>, endpoint: string): WireRequest {
+  private build({ endpoint, path, body, ...values }: Call<unknown>): WireRequest {
     const { origin, pathPrefix } = this.options;
+    const [method, template = ''] = endpoint.split(' ') as [WireRequest['method'], string?];
     try {
       return {
         origin,
-        method: call.method,
-        path: pathPrefix + fillPath(call.path ?? call.endpoint, call),
+        method,
+        path: pathPrefix + fillPath(path ?? template, values),
         headers: {
           accept: 'application/json',
           // A compressed answer is read all the same.
           'accept-encoding': 'identity',
           'user-agent': 'order-saga',
-          ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+        body: body === undefined ? undefined : JSON.stringify(body),
       };
     } catch (error) {
       const problem = error instanceof RangeError ? error.message : 'the request cannot be written';
@@ -163,8 +170,7 @@ export abstract class Caller {
   }
 
   private async send(
-    call: Call<unknown>,
-    endpoint: string,
+    { kind, endpoint }: Call<unknown>,
     request: WireRequest,
     token: string | undefined,
     limits: Limits,
@@ -175,7 +181,7 @@ export abstract class Caller {
       token === undefined
         ? request.headers
         : { ...request.headers, [authHeader]: authScheme === '' ? token : `${authScheme} ${token}` };
-    const way = call.kind === 'pivot' ? this.connections.dedicated : this.connections.pooled;
+    const way = kind === 'pivot' ? this.connections.dedicated : this.connections.pooled;
     const exchanged = await exchange(way, { ...request, headers }, { ...limits, responseBytesMax });
     note.sent ||= exchanged.answered || exchanged.sent;
     if (exchanged.answered) {
@@ -189,7 +195,6 @@ export abstract class Caller {
 
   private interpret<T>(
     call: Call<T>,
-    endpoint: string,
     { status, headers, body, fault }: Answered,
     { secrets, serverIsNew }: Pick<Limits, 'secrets' | 'serverIsNew'>,
   ): T {
@@ -197,7 +202,7 @@ export abstract class Caller {
     const read = readJson(text);
     const json = 'json' in read ? read.json : undefined;
     const facts: FailureFacts = {
-      endpoint,
+      endpoint: call.endpoint,
       status,
       // Made for a failure only: most answers are successes, and the search takes time.
       get body() {
@@ -233,7 +238,9 @@ export abstract class Caller {
     }
     const lacking = call.kind === 'pivot' ? this.whatIsLacking(json) : undefined;
     if (lacking !== undefined) throw unknown(`but ${lacking}`);
-    const parsed = call.response.safeParse(call.kind === 'list' ? withItsPlace(json, headers) : json);
+    const value = call.kind === 'list' ? withItsPlace(json, headers) : json;
+    if (call.response === undefined) return value as T;
+    const parsed = call.response.safeParse(value);
     if (parsed.success) return parsed.data;
     const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
     throw unknown(`but not as documented: ${wrong.join(', ')}`);

@@ -6,7 +6,6 @@ import { Caller, type CallOptions } from './caller';
 import {
   cartItemAddedSchema,
   changeQuoteSchema,
-  notShownSchema,
   quoteSchema,
   type CartItemBody,
   type ChangeOrderBody,
@@ -34,7 +33,7 @@ export class ProviderClient extends Caller {
    * body.
    */
   placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
-    return this.call({ kind: 'pivot', method: 'POST', endpoint: '/order', body, response: notShownSchema }, options);
+    return this.call('pivot', 'POST /order', options, { body });
   }
 
   /**
@@ -42,41 +41,24 @@ export class ProviderClient extends Caller {
    * may be in the cart under an id that nobody knows.
    */
   addCartItem(body: CartItemBody, options?: CallOptions): Promise<{ cartItemId: number }> {
-    return this.call(
-      { kind: 'add', method: 'POST', endpoint: '/order/add-to-cart', body, response: cartItemAddedSchema },
-      options,
-    );
+    return this.call('add', 'POST /order/add-to-cart', options, { body, response: cartItemAddedSchema });
   }
 
   /** Row 3. An item that does not exist counts as deleted, so a second call succeeds like the first. */
   async deleteCartItem(cartItemId: number, options?: CallOptions): Promise<void> {
-    await this.call(
-      {
-        kind: 'delete',
-        method: 'DELETE',
-        endpoint: '/order/cartItems/delete/{cart_item_id}',
-        ids: { cart_item_id: cartItemId },
-        response: notShownSchema,
-      },
-      options,
-    );
+    const ids = { cart_item_id: cartItemId };
+    await this.call('delete', 'DELETE /order/cartItems/delete/{cart_item_id}', options, { ids });
   }
 
   /** Row 4, a pivot: a second call adds the resources a second time. The answer is not documented. */
   placeChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<unknown> {
-    return this.call(
-      { kind: 'pivot', method: 'POST', endpoint: '/order/changeorder', body, response: notShownSchema },
-      options,
-    );
+    return this.call('pivot', 'POST /order/changeorder', options, { body });
   }
 
   /** Row 5: places nothing. PUT or GET, see the option `quoteMethod`. */
   quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<ChangeQuote> {
-    const method = this.options.quoteMethod;
-    return this.call(
-      { kind: 'quote', method, endpoint: '/order/changeorder/total', body, response: changeQuoteSchema },
-      options,
-    );
+    const endpoint = `${this.options.quoteMethod} /order/changeorder/total` as const;
+    return this.call('quote', endpoint, options, { body, response: changeQuoteSchema });
   }
 
   /**
@@ -84,83 +66,40 @@ export class ProviderClient extends Caller {
    * that cannot be read is `UnknownOutcome`.
    */
   switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
-    return this.call(
-      {
-        kind: 'pivot',
-        method: 'PUT',
-        endpoint: '/order/switch/{subscription_id}',
-        ids: { subscription_id: subscriptionId },
-        body: { plan_id: planId },
-        response: quoteSchema,
-      },
-      options,
-    );
+    const sent = { ids: { subscription_id: subscriptionId }, body: { plan_id: planId } };
+    return this.call('pivot', 'PUT /order/switch/{subscription_id}', options, { ...sent, response: quoteSchema });
   }
 
   /** Row 7: switches nothing. */
   quotePlanSwitch(body: PlanSwitchBody, options?: CallOptions): Promise<Quote> {
-    return this.call(
-      { kind: 'quote', method: 'PUT', endpoint: '/order/switch/total', body, response: quoteSchema },
-      options,
-    );
+    return this.call('quote', 'PUT /order/switch/total', options, { body, response: quoteSchema });
   }
 
   /** Row 8. Neither the answer nor the effect of a second call is documented. */
   assignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
-    return this.changeFirewalls('assign', vmObjectId, firewallIds, options);
+    const sent = firewallsOn(vmObjectId, firewallIds);
+    return this.call('assign', 'POST /firewalls/assign/object/{vm_object_id}', options, sent);
   }
 
   /** Row 9. Neither the answer nor the effect of a second call is documented. */
   unassignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
-    return this.changeFirewalls('unassign', vmObjectId, firewallIds, options);
+    const sent = firewallsOn(vmObjectId, firewallIds);
+    return this.call('assign', 'POST /firewalls/unassign/object/{vm_object_id}', options, sent);
   }
 
   /** Row 10. The answer is not documented; `readFirewallIds` reads it as far as possible. */
   listFirewalls(vmObjectId: number, options?: CallOptions): Promise<unknown> {
-    return this.call(
-      {
-        kind: 'list',
-        method: 'GET',
-        endpoint: '/firewalls/object/{vm_object_id}',
-        ids: { vm_object_id: vmObjectId },
-        response: notShownSchema,
-      },
-      options,
-    );
+    return this.call('list', 'GET /firewalls/object/{vm_object_id}', options, { ids: { vm_object_id: vmObjectId } });
   }
 
   /** A GET that the operator configures, for the ids of the servers of an order. It is not in the document. */
   findServers({ path, account, label }: ServerLookup, options?: CallOptions): Promise<unknown> {
-    return this.call(
-      {
-        kind: 'directory',
-        method: 'GET',
-        // Without the query: it may contain a key.
-        endpoint: path.replace(/[?#].*$/s, ''),
-        path,
-        texts: { account, label },
-        response: notShownSchema,
-      },
-      options,
-    );
+    // Without the query: it may contain a key.
+    const endpoint = `GET ${path.replace(/[?#].*$/s, '')}` as const;
+    return this.call('directory', endpoint, options, { path, texts: { account, label } });
   }
+}
 
-  private changeFirewalls(
-    verb: 'assign' | 'unassign',
-    vmObjectId: number,
-    firewallIds: readonly number[],
-    options: CallOptions | undefined,
-  ): Promise<unknown> {
-    return this.call(
-      {
-        kind: 'assign',
-        method: 'POST',
-        endpoint: `/firewalls/${verb}/object/{vm_object_id}`,
-        ids: { vm_object_id: vmObjectId },
-        body: { firewalls: firewallIds.map((id) => ({ id })) },
-        response: notShownSchema,
-      },
-      options,
-    );
-  }
+function firewallsOn(vmObjectId: number, firewallIds: readonly number[]) {
+  return { ids: { vm_object_id: vmObjectId }, body: { firewalls: firewallIds.map((id) => ({ id })) } };
 }

@@ -5,7 +5,6 @@ import type { ProviderFailureName } from './errors';
 export interface CallEvent {
   /** As in a failure: method and the document's path with its parameters unfilled. */
   endpoint: string;
-  method: string;
   /** The last answer's; undefined where there was no answer. */
   status?: number;
   /** Undefined where the call succeeded. */

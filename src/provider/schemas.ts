@@ -47,9 +47,6 @@ export interface PlanSwitchBody {
   plan_id: number;
 }
 
-/** The response of a row without a documented one: any JSON, or null for an empty body. */
-export const notShownSchema = z.unknown();
-
 /** A documented number: JSON encoders of some languages write it as a string. */
 const number = () => z.preprocess((value) => (isNumeric(value) ? Number(value) : value), z.number());
 

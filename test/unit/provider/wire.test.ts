@@ -469,7 +469,6 @@ describe('onCall', () => {
     const durationMs = expect.any(Number) as number;
     const told = (endpoint: string, rest: object) => ({
       endpoint,
-      method: endpoint.split(' ')[0],
       durationMs,
       ...rest,
     });
