@@ -7,7 +7,7 @@ import { check } from '../domain/validation';
 import { valueOf } from './checked';
 import { FirewallsUnknownError, NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
-import { unlessUntaken } from './untaken';
+import { unlessUntaken } from './runs';
 
 /** Longer than the longest call. A look that no worker takes ends by itself: it is not a saga. */
 const lookWithinMs = 60_000;

@@ -11,7 +11,7 @@ import { waitKinds } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { healthOf } from '../journal/health';
 import { openServers } from '../journal/servers';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { noneIfNotFound } from '../temporal/grpc';
 import { lookAtHold } from '../temporal/hold';
 import { quoted } from '../temporal/list-filter';
 import type { Log } from './logging';
@@ -153,12 +153,8 @@ export class Gauges {
   private async sweeps(): Promise<void> {
     const { namespace } = this.config;
     const scheduleId = reconcileWorkflow;
-    const found = await this.connection.workflowService
-      .describeSchedule({ namespace, scheduleId })
-      .catch((error: unknown) => {
-        if (grpcCodeOf(error) === grpcCodes.notFound) return undefined;
-        throw error;
-      });
+    const { workflowService } = this.connection;
+    const found = await workflowService.describeSchedule({ namespace, scheduleId }).catch(noneIfNotFound);
     const sinceMs = async (which: string) => {
       if (found === undefined) return undefined;
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'${which}`;
