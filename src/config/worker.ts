@@ -131,13 +131,13 @@ const quoteMaxAgeMs = 300_000;
 /** More than the provider's client has connections: many activities ask only the journal. */
 const activitiesAtOnce = 200;
 
-/** How the provider is reached, without all else; `given`: what the environment sets of it. @throws SettingsError */
+/** How the provider is reached, without all else. @throws SettingsError */
 export function readProviderConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const settings = readSettings(workerSettings.shape.provider, env, problems);
   const way = reached(env, problems);
   if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { provider: { ...settings, ...way }, given: env };
+  return { ...settings, ...way };
 }
 
 function reached(env: Environment, problems: string[]) {
