@@ -1,6 +1,5 @@
 /** What waits for people: how much of it, and which sagas have waited longest. */
 import type { Client } from '@temporalio/client';
-import type { WorkflowName } from '../domain/identity';
 import type { WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
 import { is, isStep } from '../temporal/list-filter';
@@ -11,22 +10,16 @@ import {
   type WaitingFilter,
   type WaitingSaga,
 } from '../temporal/waiting-sagas';
+import type { SagaFilter } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 
 export const inboxGroupings = ['kind', 'step', 'account', 'failure', 'age'] as const;
 export type InboxGrouping = (typeof inboxGroupings)[number];
 
-export interface InboxFilter {
+export interface InboxOptions extends Pick<SagaFilter, 'step' | 'account' | 'workflow'> {
   kind?: WaitKind | undefined;
-  /** A step's id, or with `*` at its end all that begin so: `add-cart-item-*`. */
-  step?: string | undefined;
-  account?: string | undefined;
-  workflow?: WorkflowName | undefined;
   /** Only what has waited longer, in milliseconds. */
   olderThanMs?: number | undefined;
-}
-
-export interface InboxOptions extends InboxFilter {
   /** @default 'kind' */
   by?: InboxGrouping | undefined;
   /** Rows at most, the oldest first. @default 20 */
@@ -110,7 +103,7 @@ function groupsOf(sagas: readonly WaitingSaga[], by: InboxGrouping, nowMs: numbe
   return [...groups.values()];
 }
 
-function filterOf({ kind, step, account, workflow, olderThanMs }: InboxFilter, nowMs: number): WaitingFilter {
+function filterOf({ kind, step, account, workflow, olderThanMs }: InboxOptions, nowMs: number): WaitingFilter {
   const only = [
     ...(step === undefined ? [] : [isStep(step)]),
     ...(account === undefined ? [] : [is('account', account)]),
