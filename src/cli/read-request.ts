@@ -18,12 +18,7 @@ export function readJson(text: string, stdin: Readable, what: string): unknown {
 }
 
 /** @param path `-` means standard input. @param bytesMax no more than this is ever read. @throws UsageError */
-export async function readText(
-  path: string,
-  stdin: Readable,
-  bytesMax: number,
-  what = 'the file of a request',
-): Promise<string> {
+export async function readText(path: string, stdin: Readable, bytesMax: number, what = 'the file of a request') {
   const chunks: Buffer[] = [];
   let length = 0;
   try {

@@ -24,10 +24,7 @@ export class Watching {
   ) {}
 
   /** Shows a saga to its end, or to where it waits for a person. @throws NoConnectionError, UnknownReferenceError */
-  async follow(
-    saga: SagaHandle,
-    { throughWaits = false, onProgress }: FollowOptions = {},
-  ): Promise<{ ending: Ending; latest: ProgressView | undefined }> {
+  async follow(saga: SagaHandle, { throughWaits = false, onProgress }: FollowOptions = {}) {
     let latest: ProgressView | undefined;
     let waiting: Waiting | undefined;
     const onSilence = (why: string) => {

@@ -298,11 +298,7 @@ export class OrderSagaClient {
   }
 
   /** @returns undefined where one of its id is there, by these policies */
-  private async startRun<W extends WorkflowName>(
-    workflow: W,
-    request: RequestOf[W],
-    policies: Policies,
-  ): Promise<SagaHandle<W> | undefined> {
+  private async startRun<W extends WorkflowName>(workflow: W, request: RequestOf[W], policies: Policies) {
     const options = {
       workflowId: workflowIdOf(workflow, request.reference),
       taskQueue: this.taskQueue,

@@ -13,11 +13,7 @@ import { unlessUntaken } from './runs';
 const lookWithinMs = 60_000;
 
 /** @throws InvalidRequestError, FirewallsUnknownError, NoWorkerError, NoConnectionError */
-export async function lookAtFirewalls(
-  temporal: Client,
-  taskQueue: string,
-  vmObjectId: number,
-): Promise<ServerFirewalls> {
+export async function lookAtFirewalls(temporal: Client, taskQueue: string, vmObjectId: number) {
   const request = valueOf(check(firewallsOfSchema(), { vmObjectId }));
   const run = await withTemporalErrors(temporal, () =>
     temporal.workflow.start('firewallsOf', {

@@ -113,11 +113,7 @@ function filterOf({ kind, step, account, workflow, olderThanMs }: InboxOptions, 
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */
-function groupOf(
-  { kind, step, account, failure, since }: WaitingSaga,
-  by: InboxGrouping,
-  nowMs: number,
-): { name: string; only: string } {
+function groupOf({ kind, step, account, failure, since }: WaitingSaga, by: InboxGrouping, nowMs: number) {
   switch (by) {
     case 'kind':
       return { name: kind, only: is('state', kind) };

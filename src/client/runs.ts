@@ -13,11 +13,7 @@ import { withTemporalErrors } from './temporal-errors';
  * @returns the run's id; undefined where there is one
  * @throws as {@link withTemporalErrors}
  */
-export async function startUnlessThere(
-  temporal: Client,
-  workflow: string,
-  options: WorkflowStartOptions,
-): Promise<string | undefined> {
+export async function startUnlessThere(temporal: Client, workflow: string, options: WorkflowStartOptions) {
   const starting = withTemporalErrors(temporal, () => temporal.workflow.start(workflow, options));
   return (await starting.catch(noneIf(WorkflowExecutionAlreadyStartedError)))?.firstExecutionRunId;
 }
@@ -28,12 +24,7 @@ export async function startUnlessThere(
  * @param over the hold that is on is replaced, in one step
  * @returns whether one was on, and stays as it is
  */
-export async function startHold(
-  temporal: Client,
-  taskQueue: string,
-  start: HoldStart,
-  { over = false } = {},
-): Promise<{ existing: boolean }> {
+export async function startHold(temporal: Client, taskQueue: string, start: HoldStart, { over = false } = {}) {
   const runId = await startUnlessThere(temporal, holdWorkflow, {
     workflowId: holdWorkflow,
     taskQueue,

@@ -15,7 +15,6 @@ import {
 import { createActivities } from '../activities/index';
 import { standingOf } from '../client/lost';
 import type { WorkerConfig, WorkerVersion } from '../config';
-import type { Journal } from '../journal/journal';
 import { isSilent } from '../journal/health';
 import { Witness } from '../journal/witness';
 import { claim, openJournal } from '../journal/open';
@@ -32,14 +31,7 @@ import { OutageWatch } from './outage-watch';
 import { ensureSearchAttributes } from './search-attributes';
 import type { Tracing } from './tracing';
 
-export interface SagaWorker {
-  worker: Worker;
-  journal: Journal;
-  /** Temporal as the worker's own activities see it: with the keys. */
-  temporal: Client;
-  /** Closes what the activities hold. To be called when the worker has stopped. */
-  close: () => Promise<void>;
-}
+export type SagaWorker = Awaited<ReturnType<typeof createSagaWorker>>;
 
 export type SagaWorkerConfig = Pick<
   WorkerConfig,
@@ -70,10 +62,11 @@ export async function createSagaWorker(
   config: SagaWorkerConfig,
   workflows: WorkflowCode = builtOrSources(config.payloadKeys !== undefined),
   tracing?: Tracing,
-): Promise<SagaWorker> {
+) {
   await ensureSearchAttributes(connection, config.namespace);
   const { namespace, taskQueue } = config;
   const dataConverter = createDataConverter(config.payloadKeys, payloadConverterPath);
+  // With the keys: what the worker's own activities ask of Temporal.
   const temporal = new Client({ connection, namespace, dataConverter });
   // As Temporal names a worker that is given no name.
   const identity = `${process.pid}@${hostname()}`;
@@ -105,6 +98,7 @@ export async function createSagaWorker(
   }
   const { allowed = [], timeoutMs = 0 } = config.activities.notifications ?? {};
   const sender = new Sender({ allowed, timeoutMs });
+  /** Closes what the activities hold. To be called when the worker has stopped. */
   const close = async () => {
     await provider.close();
     await sender.close();

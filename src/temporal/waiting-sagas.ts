@@ -47,11 +47,7 @@ export function waitingQuery({ kinds = waitKinds, workflow, where }: WaitingFilt
  *
  * @throws WrongFilter
  */
-export async function listWaiting(
-  client: Client,
-  filter: WaitingFilter,
-  limit = Infinity,
-): Promise<{ sagas: WaitingSaga[]; more: number }> {
+export async function listWaiting(client: Client, filter: WaitingFilter, limit = Infinity) {
   const { kinds = waitKinds, where } = filter;
   const all: WaitingSaga[] = [];
   for await (const run of runsThatFit(client, waitingQuery(filter), where)) {
