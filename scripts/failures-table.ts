@@ -2,7 +2,7 @@
  * Prints what docs/failures.md has of the code: what an answer means, from the rows of src/provider/verdicts.ts, and
  * whose trouble each failure is.
  */
-import { callFailureNames, failureOwners, outcomeOf, owners } from '../src/domain/failures';
+import { callFailureNames, callFailures, outcomeOf, owners } from '../src/domain/failures';
 import { meaningOf, providerCalls, rows, type Row } from '../src/provider/verdicts';
 
 const named = rows.flatMap(({ status }) => (typeof status === 'number' ? [status] : []));
@@ -54,7 +54,7 @@ const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).
 /** By whose trouble each is, and what the journal gets for a call that ended so. */
 function failuresList(): string {
   const owned = owners.flatMap((owner) => {
-    const names = callFailureNames.filter((failure) => failureOwners[failure] === owner);
+    const names = callFailureNames.filter((failure) => callFailures[failure].whose === owner);
     return names.length === 0 ? [] : [`- **${owner}**: ${inCode(names)}`];
   });
   const notDone = callFailureNames.filter((failure) => outcomeOf(failure) === 'not-done');

@@ -36,7 +36,7 @@ async function main(): Promise<void> {
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const ofGauges = { ...config, routes: routes.map(({ name }) => name) };
-      const gauges = new Gauges(connection, ofGauges, meter, log, saga);
+      const gauges = new Gauges(ofGauges, meter, log, saga);
       if (config.metricsAddress) gauges.start();
       console.log(readyLine(config, health));
       try {

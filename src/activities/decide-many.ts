@@ -148,7 +148,7 @@ async function send(decision: OneDecision, updateId: string, signal: AbortSignal
 
 function checked(request: unknown): Job {
   const read = readJob(request);
-  if (read.ok) return read.job;
+  if (read.ok) return read.value;
   throw refused(read.problems);
 }
 

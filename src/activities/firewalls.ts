@@ -9,7 +9,7 @@ import type { SentSecrets } from '../domain/secrets';
 import { changedLately, changedOnServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { isNewServer } from '../journal/servers';
-import { ProviderFailure, Rejected } from '../provider/errors';
+import { isFailure, ProviderFailure } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { type Call, type CallContext, rawResponse, sagaOf } from './call';
@@ -173,7 +173,7 @@ export function createFirewallActivities(
     try {
       await provider[how](vmObjectId, firewalls, { ...options, serverIsNew });
     } catch (error) {
-      if (!repeats || !(error instanceof Rejected)) throw error;
+      if (!repeats || !isFailure(error, 'Rejected')) throw error;
       if (await isAsWanted()) return null;
       const { message, endpoint } = error;
       const why = `${message}; but it was sent before, and may have taken effect, and the list does not show it`;

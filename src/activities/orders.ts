@@ -9,7 +9,7 @@ import { JournalUnreadable } from '../journal/errors';
 import type { SagaKey } from '../journal/rows';
 import { notItsServers, writeServers } from '../journal/servers';
 import type { OrderBody } from '../provider/schemas';
-import { NotYet } from '../provider/errors';
+import { isFailure } from '../provider/errors';
 import { readPointers } from '../provider/json-pointer';
 import type { CallOptions, ProviderClient } from '../provider/client';
 import { type Call, type CallContext, rawResponse, sagaOf } from './call';
@@ -107,7 +107,7 @@ export function createOrderActivities(
         const secrets = await readSecrets(input.secrets);
         const looking = listServers(order, { secrets, signal: AbortSignal.timeout(lookWithinMs) });
         const listedBefore = await looking.catch((error: unknown) => {
-          if (error instanceof NotYet && error.status === 404) return [];
+          if (isFailure(error, 'NotYet') && error.status === 404) return [];
           throw error;
         });
         return definedOnly({ listedBefore });

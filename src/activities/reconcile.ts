@@ -11,7 +11,7 @@ import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
 import { countServers, isCancelled, isClosed, openServers, serversInTurn, type OpenServer } from '../journal/servers';
-import { NotYet, Rejected } from '../provider/errors';
+import { isFailure } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { reportOf } from '../temporal/sweep-report';
@@ -228,8 +228,8 @@ export function createReconcileActivities(
           response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
         } catch (error) {
           // The next sweep looks again.
-          if (error instanceof NotYet) return { how: 'unseen', why: error.message };
-          if (error instanceof Rejected && (await isClosed(journal, vmObjectId))) return { how: 'gone' };
+          if (isFailure(error, 'NotYet')) return { how: 'unseen', why: error.message };
+          if (isFailure(error, 'Rejected') && (await isClosed(journal, vmObjectId))) return { how: 'gone' };
           throw error;
         }
         if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {

@@ -151,11 +151,7 @@ export async function cancel(
   });
 }
 
-async function withSaga(
-  reference: string,
-  options: OfWorkflow,
-  work: (saga: SagaHandle) => Promise<Came>,
-): Promise<Came> {
+async function withSaga(reference: string, options: OfWorkflow, work: (saga: SagaHandle) => Promise<Came>) {
   const named = referenceIn(reference, options);
   return withSagas(async (sagas) => work(await sagas.get(named.reference, named.workflow)));
 }

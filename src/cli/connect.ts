@@ -10,10 +10,7 @@ import { createDataConverter } from '../security/data-converter';
 const connectWithinMs = 4_000;
 
 /** Runs `work` with a client, and closes the connection after it. @throws NoConnectionError */
-export async function withSagas<T>(
-  work: (sagas: OrderSagaClient) => Promise<T>,
-  config = readClientConfig(),
-): Promise<T> {
+export async function withSagas<T>(work: (sagas: OrderSagaClient) => Promise<T>, config = readClientConfig()) {
   const { namespace, taskQueue, planTypesMore, webUiUrl } = config;
   const dataConverter = createDataConverter(config.payloadKeys);
   const connection = Connection.lazy({

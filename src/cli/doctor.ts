@@ -1,5 +1,5 @@
 /** What is wrong with an installation, in one screen: each thing that sagas need, and what to do where it is missing. */
-import { countPollers } from '../client/pollers';
+import { countPollers } from '../client/runs';
 import { readClientConfig, readWorkerConfig, SettingsError, settingsGiven, temporalAddress } from '../config';
 import { describeHolder } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';

@@ -227,10 +227,7 @@ function whatHolds(address: JournalAddress, here: string | null): string {
   return `${what}: only histories can show that it was restored`;
 }
 
-export async function withJournal<T>(
-  how: { writes: boolean },
-  work: (journal: Journal, name: string) => Promise<T>,
-): Promise<T> {
+export async function withJournal<T>(how: { writes: boolean }, work: (journal: Journal, name: string) => Promise<T>) {
   const { address, name, payloadKeys, failover } = readJournalConfig();
   return naming(name, async () => {
     const journal = await openToAsk(address, createSealing(payloadKeys), { ...how, failover });

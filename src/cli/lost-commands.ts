@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { standingOf, untouchedBySame } from '../client/lost';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { isLost, type WayLost } from '../domain/lost';
+import { noneIf } from '../domain/none-if';
 import type { RequestOf } from '../domain/requests';
 import { JournalUnreadable } from '../journal/errors';
 import type { Journal } from '../journal/journal';
@@ -58,12 +59,8 @@ type Untouched = Awaited<ReturnType<typeof untouchedBySame>>;
 
 /** Finds whether the same request, sent again, only meets a run that did nothing. */
 async function inTheWay(temporal: Client, journal: Journal, reference: OpenReference): Promise<Untouched> {
-  const { workflow } = reference;
-  const request = await journal.firstRequest({ workflow, reference: reference.reference }).catch((error: unknown) => {
-    if (error instanceof JournalUnreadable) return undefined;
-    throw error;
-  });
-  return untouchedBySame(temporal, idOf(reference), workflow, request as RequestOf[WorkflowName] | undefined);
+  const request = await journal.firstRequest(reference).catch(noneIf(JournalUnreadable));
+  return untouchedBySame(temporal, idOf(reference), reference.workflow, request as RequestOf[WorkflowName] | undefined);
 }
 
 /** Says how to bring it to an end: nothing is done twice. Emptying the cart ends only what has placed nothing. */

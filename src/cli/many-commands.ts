@@ -186,11 +186,7 @@ async function readLines(file: string, stdin: Readable): Promise<unknown[]> {
     .map((line, index) => parseJson(line, `line ${index + 1}`));
 }
 
-async function isConfirmed(
-  { printer, stdin }: CommandContext,
-  { asked, count }: ManyPreview,
-  stdinIsRead: boolean,
-): Promise<boolean> {
+async function isConfirmed({ printer, stdin }: CommandContext, { asked, count }: ManyPreview, stdinIsRead: boolean) {
   if (stdinIsRead || !(stdin as Readable & { isTTY?: boolean }).isTTY) {
     printer.toStderr('nothing was started: add --yes to start it');
     return false;

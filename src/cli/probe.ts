@@ -3,7 +3,6 @@ import { readProviderConfig, settingsGiven } from '../config';
 import { pointersTo, readPointers } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
-import { credentialsOf } from '../provider/options';
 import { readFirewallIds } from '../provider/schemas';
 import type { Came, CommandContext } from './define';
 import { exitStatus } from './exit-status';
@@ -37,10 +36,10 @@ export async function probe({ printer }: CommandContext, asked: Asked): Promise<
 class Probe {
   readonly settings: Record<string, string> = {};
   isReached = true;
-  private readonly config = readProviderConfig();
+  private readonly provider = readProviderConfig();
 
   constructor(private readonly asked: Asked) {
-    for (const [name, value] of Object.entries(settingsGiven(this.config.given)))
+    for (const [name, value] of Object.entries(settingsGiven()))
       if (name.startsWith('PROVIDER_')) this.settings[name] = value === '(set)' ? '…' : value;
   }
 
@@ -69,7 +68,7 @@ class Probe {
       const then = 'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent';
       return wrong(what, answer.says, then);
     }
-    if (this.config.provider.readToken === undefined) return look(what, 'none is set, and none was asked for');
+    if (this.provider.readToken === undefined) return look(what, 'none is set, and none was asked for');
     const without = await this.ask((provider) => provider.listFirewalls(server), { withToken: false });
     const found = `taken; without it: ${without.says}`;
     const isAsked = without.failure?.name === 'Unauthorized';
@@ -136,11 +135,11 @@ class Probe {
     call: (provider: ProviderClient) => Promise<T>,
     { withToken = true, method }: { withToken?: boolean; method?: 'PUT' | 'GET' } = {},
   ): Promise<Answer<T>> {
-    const { readToken, ...options } = this.config.provider;
+    const { readToken, ...options } = this.provider;
     const client = new ProviderClient({
       ...options,
       ...(method ? { quoteMethod: method } : {}),
-      ...(withToken && readToken ? { credentials: credentialsOf(readToken) } : {}),
+      ...(withToken ? { readToken } : {}),
     });
     try {
       const value = await call(client);

@@ -7,10 +7,7 @@ import { UsageError } from './exit-status';
 /** Twice the size of a request, for the blanks of a formatted file. */
 const fileBytesMax = 2 * requestBytesMax;
 
-/**
- * @param path `-` means standard input
- * @throws UsageError
- */
+/** @param path `-` means standard input. @throws UsageError */
 export async function readRequest(path: string, stdin: Readable): Promise<unknown> {
   return parseJson(await readText(path, stdin, fileBytesMax), nameOf(path));
 }
@@ -20,17 +17,8 @@ export function readJson(text: string, stdin: Readable, what: string): unknown {
   return /^\s*[{["]/.test(text) ? parseJson(text, what) : readRequest(text, stdin);
 }
 
-/**
- * @param path `-` means standard input
- * @param bytesMax no more than this is ever read
- * @throws UsageError
- */
-export async function readText(
-  path: string,
-  stdin: Readable,
-  bytesMax: number,
-  what = 'the file of a request',
-): Promise<string> {
+/** @param path `-` means standard input. @param bytesMax no more than this is ever read. @throws UsageError */
+export async function readText(path: string, stdin: Readable, bytesMax: number, what = 'the file of a request') {
   const chunks: Buffer[] = [];
   let length = 0;
   try {

@@ -16,25 +16,15 @@ interface FollowOptions {
 export class Watching {
   private readonly told = new Map<string, string>();
 
-  /**
-   * @param live absent: as lines
-   * @param manySagas each line says of which saga it is
-   */
+  /** @param live absent: as lines. @param manySagas each line says of which saga it is */
   constructor(
     private readonly printer: Printer,
     private readonly live?: Live,
     private readonly manySagas = false,
   ) {}
 
-  /**
-   * Shows a saga to its end, or to where it waits for a person.
-   *
-   * @throws NoConnectionError, UnknownReferenceError
-   */
-  async follow(
-    saga: SagaHandle,
-    { throughWaits = false, onProgress }: FollowOptions = {},
-  ): Promise<{ ending: Ending; latest: ProgressView | undefined }> {
+  /** Shows a saga to its end, or to where it waits for a person. @throws NoConnectionError, UnknownReferenceError */
+  async follow(saga: SagaHandle, { throughWaits = false, onProgress }: FollowOptions = {}) {
     let latest: ProgressView | undefined;
     let waiting: Waiting | undefined;
     const onSilence = (why: string) => {

@@ -24,6 +24,7 @@ import {
 import { decisionsMax } from '../domain/decide-many';
 import type { ServerFirewalls } from '../domain/firewalls-of';
 import { holdWorkflow, type Hold, type HoldWords } from '../domain/hold';
+import { noneIf } from '../domain/none-if';
 import { isRepair } from '../domain/reconcile';
 import {
   requestSchemas,
@@ -44,11 +45,11 @@ import {
 } from './errors';
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
-import { startHold } from './hold';
 import { Sweeps } from './reconcile';
 import { findJob, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
-import { startUnlessThere, withTemporalErrors } from './temporal-errors';
+import { startHold, startUnlessThere } from './runs';
+import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { listRows, type SagaFilter, type SagaRow } from './saga-list';
@@ -190,12 +191,7 @@ export class OrderSagaClient {
   async find(reference: string): Promise<SagaHandle[]> {
     checkReference(reference);
     const handles = await Promise.all(
-      workflowNames.map((workflow) =>
-        this.existing(workflow, reference).catch((error: unknown) => {
-          if (error instanceof UnknownReferenceError) return undefined;
-          throw error;
-        }),
-      ),
+      workflowNames.map((workflow) => this.existing(workflow, reference).catch(noneIf(UnknownReferenceError))),
     );
     return handles.filter((handle) => handle !== undefined);
   }
@@ -236,13 +232,10 @@ export class OrderSagaClient {
   /** Ends the hold: each held saga begins within five minutes. @returns whether one was on. @throws NoConnectionError */
   async release({ by, note }: HoldWords = {}): Promise<{ was: boolean }> {
     const said = `released${by === undefined ? '' : ` by ${by}`}${note === undefined ? '' : `: ${note}`}`;
-    try {
-      await withTemporalErrors(this.temporal, () => this.temporal.workflow.getHandle(holdWorkflow).terminate(said));
-      return { was: true };
-    } catch (error) {
-      if (error instanceof UnknownReferenceError) return { was: false };
-      throw error;
-    }
+    const terminated = await withTemporalErrors(this.temporal, () =>
+      this.temporal.workflow.getHandle(holdWorkflow).terminate(said),
+    ).catch(noneIf(UnknownReferenceError));
+    return { was: terminated !== undefined };
   }
 
   /** The hold, where one is on. @throws NoConnectionError */
@@ -253,12 +246,8 @@ export class OrderSagaClient {
   /** How many sagas are held. A change may take a moment to show. @throws NoConnectionError */
   async countHeld(): Promise<number> {
     const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
-    try {
-      return (await withTemporalErrors(this.temporal, () => this.temporal.workflow.count(query))).count;
-    } catch (error) {
-      if (error instanceof SearchAttributesMissingError) return 0;
-      throw error;
-    }
+    const counting = withTemporalErrors(this.temporal, () => this.temporal.workflow.count(query));
+    return (await counting.catch(noneIf(SearchAttributesMissingError)))?.count ?? 0;
   }
 
   /**
@@ -309,11 +298,7 @@ export class OrderSagaClient {
   }
 
   /** @returns undefined where one of its id is there, by these policies */
-  private async startRun<W extends WorkflowName>(
-    workflow: W,
-    request: RequestOf[W],
-    policies: Policies,
-  ): Promise<SagaHandle<W> | undefined> {
+  private async startRun<W extends WorkflowName>(workflow: W, request: RequestOf[W], policies: Policies) {
     const options = {
       workflowId: workflowIdOf(workflow, request.reference),
       taskQueue: this.taskQueue,

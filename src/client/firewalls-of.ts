@@ -7,17 +7,13 @@ import { check } from '../domain/validation';
 import { valueOf } from './checked';
 import { FirewallsUnknownError, NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
-import { unlessUntaken } from './untaken';
+import { unlessUntaken } from './runs';
 
 /** Longer than the longest call. A look that no worker takes ends by itself: it is not a saga. */
 const lookWithinMs = 60_000;
 
 /** @throws InvalidRequestError, FirewallsUnknownError, NoWorkerError, NoConnectionError */
-export async function lookAtFirewalls(
-  temporal: Client,
-  taskQueue: string,
-  vmObjectId: number,
-): Promise<ServerFirewalls> {
+export async function lookAtFirewalls(temporal: Client, taskQueue: string, vmObjectId: number) {
   const request = valueOf(check(firewallsOfSchema(), { vmObjectId }));
   const run = await withTemporalErrors(temporal, () =>
     temporal.workflow.start('firewallsOf', {

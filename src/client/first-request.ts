@@ -8,6 +8,7 @@ import { temporal as proto } from '@temporalio/proto';
 import type { SagaFailureName } from '../domain/failures';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
+import { noneIf } from '../domain/none-if';
 import type { RequestOf, RequestSchemas } from '../domain/requests';
 import { check } from '../domain/validation';
 import { differences } from '../domain/differences';
@@ -46,7 +47,7 @@ const failuresOfNothing: readonly string[] = ['InvalidRequest', 'ReferenceTaken'
  * a saga at all.
  */
 export async function tookNoReference(temporal: Client, workflowId: string): Promise<boolean> {
-  const last = await temporal.workflow.getHandle(workflowId).describe().catch(unlessGone);
+  const last = await temporal.workflow.getHandle(workflowId).describe().catch(noneIf(WorkflowNotFoundError));
   if (last === undefined) return true;
   const { type, closeTime, runId } = last;
   if (closeTime === undefined) return false;
@@ -58,10 +59,6 @@ export async function tookNoReference(temporal: Client, workflowId: string): Pro
   });
   const { failure } = history?.events?.at(-1)?.workflowExecutionFailedEventAttributes ?? {};
   return failuresOfNothing.includes(failure?.applicationFailureInfo?.type ?? '');
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
 async function readFirstRequest(temporal: Client, workflowId: string, workflow: WorkflowName): Promise<unknown> {

@@ -1,33 +1,25 @@
-/** What waits for people: how much of it, and which sagas have waited longest. Of all rows only the oldest are kept. */
+/** What waits for people: how much of it, and which sagas have waited longest. */
 import type { Client } from '@temporalio/client';
-import type { WorkflowName } from '../domain/identity';
 import type { WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
 import { is, isStep } from '../temporal/list-filter';
 import {
-  Oldest,
+  listWaiting,
   waitingQuery,
-  waitingSagas,
   waitingSinceIs,
   type WaitingFilter,
   type WaitingSaga,
 } from '../temporal/waiting-sagas';
+import type { SagaFilter } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 
 export const inboxGroupings = ['kind', 'step', 'account', 'failure', 'age'] as const;
 export type InboxGrouping = (typeof inboxGroupings)[number];
 
-export interface InboxFilter {
+export interface InboxOptions extends Pick<SagaFilter, 'step' | 'account' | 'workflow'> {
   kind?: WaitKind | undefined;
-  /** A step's id, or with `*` at its end all that begin so: `add-cart-item-*`. */
-  step?: string | undefined;
-  account?: string | undefined;
-  workflow?: WorkflowName | undefined;
   /** Only what has waited longer, in milliseconds. */
   olderThanMs?: number | undefined;
-}
-
-export interface InboxOptions extends InboxFilter {
   /** @default 'kind' */
   by?: InboxGrouping | undefined;
   /** Rows at most, the oldest first. @default 20 */
@@ -79,22 +71,15 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   const { by = 'kind', limit = rowsDefault, ...filter } = options;
   const nowMs = Date.now();
   const asked = filterOf(filter, nowMs);
-  const oldest = new Oldest(Math.min(limit, inboxRowsMax));
-  const groups = new Groups(by, nowMs);
-  await withTemporalErrors(temporal, async () => {
-    for await (const saga of waitingSagas(temporal, asked)) {
-      oldest.add(saga);
-      groups.add(saga);
-    }
-  });
+  const { sagas } = await withTemporalErrors(temporal, () => listWaiting(temporal, asked));
   return {
     by,
-    total: oldest.count,
-    groups: groups.all().map(({ only, ...group }) => {
+    total: sagas.length,
+    groups: groupsOf(sagas, by, nowMs).map(({ only, ...group }) => {
       const both = asked.where === undefined ? only : `${asked.where} AND ${only}`;
       return webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: both })) } : group;
     }),
-    rows: oldest.sorted().map(({ since, ...saga }) => {
+    rows: sagas.slice(0, Math.min(limit, inboxRowsMax)).map(({ since, ...saga }) => {
       const row = { ...saga, waitingSince: new Date(since) };
       return webUi ? { ...row, link: webUi.run(row) } : row;
     }),
@@ -103,37 +88,22 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
 
 /** How many of them there are by each of {@link inboxGroupings}: for a list that was read already. */
 export function countedBy(sagas: readonly WaitingSaga[], by: InboxGrouping): { name: string; count: number }[] {
-  const groups = new Groups(by, Date.now());
-  for (const saga of sagas) groups.add(saga);
-  return groups.all().sort((one, other) => other.count - one.count);
+  return groupsOf(sagas, by, Date.now()).sort((one, other) => other.count - one.count);
 }
 
-class Groups {
-  private readonly groups = new Map<string, InboxGroup & { only: string }>();
-
-  constructor(
-    private readonly by: InboxGrouping,
-    private readonly nowMs: number,
-  ) {}
-
-  add(saga: WaitingSaga): void {
-    const { workflowId } = saga;
-    const waitingSince = new Date(saga.since);
-    const { name, only } = groupOf(saga, this.by, this.nowMs);
-    const group = this.groups.get(name) ?? { name, count: 0, oldest: { workflowId, waitingSince }, only };
-    group.count += 1;
-    if (waitingSince < group.oldest.waitingSince) group.oldest = { workflowId, waitingSince };
-    this.groups.set(name, group);
+/** @param sagas those first that have waited longest: so are the groups */
+function groupsOf(sagas: readonly WaitingSaga[], by: InboxGrouping, nowMs: number): (InboxGroup & { only: string })[] {
+  const groups = new Map<string, InboxGroup & { only: string }>();
+  for (const saga of sagas) {
+    const { name, only } = groupOf(saga, by, nowMs);
+    const oldest = { workflowId: saga.workflowId, waitingSince: new Date(saga.since) };
+    const group = groups.get(name) ?? { name, count: 0, oldest, only };
+    groups.set(name, { ...group, count: group.count + 1 });
   }
-
-  /** The one first that has waited longest. */
-  all(): (InboxGroup & { only: string })[] {
-    const sinceMs = ({ oldest }: InboxGroup) => oldest.waitingSince.getTime();
-    return [...this.groups.values()].sort((one, other) => sinceMs(one) - sinceMs(other));
-  }
+  return [...groups.values()];
 }
 
-function filterOf({ kind, step, account, workflow, olderThanMs }: InboxFilter, nowMs: number): WaitingFilter {
+function filterOf({ kind, step, account, workflow, olderThanMs }: InboxOptions, nowMs: number): WaitingFilter {
   const only = [
     ...(step === undefined ? [] : [isStep(step)]),
     ...(account === undefined ? [] : [is('account', account)]),
@@ -143,11 +113,7 @@ function filterOf({ kind, step, account, workflow, olderThanMs }: InboxFilter, n
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */
-function groupOf(
-  { kind, step, account, failure, since }: WaitingSaga,
-  by: InboxGrouping,
-  nowMs: number,
-): { name: string; only: string } {
+function groupOf({ kind, step, account, failure, since }: WaitingSaga, by: InboxGrouping, nowMs: number) {
   switch (by) {
     case 'kind':
       return { name: kind, only: is('state', kind) };

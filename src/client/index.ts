@@ -6,7 +6,7 @@ export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';
 export { SagaHandle, type DecisionTaken } from './handle';
 export { JobHandle, type ManyPreview, type OpenLine } from './jobs';
-export type { Inbox, InboxFilter, InboxGroup, InboxOptions, InboxRow } from './inbox';
+export type { Inbox, InboxGroup, InboxOptions, InboxRow } from './inbox';
 export type { SagaFilter, SagaRow } from './saga-list';
 export type { SweepRun, Sweeps, SweepSchedule } from './reconcile';
 export type { Finding, ReconcileOptions, SweepReport } from '../domain/reconcile';

@@ -18,9 +18,11 @@ import { cutWell } from '../domain/markdown';
 import type { Problem } from '../domain/problems';
 import type { WaitKind } from '../domain/progress';
 import { listWaiting, type WaitingSaga } from '../temporal/waiting-sagas';
+import { valueOf } from './checked';
 import { InvalidRequestError, JobEndedError, JobLostError, UnknownReferenceError } from './errors';
 import { decode } from './first-request';
-import { startUnlessThere, withTemporalErrors } from './temporal-errors';
+import { startUnlessThere } from './runs';
+import { withTemporalErrors } from './temporal-errors';
 
 /** What a job would do. `asked` is its request in words. */
 export interface ManyPreview {
@@ -93,9 +95,7 @@ export async function findJob(temporal: Client, id: string): Promise<JobHandle> 
 
 /** @throws InvalidRequestError with every wrong field or line */
 export function checkJob(request: unknown): Job {
-  const read = readJob(request);
-  if (read.ok) return read.job;
-  throw new InvalidRequestError(read.problems);
+  return valueOf(readJob(request));
 }
 
 /** A bar moves every second. */

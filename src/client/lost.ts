@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { WorkflowName } from '../domain/identity';
 import { waysLost, type Standing } from '../domain/lost';
+import { noneIf } from '../domain/none-if';
 import { isOutcome } from '../domain/outcomes';
 import { requestSchemas, type RequestOf } from '../domain/requests';
 import { quoted } from '../temporal/list-filter';
@@ -48,10 +49,7 @@ export async function untouchedBySame<W extends WorkflowName>(
     if (last?.state !== 'untouched') return undefined;
     if (request !== undefined) await requireSameRequest(temporal, workflow, request, requestSchemas());
     return last.status === 'CANCELLED' ? 'cancelled' : 'refused';
-  }).catch((error: unknown) => {
-    if (error instanceof UnknownReferenceError || error instanceof ReferenceTakenError) return undefined;
-    throw error;
-  });
+  }).catch(noneIf(UnknownReferenceError, ReferenceTakenError));
 }
 
 async function describe(temporal: Client, workflowId: string): Promise<Standing> {

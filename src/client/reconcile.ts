@@ -8,13 +8,14 @@ import {
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
 import { definedOnly } from '../domain/defined-only';
+import { noneIf } from '../domain/none-if';
 import { reconcileSchema, reconcileWorkflow, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
 import { check } from '../domain/validation';
 import { reportOf } from '../temporal/sweep-report';
 import { valueOf } from './checked';
 import { InvalidRequestError } from './errors';
-import { startUnlessThere, withTemporalErrors } from './temporal-errors';
-import { unlessUntaken } from './untaken';
+import { startUnlessThere, unlessUntaken } from './runs';
+import { withTemporalErrors } from './temporal-errors';
 
 /** A sweep of many servers takes minutes; after a month, what it looks at has become too old. */
 const everyMinMs = 5 * 60_000;
@@ -148,12 +149,8 @@ export class Sweeps {
   }
 
   private orNone<T>(work: (handle: ScheduleHandle) => Promise<T>): Promise<T | undefined> {
-    return this.asked(() =>
-      work(this.temporal.schedule.getHandle(reconcileWorkflow)).catch((error: unknown) => {
-        if (error instanceof ScheduleNotFoundError) return undefined;
-        throw error;
-      }),
-    );
+    const handle = this.temporal.schedule.getHandle(reconcileWorkflow);
+    return this.asked(() => work(handle).catch(noneIf(ScheduleNotFoundError)));
   }
 
   private asked<T>(call: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
+import { noneIf } from '../domain/none-if';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
 import { sagaStates, waitKinds, type SagaState } from '../domain/progress';
 import { is, isStep, quoted, rowsAtOnce, runsThatFit } from '../temporal/list-filter';
@@ -161,19 +162,14 @@ async function goesOnInAnother(temporal: Client, { workflowId, runId }: SagaRow)
  * @throws NoConnectionError
  */
 export async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow | undefined> {
-  try {
-    return await withTemporalErrors(temporal, async () => {
-      const latest = toRow(await temporal.workflow.getHandle(workflowId).describe());
-      if (latest !== undefined && latest.state !== 'untouched') return latest;
-      const query = `WorkflowId = '${workflowId}' AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
-      for await (const run of temporal.workflow.list({ query, pageSize: 10 })) {
-        const row = toRow(run);
-        if (row !== undefined) return row;
-      }
-      return undefined;
-    });
-  } catch (error) {
-    if (error instanceof UnknownReferenceError) return undefined;
-    throw error;
-  }
+  return withTemporalErrors(temporal, async () => {
+    const latest = toRow(await temporal.workflow.getHandle(workflowId).describe());
+    if (latest !== undefined && latest.state !== 'untouched') return latest;
+    const query = `WorkflowId = '${workflowId}' AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
+    for await (const run of temporal.workflow.list({ query, pageSize: 10 })) {
+      const row = toRow(run);
+      if (row !== undefined) return row;
+    }
+    return undefined;
+  }).catch(noneIf(UnknownReferenceError));
 }

@@ -1,10 +1,6 @@
 /** Every call of the client to Temporal goes through here, so that what can go wrong with it has one name. */
-import { isGrpcDeadlineError, type Client, type Connection, type WorkflowStartOptions } from '@temporalio/client';
-import {
-  NamespaceNotFoundError,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-} from '@temporalio/common';
+import { isGrpcDeadlineError, type Client, type Connection } from '@temporalio/client';
+import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { searchAttributeNames } from '../domain/identity';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 import { WrongFilter } from '../temporal/list-filter';
@@ -30,25 +26,6 @@ export function named(temporal: Client, error: unknown): unknown {
   if (lacksSearchAttributes(error)) return new SearchAttributesMissingError(namespace);
   const why = whyUnreachable(error, namespace);
   return why === undefined ? error : new NoConnectionError(addressOf(temporal), why, { cause: error });
-}
-
-/**
- * Starts a workflow, unless there is one of its id already.
- *
- * @returns the run's id; undefined where there is one
- * @throws as {@link withTemporalErrors}
- */
-export async function startUnlessThere(
-  temporal: Client,
-  workflow: string,
-  options: WorkflowStartOptions,
-): Promise<string | undefined> {
-  try {
-    return (await withTemporalErrors(temporal, () => temporal.workflow.start(workflow, options))).firstExecutionRunId;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
-    throw error;
-  }
 }
 
 /** Whether Temporal refused a start or a query because the namespace does not know our search attributes. */

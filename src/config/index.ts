@@ -11,7 +11,6 @@ export {
   readWorkerConfig,
   settingsGiven,
   type OutageConfig,
-  type ProviderConfig,
   type WorkerConfig,
   type WorkerVersion,
 } from './worker';

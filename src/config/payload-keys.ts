@@ -1,6 +1,5 @@
 /** The keys of payload encryption, from the environment or from a file. */
-import { keysInFile } from '../security/keys-file';
-import { parsePayloadKeys, type PayloadKeys } from '../security/keys';
+import { keysInFile, parsePayloadKeys, type PayloadKeys } from '../security/keys';
 import { isLoopback } from './checks';
 import { textOrFile, type Environment } from './settings';
 

@@ -66,11 +66,7 @@ export function readSettings<S extends Settings>(
  *
  * @returns undefined where neither is set, and, with a sentence in `problems`, where both are or the file has no text
  */
-export function textOrFile(
-  name: string,
-  env: Environment,
-  problems: string[],
-): { name: string; text: string; file: string | undefined } | undefined {
+export function textOrFile(name: string, env: Environment, problems: string[]) {
   const [text, file] = [env[name], env[`${name}_FILE`]];
   if (!file) return text ? { name, text, file: undefined } : undefined;
   if (text) {

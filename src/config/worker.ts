@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
-import { definedOnly } from '../domain/defined-only';
 import type { SecretSources } from '../security/secret-resolver';
 import { isCertificate, requireHttps } from './checks';
 import { clientSettings, readTemporal, temporalHost } from './client';
@@ -132,13 +131,13 @@ const quoteMaxAgeMs = 300_000;
 /** More than the provider's client has connections: many activities ask only the journal. */
 const activitiesAtOnce = 200;
 
-/** How the provider is reached, without all else; `given`: what the environment sets of it. @throws SettingsError */
+/** How the provider is reached, without all else. @throws SettingsError */
 export function readProviderConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const settings = readSettings(workerSettings.shape.provider, env, problems);
   const way = reached(env, problems);
   if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { provider: { ...settings, ...definedOnly(way) }, given: env };
+  return { ...settings, ...way };
 }
 
 function reached(env: Environment, problems: string[]) {
@@ -153,7 +152,6 @@ function reached(env: Environment, problems: string[]) {
 }
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
-export type ProviderConfig = WorkerConfig['provider'];
 /** A version of a Temporal Worker Deployment, and whether a saga stays on the version that it began on. */
 export type WorkerVersion = NonNullable<WorkerConfig['version']>;
 

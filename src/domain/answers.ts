@@ -63,9 +63,6 @@ export function answerTo(kind: WaitKind, name: DecisionName): Answer {
 }
 
 /** @param fits those that do not fit every question of the kind */
-export function choicesOf(
-  kind: WaitKind,
-  fits: Partial<Record<DecisionName, boolean | undefined>> = {},
-): DecisionName[] {
+export function choicesOf(kind: WaitKind, fits: Partial<Record<DecisionName, boolean | undefined>> = {}) {
   return (Object.keys(answers[kind]) as DecisionName[]).filter((name) => !(name in fits) || fits[name]);
 }

@@ -14,7 +14,7 @@ import { isRecord } from './differences';
 import { lazy } from './lazy';
 import { describeProblems, firstOf, type Problem } from './problems';
 import { waitKinds, type WaitKind } from './progress';
-import { bytesOf, check } from './validation';
+import { bytesOf, check, type Checked } from './validation';
 
 /** The type of a job's workflow. */
 export const decideManyWorkflow = 'decideMany';
@@ -108,7 +108,7 @@ export interface Job {
 }
 
 /** @param input may come from anywhere. Lines are checked one by one: there may be more of them than of any request */
-export function readJob(input: unknown): { ok: true; job: Job } | { ok: false; problems: Problem[] } {
+export function readJob(input: unknown): Checked<Job> {
   const { decisions: lines, ...rest } = isRecord(input) ? input : {};
   const checked = check(decideManySchema(), isRecord(input) ? rest : input);
   if (!checked.ok) return checked;
@@ -118,7 +118,7 @@ export function readJob(input: unknown): { ok: true; job: Job } | { ok: false; p
     if (decision === undefined) return wrong('decision', 'is required, with where; or decisions, one for each saga');
     if (where === undefined) return wrong('where', `is required: a list filter, or ${everySaga}`);
     const what = { decision, where: where === everySaga ? undefined : where };
-    return { ok: true, job: { by, note, perSecond, limit, what } };
+    return { ok: true, value: { by, note, perSecond, limit, what } };
   }
   if (decision ?? where) return wrong('decisions', 'does not go with decision and where');
   if (!Array.isArray(lines) || lines.length === 0) return wrong('decisions', 'must be a list, and not empty');
@@ -128,7 +128,7 @@ export function readJob(input: unknown): { ok: true; job: Job } | { ok: false; p
   const read = lines.map((line, index) => readLine(line, index + 1, { by, note }));
   const problems = read.flatMap((line) => ('problem' in line ? [line.problem] : []));
   if (problems.length > 0) return { ok: false, problems: firstOf(problems) };
-  return { ok: true, job: { by, note, perSecond, limit, what: { decisions: read as OneDecision[] } } };
+  return { ok: true, value: { by, note, perSecond, limit, what: { decisions: read as OneDecision[] } } };
 }
 
 function readLine(line: unknown, number: number, words: Pick<Job, 'by' | 'note'>): OneDecision | { problem: Problem } {

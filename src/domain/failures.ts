@@ -8,52 +8,56 @@ import type { Concern } from './spending';
 export const owners = ['provider', 'journal', 'Temporal', 'us', 'us or the provider'] as const;
 export type Owner = (typeof owners)[number];
 
-/** The first ones come from the provider room; the next ones are decided on our side, and nothing was sent then. */
-export const failureOwners = {
-  NotSent: 'provider',
+/**
+ * The first ones come from the provider room; the next ones are decided on our side, and nothing was sent then.
+ *
+ * `not-done`: the provider has surely done nothing for the call; after any other failure nobody knows.
+ */
+export const callFailures = {
+  NotSent: { whose: 'provider', outcome: 'not-done' },
   /** The token, which we keep. */
-  TokenUnreadable: 'us',
-  RateLimited: 'provider',
+  TokenUnreadable: { whose: 'us', outcome: 'not-done' },
+  RateLimited: { whose: 'provider', outcome: 'not-done' },
   /** The credentials are ours. */
-  Unauthorized: 'us',
+  Unauthorized: { whose: 'us', outcome: 'not-done' },
   /** The provider refuses it now: a new server, one in maintenance, a cart that is locked. */
-  NotYet: 'provider',
-  Rejected: 'provider',
-  UnknownOutcome: 'provider',
+  NotYet: { whose: 'provider', outcome: 'not-done' },
+  Rejected: { whose: 'provider', outcome: 'not-done' },
+  UnknownOutcome: { whose: 'provider', outcome: 'unknown' },
   /** The base URL is our setting. */
-  UnexpectedResponse: 'us',
+  UnexpectedResponse: { whose: 'us', outcome: 'unknown' },
   /** The provider's own list does not show what was asked for. */
-  NotVisibleYet: 'provider',
-  SecretMissing: 'us',
+  NotVisibleYet: { whose: 'provider', outcome: 'unknown' },
+  SecretMissing: { whose: 'us', outcome: 'not-done' },
   /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
-  WorkerLost: 'us',
+  WorkerLost: { whose: 'us', outcome: 'unknown' },
   /** The call was not sent, because it was meant too long ago: the process stood still, or the journal was slow. */
-  StoodStill: 'us',
+  StoodStill: { whose: 'us', outcome: 'not-done' },
   /** The journal cannot be asked or written. */
-  JournalUnavailable: 'journal',
+  JournalUnavailable: { whose: 'journal', outcome: 'unknown' },
   /** What the journal has cannot be decrypted here. */
-  JournalUnreadable: 'journal',
+  JournalUnreadable: { whose: 'journal', outcome: 'unknown' },
   /** The journal is an older copy of what it was, or another one. */
-  JournalRestored: 'journal',
+  JournalRestored: { whose: 'journal', outcome: 'unknown' },
   /** Temporal cannot say whether new sagas are held. */
-  TemporalUnavailable: 'Temporal',
+  TemporalUnavailable: { whose: 'Temporal', outcome: 'not-done' },
   /** The same call, or its opposite, was sent before, and may still be in flight. */
-  UnderWay: 'us',
+  UnderWay: { whose: 'us', outcome: 'unknown' },
   /** What the run goes by has changed: another run or saga has worked, or a person has corrected. It begins again. */
-  StateChanged: 'us',
+  StateChanged: { whose: 'us', outcome: 'unknown' },
   /** A cart item that is to be deleted belongs to an order, or may. */
-  Ordered: 'us',
+  Ordered: { whose: 'us', outcome: 'unknown' },
   /** The request's `notAfter` has passed. */
-  DeadlinePassed: 'us',
+  DeadlinePassed: { whose: 'us', outcome: 'not-done' },
   /** The quote became too old before the pivot was sent. */
-  QuoteAged: 'us',
+  QuoteAged: { whose: 'us', outcome: 'not-done' },
   /** The same was bought just now elsewhere, or a spend limit would be exceeded: a person has to say yes first. */
-  NeedsApproval: 'us',
+  NeedsApproval: { whose: 'us', outcome: 'unknown' },
   /** The provider has cancelled what was placed, as a person has said. */
-  OrderCancelled: 'provider',
-} as const satisfies Record<string, Owner>;
-export type CallFailureName = keyof typeof failureOwners;
-export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
+  OrderCancelled: { whose: 'provider', outcome: 'unknown' },
+} as const satisfies Record<string, { whose: Owner; outcome: 'not-done' | 'unknown' }>;
+export type CallFailureName = keyof typeof callFailures;
+export const callFailureNames = Object.keys(callFailures) as [CallFailureName, ...CallFailureName[]];
 
 /** After a restore an unknown outcome is the journal's; of an earlier call, ours: its worker wrote none down. */
 export function ownerOf({
@@ -63,7 +67,7 @@ export function ownerOf({
   status,
 }: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint' | 'status'>): Owner {
   if (isForbidden({ failure, status })) return 'us or the provider';
-  if (failure !== 'UnknownOutcome' || endpoint !== undefined) return failureOwners[failure];
+  if (failure !== 'UnknownOutcome' || endpoint !== undefined) return callFailures[failure].whose;
   return doubt?.restored ? 'journal' : 'us';
 }
 
@@ -122,24 +126,9 @@ export function whyInDoubt({ restored, at, run }: Pick<PivotDoubt, 'restored' | 
   return `${what}; nothing was sent now`;
 }
 
-/** After these failures of a call the provider has surely done nothing; after any other one nobody knows. */
-const withoutEffect: readonly CallFailureName[] = [
-  'NotSent',
-  'TokenUnreadable',
-  'RateLimited',
-  'Unauthorized',
-  'NotYet',
-  'Rejected',
-  'SecretMissing',
-  'StoodStill',
-  'TemporalUnavailable',
-  'DeadlinePassed',
-  'QuoteAged',
-];
-
 /** The outcome that the journal gets for a call that failed. */
 export function outcomeOf(failure: CallFailureName): 'not-done' | 'unknown' {
-  return withoutEffect.includes(failure) ? 'not-done' : 'unknown';
+  return callFailures[failure].outcome;
 }
 
 /** The failure and what the provider said of it, for a person; short enough for a list. */

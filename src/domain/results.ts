@@ -23,18 +23,6 @@ const decisions = z.array(decisionRecordSchema);
 /** `partly`: something was skipped, or is left over. */
 const outcome = z.enum(resultOutcomes);
 
-const provisionServersResultSchema = z.strictObject({
-  reference: z.string(),
-  outcome,
-  cartItemIds: z.array(z.int()),
-  order: rawResponse,
-  servers: z.array(serverSchema),
-  /** Ids of the steps that a person skipped. */
-  skipped: z.array(z.string()),
-  leftovers: z.array(leftoverSchema),
-  decisions,
-});
-
 const quotedResult = {
   reference: z.string(),
   outcome,
@@ -45,43 +33,45 @@ const quotedResult = {
   decisions,
 };
 
-const changeOrderResultSchema = z.strictObject({
-  ...quotedResult,
-  /** Null where nothing was placed, and where the order is known without an answer. */
-  order: rawResponse,
-});
-
-const switchPlanResultSchema = z.strictObject({ ...quotedResult, finalQuote: quoteSchema().optional() });
-
-const setFirewallsResultSchema = z.strictObject({
-  reference: z.string(),
-  outcome,
-  vmObjectId: z.int(),
-  assigned: z.array(z.int()),
-  unassigned: z.array(z.int()),
-  /** As the provider's list shows them; where it was not read at last, as they should be by what was known. */
-  firewalls: z.array(z.int()),
-  verified: z.boolean(),
-  /** Absent where there are none. */
-  leftovers: z.array(leftoverSchema).optional(),
-});
-
-const cleanCartResultSchema = z.strictObject({
-  reference: z.string(),
-  outcome,
-  deleted: z.array(z.int()),
-  /** Cart items that belong to an order, as a person confirmed. */
-  leftAlone: z.array(z.int()),
-  leftovers: z.array(leftoverSchema),
-  decisions,
-});
-
 export const resultSchemas = {
-  provisionServers: provisionServersResultSchema,
-  changeOrder: changeOrderResultSchema,
-  switchPlan: switchPlanResultSchema,
-  setFirewalls: setFirewallsResultSchema,
-  cleanCart: cleanCartResultSchema,
+  provisionServers: z.strictObject({
+    reference: z.string(),
+    outcome,
+    cartItemIds: z.array(z.int()),
+    order: rawResponse,
+    servers: z.array(serverSchema),
+    /** Ids of the steps that a person skipped. */
+    skipped: z.array(z.string()),
+    leftovers: z.array(leftoverSchema),
+    decisions,
+  }),
+  changeOrder: z.strictObject({
+    ...quotedResult,
+    /** Null where nothing was placed, and where the order is known without an answer. */
+    order: rawResponse,
+  }),
+  switchPlan: z.strictObject({ ...quotedResult, finalQuote: quoteSchema().optional() }),
+  setFirewalls: z.strictObject({
+    reference: z.string(),
+    outcome,
+    vmObjectId: z.int(),
+    assigned: z.array(z.int()),
+    unassigned: z.array(z.int()),
+    /** As the provider's list shows them; where it was not read at last, as they should be by what was known. */
+    firewalls: z.array(z.int()),
+    verified: z.boolean(),
+    /** Absent where there are none. */
+    leftovers: z.array(leftoverSchema).optional(),
+  }),
+  cleanCart: z.strictObject({
+    reference: z.string(),
+    outcome,
+    deleted: z.array(z.int()),
+    /** Cart items that belong to an order, as a person confirmed. */
+    leftAlone: z.array(z.int()),
+    leftovers: z.array(leftoverSchema),
+    decisions,
+  }),
 };
 
 export type ResultOf = { [W in WorkflowName]: z.infer<(typeof resultSchemas)[W]> };

@@ -227,7 +227,7 @@ export function whyElsewhere({ identity, here }: Identities, how: Failover): str
 }
 
 /** To be called only where {@link whyElsewhere} has no objection. Concurrent calls write and tell it once. */
-export async function follow(tx: Tx, { identity, here }: Identities, { warn }: FailoverRule): Promise<void> {
+async function follow(tx: Tx, { identity, here }: Identities, { warn }: FailoverRule): Promise<void> {
   if (here === null || identity === here) return;
   const { numUpdatedRows } = await tx
     .updateTable('journal')

@@ -158,7 +158,7 @@ async function checkServer(db: Kysely<JournalTables>): Promise<void> {
 }
 
 /** The number of the schema; 0 where there is none yet. */
-export async function schemaOf(db: Kysely<JournalTables>): Promise<number> {
+async function schemaOf(db: Kysely<JournalTables>): Promise<number> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === 'kysely_migration')) return 0;
   const { rows } = await sql<{ count: number }>`select count(*) as count from kysely_migration`.execute(db);

@@ -2,7 +2,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
-import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics, type Metric } from '../domain/metrics';
@@ -11,7 +10,7 @@ import { waitKinds } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { healthOf } from '../journal/open';
 import { openServers } from '../journal/servers';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { noneIfNotFound } from '../temporal/grpc';
 import { lookAtHold } from '../temporal/hold';
 import { quoted } from '../temporal/list-filter';
 import type { Log } from './logging';
@@ -51,7 +50,6 @@ export class Gauges {
   private readonly lost: LostSagas;
 
   constructor(
-    private readonly connection: Pick<NativeConnection, 'workflowService'>,
     private readonly config: GaugesConfig,
     private readonly meter: MetricMeter,
     private readonly log: Pick<Log, 'warn'>,
@@ -117,7 +115,7 @@ export class Gauges {
 
   private async backlog(): Promise<void> {
     for (const [taskType, type] of Object.entries(taskTypes)) {
-      const { stats } = await this.connection.workflowService.describeTaskQueue({
+      const { stats } = await this.saga.temporal.workflowService.describeTaskQueue({
         namespace: this.config.namespace,
         taskQueue: { name: this.config.taskQueue },
         taskQueueType: type,
@@ -134,7 +132,7 @@ export class Gauges {
       const query = `ExecutionStatus = 'Running' AND WorkflowType = '${notifyWorkflow}' AND WorkflowId STARTS_WITH '${notifyWorkflow}/${route}/'`;
       this.set(metrics.notificationsLate, await this.count(`${query} AND StartTime < '${lateSince}'`), { route });
     }
-    this.set(metrics.unserved, await countUnserved(this.connection, this.config));
+    this.set(metrics.unserved, await countUnserved(this.saga.temporal, this.config));
     this.set(metrics.paused, await this.count(pausedQuery));
   }
 
@@ -153,12 +151,9 @@ export class Gauges {
   private async sweeps(): Promise<void> {
     const { namespace } = this.config;
     const scheduleId = reconcileWorkflow;
-    const found = await this.connection.workflowService
+    const found = await this.saga.temporal.workflowService
       .describeSchedule({ namespace, scheduleId })
-      .catch((error: unknown) => {
-        if (grpcCodeOf(error) === grpcCodes.notFound) return undefined;
-        throw error;
-      });
+      .catch(noneIfNotFound);
     const sinceMs = async (which: string) => {
       if (found === undefined) return undefined;
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'${which}`;
@@ -199,13 +194,12 @@ export class Gauges {
   }
 
   private async count(query: string): Promise<number> {
-    const { namespace } = this.config;
-    return Number((await this.connection.workflowService.countWorkflowExecutions({ namespace, query })).count);
+    return (await this.saga.temporal.workflow.count(query)).count;
   }
 
   private async list(query: string, pageSize: number) {
     const { namespace } = this.config;
-    return (await this.connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize })).executions;
+    return (await this.saga.temporal.workflowService.listWorkflowExecutions({ namespace, query, pageSize })).executions;
   }
 
   private set({ name, help }: Metric, value: number, labels: Record<string, string> = {}): void {

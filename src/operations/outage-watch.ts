@@ -7,7 +7,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger, MetricMeter } from '@temporalio/common';
 import CircuitBreaker from 'opossum';
 import { sagaOfCall } from '../activities/call';
-import { startHold } from '../client/hold';
+import { startHold } from '../client/runs';
 import type { OutageConfig } from '../config';
 import { readHoldStart } from '../domain/hold';
 import { metrics, type OutageFate } from '../domain/metrics';

@@ -14,13 +14,10 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
 import { standingOf } from '../client/lost';
-import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
-import { definedOnly } from '../domain/defined-only';
-import type { Journal } from '../journal/journal';
+import type { WorkerConfig, WorkerVersion } from '../config';
 import { isSilent, claim, openJournal } from '../journal/open';
 import { Witness } from '../journal/witness';
 import { ProviderClient, type CallEvent } from '../provider/client';
-import { credentialsOf } from '../provider/options';
 import { createDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
@@ -33,14 +30,7 @@ import { OutageWatch } from './outage-watch';
 import { ensureSearchAttributes } from './search-attributes';
 import type { Tracing } from './tracing';
 
-export interface SagaWorker {
-  worker: Worker;
-  journal: Journal;
-  /** Temporal as the worker's own activities see it: with the keys. */
-  temporal: Client;
-  /** Closes what the activities hold. To be called when the worker has stopped. */
-  close: () => Promise<void>;
-}
+export type SagaWorker = Awaited<ReturnType<typeof createSagaWorker>>;
 
 export type SagaWorkerConfig = Pick<
   WorkerConfig,
@@ -71,10 +61,11 @@ export async function createSagaWorker(
   config: SagaWorkerConfig,
   workflows: WorkflowCode = builtOrSources(config.payloadKeys !== undefined),
   tracing?: Tracing,
-): Promise<SagaWorker> {
+) {
   await ensureSearchAttributes(connection, config.namespace);
   const { namespace, taskQueue } = config;
   const dataConverter = createDataConverter(config.payloadKeys, payloadConverterPath);
+  // With the keys: what the worker's own activities ask of Temporal.
   const temporal = new Client({ connection, namespace, dataConverter });
   // As Temporal names a worker that is given no name.
   const identity = `${process.pid}@${hostname()}`;
@@ -82,11 +73,12 @@ export async function createSagaWorker(
   const log = Runtime.instance().logger;
   const watch = config.outage && new OutageWatch(config.outage, { temporal, taskQueue, identity, meter, log });
   const recordCall = recordCallsWith(meter);
-  const provider = createProvider(config.provider, (event) => {
+  const onCall = (event: CallEvent) => {
     recordCall(event);
     tracing?.onCall(event);
     watch?.onCall(event);
-  });
+  };
+  const provider = new ProviderClient({ ...config.provider, onCall });
   const secrets = createSecretResolver(config.secrets);
   const warn = (message: string): void => {
     log.warn(message);
@@ -105,6 +97,7 @@ export async function createSagaWorker(
   }
   const { allowed = [], timeoutMs = 0 } = config.activities.notifications ?? {};
   const sender = new Sender({ allowed, timeoutMs });
+  /** Closes what the activities hold. To be called when the worker has stopped. */
   const close = async () => {
     await provider.close();
     await sender.close();
@@ -163,14 +156,6 @@ function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeployment
 
 /** Runs report their end to this sink; without tracing, it does nothing. */
 const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefined } } };
-
-function createProvider(
-  { readToken, ca, proxy, ...options }: ProviderConfig,
-  onCall: (event: CallEvent) => void,
-): ProviderClient {
-  const credentials = readToken && credentialsOf(readToken);
-  return new ProviderClient({ ...options, ...definedOnly({ ca, proxy, credentials }), onCall });
-}
 
 /** There are two bundles, because failures are converted in another way where there are keys. */
 function builtOrSources(encrypted: boolean): WorkflowCode {

@@ -8,10 +8,7 @@ import { temporalAddress, type ClientConfig } from '../config';
 export class TemporalServerError extends Error {}
 
 /** @param warn gets a sentence about a server with known holes. @throws TemporalServerError */
-export async function connectToTemporal(
-  config: ClientConfig,
-  warn: (message: string) => void,
-): Promise<NativeConnection> {
+export async function connectToTemporal(config: ClientConfig, warn: (message: string) => void) {
   const connection = await connect(config);
   try {
     const unsafe = whyUnsafe(await requireFit(connection, config));

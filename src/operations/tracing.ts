@@ -35,18 +35,13 @@ import { traceHeader } from '../domain/tracing';
 import type { CallEvent } from '../provider/client';
 import type { TraceSinks } from '../workflows/trace-propagation';
 
-export interface Tracing {
-  worker: Required<Pick<WorkerOptions, 'interceptors' | 'sinks'>>;
-  onCall: (event: CallEvent) => void;
-  /** Sends the remaining spans; those that the collector does not take are lost. */
-  close: () => Promise<void>;
-}
+export type Tracing = ReturnType<typeof startTracing>;
 
 /** A stop waits no longer than this for the collector. */
 const patienceMs = 3_000;
 
 /** @param endpoint of a collector, as in `OTEL_EXPORTER_OTLP_ENDPOINT` */
-export function startTracing(endpoint: string): Tracing {
+export function startTracing(endpoint: string) {
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: patienceMs });
   const ids = new Ids();
@@ -98,12 +93,13 @@ export function startTracing(endpoint: string): Tracing {
         ],
       },
       sinks,
-    },
-    onCall: ({ endpoint, method, status, failure, durationMs, sent }) => {
+    } satisfies Pick<WorkerOptions, 'interceptors' | 'sinks'>,
+    onCall: ({ endpoint, status, failure, durationMs, sent }: CallEvent) => {
       const endTime = Date.now();
+      const [method, template] = endpoint.split(' ');
       const attributes = {
         'http.request.method': method,
-        'url.template': endpoint.slice(method.length + 1),
+        'url.template': template,
         'order_saga.sent': sent,
         ...(status === undefined ? {} : { 'http.response.status_code': status }),
         ...(failure === undefined ? {} : { 'error.type': failure }),
@@ -112,6 +108,7 @@ export function startTracing(endpoint: string): Tracing {
       const span = tracer.startSpan(endpoint, { kind: SpanKind.CLIENT, startTime: endTime - durationMs, attributes });
       end(span, failure === undefined, endTime);
     },
+    /** Sends the remaining spans; those that the collector does not take are lost. */
     close: () => provider.shutdown().catch(() => undefined),
   };
 }

@@ -3,7 +3,7 @@ import type { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { noneIfNotFound } from '../temporal/grpc';
 
 const { TASK_QUEUE_TYPE_WORKFLOW } = temporal.api.enums.v1.TaskQueueType;
 
@@ -14,13 +14,8 @@ export async function countUnserved(
 ): Promise<number> {
   if (version === undefined) return 0;
   const { deploymentName } = version;
-  const described = await workflowService
-    .describeWorkerDeployment({ namespace, deploymentName })
-    .catch((error: unknown) => {
-      // Before its first poll.
-      if (grpcCodeOf(error) === grpcCodes.notFound) return undefined;
-      throw error;
-    });
+  // Before its first poll there is none.
+  const described = await workflowService.describeWorkerDeployment({ namespace, deploymentName }).catch(noneIfNotFound);
   const { pollers } = await workflowService.describeTaskQueue({
     namespace,
     taskQueue: { name: taskQueue },

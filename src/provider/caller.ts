@@ -3,22 +3,11 @@
  * classes, whatever goes wrong inside.
  */
 import type { z } from 'zod';
-import type { Connections } from './connections';
-import {
-  NotSent,
-  NotYet,
-  ProviderFailure,
-  RateLimited,
-  Rejected,
-  TokenUnreadable,
-  Unauthorized,
-  UnexpectedResponse,
-  UnknownOutcome,
-  type FailureFacts,
-} from './errors';
+import { Connections } from './connections';
+import { ProviderFailure, type FailureFacts } from './errors';
 import { excerptOf, secretsIn, withoutSecrets, type Secrets } from './excerpt';
 import { exchange, type Exchanged, type ExchangeLimits, type WireRequest } from './exchange';
-import type { CallEvent, ResolvedOptions } from './options';
+import { resolveOptions, type CallEvent, type ProviderClientOptions, type ResolvedOptions } from './options';
 import { fillPath, type PathValues } from './paths';
 import { RecentSecrets } from './recent-secrets';
 import { readJson } from './read-json';
@@ -27,19 +16,22 @@ import { valuesAt } from './json-pointer';
 import { cartItemIdIn } from './schemas';
 import { meaningOf, signIn, type Meaning, type ProviderCall } from './verdicts';
 
-export interface Call<T> extends PathValues {
-  /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
-  kind: ProviderCall;
-  method: WireRequest['method'];
-  /** The document's path with its parameters unfilled, for failures and events. */
-  endpoint: string;
+/** A row of the document: its method, and its path with its parameters unfilled, as failures and events have it. */
+export type Endpoint = `${WireRequest['method']} ${string}`;
+
+/** What a call sends, and reads. */
+export interface CallParts<T> extends PathValues {
   /** The path to send, below the base URL, its parameters unfilled. @default the endpoint's */
   path?: string;
   body?: unknown;
-  /** What the document shows of a success; a success that does not fit is of unknown outcome. */
-  response: z.ZodType<T>;
-  /** The result where nothing is left to do. */
-  gone?: { value: T };
+  /** What the document shows of a success; a success that does not fit is of unknown outcome. @default any JSON, or null */
+  response?: z.ZodType<T>;
+}
+
+interface Call<T> extends CallParts<T> {
+  /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
+  kind: ProviderCall;
+  endpoint: Endpoint;
 }
 
 /** Options of one call. */
@@ -67,18 +59,25 @@ type Answered = Extract<Exchanged, { answered: true }>;
 /** What is known of a call while it runs. */
 type CallState = Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
 
-export class Caller {
+export abstract class Caller {
+  protected readonly options: ResolvedOptions;
+  private readonly connections: Connections;
   private readonly recent = new RecentSecrets();
-  /** The last token that was sent. */
+  /** The last token that was read. */
   private token: string | undefined;
 
-  constructor(
-    private readonly options: ResolvedOptions,
-    private readonly connections: Connections,
-  ) {}
+  /** Opens no connection yet. */
+  constructor(options: ProviderClientOptions) {
+    this.options = resolveOptions(options);
+    this.connections = new Connections(this.options);
+  }
 
-  async call<T>(call: Call<T>, { signal, mayLeave, secrets = [], serverIsNew = false }: CallOptions = {}): Promise<T> {
-    const endpoint = `${call.method} ${call.endpoint}`;
+  protected async call<T = unknown>(
+    kind: ProviderCall,
+    endpoint: Endpoint,
+    { signal, mayLeave, secrets = [], serverIsNew = false }: CallOptions = {},
+    parts: CallParts<T> = {},
+  ): Promise<T> {
     const startedMs = performance.now();
     const note: CallState = { sent: false };
     let failure: ProviderFailure | undefined;
@@ -86,7 +85,7 @@ export class Caller {
     const asked = mayLeave && noting(mayLeave, note);
     try {
       const limits = { signal: deadline.signal, mayLeave: asked, secrets, serverIsNew };
-      return await this.perform(call, endpoint, limits, note);
+      return await this.perform({ kind, endpoint, ...parts }, limits, note);
     } catch (error) {
       if (signal?.aborted) note.heldBack = true;
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
@@ -94,102 +93,108 @@ export class Caller {
     } finally {
       deadline.end();
       const durationMs = performance.now() - startedMs;
-      const { method } = call;
-      this.report({ endpoint, method, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
+      this.report({ endpoint, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
     }
   }
 
-  /** An answer without its secrets, so that it may be stored. */
-  blank(answer: unknown, secrets: Secrets): unknown {
+  /** Waits for calls in flight, then closes all connections. Later calls are `NotSent`. */
+  close(): Promise<void> {
+    return this.connections.close();
+  }
+
+  /** An answer without these secrets, and without those that were sent recently, so that it may be stored. */
+  blank(answer: unknown, secrets: Secrets = []): unknown {
     const sent = this.recent.all().concat(this.token ?? []);
     return withoutSecrets(answer, secrets === 'unknown' ? secrets : [...secrets, ...sent]);
   }
 
-  private async perform<T>(call: Call<T>, endpoint: string, limits: Limits, note: CallState): Promise<T> {
-    const request = this.build(call, endpoint);
+  private async perform<T>(call: Call<T>, limits: Limits, note: CallState): Promise<T> {
+    const { endpoint } = call;
+    const request = this.build(call);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
-    const token = await this.readToken('read', endpoint, limits.signal);
-    let answer = await this.send(call, endpoint, request, token, limits, note);
+    const token = this.readToken(endpoint, this.token);
+    let answer = await this.send(call, request, token, limits, note);
     // Where a 401 is no refusal of a pivot, it is not sent again either.
     if (answer.status === 401 && token !== undefined && this.meaningOf(call, 401, false) === 'Unauthorized') {
       // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token.
-      const renewed = await this.readToken('reread', endpoint, limits.signal);
+      const renewed = this.readToken(endpoint);
       if (renewed !== undefined && renewed !== token) {
         secrets.push(renewed);
-        answer = await this.send(call, endpoint, request, renewed, limits, note);
+        answer = await this.send(call, request, renewed, limits, note);
       }
     }
     if (token !== undefined) secrets.push(token);
     const known = limits.secrets === 'unknown' ? 'unknown' : [...secrets, ...limits.secrets];
-    return this.interpret(call, endpoint, answer, { ...limits, secrets: known });
+    return this.interpret(call, answer, { ...limits, secrets: known });
   }
 
-  private build(call: Call<unknown>, endpoint: string): WireRequest {
+  private build({ endpoint, path, body, ...values }: Call<unknown>): WireRequest {
     const { origin, pathPrefix } = this.options;
+    const [method, template = ''] = endpoint.split(' ') as [WireRequest['method'], string?];
     try {
       return {
         origin,
-        method: call.method,
-        path: pathPrefix + fillPath(call.path ?? call.endpoint, call),
+        method,
+        path: pathPrefix + fillPath(path ?? template, values),
         headers: {
           accept: 'application/json',
           // A compressed answer is read all the same.
           'accept-encoding': 'identity',
           'user-agent': 'order-saga',
-          ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+        body: body === undefined ? undefined : JSON.stringify(body),
       };
     } catch (error) {
       const problem = error instanceof RangeError ? error.message : 'the request cannot be written';
-      throw new Rejected(`was not sent: ${problem}`, { endpoint });
+      throw new ProviderFailure('Rejected', `was not sent: ${problem}`, { endpoint });
     }
   }
 
-  private async readToken(how: 'read' | 'reread', endpoint: string, signal: AbortSignal): Promise<string | undefined> {
-    const { credentials } = this.options;
-    if (credentials === undefined) return undefined;
+  /** @param known the token as it was read before; after a 401 it is read again */
+  private readToken(endpoint: string, known?: string): string | undefined {
+    const { readToken } = this.options;
+    if (readToken === undefined) return undefined;
     let token: string;
     try {
-      token = await beforeAbort(signal, credentials[how]());
+      token = known ?? readToken();
     } catch {
       // The reason is left out: it comes from the source of the token, and may quote it.
-      throw new TokenUnreadable('was not sent: the token could not be read', { endpoint });
+      throw new ProviderFailure('TokenUnreadable', 'was not sent: the token could not be read', { endpoint });
     }
-    if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token)) return token;
-    throw new Unauthorized('was not sent: the token is empty or is not valid in a header', { endpoint });
+    if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token)) return (this.token = token);
+    const why = 'was not sent: the token is empty or is not valid in a header';
+    throw new ProviderFailure('Unauthorized', why, { endpoint });
   }
 
   private async send(
-    call: Call<unknown>,
-    endpoint: string,
+    { kind, endpoint }: Call<unknown>,
     request: WireRequest,
     token: string | undefined,
     limits: Limits,
     note: CallState,
   ): Promise<Answered> {
     const { authHeader, authScheme, responseBytesMax } = this.options;
-    this.token = token;
     const headers =
       token === undefined
         ? request.headers
         : { ...request.headers, [authHeader]: authScheme === '' ? token : `${authScheme} ${token}` };
-    const way = call.kind === 'pivot' ? this.connections.dedicated : this.connections.pooled;
+    const way = kind === 'pivot' ? this.connections.dedicated : this.connections.pooled;
     const exchanged = await exchange(way, { ...request, headers }, { ...limits, responseBytesMax });
     note.sent ||= exchanged.answered || exchanged.sent;
     if (exchanged.answered) {
       note.status = exchanged.status;
       return exchanged;
     }
-    if (exchanged.sent) throw new UnknownOutcome(`was sent and not answered: ${exchanged.fault}`, { endpoint });
-    throw new NotSent(`was not sent: ${exchanged.fault}`, { endpoint });
+    const { sent, fault } = exchanged;
+    if (sent) throw new ProviderFailure('UnknownOutcome', `was sent and not answered: ${fault}`, { endpoint });
+    throw new ProviderFailure('NotSent', `was not sent: ${fault}`, { endpoint });
   }
 
   private interpret<T>(
     call: Call<T>,
-    endpoint: string,
     { status, headers, body, fault }: Answered,
     { secrets, serverIsNew }: Pick<Limits, 'secrets' | 'serverIsNew'>,
   ): T {
@@ -197,28 +202,27 @@ export class Caller {
     const read = readJson(text);
     const json = 'json' in read ? read.json : undefined;
     const facts: FailureFacts = {
-      endpoint,
+      endpoint: call.endpoint,
       status,
       // Made for a failure only: most answers are successes, and the search takes time.
       get body() {
         return secrets === 'unknown' ? undefined : excerptOf(text, secrets);
       },
       cartItemId: call.kind === 'add' ? cartItemIdIn(json) : undefined,
-      retryAfterMs: retryAfterOf(status, headers, this.options.now()),
+      retryAfterMs: retryAfterOf(status, headers, Date.now()),
     };
     const answered = `was answered ${status}`;
-    const unknown = (why: string) => new UnknownOutcome(`${answered}, ${why}`, facts);
-    const unexpected = (why: string) => new UnexpectedResponse(`${answered}, ${why}; is the base URL right?`, facts);
+    const unknown = (why: string) => new ProviderFailure('UnknownOutcome', `${answered}, ${why}`, facts);
+    const unexpected = (why: string) =>
+      new ProviderFailure('UnexpectedResponse', `${answered}, ${why}; is the base URL right?`, facts);
     const meaning = this.meaningOf(call, status, serverIsNew);
     // Nothing is there by the interface's own word only: a web server's page for people says it of a route.
     if (meaning === 'Gone' || (meaning === 'NotYet' && call.kind === 'directory')) {
       if (fault !== undefined) throw unknown(`but ${fault}`);
       if (text.trim() !== '' && json === undefined) throw unexpected('with a page that is not the interface’s');
     }
-    if (meaning === 'Gone' && call.gone) return call.gone.value;
-    if (meaning === 'UnexpectedResponse') {
-      throw unexpected('a redirect');
-    }
+    if (meaning === 'Gone') return nothingLeft as T;
+    if (meaning === 'UnexpectedResponse') throw unexpected('a redirect');
     if (meaning !== 'success') throw failureOf(meaning, answered, facts);
 
     if (fault !== undefined) throw unknown(`but ${fault}`);
@@ -227,14 +231,16 @@ export class Caller {
     if (sign) {
       const says = `${answered}, and says ${sign.says}`;
       // Whoever says no in a success may say it of anything: a pivot may have happened all the same.
-      if (call.kind === 'pivot' || !sign.isPlain) throw new UnknownOutcome(says, facts);
+      if (call.kind === 'pivot' || !sign.isPlain) throw new ProviderFailure('UnknownOutcome', says, facts);
       const claims = sign.status === undefined ? 'Rejected' : this.meaningOf(call, sign.status, serverIsNew);
-      if (claims === 'Gone' && call.gone) return call.gone.value;
+      if (claims === 'Gone') return nothingLeft as T;
       throw failureOf(claims, says, facts);
     }
     const lacking = call.kind === 'pivot' ? this.whatIsLacking(json) : undefined;
     if (lacking !== undefined) throw unknown(`but ${lacking}`);
-    const parsed = call.response.safeParse(call.kind === 'list' ? withItsPlace(json, headers) : json);
+    const value = call.kind === 'list' ? withItsPlace(json, headers) : json;
+    if (call.response === undefined) return value as T;
+    const parsed = call.response.safeParse(value);
     if (parsed.success) return parsed.data;
     const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
     throw unknown(`but not as documented: ${wrong.join(', ')}`);
@@ -281,11 +287,12 @@ function withItsPlace(list: unknown, headers: Answered['headers']): unknown {
   return Array.isArray(list) ? { data: list as unknown[], pagination } : { ...(list as object), pagination };
 }
 
-const failures = { RateLimited, Unauthorized, NotYet, Rejected };
+/** What a delete of something that is gone comes to: its answer is not documented. */
+const nothingLeft: unknown = null;
 
 function failureOf(meaning: Meaning, message: string, facts: FailureFacts): ProviderFailure {
-  const Failure = meaning in failures ? failures[meaning as keyof typeof failures] : UnknownOutcome;
-  return new Failure(message, facts);
+  const isNo = meaning !== 'success' && meaning !== 'Gone';
+  return new ProviderFailure(isNo ? meaning : 'UnknownOutcome', message, facts);
 }
 
 function noting(mayLeave: NonNullable<CallOptions['mayLeave']>, note: CallState): () => string | undefined {
@@ -299,7 +306,7 @@ function noting(mayLeave: NonNullable<CallOptions['mayLeave']>, note: CallState)
 /** If this room has a bug, a request that was sent must still not be reported as not sent. */
 function asFailure(error: unknown, endpoint: string, { sent, status }: CallState): ProviderFailure {
   const what = `failed inside the client (${error instanceof Error ? error.name : typeof error})`;
-  return sent ? new UnknownOutcome(what, { endpoint, status }) : new NotSent(what, { endpoint });
+  return new ProviderFailure(sent ? 'UnknownOutcome' : 'NotSent', what, { endpoint, status });
 }
 
 /** One signal for the caller's signal and the total time; its reason says which of the two fired. */
@@ -316,13 +323,4 @@ function startDeadline(totalTimeoutMs: number, outer: AbortSignal | undefined) {
       outer?.removeEventListener('abort', onOuter);
     },
   };
-}
-
-function beforeAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(new Error('aborted'));
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -1,15 +1,11 @@
 /**
  * The provider's interface, one method per row of its document. Every method makes one call (and repeats it once after
- * a 401, with a renewed token), and throws only the classes of `errors.ts`.
+ * a 401, with a renewed token), and throws only failures of `errors.ts`.
  */
 import { Caller, type CallOptions } from './caller';
-import { Connections } from './connections';
-import type { Secrets } from './excerpt';
-import { resolveOptions, type ProviderClientOptions, type ResolvedOptions } from './options';
 import {
   cartItemAddedSchema,
   changeQuoteSchema,
-  notShownSchema,
   quoteSchema,
   type CartItemBody,
   type ChangeOrderBody,
@@ -31,27 +27,13 @@ export interface ServerLookup {
   label?: string | undefined;
 }
 
-export class ProviderClient {
-  private readonly options: ResolvedOptions;
-  private readonly connections: Connections;
-  private readonly caller: Caller;
-
-  /** Opens no connection yet. */
-  constructor(options: ProviderClientOptions) {
-    this.options = resolveOptions(options);
-    this.connections = new Connections(this.options);
-    this.caller = new Caller(this.options, this.connections);
-  }
-
+export class ProviderClient extends Caller {
   /**
    * Row 1, a pivot: a second call orders a second time. The answer is not documented: any JSON, or null for an empty
    * body.
    */
   placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
-    return this.caller.call(
-      { kind: 'pivot', method: 'POST', endpoint: '/order', body, response: notShownSchema },
-      options,
-    );
+    return this.call('pivot', 'POST /order', options, { body });
   }
 
   /**
@@ -59,42 +41,24 @@ export class ProviderClient {
    * may be in the cart under an id that nobody knows.
    */
   addCartItem(body: CartItemBody, options?: CallOptions): Promise<{ cartItemId: number }> {
-    return this.caller.call(
-      { kind: 'add', method: 'POST', endpoint: '/order/add-to-cart', body, response: cartItemAddedSchema },
-      options,
-    );
+    return this.call('add', 'POST /order/add-to-cart', options, { body, response: cartItemAddedSchema });
   }
 
   /** Row 3. An item that does not exist counts as deleted, so a second call succeeds like the first. */
   async deleteCartItem(cartItemId: number, options?: CallOptions): Promise<void> {
-    await this.caller.call(
-      {
-        kind: 'delete',
-        method: 'DELETE',
-        endpoint: '/order/cartItems/delete/{cart_item_id}',
-        ids: { cart_item_id: cartItemId },
-        response: notShownSchema,
-        gone: { value: null },
-      },
-      options,
-    );
+    const ids = { cart_item_id: cartItemId };
+    await this.call('delete', 'DELETE /order/cartItems/delete/{cart_item_id}', options, { ids });
   }
 
   /** Row 4, a pivot: a second call adds the resources a second time. The answer is not documented. */
   placeChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<unknown> {
-    return this.caller.call(
-      { kind: 'pivot', method: 'POST', endpoint: '/order/changeorder', body, response: notShownSchema },
-      options,
-    );
+    return this.call('pivot', 'POST /order/changeorder', options, { body });
   }
 
-  /** Row 5: places nothing. PUT or GET, see {@link ProviderClientOptions.quoteMethod}. */
+  /** Row 5: places nothing. PUT or GET, see the option `quoteMethod`. */
   quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<ChangeQuote> {
-    const method = this.options.quoteMethod;
-    return this.caller.call(
-      { kind: 'quote', method, endpoint: '/order/changeorder/total', body, response: changeQuoteSchema },
-      options,
-    );
+    const endpoint = `${this.options.quoteMethod} /order/changeorder/total` as const;
+    return this.call('quote', endpoint, options, { body, response: changeQuoteSchema });
   }
 
   /**
@@ -102,93 +66,40 @@ export class ProviderClient {
    * that cannot be read is `UnknownOutcome`.
    */
   switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
-    return this.caller.call(
-      {
-        kind: 'pivot',
-        method: 'PUT',
-        endpoint: '/order/switch/{subscription_id}',
-        ids: { subscription_id: subscriptionId },
-        body: { plan_id: planId },
-        response: quoteSchema,
-      },
-      options,
-    );
+    const sent = { ids: { subscription_id: subscriptionId }, body: { plan_id: planId } };
+    return this.call('pivot', 'PUT /order/switch/{subscription_id}', options, { ...sent, response: quoteSchema });
   }
 
   /** Row 7: switches nothing. */
   quotePlanSwitch(body: PlanSwitchBody, options?: CallOptions): Promise<Quote> {
-    return this.caller.call(
-      { kind: 'quote', method: 'PUT', endpoint: '/order/switch/total', body, response: quoteSchema },
-      options,
-    );
+    return this.call('quote', 'PUT /order/switch/total', options, { body, response: quoteSchema });
   }
 
   /** Row 8. Neither the answer nor the effect of a second call is documented. */
   assignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
-    return this.changeFirewalls('assign', vmObjectId, firewallIds, options);
+    const sent = firewallsOn(vmObjectId, firewallIds);
+    return this.call('assign', 'POST /firewalls/assign/object/{vm_object_id}', options, sent);
   }
 
   /** Row 9. Neither the answer nor the effect of a second call is documented. */
   unassignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
-    return this.changeFirewalls('unassign', vmObjectId, firewallIds, options);
+    const sent = firewallsOn(vmObjectId, firewallIds);
+    return this.call('assign', 'POST /firewalls/unassign/object/{vm_object_id}', options, sent);
   }
 
   /** Row 10. The answer is not documented; `readFirewallIds` reads it as far as possible. */
   listFirewalls(vmObjectId: number, options?: CallOptions): Promise<unknown> {
-    return this.caller.call(
-      {
-        kind: 'list',
-        method: 'GET',
-        endpoint: '/firewalls/object/{vm_object_id}',
-        ids: { vm_object_id: vmObjectId },
-        response: notShownSchema,
-      },
-      options,
-    );
+    return this.call('list', 'GET /firewalls/object/{vm_object_id}', options, { ids: { vm_object_id: vmObjectId } });
   }
 
   /** A GET that the operator configures, for the ids of the servers of an order. It is not in the document. */
   findServers({ path, account, label }: ServerLookup, options?: CallOptions): Promise<unknown> {
-    return this.caller.call(
-      {
-        kind: 'directory',
-        method: 'GET',
-        // Without the query: it may contain a key.
-        endpoint: path.replace(/[?#].*$/s, ''),
-        path,
-        texts: { account, label },
-        response: notShownSchema,
-      },
-      options,
-    );
+    // Without the query: it may contain a key.
+    const endpoint = `GET ${path.replace(/[?#].*$/s, '')}` as const;
+    return this.call('directory', endpoint, options, { path, texts: { account, label } });
   }
+}
 
-  /** An answer without these secrets, and without those that were sent recently, so that it may be stored. */
-  blank(answer: unknown, secrets: Secrets = []): unknown {
-    return this.caller.blank(answer, secrets);
-  }
-
-  /** Waits for calls in flight, then closes all connections. Later calls are `NotSent`. */
-  close(): Promise<void> {
-    return this.connections.close();
-  }
-
-  private changeFirewalls(
-    verb: 'assign' | 'unassign',
-    vmObjectId: number,
-    firewallIds: readonly number[],
-    options: CallOptions | undefined,
-  ): Promise<unknown> {
-    return this.caller.call(
-      {
-        kind: 'assign',
-        method: 'POST',
-        endpoint: `/firewalls/${verb}/object/{vm_object_id}`,
-        ids: { vm_object_id: vmObjectId },
-        body: { firewalls: firewallIds.map((id) => ({ id })) },
-        response: notShownSchema,
-      },
-      options,
-    );
-  }
+function firewallsOn(vmObjectId: number, firewallIds: readonly number[]) {
+  return { ids: { vm_object_id: vmObjectId }, body: { firewalls: firewallIds.map((id) => ({ id })) } };
 }

@@ -17,9 +17,11 @@ export class Connections {
   readonly dedicated: Dispatcher;
   private closing: Promise<unknown> | undefined;
 
-  constructor({ origin, connections, ...resolved }: ResolvedOptions) {
-    const open = opener({ origin, ...resolved });
-    const bytesMax = wireBytesMax(resolved.responseBytesMax);
+  constructor(resolved: ResolvedOptions) {
+    const { origin, connections, responseBytesMax } = resolved;
+    const open = opener(resolved);
+    // A body in chunks of one byte is six times as long on the wire. undici limits headers itself.
+    const bytesMax = 8 * responseBytesMax + 65_536;
     const options = (prepare: (way: Way) => void): Pool.Options => ({
       connections,
       // The whole call has one limit, its caller's, whatever part of it takes long.
@@ -60,12 +62,7 @@ interface Way {
 type Opener = (to: buildConnector.Options) => Promise<Way>;
 
 /** Opens connections, through the proxy where there is one. */
-function opener({
-  origin,
-  connectTimeoutMs,
-  ca,
-  proxy,
-}: Pick<ResolvedOptions, 'origin' | 'connectTimeoutMs' | 'ca' | 'proxy'>): Opener {
+function opener({ origin, connectTimeoutMs, ca, proxy }: ResolvedOptions): Opener {
   const connectTls = buildConnector({
     // One timer of this function's is for the whole of it.
     timeout: 0,
@@ -157,11 +154,6 @@ function tunnelThrough(
 
 function portOf(protocol: string): number {
   return protocol === 'https:' ? 443 : 80;
-}
-
-/** A body in chunks of one byte is six times as long on the wire. undici limits headers itself. */
-function wireBytesMax(responseBytesMax: number): number {
-  return 8 * responseBytesMax + 65_536;
 }
 
 /** undici refuses a longer head. */

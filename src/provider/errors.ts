@@ -1,5 +1,5 @@
 /**
- * How a call to the provider can fail. The provider documents no errors, so each class says only what can be seen on
+ * How a call to the provider can fail. The provider documents no errors, so each name says only what can be seen on
  * the wire, above all whether the provider may have done what it was asked:
  *
  *     nothing took effect       NotSent · TokenUnreadable · RateLimited · Unauthorized · NotYet · Rejected
@@ -10,13 +10,42 @@
  */
 
 export type ProviderFailureName =
+  /**
+   * No byte of the request was sent: the name did not resolve, the connection was refused, TLS failed, no connection was
+   * free in time. It does not mean that the request is wrong; sending it again is safe.
+   */
   | 'NotSent'
+  /** The token could not be read, so nothing was sent: a problem on our side. It says nothing of the provider. */
   | 'TokenUnreadable'
+  /** 429: too many calls; this one took no effect. It means neither that the request is wrong nor that a wait is enough. */
   | 'RateLimited'
+  /**
+   * The provider refuses it now, and is expected to take it in a while: the server is new or in maintenance, the cart is
+   * locked by another call. Nothing took effect.
+   */
   | 'NotYet'
+  /**
+   * 401 or 403, or credentials that cannot be put into a header: nothing took effect. It says nothing of the request
+   * itself, which may succeed once the credentials are right.
+   */
   | 'Unauthorized'
+  /**
+   * The provider said no, by a status or in the body of a success (verdicts.ts has the table). Nothing took effect, and
+   * the same request is not expected to succeed later. Also thrown without a status, before anything is sent, for an
+   * argument that no request can be built from (an id that is not a positive integer): a bug in the program.
+   */
   | 'Rejected'
+  /**
+   * The request was sent, and its outcome is not known: no answer in time, a lost connection, 408, 5xx, a success that
+   * cannot be read, or an answer to a pivot that is neither a plain success nor a plain refusal. It does *not* mean that
+   * nothing happened: an order may be placed, an item may be in the cart.
+   */
   | 'UnknownOutcome'
+  /**
+   * An answer that this interface does not have: a redirect. It is never followed, because that would send credentials
+   * and an order to an address that nobody configured. Most likely the base URL is wrong; it does not prove that nothing
+   * happened.
+   */
   | 'UnexpectedResponse';
 
 export interface FailureFacts {
@@ -34,8 +63,7 @@ export interface FailureFacts {
   retryAfterMs?: number | undefined;
 }
 
-export abstract class ProviderFailure extends Error {
-  abstract override readonly name: ProviderFailureName;
+export class ProviderFailure extends Error {
   /** {@link FailureFacts}, one by one. */
   readonly endpoint: string;
   readonly status?: number;
@@ -43,7 +71,11 @@ export abstract class ProviderFailure extends Error {
   readonly cartItemId?: number;
   readonly retryAfterMs?: number;
 
-  constructor(message: string, { endpoint, status, body, cartItemId, retryAfterMs }: FailureFacts) {
+  constructor(
+    override readonly name: ProviderFailureName,
+    message: string,
+    { endpoint, status, body, cartItemId, retryAfterMs }: FailureFacts,
+  ) {
     super(`${endpoint} ${message}`);
     this.endpoint = endpoint;
     if (status !== undefined) this.status = status;
@@ -53,65 +85,6 @@ export abstract class ProviderFailure extends Error {
   }
 }
 
-/**
- * No byte of the request was sent: the name did not resolve, the connection was refused, TLS failed, no connection was
- * free in time. It does not mean that the request is wrong; sending it again is safe.
- */
-export class NotSent extends ProviderFailure {
-  override readonly name: 'NotSent' | 'TokenUnreadable' = 'NotSent';
-}
-
-/** The token could not be read: a problem on our side. It says nothing of the provider. */
-export class TokenUnreadable extends NotSent {
-  override readonly name = 'TokenUnreadable';
-}
-
-/**
- * 429: too many calls; this one took no effect. It means neither that the request is wrong nor that a wait is enough.
- */
-export class RateLimited extends ProviderFailure {
-  override readonly name = 'RateLimited';
-}
-
-/**
- * The provider refuses it now, and is expected to take it in a while: the server is new or in maintenance, the cart is
- * locked by another call. Nothing took effect.
- */
-export class NotYet extends ProviderFailure {
-  override readonly name = 'NotYet';
-}
-
-/**
- * 401 or 403, or credentials that cannot be put into a header: nothing took effect. It says nothing of the request
- * itself, which may succeed once the credentials are right.
- */
-export class Unauthorized extends ProviderFailure {
-  override readonly name = 'Unauthorized';
-}
-
-/**
- * The provider said no, by a status or in the body of a success (verdicts.ts has the table). Nothing took effect, and
- * the same request is not expected to succeed later. Also thrown without a status, before anything is sent,
- * for an argument that no request can be built from (an id that is not a positive integer): a bug in the program.
- */
-export class Rejected extends ProviderFailure {
-  override readonly name = 'Rejected';
-}
-
-/**
- * The request was sent, and its outcome is not known: no answer in time, a lost connection, 408, 5xx, a success that
- * cannot be read, or an answer to a pivot that is neither a plain success nor a plain refusal. It does *not* mean that
- * nothing happened: an order may be placed, an item may be in the cart.
- */
-export class UnknownOutcome extends ProviderFailure {
-  override readonly name = 'UnknownOutcome';
-}
-
-/**
- * An answer that this interface does not have: a redirect. It is never followed, because that would send credentials
- * and an order to an address that nobody configured. Most likely the base URL is wrong; it does not prove that nothing
- * happened.
- */
-export class UnexpectedResponse extends ProviderFailure {
-  override readonly name = 'UnexpectedResponse';
+export function isFailure(error: unknown, name: ProviderFailureName): error is ProviderFailure {
+  return error instanceof ProviderFailure && error.name === name;
 }

@@ -1,30 +1,10 @@
 /** The options of a ProviderClient. Settings have checked them (`src/config`), also that they are safe. */
 import type { ProviderFailureName } from './errors';
 
-/**
- * Where the token comes from. Both methods may be called often and concurrently. If one rejects, the call is not sent.
- */
-export interface Credentials {
-  /** The token for the next call, without its scheme. */
-  read(): Promise<string>;
-  /** Called once for a call that was answered 401: reads the token from its source, not from a cache. */
-  reread(): Promise<string>;
-}
-
-/** The token as first read, and again after a 401: a token file may have been renewed under a running process. */
-export function credentialsOf(readToken: () => string): Credentials {
-  let token: string | undefined;
-  return {
-    read: () => Promise.resolve().then(() => (token ??= readToken())),
-    reread: () => Promise.resolve().then(() => (token = readToken())),
-  };
-}
-
 /** One finished call, for metrics and logs. No bodies, no headers, no ids. */
 export interface CallEvent {
   /** As in a failure: method and the document's path with its parameters unfilled. */
   endpoint: string;
-  method: string;
   /** The last answer's; undefined where there was no answer. */
   status?: number;
   /** Undefined where the call succeeded. */
@@ -46,8 +26,11 @@ interface PlacedIf {
 export interface ProviderClientOptions {
   /** Without credentials, query and fragment. A path in it is kept as a prefix. */
   baseUrl: string;
-  /** Undefined: no credentials are sent, and a 401 is final. */
-  credentials?: Credentials;
+  /**
+   * Reads the token, without its scheme, from its source: at the first call, and after a 401, because a file may have
+   * been renewed under a running process. Undefined: no credentials are sent, and a 401 is final.
+   */
+  readToken?: (() => string) | undefined;
   /** @default 'authorization' */
   authHeader?: string;
   /** The word before the token; '' sends the token alone. @default 'Bearer' */
@@ -88,18 +71,16 @@ export interface ProviderClientOptions {
    * `http:` or `https:`, with a name and a password where it wants them. All calls go through it, each connection by a
    * CONNECT of its own.
    */
-  proxy?: string;
+  proxy?: string | undefined;
   /** The document has row 5 as PUT, and in its summary as GET. GET sends the same payload. @default 'PUT' */
   quoteMethod?: 'PUT' | 'GET';
   /**
    * PEM certificates, trusted in addition to Node's own. With it, certificates that the process trusts for other
    * reasons no longer count.
    */
-  ca?: string;
+  ca?: string | undefined;
   /** Called for every finished call. What it throws is ignored: a broken counter must not change a call's outcome. */
   onCall?: (event: CallEvent) => void;
-  /** Milliseconds since 1970, for a Retry-After that is a date. @default Date.now */
-  now?: () => number;
 }
 
 const defaults = {
@@ -113,19 +94,12 @@ const defaults = {
   placedIf: [],
   quoteMethod: 'PUT',
   onCall: () => undefined,
-  now: Date.now,
 } satisfies Partial<ProviderClientOptions>;
 
 /** The options with every default filled in and the base URL parsed. */
-export type ResolvedOptions = Omit<ProviderClientOptions, 'baseUrl'> &
-  Required<Pick<ProviderClientOptions, keyof typeof defaults>> & {
-    /** Scheme, host and port. */
-    origin: string;
-    /** The base URL's path without a trailing slash; '' for none. */
-    pathPrefix: string;
-  };
+export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
-export function resolveOptions({ baseUrl, ...options }: ProviderClientOptions): ResolvedOptions {
+export function resolveOptions({ baseUrl, ...options }: ProviderClientOptions) {
   const { origin, pathname } = new URL(baseUrl);
   return { ...defaults, ...options, origin, pathPrefix: pathname.replace(/\/+$/, '') };
 }

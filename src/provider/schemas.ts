@@ -47,9 +47,6 @@ export interface PlanSwitchBody {
   plan_id: number;
 }
 
-/** The response of a row without a documented one: any JSON, or null for an empty body. */
-export const notShownSchema = z.unknown();
-
 /** A documented number: JSON encoders of some languages write it as a string. */
 const number = () => z.preprocess((value) => (isNumeric(value) ? Number(value) : value), z.number());
 
@@ -102,23 +99,18 @@ export type ChangeQuote = z.infer<typeof changeQuoteSchema>;
 /** A longer list is not read: the lists of all servers of an order must fit into its result. */
 const firewallsListedMax = 500;
 
-export interface ListedFirewalls {
-  ids: number[];
-  /** Those of them that the list does not call active: they are on their way, or failed. */
-  pending: number[];
-}
-
 /**
  * The firewalls in a list (row 10), whose shape is not documented: an array of ids, of objects with a `firewall_id` or an `id`, or of
  * both, at the top or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read,
  * where `firewalls` and `data` are both lists, where the list is one page of several, and for a list that is too long:
  * a list that is partly guessed is worse than none.
  */
-export function readFirewallIds(response: unknown): ListedFirewalls | undefined {
+export function readFirewallIds(response: unknown) {
   const list = findList(response);
   if (list === undefined || list.length > firewallsListedMax || isPage(response, list.length)) return undefined;
   const ids = readIds(list, idOfFirewall);
   if (ids === undefined) return undefined;
+  // Those that the list does not call active: they are on their way, or failed.
   const pending = list.flatMap((element) =>
     isRecord(element) && !isActive(element) ? (idOfFirewall(element) ?? []) : [],
   );

@@ -21,6 +21,11 @@ export function grpcCodeOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
+/** For `.catch`: nothing where there is none; any other error is thrown on. */
+export function noneIfNotFound(error: unknown): undefined {
+  if (grpcCodeOf(error) !== grpcCodes.notFound) throw error;
+}
+
 /** The message as the server wrote it. A connection of the worker's kind has it in the error's own message. */
 export function grpcDetailsOf(error: unknown): string {
   if (isGrpcServiceError(error)) return error.details === '' ? error.message : error.details;

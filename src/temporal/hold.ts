@@ -2,15 +2,11 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
+import { noneIf } from '../domain/none-if';
 
 /** The last run, open or closed. @returns undefined where Temporal knows of none */
-export async function describeLastHold(client: Client): Promise<WorkflowExecutionDescription | undefined> {
-  try {
-    return await client.workflow.getHandle(holdWorkflow).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+export function describeLastHold(client: Client): Promise<WorkflowExecutionDescription | undefined> {
+  return client.workflow.getHandle(holdWorkflow).describe().catch(noneIf(WorkflowNotFoundError));
 }
 
 /** @returns undefined where new sagas may begin */

@@ -3,7 +3,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { waitKinds, type WaitKind } from '../domain/progress';
-import { quoted, rowsAtOnce, runsThatFit } from './list-filter';
+import { quoted, runsThatFit } from './list-filter';
 import { sagaAttributes } from './search-attributes';
 
 export interface WaitingFilter {
@@ -41,44 +41,22 @@ export function waitingQuery({ kinds = waitKinds, workflow, where }: WaitingFilt
   ].join(' AND ');
 }
 
-/** In no order: SQL visibility does not sort. @throws WrongFilter */
-export async function* waitingSagas(client: Client, filter: WaitingFilter): AsyncGenerator<WaitingSaga> {
+/**
+ * Those that have waited longest, in this order, and how many fit beside them. All are read: SQL visibility does not
+ * sort.
+ *
+ * @throws WrongFilter
+ */
+export async function listWaiting(client: Client, filter: WaitingFilter, limit = Infinity) {
   const { kinds = waitKinds, where } = filter;
+  const all: WaitingSaga[] = [];
   for await (const run of runsThatFit(client, waitingQuery(filter), where)) {
     const saga = readWaiting(run);
     // Looked at again: a filter with brackets of its own may have opened ours.
-    if (saga && kinds.includes(saga.kind)) yield saga;
+    if (saga && kinds.includes(saga.kind)) all.push(saga);
   }
-}
-
-/** Those that have waited longest, in this order, and how many fit beside them. @throws WrongFilter */
-export async function listWaiting(
-  client: Client,
-  filter: WaitingFilter,
-  limit: number,
-): Promise<{ sagas: WaitingSaga[]; more: number }> {
-  const oldest = new Oldest(limit);
-  for await (const saga of waitingSagas(client, filter)) oldest.add(saga);
-  return { sagas: oldest.sorted(), more: oldest.count - oldest.sorted().length };
-}
-
-/** The oldest of many, without keeping the others. */
-export class Oldest {
-  count = 0;
-  private kept: WaitingSaga[] = [];
-
-  constructor(private readonly limit: number) {}
-
-  add(saga: WaitingSaga): void {
-    this.count += 1;
-    this.kept.push(saga);
-    // Sorted rarely.
-    if (this.kept.length >= 2 * this.limit + rowsAtOnce) this.kept = this.sorted();
-  }
-
-  sorted(): WaitingSaga[] {
-    return this.kept.sort(bySince).slice(0, this.limit);
-  }
+  const sagas = all.sort(bySince).slice(0, limit);
+  return { sagas, more: all.length - sagas.length };
 }
 
 /** @returns undefined for a run that is no saga, or does not wait */

@@ -3,18 +3,7 @@ import type { CallKind } from '../../src/activities/settings';
 import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
 import { callFailureNames, ownerOf, type CallFailure, type CallFailureName } from '../../src/domain/failures';
 import type { ProviderClient } from '../../src/provider/client';
-import {
-  NotSent,
-  NotYet,
-  RateLimited,
-  Rejected,
-  TokenUnreadable,
-  Unauthorized,
-  UnexpectedResponse,
-  UnknownOutcome,
-  type FailureFacts,
-  type ProviderFailure,
-} from '../../src/provider/errors';
+import { type ProviderFailureName, ProviderFailure } from '../../src/provider/errors';
 import { withFailuresTables } from '../../scripts/failures-table';
 import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/saga/activities';
 import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../support/stand-in';
@@ -63,13 +52,15 @@ it('prints the tables that the code decides by', () => {
 it('knows of the setting that adds 503 to the statuses that are safe', () => {
   const answered = (error: ProviderFailure, pivotRetryStatuses: number[]) =>
     translateFailure(error, 'pivot', undefined, { ...settings, pivotRetryStatuses }).type;
-  expect(answered(new UnknownOutcome('m', { endpoint: 'e', status: 503 }), [429, 503])).toBe('RateLimited');
-  expect(answered(new RateLimited('m', { endpoint: 'e', status: 429 }), [])).toBe('UnknownOutcome');
+  expect(answered(new ProviderFailure('UnknownOutcome', 'm', { endpoint: 'e', status: 503 }), [429, 503])).toBe(
+    'RateLimited',
+  );
+  expect(answered(new ProviderFailure('RateLimited', 'm', { endpoint: 'e', status: 429 }), [])).toBe('UnknownOutcome');
 });
 
 describe('on the wire', () => {
-  const said = (kind: new (message: string, facts: FailureFacts) => ProviderFailure, status?: number) =>
-    new kind('m', {
+  const said = (name: ProviderFailureName, status?: number) =>
+    new ProviderFailure(name, 'm', {
       endpoint: 'e',
       ...(status ? { status } : {}),
       ...(status === 429 ? { retryAfterMs: askedMs } : {}),
@@ -77,24 +68,24 @@ describe('on the wire', () => {
 
   /** Which of them the wire brings about, test/unit/provider shows. */
   const scenes: Record<string, ProviderFailure> = {
-    'no connection in time': said(NotSent),
-    'connection refused': said(NotSent),
-    'the token could not be read': said(TokenUnreadable),
-    '`429`': said(RateLimited, 429),
-    '`401`': said(Unauthorized, 401),
-    '`403`': said(Unauthorized, 403),
-    'not yet': said(NotYet, 423),
-    refused: said(Rejected, 422),
-    'a redirect': said(UnexpectedResponse, 302),
-    'nothing is sure': said(UnknownOutcome, 500),
-    'no answer in time': said(UnknownOutcome),
-    'connection lost': said(UnknownOutcome),
-    'a success whose body is not JSON': said(UnknownOutcome, 200),
-    'a success whose body is too long': said(UnknownOutcome, 200),
-    'a success not as documented': said(UnknownOutcome, 200),
-    'a success that says `"code":400`': said(Rejected, 200),
-    'a success that says `"code":600`': said(UnknownOutcome, 200),
-    'a switch answered with `"available":false`': said(UnknownOutcome, 200),
+    'no connection in time': said('NotSent'),
+    'connection refused': said('NotSent'),
+    'the token could not be read': said('TokenUnreadable'),
+    '`429`': said('RateLimited', 429),
+    '`401`': said('Unauthorized', 401),
+    '`403`': said('Unauthorized', 403),
+    'not yet': said('NotYet', 423),
+    refused: said('Rejected', 422),
+    'a redirect': said('UnexpectedResponse', 302),
+    'nothing is sure': said('UnknownOutcome', 500),
+    'no answer in time': said('UnknownOutcome'),
+    'connection lost': said('UnknownOutcome'),
+    'a success whose body is not JSON': said('UnknownOutcome', 200),
+    'a success whose body is too long': said('UnknownOutcome', 200),
+    'a success not as documented': said('UnknownOutcome', 200),
+    'a success that says `"code":400`': said('Rejected', 200),
+    'a success that says `"code":600`': said('UnknownOutcome', 200),
+    'a switch answered with `"available":false`': said('UnknownOutcome', 200),
   };
 
   it('has a scene for every row', () => {

@@ -16,7 +16,7 @@ import type { ActivitySettings } from '../../src/activities/settings';
 import { OrderSagaClient } from '../../src/client/client';
 import { SearchAttributesMissingError } from '../../src/client/errors';
 import { SagaHandle } from '../../src/client/handle';
-import type { ProviderConfig } from '../../src/config';
+import type { WorkerConfig } from '../../src/config';
 import type { WorkflowName } from '../../src/domain/identity';
 import type { JournalAddress } from '../../src/journal/dialects';
 import type { Journal } from '../../src/journal/journal';
@@ -43,7 +43,7 @@ import { WaitingRoom } from './waiting-room';
 export interface RigOptions {
   sandbox?: SettingsPatch;
   activities?: Partial<ActivitySettings>;
-  provider?: Partial<ProviderConfig>;
+  provider?: Partial<WorkerConfig['provider']>;
   /** False: the test starts workers itself. */
   worker?: boolean;
   /** Another journal than a new file. */

@@ -25,6 +25,11 @@ export function createClient(baseUrl: string, options: Partial<ProviderClientOpt
   return client;
 }
 
+/** Reads these tokens, one after the other. */
+export function reading(...tokens: string[]): () => string {
+  return () => tokens.shift() ?? '';
+}
+
 interface Seen {
   method: string;
   path: string;

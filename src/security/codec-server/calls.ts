@@ -13,10 +13,10 @@ import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
+import { redact, redactedMark } from '../../domain/secrets';
 import { DecryptionError } from '../payload-codec';
 import { payloadFromJson, payloadToJson } from '../payload-json';
 import type { Authenticate } from './authentication';
-import { withoutSecrets } from './clear-text';
 
 export interface CallLog {
   info(fields: object, message: string): void;
@@ -137,6 +137,25 @@ function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   log.error({ ...logged, status: 500, error: error.name, at: frames.map((frame) => frame.trim()) }, 'call failed');
   return call.text('internal error: see the log of the codec server', 500);
+}
+
+/**
+ * What is shown of a decrypted payload: all but secret fields, at any depth. The JSON is written again, so that only what was checked is shown: JSON may
+ * have a field twice, and a parser sees only the last one. A payload that is not JSON has no fields, and passes.
+ */
+function withoutSecrets(payload: Payload): Payload {
+  const encoding = Buffer.from(payload.metadata?.['encoding'] ?? []).toString();
+  if (!encoding.startsWith('json/')) return payload;
+  return { ...payload, data: Buffer.from(JSON.stringify(lookThrough(payload.data))) };
+}
+
+/** What cannot be checked (invalid JSON, or nested too deeply) is not shown. */
+function lookThrough(data: Uint8Array | null | undefined): unknown {
+  try {
+    return redact(JSON.parse(Buffer.from(data ?? []).toString()));
+  } catch {
+    return redactedMark;
+  }
 }
 
 /** `{ "payloads": [...] }` in protobuf's JSON. @throws HTTPException, which quotes nothing of the body */

@@ -20,11 +20,7 @@ export interface CodecServerOptions extends AuthenticationOptions {
   log: CallLog;
 }
 
-export interface CodecServer {
-  readonly url: string;
-  /** Lets calls in flight finish, for at most `graceMs`. */
-  stop: (graceMs?: number) => Promise<void>;
-}
+export type CodecServer = Awaited<ReturnType<typeof startCodecServer>>;
 
 /** A call is a few kilobytes from a browser or a command line: a slower caller would only block connections. */
 const limits: ServerOptions = {
@@ -38,7 +34,7 @@ const handshakeTimeout = 10_000;
 const stopGraceMs = 5_000;
 
 /** Rejects with the system's error when it cannot listen. */
-export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
+export async function startCodecServer(options: CodecServerOptions) {
   const { host, port, tls, keys, origins, log } = options;
   const authenticate = await createAuthentication(options);
   const stopping = () => !server.listening;
@@ -63,6 +59,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
   const { port: bound } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    /** Lets calls in flight finish, for at most `graceMs`. */
     stop: async (graceMs = stopGraceMs) => {
       if (!server.listening) return;
       const patience = setTimeout(() => server.closeAllConnections(), graceMs);

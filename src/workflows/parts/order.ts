@@ -104,7 +104,7 @@ function miscountedBy({ how }: Placement<unknown>, named: readonly number[], exp
 const findTitle = 'Learn the object ids of the new servers';
 
 /** @param settles whether it was placed at all. @returns undefined where it never listed as many as were ordered */
-export async function searchDirectory(
+async function searchDirectory(
   saga: Saga,
   { request: { account, label }, ordered: expected, secrets }: Purchase,
   { settles }: { settles?: true } = {},

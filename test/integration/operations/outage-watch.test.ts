@@ -37,7 +37,7 @@ function watch(identity: string, config = outage) {
   let sagas = 0;
   const around = { temporal: rig.temporal, taskQueue: 'order-saga', identity, meter, log };
   const watching = new OutageWatch(config, around, () => `provision/${++sagas}`);
-  const call: CallEvent = { endpoint: 'POST /order', method: 'POST', durationMs: 1, sent: true, status: 200 };
+  const call: CallEvent = { endpoint: 'POST /order', durationMs: 1, sent: true, status: 200 };
   const sees = async (changes: Partial<CallEvent>, times: number) => {
     for (let nth = 0; nth < times; nth += 1) watching.onCall({ ...call, ...changes });
     await watching.close();

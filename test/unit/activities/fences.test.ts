@@ -86,12 +86,13 @@ it('a call leaves until the last millisecond, and not in the next one', async ()
 it('a process that stood still while it got another token does not send again', async () => {
   const own = await LoneActivities.start({ token: 'a new one' });
   const moved = clocks();
-  const reread = () => {
-    Object.assign(moved, stopped);
-    return Promise.resolve('a new one');
+  const tokens = ['an old one', 'a new one'];
+  const readToken = () => {
+    const token = tokens.shift()!;
+    if (tokens.length === 0) Object.assign(moved, stopped);
+    return token;
   };
-  const credentials = { read: () => Promise.resolve('an old one'), reread };
-  const provider = new ProviderClient({ baseUrl: own.sandbox.url, credentials });
+  const provider = new ProviderClient({ baseUrl: own.sandbox.url, readToken });
   try {
     const saga = own.saga({ provider, settings });
     expect(await saga.refusal('placeChangeOrder', placeChange)).toMatchObject(stoodStill);

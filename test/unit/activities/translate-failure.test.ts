@@ -8,16 +8,7 @@ import type { ActivitySettings, CallKind } from '../../../src/activities/setting
 import { callFailureOf, OwnFailure, translateFailure } from '../../../src/activities/translate-failure';
 import type { CallFailure } from '../../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/errors';
-import {
-  type FailureFacts,
-  NotSent,
-  ProviderFailure,
-  RateLimited,
-  Rejected,
-  Unauthorized,
-  UnexpectedResponse,
-  UnknownOutcome,
-} from '../../../src/provider/errors';
+import { ProviderFailure, type ProviderFailureName } from '../../../src/provider/errors';
 import { activitySettings } from '../../support/activity-settings';
 
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
@@ -28,11 +19,10 @@ const about = (status?: number, retryAfterMs?: number) => ({
   ...(status ? { status } : {}),
   retryAfterMs,
 });
-const saying =
-  (kind: new (message: string, facts: FailureFacts) => ProviderFailure) => (status?: number, retryAfterMs?: number) =>
-    new kind('said no', about(status, retryAfterMs));
-const [notSent, limited, unsure] = [saying(NotSent), saying(RateLimited), saying(UnknownOutcome)];
-const [rejected, unauthorized, redirected] = [saying(Rejected), saying(Unauthorized), saying(UnexpectedResponse)];
+const saying = (name: ProviderFailureName) => (status?: number, retryAfterMs?: number) =>
+  new ProviderFailure(name, 'said no', about(status, retryAfterMs));
+const [notSent, limited, unsure] = [saying('NotSent'), saying('RateLimited'), saying('UnknownOutcome')];
+const [rejected, unauthorized, redirected] = [saying('Rejected'), saying('Unauthorized'), saying('UnexpectedResponse')];
 
 interface Changes {
   attempt?: number;
@@ -136,19 +126,12 @@ describe('what the workflow is told', () => {
   it('is what is known and nothing more', () => {
     const body = 'sold out';
     const said = { message: 'POST /order said no', endpoint: 'POST /order' };
-    const refused = translated(new Rejected('said no', { ...about(422), body }), 'mutate');
+    const refused = translated(new ProviderFailure('Rejected', 'said no', { ...about(422), body }), 'mutate');
     expect(refused).toStrictEqual({ failure: 'Rejected', ...said, status: 422, body });
     const unsent = translated(notSent(), 'mutate', { random: 0 });
     expect(unsent).toStrictEqual({ failure: 'NotSent', ...said, retryInMs: 0 });
     const missing = translated(new OwnFailure('SecretMissing', 'm'), 'mutate');
     expect(missing).toStrictEqual({ failure: 'SecretMissing', message: 'm' });
-  });
-
-  it('is an unknown outcome where the failure has no name here', () => {
-    const unheardOf = new (class extends ProviderFailure {
-      override readonly name = 'UnknownOutcome';
-    })('said something', about(418));
-    expect(translated(unheardOf, 'pivot')).toMatchObject({ failure: 'UnknownOutcome', status: 418 });
   });
 });
 

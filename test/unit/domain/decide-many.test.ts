@@ -26,16 +26,16 @@ const said = (input: unknown) => {
 it('is filled in with what was left out', () => {
   const common = { ...words, perSecond: 5, limit: 10_000 };
   const what = { decision: 'retry', where: 'SagaStep="place-order"' };
-  expect(readJob(byFilter)).toEqual({ ok: true, job: { ...common, what } });
+  expect(readJob(byFilter)).toEqual({ ok: true, value: { ...common, what } });
   const all = { ...what, where: undefined };
-  expect(readJob({ ...byFilter, where: 'all' })).toEqual({ ok: true, job: { ...common, what: all } });
+  expect(readJob({ ...byFilter, where: 'all' })).toEqual({ ok: true, value: { ...common, what: all } });
   const body = { ...words, question: '1a2b3c4d', orderId: 77 };
   const decisions = [{ saga: 'provision/PO-1', decision: 'confirmPlaced', body }];
-  expect(readJob(byLines)).toEqual({ ok: true, job: { ...common, what: { decisions } } });
+  expect(readJob(byLines)).toEqual({ ok: true, value: { ...common, what: { decisions } } });
   // As `order-saga questions` prints it; and with words of its own.
   const own = { ...line, kind: 'outcome-unknown', note: 'in the list of 03:10' };
   expect(readJob({ ...words, decisions: [own] })).toMatchObject({
-    job: { what: { decisions: [{ body: { note: 'in the list of 03:10', by: 'ann' } }] } },
+    value: { what: { decisions: [{ body: { note: 'in the list of 03:10', by: 'ann' } }] } },
   });
 });
 

@@ -2,7 +2,7 @@ import { noopMetricMeter } from '@temporalio/common';
 import { OutageWatch, readCall } from '../../../src/operations/outage-watch';
 import type { CallEvent } from '../../../src/provider/client';
 
-const call: CallEvent = { endpoint: 'POST /order', method: 'POST', durationMs: 1, sent: true };
+const call: CallEvent = { endpoint: 'POST /order', durationMs: 1, sent: true };
 
 it.each<[Partial<CallEvent>, boolean | undefined]>([
   [{ status: 200 }, true],

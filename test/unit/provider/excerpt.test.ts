@@ -1,6 +1,6 @@
 import { fc } from '../../support/properties';
 import { excerptOf, secretsIn, withoutSecrets } from '../../../src/provider/excerpt';
-import { closeAll, createClient, failureOf, serve } from '../../support/stand-in';
+import { closeAll, createClient, failureOf, serve, reading } from '../../support/stand-in';
 
 afterEach(closeAll);
 
@@ -29,8 +29,8 @@ const echoes: [string, string][] = [
 
 test.each(echoes)('a refusal that echoes secrets in %s shows none of them', async (_, body) => {
   const server = await serve({ status: 422, body });
-  const credentials = { read: async () => 't0p-s3cret-t0ken', reread: async () => 'x' };
-  const failure = await failureOf(createClient(server.url, { credentials }).addCartItem(item));
+  const readToken = reading('t0p-s3cret-t0ken', 'x');
+  const failure = await failureOf(createClient(server.url, { readToken }).addCartItem(item));
   expect(failure.body).toContain('[redacted]');
   const shown = JSON.stringify({ ...failure, message: failure.message, stack: failure.stack });
   for (const secret of ['S3cr', 'hunter2', 't0p-s3cret', script.slice(10, 30), item.custom_ssh_key.slice(0, 20)]) {

@@ -1,6 +1,5 @@
 import { closeAll, createClient, added, quote, serve, failureOf } from '../../support/stand-in';
 import type { ProviderClient } from '../../../src/provider/client';
-import { credentialsOf } from '../../../src/provider/options';
 
 afterEach(closeAll);
 
@@ -44,9 +43,9 @@ const rows: [row: string, act: Act, sends: string, body: unknown, answer: unknow
 test.each(rows)('row %s goes out and comes back as documented', async (...row) => {
   const [, act, sends, body, answer, returns = answer] = row;
   const server = await serve({ body: JSON.stringify(answer) });
-  const credentials = { read: async () => 't0ken', reread: async () => 't0ken' };
+  const readToken = () => 't0ken';
 
-  const returned = await act(createClient(`${server.url}/api/v1/`, { credentials }));
+  const returned = await act(createClient(`${server.url}/api/v1/`, { readToken }));
 
   const [method, path] = sends.split(' ');
   expect(server.seen).toHaveLength(1);
@@ -84,8 +83,8 @@ test.each([
   ['', 't0ken'],
 ])('the token goes in the header that is wanted, behind the word %j', async (authScheme, sent) => {
   const server = await serve({ body: '[]' });
-  const credentials = credentialsOf(() => 't0ken');
-  await createClient(server.url, { credentials, authHeader: 'X-Api-Key', authScheme }).listFirewalls(55);
+  const readToken = () => 't0ken';
+  await createClient(server.url, { readToken, authHeader: 'X-Api-Key', authScheme }).listFirewalls(55);
   expect(server.seen[0]?.headers).toMatchObject({ 'x-api-key': sent });
   expect(server.seen[0]?.headers).not.toHaveProperty('authorization');
 });

@@ -1,6 +1,15 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { NotSent, Rejected, Unauthorized, UnexpectedResponse, UnknownOutcome } from '../../../src/provider/errors';
-import { added, closeAll, createClient, failureOf, onRequest, quote, serve, serveRaw } from '../../support/stand-in';
+import {
+  added,
+  closeAll,
+  createClient,
+  failureOf,
+  onRequest,
+  quote,
+  serve,
+  serveRaw,
+  reading,
+} from '../../support/stand-in';
 
 afterEach(closeAll);
 
@@ -11,7 +20,7 @@ test('a redirect is not followed, with the token or without', async () => {
   const elsewhere = await serve({});
   const server = await serve({ status: 307, headers: { location: `${elsewhere.url}/order` } });
   const failure = await failureOf(createClient(server.url).placeOrder(order));
-  expect(failure).toBeInstanceOf(UnexpectedResponse);
+  expect(failure).toHaveProperty('name', 'UnexpectedResponse');
   expect(elsewhere.seen).toEqual([]);
 });
 
@@ -37,7 +46,7 @@ describe('a success without a body', () => {
       client.quotePlanSwitch({ subscription_id: 1, plan_id: 2 }),
       client.switchPlan(1, 2),
     ]) {
-      expect(await failureOf(call)).toBeInstanceOf(UnknownOutcome);
+      expect(await failureOf(call)).toHaveProperty('name', 'UnknownOutcome');
     }
   });
 });
@@ -51,8 +60,8 @@ describe('a success that cannot be read', () => {
   ])('is an unknown outcome: %s', async (_, body) => {
     const server = await serve({ body });
     const client = createClient(server.url);
-    expect(await failureOf(client.placeOrder(order))).toBeInstanceOf(UnknownOutcome);
-    expect(await failureOf(client.deleteCartItem(1))).toBeInstanceOf(UnknownOutcome);
+    expect(await failureOf(client.placeOrder(order))).toHaveProperty('name', 'UnknownOutcome');
+    expect(await failureOf(client.deleteCartItem(1))).toHaveProperty('name', 'UnknownOutcome');
   });
 
   test.each([
@@ -66,7 +75,10 @@ describe('a success that cannot be read', () => {
     ['a list', [4711]],
   ])('add-to-cart with %s is an unknown outcome', async (_, body) => {
     const server = await serve({ body: JSON.stringify(body) });
-    expect(await failureOf(createClient(server.url).addCartItem({ billing_cycle: 1 }))).toBeInstanceOf(UnknownOutcome);
+    expect(await failureOf(createClient(server.url).addCartItem({ billing_cycle: 1 }))).toHaveProperty(
+      'name',
+      'UnknownOutcome',
+    );
   });
 
   test.each([
@@ -89,21 +101,21 @@ describe('a success that cannot be read', () => {
       client.quoteChangeOrder(change),
     ]) {
       const failure = await failureOf(call);
-      expect(failure).toBeInstanceOf(UnknownOutcome);
+      expect(failure).toHaveProperty('name', 'UnknownOutcome');
       expect(failure.message).toContain(field);
     }
   });
 
   test('a total that JSON cannot hold is no total', async () => {
     const server = await serve({ body: JSON.stringify(quote).replace('12.5', '1e999') });
-    expect(await failureOf(createClient(server.url).switchPlan(1, 2))).toBeInstanceOf(UnknownOutcome);
+    expect(await failureOf(createClient(server.url).switchPlan(1, 2))).toHaveProperty('name', 'UnknownOutcome');
   });
 
   test('a change quote needs its list, a switch quote has none', async () => {
     const server = await serve({ body: JSON.stringify(quote) });
     const client = createClient(server.url);
     expect(await client.switchPlan(1, 2)).toEqual(quote);
-    expect(await failureOf(client.quoteChangeOrder(change))).toBeInstanceOf(UnknownOutcome);
+    expect(await failureOf(client.quoteChangeOrder(change))).toHaveProperty('name', 'UnknownOutcome');
     const endless = await serve({ body: JSON.stringify({ ...quote, inapplicable_resources: ['x'.repeat(8_192)] }) });
     const { message } = await failureOf(createClient(endless.url).quoteChangeOrder(change));
     expect(message).toContain('not as documented: inapplicable_resources');
@@ -118,14 +130,14 @@ describe('a long body', () => {
     const client = createClient(server.url, { responseBytesMax: 2000 });
     expect(await client.placeOrder(order)).toHaveLength(1998);
     const failure = await failureOf(client.placeOrder(order));
-    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure).toHaveProperty('name', 'UnknownOutcome');
     expect(failure.message).toContain('2000 bytes');
   });
 
   test('of an error changes nothing in what the error means', async () => {
     const server = await serve({ status: 422, body: 'y'.repeat(300_000) });
     const failure = await failureOf(createClient(server.url).placeOrder(order));
-    expect(failure).toBeInstanceOf(Rejected);
+    expect(failure).toHaveProperty('name', 'Rejected');
     expect(failure.body).toHaveLength(500);
   });
 
@@ -159,7 +171,7 @@ test('an answer that goes on beside its body is left, however fast it comes', as
     }),
   );
   const failure = await failureOf(createClient(server.url, { responseBytesMax: 1_024 }).placeChangeOrder(change));
-  expect(failure).toBeInstanceOf(UnknownOutcome);
+  expect(failure).toHaveProperty('name', 'UnknownOutcome');
   expect(failure.message).toContain('does not end');
 });
 
@@ -190,25 +202,27 @@ test.each([
   ['it is a 403', 403, ['old', 'new'], 1],
 ])('a 401 is final where %s', async (_, status, tokens, calls) => {
   const server = await serve({ status });
-  const [read = '', reread = ''] = tokens ?? [];
-  const credentials = { read: async () => read, reread: async () => reread };
-  const client = createClient(server.url, tokens === undefined ? {} : { credentials });
-  expect(await failureOf(client.placeOrder(order))).toBeInstanceOf(Unauthorized);
+  const client = createClient(server.url, tokens === undefined ? {} : { readToken: reading(...tokens) });
+  expect(await failureOf(client.placeOrder(order))).toHaveProperty('name', 'Unauthorized');
   expect(server.seen).toHaveLength(calls);
 });
 
-test.each<[string, () => Promise<string>, typeof NotSent | typeof Unauthorized]>([
-  // Its reason may quote it.
-  ['reading it fails', () => Promise.reject(new Error('t0psecret')), NotSent],
-  ['reading it never ends', () => new Promise<string>(() => undefined), NotSent],
-  ...['', 'two\nlines', 'trailing ', 'ümlaut'].map((token) => {
-    return [`${JSON.stringify(token)} fits no header`, async () => token, Unauthorized] as const satisfies unknown[];
-  }),
-])('nothing is sent where the token cannot be read, because %s', async (_, read, kind) => {
+const unreadable = () => {
+  // The reason may quote it.
+  throw new Error('t0psecret');
+};
+
+test.each<[string, () => string, string]>([
+  ['reading it fails', unreadable, 'TokenUnreadable'],
+  ...['', 'two\nlines', 'trailing ', 'ümlaut'].map((token): [string, () => string, string] => [
+    `${JSON.stringify(token)} fits no header`,
+    () => token,
+    'Unauthorized',
+  ]),
+])('nothing is sent where the token cannot be read, because %s', async (_, readToken, name) => {
   const server = await serve({});
-  const client = createClient(server.url, { credentials: { read, reread: read }, totalTimeoutMs: 50 });
-  const failure = await failureOf(client.placeOrder(order));
-  expect(failure).toBeInstanceOf(kind);
+  const failure = await failureOf(createClient(server.url, { readToken }).placeOrder(order));
+  expect(failure).toHaveProperty('name', name);
   expect(failure.status).toBeUndefined();
   expect(failure.message).not.toContain('t0psecret');
   expect(server.seen).toEqual([]);

@@ -2,7 +2,7 @@
 import type { ProviderClient, ProviderClientOptions } from '../../../src/provider/client';
 import type { ProviderFailureName } from '../../../src/provider/errors';
 import { signIn } from '../../../src/provider/verdicts';
-import { added, closeAll, createClient, failureOf, quote, serve, type Answer } from '../../support/stand-in';
+import { added, closeAll, createClient, failureOf, quote, serve, type Answer, reading } from '../../support/stand-in';
 import { fc } from '../../support/properties';
 
 afterEach(closeAll);
@@ -59,8 +59,8 @@ test('a status after which this provider may have placed it is no refusal of a p
   expect(await verdict('pivot', { status: 400, body: error }, { pivotUnsureStatuses })).toBe('Rejected');
   // Then another token is no reason to send it again.
   const { url, seen } = await serve({ status: 401 });
-  const credentials = { read: async () => 'old', reread: async () => 'new' };
-  await failureOf(createClient(url, { pivotUnsureStatuses, credentials }).placeOrder(order));
+  const readToken = reading('old', 'new');
+  await failureOf(createClient(url, { pivotUnsureStatuses, readToken }).placeOrder(order));
   expect(seen).toHaveLength(1);
 });
 

@@ -4,7 +4,6 @@ import { getEventListeners } from 'node:events';
 import https from 'node:https';
 import net from 'node:net';
 import fc from 'fast-check';
-import { NotSent, Rejected, UnknownOutcome } from '../../../src/provider/errors';
 import type { CallEvent, CallOptions, ProviderClient, ProviderClientOptions } from '../../../src/provider/client';
 import { selfSigned } from '../../support/certificates';
 import {
@@ -19,6 +18,7 @@ import {
   quote,
   serve,
   serveRaw,
+  reading,
 } from '../../support/stand-in';
 
 afterEach(closeAll);
@@ -50,7 +50,7 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     ['the total time ends before', silent, { connectTimeoutMs: 900, totalTimeoutMs: 50 }, /50 ms/],
   ])('when %s', async (_why, url, options, message) => {
     const failure = await failureOf(act(createClient(await url(), options)));
-    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure).toHaveProperty('name', 'NotSent');
     expect(failure.message).toMatch(message);
     expect(failure.status).toBeUndefined();
   });
@@ -64,7 +64,7 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     const server = https.createServer({ key, cert }, answer).on('tlsClientError', () => undefined);
     const url = overTls(await listen(server));
     const failure = await failureOf(act(createClient(url, isTrusted ? { ca: cert } : {})));
-    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure).toHaveProperty('name', 'NotSent');
     expect(failure.message).toMatch(message);
     expect(answer).not.toHaveBeenCalled();
   });
@@ -78,7 +78,7 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     // By then it stands in the queue.
     await new Promise((resolve) => setImmediate(resolve));
     giveUp.abort();
-    expect(await second).toBeInstanceOf(NotSent);
+    expect(await second).toHaveProperty('name', 'NotSent');
     release();
     expect(await first).toEqual(['first']);
     // A third call shows that the queue has moved past the one that was given up.
@@ -88,7 +88,10 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
 
   test('when the caller had given up before', async () => {
     const server = await serve({});
-    expect(await failureOf(act(createClient(server.url), { signal: AbortSignal.abort() }))).toBeInstanceOf(NotSent);
+    expect(await failureOf(act(createClient(server.url), { signal: AbortSignal.abort() }))).toHaveProperty(
+      'name',
+      'NotSent',
+    );
     expect(server.seen).toEqual([]);
     expect(server.connections).toHaveLength(0);
   });
@@ -98,7 +101,7 @@ describe.each(ways)('the outcome of %s is unknown', (_, act) => {
   test('when the connection is reset before the request is read', async () => {
     const server = await serveUnread();
     const failure = await failureOf(act(createClient(server.url)));
-    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure).toHaveProperty('name', 'UnknownOutcome');
     expect(server.connections()).toBe(1);
   });
 
@@ -125,7 +128,7 @@ describe.each(ways)('the outcome of %s is unknown', (_, act) => {
   ])('when the connection, the request read, %s', async (_how, answer, fields, message, options = {}) => {
     const server = await serveRaw((socket) => onRequest(socket, () => answer(socket)));
     const failure = await failureOf(act(createClient(server.url, options)));
-    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure).toHaveProperty('name', 'UnknownOutcome');
     expect(failure).toMatchObject(fields);
     expect(failure.message).toMatch(message);
     expect(server.connections()).toBe(1);
@@ -135,7 +138,7 @@ describe.each(ways)('the outcome of %s is unknown', (_, act) => {
     const giveUp = new AbortController();
     const server = await serveRaw((socket) => onRequest(socket, () => giveUp.abort()));
     const failure = await failureOf(act(createClient(server.url), { signal: giveUp.signal }));
-    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure).toHaveProperty('name', 'UnknownOutcome');
     expect(failure.message).toContain('caller');
   });
 });
@@ -159,7 +162,7 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
     const events: CallEvent[] = [];
     const client = createClient(server.url, { onCall: (event) => events.push(event) });
     const failure = await failureOf(act(client, { mayLeave: keptHere }));
-    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure).toHaveProperty('name', 'NotSent');
     expect(failure.message).toMatch(/ was not sent: it is too late for it$/);
     expect(failure.status).toBeUndefined();
     expect(events).toMatchObject([{ failure: 'NotSent', sent: false, heldBack: true }]);
@@ -219,24 +222,25 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
     expect(asked.times).toBe(0);
     release();
     expect(await Promise.all([first, third])).toEqual([['first'], ['later']]);
-    expect(await second).toBeInstanceOf(NotSent);
+    expect(await second).toHaveProperty('name', 'NotSent');
     expect(asked.times).toBe(1);
     expect(requests).toHaveLength(2);
   });
 
   test('once more, where a 401 is answered with another token', async () => {
-    const credentials = { read: async () => 'old', reread: async () => 'new' };
     const tokens = ({ seen }: Awaited<ReturnType<typeof serve>>) => seen.map(({ headers }) => headers.authorization);
 
     const both = await serve({ status: 401 }, { body: '["done"]' });
     const twice = questions();
-    expect(await act(createClient(both.url, { credentials }), twice)).toEqual(['done']);
+    expect(await act(createClient(both.url, { readToken: reading('old', 'new') }), twice)).toEqual(['done']);
     expect([twice.times, tokens(both)]).toEqual([2, ['Bearer old', 'Bearer new']]);
     expect(both.seen[0]?.body).toBe(both.seen[1]?.body);
 
     const one = await serve({ status: 401 }, { body: '["done"]' });
-    const failure = await failureOf(act(createClient(one.url, { credentials }), questions(undefined, 'too late now')));
-    expect(failure).toBeInstanceOf(NotSent);
+    const failure = await failureOf(
+      act(createClient(one.url, { readToken: reading('old', 'new') }), questions(undefined, 'too late now')),
+    );
+    expect(failure).toHaveProperty('name', 'NotSent');
     expect(failure.message).toContain('too late now');
     expect(tokens(one)).toEqual(['Bearer old']);
   });
@@ -247,7 +251,7 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
       throw new Error('no clock');
     };
     const client = createClient(server.url);
-    expect(await failureOf(act(client, { mayLeave }))).toBeInstanceOf(NotSent);
+    expect(await failureOf(act(client, { mayLeave }))).toHaveProperty('name', 'NotSent');
     expect(await act(client)).toEqual({});
     expect(server.seen).toHaveLength(1);
   });
@@ -271,7 +275,7 @@ test('an error’s status counts even where its body is lost or stalls', async (
   const client = createClient(server.url, { totalTimeoutMs: 150 });
   for (const call of [client.placeOrder(order), client.placeOrder(order)]) {
     const failure = await failureOf(call);
-    expect(failure).toBeInstanceOf(Rejected);
+    expect(failure).toHaveProperty('name', 'Rejected');
     expect(failure.body).toContain('no such');
   }
 });
@@ -421,7 +425,7 @@ describe('connections', () => {
     const server = await closesWhenUsedAgain();
     const client = createClient(server.url, { connections: 1 });
     await client.listFirewalls(1);
-    expect(await failureOf(client.listFirewalls(1))).toBeInstanceOf(UnknownOutcome);
+    expect(await failureOf(client.listFirewalls(1))).toHaveProperty('name', 'UnknownOutcome');
     expect(await client.listFirewalls(1)).toEqual(quote);
   });
 
@@ -432,7 +436,7 @@ describe('connections', () => {
     const placed = client.placeOrder(order);
     await until(() => waiting.length === 1);
     const closed = client.close();
-    expect(await failureOf(client.placeOrder(order))).toBeInstanceOf(NotSent);
+    expect(await failureOf(client.placeOrder(order))).toHaveProperty('name', 'NotSent');
     waiting[0]?.write(httpText('{"id":1}'));
     expect(await placed).toEqual({ id: 1 });
     await closed;
@@ -443,14 +447,14 @@ describe('onCall', () => {
   test('is told of every call once, without bodies', async () => {
     const server = await serve({ status: 401 }, { body: '{}' }, { status: 429 });
     const events: CallEvent[] = [];
-    const credentials = { read: async () => 'a', reread: async () => 'b' };
-    const client = createClient(server.url, { credentials, onCall: (event) => events.push(event) });
+    const readToken = reading('a', 'b');
+    const client = createClient(server.url, { readToken, onCall: (event) => events.push(event) });
     await client.deleteCartItem(12);
     await failureOf(client.placeOrder(order));
     await failureOf(client.listFirewalls(0));
     const durationMs = expect.any(Number) as number;
     const told = (endpoint: string, rest: object) => {
-      return { endpoint, method: endpoint.split(' ')[0], durationMs, ...rest };
+      return { endpoint, durationMs, ...rest };
     };
     expect(events).toEqual([
       told('DELETE /order/cartItems/delete/{cart_item_id}', { status: 200, sent: true }),

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { keysInFile } from '../../../src/security/keys-file';
+import { keysInFile } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { createSealing } from '../../../src/security/sealing';
 import { folderForFile } from '../../support/folder';

@@ -20,5 +20,5 @@ it.each([
   ...[{ metadata: { a: '!!' } }, { metadata: { a: 5 } }, { metadata: [] }, { metadata: 'x' }],
   ...[{ data: 5 }, { data: 'Y' }, { data: 'YQ===' }, { data: 'Y Q==' }, { data: 'canary!' }],
 ])('refuses %j', (json) => {
-  expect(() => payloadFromJson(json)).toThrow(/^it is not (a payload|base64)$/);
+  expect(() => payloadFromJson(json)).toThrow(/^it is not a payload$/);
 });

@@ -1,0 +1,78 @@
+/** Starting runs, and whether a worker takes them. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { temporal as proto } from '@temporalio/proto';
+import { holdWorkflow, type HoldStart } from '../domain/hold';
+import { noneIf } from '../domain/none-if';
+import { withTemporalErrors } from './temporal-errors';
+
+/**
+ * Starts a workflow, unless there is one of its id already.
+ *
+ * @returns the run's id; undefined where there is one
+ * @throws as {@link withTemporalErrors}
+ */
+export async function startUnlessThere(temporal: Client, workflow: string, options: WorkflowStartOptions) {
+  const starting = withTemporalErrors(temporal, () => temporal.workflow.start(workflow, options));
+  return (await starting.catch(noneIf(WorkflowExecutionAlreadyStartedError)))?.firstExecutionRunId;
+}
+
+/**
+ * Switches the hold on: see `src/domain/hold.ts`.
+ *
+ * @param over the hold that is on is replaced, in one step
+ * @returns whether one was on, and stays as it is
+ */
+export async function startHold(temporal: Client, taskQueue: string, start: HoldStart, { over = false } = {}) {
+  const runId = await startUnlessThere(temporal, holdWorkflow, {
+    workflowId: holdWorkflow,
+    taskQueue,
+    args: [start],
+    memo: { ...start },
+    workflowIdConflictPolicy: over ? 'TERMINATE_EXISTING' : 'FAIL',
+  });
+  return { existing: runId === undefined };
+}
+
+/** As long as for a query: a running worker takes it within milliseconds. */
+const takenWithinMs = 10_000;
+
+/** Waits for the end of a run, and calls `onUntaken` where no worker has begun it meanwhile. */
+export async function unlessUntaken<T>(
+  run: Pick<WorkflowHandle, 'describe'>,
+  end: Promise<T>,
+  onUntaken: () => unknown,
+): Promise<T> {
+  const over = new AbortController();
+  void pause(takenWithinMs, undefined, { signal: over.signal })
+    .then(async () => {
+      // Started, and its first task scheduled.
+      if ((await run.describe()).historyLength <= 2) await onUntaken();
+    })
+    .catch(() => undefined);
+  try {
+    return await end;
+  } finally {
+    over.abort();
+  }
+}
+
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.api.enums.v1.TaskQueueType;
+
+/**
+ * How many poll it for workflows, and for calls. Temporal forgets a poller some minutes after its last poll.
+ *
+ * @throws NoConnectionError
+ */
+export function countPollers(temporal: Client, taskQueue: string): Promise<{ workflows: number; calls: number }> {
+  const { namespace } = temporal.options;
+  const count = async (taskQueueType: proto.api.enums.v1.TaskQueueType) => {
+    const asked = { namespace, taskQueue: { name: taskQueue }, taskQueueType };
+    return (await temporal.workflowService.describeTaskQueue(asked)).pollers.length;
+  };
+  return withTemporalErrors(temporal, async () => ({
+    workflows: await count(TASK_QUEUE_TYPE_WORKFLOW),
+    calls: await count(TASK_QUEUE_TYPE_ACTIVITY),
+  }));
+}
