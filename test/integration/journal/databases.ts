@@ -1,22 +1,22 @@
 /** The two databases that a journal lives in, as tests want them: fresh ones, and copies of older ones. */
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
 import type { JournalTables } from '../../../src/journal/schema';
 import { migrate } from '../../../src/journal/migrate';
 import { describeWithPostgres } from '../../support/left-out';
+import { folderForFile } from '../../support/folder';
 import { PostgresServer } from '../../support/postgres';
 
-export interface TestDatabases<Address extends JournalAddress = JournalAddress> {
+export interface TestDatabases {
   /** Where there is nothing yet. */
-  place: () => Promise<Address>;
+  place: () => Promise<JournalAddress>;
   /** An empty journal. */
-  fresh: () => Promise<Address>;
+  fresh: () => Promise<JournalAddress>;
   /** What a backup of this moment holds. Nobody may have the journal open. */
-  copy: (address: JournalAddress) => Promise<Address>;
+  copy: (address: JournalAddress) => Promise<JournalAddress>;
 }
 
 type Tests = (databases: TestDatabases) => void;
@@ -38,18 +38,16 @@ export function numbersTo(db: Kysely<JournalTables>, most: number): RawBuilder<u
     : sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(most)}) select n from numbers`;
 }
 
-export function inFiles(): TestDatabases<{ file: string }> {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
-  });
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const place = async () => ({ file: join(folder, randomUUID(), 'journal.db') });
+export function inFiles(): TestDatabases {
+  const folder = folderForFile();
+  const place = async () => ({ file: join(folder.path, randomUUID(), 'journal.db') });
   return {
     place,
-    fresh: async () => migrated(await place()),
+    fresh: async () => {
+      const address = await place();
+      await migrate(address);
+      return address;
+    },
     copy: async (address) => {
       if (!('file' in address)) throw new Error('this is no file');
       const file = `${address.file}.${randomUUID()}`;
@@ -61,26 +59,28 @@ export function inFiles(): TestDatabases<{ file: string }> {
   };
 }
 
-export function inPostgres(): TestDatabases<{ postgres: string }> {
+/** A server for the tests around, and databases on it. */
+export function inPostgres() {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await PostgresServer.start();
   });
-  afterAll(async () => {
-    await server.stop();
-  });
+  afterAll(() => server.stop());
   const place = async (more?: string) => ({ postgres: server.url({ database: await server.createDatabase(more) }) });
+  /** @returns the name of a database with an empty journal */
+  const freshDatabase = async () => {
+    const database = await server.createDatabase();
+    await migrate({ postgres: server.url({ database }) });
+    return database;
+  };
   return {
+    server: () => server,
     place,
-    fresh: async () => migrated(await place()),
-    copy: async (address) => {
+    freshDatabase,
+    fresh: async () => ({ postgres: server.url({ database: await freshDatabase() }) }),
+    copy: async (address: JournalAddress) => {
       if (!('postgres' in address)) throw new Error('this is no database on a server');
       return place(`template ${new URL(address.postgres).pathname.slice(1)}`);
     },
   };
-}
-
-async function migrated<Address extends JournalAddress>(address: Address): Promise<Address> {
-  await migrate(address);
-  return address;
 }

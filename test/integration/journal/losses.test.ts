@@ -5,12 +5,12 @@
 import { untilReady } from '../../../scripts/reachable';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
-import { migrate } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/rows';
 import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres } from '../../support/left-out';
-import { PostgresServer } from '../../support/postgres';
+import type { PostgresServer } from '../../support/postgres';
+import { inPostgres } from './databases';
 import { Proxy } from './proxy';
 import { openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
@@ -23,6 +23,7 @@ const patienceMs = 10_000;
 
 describeWithPostgres('the journal loses its database', () => {
   const opened = openedJournals();
+  const databases = inPostgres();
   let server: PostgresServer;
   let proxy: Proxy;
   let database: string;
@@ -32,16 +33,9 @@ describeWithPostgres('the journal loses its database', () => {
   let witness: Journal;
   let run: Run;
 
-  beforeAll(async () => {
-    server = await PostgresServer.start();
-  });
-  afterAll(async () => {
-    await server.stop();
-  });
-
   beforeEach(async () => {
-    database = await server.createDatabase();
-    await migrate({ postgres: server.url({ database }) });
+    server = databases.server();
+    database = await databases.freshDatabase();
     proxy = await Proxy.start(server.port);
     journal = await opened({ postgres: server.url({ database, port: proxy.port }) });
     witness = await opened({ postgres: server.url({ database }) });

@@ -1,7 +1,7 @@
 /** A journal that is made, and one that cannot be used: one sentence for a person, and nothing is written. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { sql } from 'kysely';
@@ -11,10 +11,11 @@ import { openDatabase, type JournalAddress } from '../../../src/journal/dialects
 import { migrate, schemaNumber } from '../../../src/journal/migrate';
 import { claim, openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
-import { describeEachDatabase } from './databases';
+import { describeEachDatabase, inPostgres } from './databases';
 import { Authority, type Certificate } from '../../support/certificates';
+import { folderForFile } from '../../support/folder';
 import { closeAll, listen } from '../../support/stand-in';
-import { PostgresServer } from '../../support/postgres';
+import type { PostgresServer } from '../../support/postgres';
 import { describeWithPostgres } from '../../support/left-out';
 import { openedJournals, place, rowOf, Run } from './runs';
 import { sentenceOf, unavailable } from './sentences';
@@ -103,17 +104,12 @@ describeEachDatabase('a journal of another namespace', ({ fresh }) => {
 
 describeWithPostgres('PostgreSQL', () => {
   const opened = openedJournals();
+  const databases = inPostgres();
   let server: PostgresServer;
   let database: string;
   beforeAll(async () => {
-    server = await PostgresServer.start();
-  });
-  afterAll(async () => {
-    await server.stop();
-  });
-  beforeEach(async () => {
-    database = await server.createDatabase();
-    await migrate({ postgres: server.url({ database }) });
+    server = databases.server();
+    database = await databases.freshDatabase();
   });
 
   const refused = async (postgres: string) => {
@@ -212,26 +208,17 @@ describe('a database over TLS', () => {
 
 describe('a file', () => {
   const opened = openedJournals();
-  let folder: string;
+  const folder = folderForFile().path;
   let file: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'order-saga-refused-'));
-    file = join(folder, 'journal.db');
+    file = join(folder, `${randomUUID()}.db`);
   });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
-  });
-
-  const refused = async (path: string) => {
-    const sentence = await sentenceOf(open({ file: path }), [folder]);
-    expect(await sentenceOf(migrate({ file: path }), [folder])).toBe(sentence);
-    return sentence.replace('the journal cannot be used: ', '');
-  };
 
   it('that is no database stays what it is', async () => {
     const text = 'the accounts of 2019, which somebody still needs\n'.repeat(100);
     writeFileSync(file, text, { mode: 0o644 });
-    expect(await refused(file)).toBe('its file is damaged, or is not a journal');
+    const sentence = 'the journal cannot be used: its file is damaged, or is not a journal';
+    for (const use of [open, migrate]) expect(await sentenceOf(use({ file }), [folder])).toBe(sentence);
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });

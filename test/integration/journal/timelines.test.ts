@@ -8,13 +8,13 @@ import { untilReady } from '../../../scripts/reachable';
 import { nothingLost } from '../../../src/journal/confirm-restore';
 import { healthOf, isSilent } from '../../../src/journal/health';
 import type { Journal } from '../../../src/journal/journal';
-import { migrate } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/rows';
 import { standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres } from '../../support/left-out';
-import { PostgresServer } from '../../support/postgres';
+import type { PostgresServer } from '../../support/postgres';
+import { inPostgres } from './databases';
 import { inFlightMs, journalRow, place, Run } from './runs';
 import { said } from '../../support/operator';
 
@@ -29,17 +29,16 @@ const newTimeline =
   /^the journal’s database was restored or failed over: it is on timeline (\d+) of cluster (\d+), and was on (\d+)$/;
 
 describeWithPostgres('the timeline of the journal’s database', () => {
+  const databases = inPostgres();
   let server: PostgresServer;
   let database: string;
   const opened: Journal[] = [];
   beforeAll(async () => {
-    server = await PostgresServer.start();
+    server = databases.server();
     await server.ask(`create role worker login password 'canary-of-a-worker'`);
   });
-  afterAll(() => server.stop());
   beforeEach(async () => {
-    database = await server.createDatabase();
-    await migrate({ postgres: server.url({ database }) });
+    database = await databases.freshDatabase();
     await server.ask(rightsOfWorker, { database });
   });
   afterEach(async () => {
