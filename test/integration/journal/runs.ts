@@ -107,6 +107,13 @@ export class Run {
     return run;
   }
 
+  /** Of a reference that was taken, and is open. */
+  static async open(journal: Journal, workflow: WorkflowName, reference: string = randomUUID()): Promise<Run> {
+    const run = new Run(journal, { workflow, reference });
+    await journal.take(run.key, { account: undefined, request: {}, run: run.run, opens: true });
+    return run;
+  }
+
   /** The same reference, started again or reset: nothing is known yet. */
   again(journal = this.journal): Run {
     return new Run(journal, this.key);
@@ -156,16 +163,31 @@ export class Run {
     );
   }
 
-  /** Meant, sent and answered. */
+  /** Meant, sent and answered; with the outcome null nobody has written yet what came of it. */
   async do(
     call: EffectCall,
-    outcome: AnsweredOutcome = 'done',
+    outcome: AnsweredOutcome | null = 'done',
     rest: Partial<Answer> = {},
     ways: Ways = {},
   ): Promise<Sent> {
     const meant = await this.send(call, ways);
-    await this.answer(call, meant, outcome, rest);
+    if (outcome !== null) await this.answer(call, meant, outcome, rest);
     return meant;
+  }
+
+  /** Its answer was lost, and when its time was over a person has said “not placed”. */
+  async doInVain(call: EffectCall, ways?: Ways): Promise<Sent> {
+    const meant = await this.do(call, 'unknown', {}, ways);
+    await letPass(this.journal);
+    await this.deny(meant.knows.row);
+    return meant;
+  }
+
+  /** For what a person is to be asked about. @returns the row */
+  async asks(call: EffectCall, ways?: Ways): Promise<string> {
+    const meant = await this.mean(call, ways);
+    if (meant.how !== 'unknown') throw new Error(`nobody is asked about ${call.step}: ${JSON.stringify(meant)}`);
+    return meant.row;
   }
 
   /** Adds an item, which gets this id. */

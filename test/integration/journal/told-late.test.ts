@@ -25,13 +25,12 @@ async function taken(journal: Journal, firewalls: number[] = []): Promise<Run> {
   return run;
 }
 
-const protectedOrder = { ...place(1), about: { cartItems: [1], firewalls: [143] } };
+/** By the provider, with no id, or with those of the servers. */
+const answered = (...vmObjectIds: number[]) => ({
+  answer: { how: 'answered', value: vmObjectIds.length > 0 ? { vmObjectIds } : {} },
+});
 
-async function rowOfDoubt(run: Run, call = place(1)): Promise<string> {
-  const meant = await run.again().mean(call, { rules });
-  if (meant.how !== 'unknown') throw new Error(meant.how);
-  return meant.row;
-}
+const protectedOrder = { ...place(1), about: { cartItems: [1], firewalls: [143] } };
 
 /** A clean-up has looked. */
 async function rowOfLookedAt(journal: Journal, { key }: Run): Promise<string> {
@@ -45,6 +44,19 @@ const endWith = (run: Run, outcome: string, ended: string, leftovers: object[]) 
 
 describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   const opened = openedJournals();
+
+  /** An order with a firewall, to which this has happened. */
+  const ordered = async <T>(happen: (run: Run, journal: Journal) => Promise<T>) => {
+    const journal = await opened(await fresh());
+    const run = await taken(journal, [143]);
+    return { journal, run, came: await happen(run, journal) };
+  };
+  /** The journal was restored, long ago. */
+  const lostTime = async (_: Run, journal: Journal) => {
+    await restored(journal, 'trust', said);
+    await letPass(journal);
+  };
+  const deniedFirst = (run: Run) => run.doInVain(protectedOrder);
 
   it.each([
     'a person confirms it',
@@ -67,14 +79,14 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
       await journal.answered(
         first.key,
         { call: place(1), run: first.run, knows: sent.knows, inFlightMs: 1_000, rules },
-        { outcome: 'done', answer: { how: 'answered', value: {} } },
+        { outcome: 'done', ...answered() },
       );
     else if (how.endsWith('lost'))
       await journal.confirm(first.key, sent.knows.row, { how: 'confirmed' }, { note: 'seen' }, rules);
     else {
       if (how.endsWith('looked')) await standingOf(journal, first.key, { inFlightMs: 1_000, rules });
       await letPass(journal);
-      await first.confirm(await rowOfDoubt(first));
+      await first.confirm(await first.again().asks(place(1), { rules }));
     }
     // It is known as placed.
     expect(await first.again().mean(place(1), { rules })).toMatchObject({ how: 'recorded' });
@@ -84,13 +96,10 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   it.each([true, false])(
     'a server that the ending says is bare is listed as open (the journal was restored: %s)',
     async (isRestored) => {
-      const journal = await opened(await fresh());
-      const run = await taken(journal, [143]);
-      if (isRestored) {
-        await restored(journal, 'trust', said);
-        await letPass(journal);
-      } else await run.do(protectedOrder, 'unknown');
-      await run.confirm(await rowOfDoubt(run, protectedOrder), { how: 'confirmed', vmObjectIds: [9001] });
+      const { journal, run } = await ordered<unknown>(
+        isRestored ? lostTime : (run) => run.do(protectedOrder, 'unknown'),
+      );
+      await run.confirm(await run.again().asks(protectedOrder, { rules }), { how: 'confirmed', vmObjectIds: [9001] });
       const why = 'the saga ended: they were not assigned';
       const bare = { kind: 'server-unprotected', vmObjectId: 9001, firewalls: [143], why };
       await endWith(run, 'partly', 'cancelled', [bare]);
@@ -103,20 +112,14 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     ['that is gone, and nobody knows its servers', () => Promise.resolve(randomUUID()), {}, undefined],
     ['of a doubt', rowOfLookedAt, { vmObjectIds: [9001] }, 9001],
   ])('a server is listed as open once a person has confirmed a row %s', async (_, rowOf, answer, vmObjectId) => {
-    const journal = await opened(await fresh());
-    const run = await taken(journal, [143]);
-    await restored(journal, 'trust', said);
-    await letPass(journal);
+    const { journal, run } = await ordered(lostTime);
     await run.confirm(await rowOf(journal, run), { how: 'confirmed', ...answer });
     const open = await openServers(journal);
     expect(open.map((one) => [one.vmObjectId, one.firewalls])).toEqual([[vmObjectId, [143]]]);
   });
 
   it('a word that comes while the request cannot be read is not taken by half: it comes again', async () => {
-    const journal = await opened(await fresh());
-    const run = await taken(journal, [143]);
-    await restored(journal, 'trust', said);
-    await letPass(journal);
+    const { journal, run } = await ordered(lostTime);
     const row = await rowOfLookedAt(journal, run);
     jest.spyOn(journal, 'correctedRequest').mockRejectedValueOnce(new JournalUnavailable('it is away'));
     const confirm = () => run.confirm(row, { how: 'confirmed', vmObjectIds: [9001] });
@@ -128,9 +131,7 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   it.each(['while its saga waits for its servers', 'after its saga has ended'])(
     'an order that the provider has cancelled leaves no open server: %s',
     async (when) => {
-      const journal = await opened(await fresh());
-      const run = await taken(journal, [143]);
-      await run.do(protectedOrder, 'done', { answer: { how: 'answered', value: {} } });
+      const { journal, run } = await ordered((run) => run.do(protectedOrder, 'done', answered()));
       if (when.startsWith('while')) {
         await journal.cancelled(run.key, said);
         await endWith(run, 'reversed', 'OrderCancelled', []);
@@ -148,7 +149,7 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   it('a server lacks what a correction asks for, also where the firewalls of before are assigned late', async () => {
     const journal = await opened(await fresh());
     const run = await taken(journal);
-    await run.do(place(1), 'done', { answer: { how: 'answered', value: { vmObjectIds: [9001] } } });
+    await run.do(place(1), 'done', answered(9001));
     const assigning = (...firewalls: number[]) => ({ ...assign, about: { vmObjectId: 9001, firewalls } });
     const before = await run.send(assigning(143));
     const corrected = await run.send(assigning(143, 144));
@@ -161,12 +162,7 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   it.each(['before its saga has ended', 'after it'])(
     'the servers of an order that a person had denied lack their firewalls until somebody sees to them: its answer comes %s',
     async (when) => {
-      const journal = await opened(await fresh());
-      const run = await taken(journal, [143]);
-      const answered = (id: number) => ({ answer: { how: 'answered', value: { vmObjectIds: [id] } } });
-      const denied = await run.send(protectedOrder);
-      await letPass(journal);
-      await run.deny(denied.knows.row);
+      const { journal, run, came: denied } = await ordered(deniedFirst);
       await run.do(protectedOrder, 'done', answered(9002));
       await run.do({ ...assign, about: { vmObjectId: 9002, firewalls: [143] } });
       const hear = () => run.answer(protectedOrder, denied, 'done', answered(9001));
@@ -177,14 +173,9 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   );
 
   it('the servers of an order whose ids nobody knows stay open where those of another one are told late', async () => {
-    const journal = await opened(await fresh());
-    const run = await taken(journal, [143]);
-    const denied = await run.send(protectedOrder);
-    await letPass(journal);
-    await run.deny(denied.knows.row);
-    await run.do(protectedOrder, 'done', { answer: { how: 'answered', value: {} } });
-    const answer = { how: 'answered', value: { vmObjectIds: [9001] } };
-    await run.answer(protectedOrder, denied, 'done', { answer });
+    const { journal, run, came: denied } = await ordered(deniedFirst);
+    await run.do(protectedOrder, 'done', answered());
+    await run.answer(protectedOrder, denied, 'done', answered(9001));
     const open = await openServers(journal);
     expect(open.map(({ vmObjectId }) => vmObjectId)).toEqual([undefined, 9001]);
   });

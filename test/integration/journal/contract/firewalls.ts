@@ -24,8 +24,7 @@ export function firewalls(): void {
     ['that are changed again, in a later run', undoOld, [assign, unassignOld]],
   ])('%s', (_, opposite, calls) => {
     it.each(outcomes)('wait for the opposite call of outcome %s while that may be in flight', async (outcome) => {
-      const meant = await run.send(opposite);
-      if (outcome !== null) await run.answer(opposite, meant, outcome);
+      const meant = await run.do(opposite, outcome);
       const isKnown = outcome === 'done' || outcome === 'not-done';
       const first = isKnown ? { how: 'send' } : { how: 'under-way', row: meant.knows.row };
       for (const call of calls) expect(await run.again().mean(call)).toMatchObject(first);
@@ -57,8 +56,7 @@ export function firewalls(): void {
     it.each([null, 'unknown'] as const)(
       'are waited for while a change by the saga itself has the outcome %s and may be in flight',
       async (outcome) => {
-        const meant = await run.send(on(assign));
-        if (outcome !== null) await run.answer(assign, meant, outcome);
+        await run.do(on(assign), outcome);
         expect(await look(run.again())).toEqual({ how: 'under-way', leftMs: expect.any(Number) });
         expect(await look(await other())).toMatchObject({ how: 'settled' });
         await letPass(journal);
@@ -126,8 +124,7 @@ export function firewalls(): void {
       'are another saga’s as well where its call has the outcome %s',
       async (outcome) => {
         const by = await other();
-        const meant = await by.send(on(assign, 143, 144));
-        if (outcome !== null) await by.answer(assign, meant, outcome);
+        await by.do(on(assign, 143, 144), outcome);
         expect(await look()).toEqual({ how: 'settled', others: [143, 144] });
         expect(await look(by.again())).toMatchObject(outcome === 'done' ? { others: [] } : { how: 'under-way' });
       },
@@ -136,8 +133,7 @@ export function firewalls(): void {
     it('are known as changed lately by the last call of each, without those that were refused or denied', async () => {
       const does = async (call: EffectCall, outcome: (typeof outcomes)[number] | 'denied' = 'done') => {
         const by = await other();
-        const meant = await by.send(call);
-        if (outcome !== null) await by.answer(call, meant, outcome === 'denied' ? 'unknown' : outcome);
+        const meant = await by.do(call, outcome === 'denied' ? 'unknown' : outcome);
         if (outcome !== 'denied') return;
         await journal.db.updateTable('effect').set({ outcome }).where('id', '=', meant.knows.row).execute();
       };

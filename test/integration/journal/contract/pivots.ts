@@ -22,49 +22,31 @@ export function pivots(): void {
     expect(Math.abs(row!.meant_ms - Date.now())).toBeLessThan(60_000);
   });
 
-  it('gives the recorded answer to every later run, and sends nothing', async () => {
-    const { knows } = await run.do(place(1), 'done', { answer: { how: 'answered', value: { order: 5 } } });
-    for (const later of [run, run.again(), run.again()]) {
-      const meant = await later.mean(place(1));
-      expect(meant).toMatchObject({ how: 'recorded', run: run.run, answer: { how: 'answered', value: { order: 5 } } });
-      expect(meant).toMatchObject({ knows, doubts: 0 });
-    }
+  it('gives the recorded answer to every later run, whatever the step is called and would order now', async () => {
+    const answer = { how: 'answered', value: { order: 5 } };
+    const { knows } = await run.do(place(1), 'done', { answer });
+    const calls = [place(1), { ...place(2, 3), step: 'place-order-again' }];
+    for (const later of [run, run.again()])
+      for (const call of calls)
+        expect(await later.mean(call)).toMatchObject({ how: 'recorded', run: run.run, answer, knows, doubts: 0 });
   });
 
-  it('gives the recorded answer whatever the step is called, and whatever it would order now', async () => {
-    await run.do(place(1), 'done', { answer: 'placed' });
-    const other = { ...place(2, 3), step: 'place-order-again' };
-    expect(await run.again().mean(other)).toMatchObject({ how: 'recorded', answer: 'placed' });
-  });
-
-  it('is under way while the first call may be in flight', async () => {
-    const { knows } = await run.send(place(1));
-    await letPass(journal, 20_000);
-    const meant = await run.again().mean(place(1));
+  it('is under way for as long as whoever meant it said, not as whoever asks now does', async () => {
+    const { knows } = await run.send(place(1), { inFlightMs: 90_000 });
+    await letPass(journal, 60_000);
+    const meant = await run.again().mean(place(1), { inFlightMs: 10 });
     expect(meant).toMatchObject({ how: 'under-way', row: knows.row });
     const { leftMs } = meant as { leftMs: number };
-    expect(leftMs).toBeLessThanOrEqual(inFlightMs - 20_000);
+    expect(leftMs).toBeLessThanOrEqual(30_000);
     expect(leftMs).toBeGreaterThan(0);
-  });
-
-  it('is in flight for as long as whoever meant it said, not as whoever asks now does', async () => {
-    await run.send(place(1), { inFlightMs: 90_000 });
-    await letPass(journal, 60_000);
-    expect(await run.again().mean(place(1), { inFlightMs: 10 })).toMatchObject({ how: 'under-way' });
   });
 
   it('is unknown when nobody has written what came of it, and names the row to ask about', async () => {
     const { knows } = await run.send(place(1));
     await letPass(journal);
     const meant = await run.again().mean(place(1));
-    expect(meant).toMatchObject({
-      how: 'unknown',
-      row: knows.row,
-      run: run.run,
-      inFlightMs,
-      leftMs: 0,
-      restored: false,
-    });
+    const { row } = knows;
+    expect(meant).toMatchObject({ how: 'unknown', row, run: run.run, inFlightMs, leftMs: 0, restored: false });
     expect(Date.parse((meant as { at: string }).at)).toBe((await rowOf(journal, knows.row))!.meant_ms);
   });
 
@@ -158,9 +140,7 @@ export function answers(): void {
   );
 
   it('count when they come late, beside the denial: it is not sent again', async () => {
-    const meant = await run.do(place(1), 'unknown');
-    await letPass(journal);
-    await run.deny(meant.knows.row);
+    const meant = await run.doInVain(place(1));
     const before = await rowOf(journal, meant.knows.row);
     for (const outcome of ['not-done', 'unknown'] as const) {
       await expect(run.answer(place(1), meant, outcome)).resolves.toBe('written');
@@ -176,9 +156,7 @@ export function answers(): void {
   });
 
   it('only stand beside the denial where it was sent again meanwhile', async () => {
-    const meant = await run.send(place(1));
-    await letPass(journal);
-    await run.deny(meant.knows.row);
+    const meant = await run.doInVain(place(1));
     const second = await run.again().send(place(1));
     await expect(run.answer(place(1), meant, 'done')).resolves.toBe('late');
     expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'denied' });
@@ -210,15 +188,10 @@ export function decisions(): void {
     const earlier: Record<string, () => Promise<Sent>> = {
       'whose answer was lost': () => run.do(place(1), 'unknown'),
       'of which nobody wrote what came of it': () => run.send(place(1)),
-      'that was denied': async () => {
-        const meant = await run.do(place(1), 'unknown');
-        await letPass(journal);
-        await run.deny(meant.knows.row);
-        return meant;
-      },
+      'that was denied': () => run.doInVain(place(1)),
     };
-    it.each(Object.keys(earlier))('completes a pivot %s, for every later run', async (which) => {
-      const { knows } = await earlier[which]!();
+    it.each(Object.entries(earlier))('completes a pivot %s, for every later run', async (_, happen) => {
+      const { knows } = await happen();
       await expect(run.confirm(knows.row, placed, 'in the panel')).resolves.toBe('done');
       const row = await rowOf(journal, knows.row);
       expect(row).toMatchObject({ outcome: 'done' });
@@ -245,9 +218,8 @@ export function decisions(): void {
     it.each([null, 'unknown', 'done'] as const)(
       'is superseded when it was denied, and is meant again with the outcome %s',
       async (outcome) => {
-        const { knows } = await earlier['that was denied']!();
-        const second = await run.again().send(place(1));
-        if (outcome !== null) await run.answer(place(1), second, outcome);
+        const { knows } = await run.doInVain(place(1));
+        await run.again().do(place(1), outcome);
         const before = await effectsOf(journal.db, run.key);
         await expect(run.confirm(knows.row, placed)).resolves.toBe('superseded');
         expect(await effectsOf(journal.db, run.key)).toEqual(before);
@@ -259,8 +231,7 @@ export function decisions(): void {
     it.each([null, 'unknown'] as const)(
       'is refused, with the time that is left, while a pivot of outcome %s may be in flight',
       async (outcome) => {
-        const meant = await run.send(place(1));
-        if (outcome !== null) await run.answer(place(1), meant, outcome);
+        const meant = await run.do(place(1), outcome);
         await letPass(journal, inFlightMs - 5_000);
         const before = await rowOf(journal, meant.knows.row);
         const refused = await run.deny(meant.knows.row);
@@ -278,9 +249,7 @@ export function decisions(): void {
     );
 
     it('is counted for its own row: one that was meant later has its own time', async () => {
-      const first = await run.do(place(1), 'unknown');
-      await letPass(journal);
-      await run.deny(first.knows.row);
+      const first = await run.doInVain(place(1));
       const second = await run.do(place(1), 'unknown');
       await expect(run.deny(first.knows.row)).resolves.toEqual({ how: 'denied' });
       await expect(run.deny(second.knows.row)).resolves.toMatchObject({ how: 'in-flight' });
@@ -288,9 +257,7 @@ export function decisions(): void {
     });
 
     it('keeps who said it first', async () => {
-      const { knows } = await run.do(place(1), 'unknown');
-      await letPass(journal);
-      await run.deny(knows.row, 'the first look');
+      const { knows } = await run.doInVain(place(1));
       const before = await rowOf(journal, knows.row);
       await expect(run.deny(knows.row, 'the second look')).resolves.toEqual({ how: 'denied' });
       expect(await rowOf(journal, knows.row)).toEqual(before);
@@ -306,31 +273,23 @@ export function decisions(): void {
 }
 
 export function corrections(): void {
-  const correct = (of: Run, correction: unknown, id = randomUUID()) =>
-    journal.correct(of.key, { id, run: of.run, step: 'place-order', by: 'op', correction });
-  const known = (of = run) => journal.corrections(of.key);
+  const correct = (correction: unknown, id = randomUUID()) =>
+    journal.correct(run.key, { id, run: run.run, step: 'place-order', by: 'op', correction });
+  const known = () => journal.corrections(run.key);
+  const changed = { how: 'changed', why: 'the request was corrected since' };
   const corrected = (item: number, times: number) => ({ ...add(item), about: { item, corrected: times } });
 
   it('are told, in order, to whoever takes the reference again, beside the request as it was', async () => {
-    await correct(run, { label: 'web-2' });
-    await correct(run, { label: 'web-3', password: 'ä' });
+    await correct({ label: 'web-2' });
+    await correct({ label: 'web-3', password: 'ä' });
     const { first } = await run.again().take();
     expect(first).toMatchObject({ request: { label: 'web-1' } });
     expect(await known()).toEqual([{ label: 'web-2' }, { label: 'web-3', password: 'ä' }]);
   });
 
-  it('are written once, however often', async () => {
+  it('are written once, however often; and are two where a restored Temporal gives the id of one to another', async () => {
     const id = randomUUID();
-    await correct(run, { label: 'web-2' }, id);
-    await correct(run, { label: 'web-2' }, id);
-    expect(await known()).toEqual([{ label: 'web-2' }]);
-  });
-
-  it('are two where a restored Temporal gives the id of one to another', async () => {
-    const id = randomUUID();
-    await correct(run, { label: 'web-2' }, id);
-    await correct(run, { label: 'web-3' }, id);
-    await correct(run, { label: 'web-3' }, id);
+    for (const label of ['web-2', 'web-2', 'web-3', 'web-3']) await correct({ label }, id);
     expect(await known()).toEqual([{ label: 'web-2' }, { label: 'web-3' }]);
   });
 
@@ -346,37 +305,29 @@ export function corrections(): void {
   });
 
   it('let nothing be placed by a run that does not know them all', async () => {
-    await correct(run, { label: 'web-2' });
-    expect(await run.mean(place(1))).toEqual({ how: 'changed', why: 'the request was corrected since' });
-    await correct(run, { label: 'web-3' });
-    expect(await run.mean(place(1), { corrections: 1 })).toEqual({
-      how: 'changed',
-      why: 'the request was corrected since',
-    });
-    await run.send(place(1), { corrections: 2 });
-  });
-
-  it('are known to a journal that lost them by whoever has made them', async () => {
-    await run.send(place(1), { corrections: 2 });
+    for (const corrections of [0, 1]) {
+      await correct({ label: `web-${corrections}` });
+      expect(await run.mean(place(1), { corrections })).toEqual(changed);
+    }
+    // A run may know more of them than a journal that lost one.
+    await run.send(place(1), { corrections: 3 });
   });
 
   it('are told before what was placed, to a run that does not know them all', async () => {
-    await correct(run, { quantity: 1 });
-    const sent = await run.send(place(1), { corrections: 1 });
-    await run.answer(place(1), sent, 'done', { answer: { how: 'answered', value: 1 } });
-    expect(await run.again().mean(place(1))).toEqual({ how: 'changed', why: 'the request was corrected since' });
+    await correct({ quantity: 1 });
+    await run.do(place(1), 'done', {}, { corrections: 1 });
+    expect(await run.again().mean(place(1))).toEqual(changed);
     expect(await run.again().mean(place(1), { corrections: 1 })).toMatchObject({ how: 'recorded' });
   });
 
   it.each([
     ['done', 'placed'],
     ['unknown', 'placed'],
-    [undefined, 'placed'],
+    [null, 'placed'],
     ['not-done', 'written'],
   ] as const)('where the outcome of the pivot is %s: %s', async (outcome, how) => {
-    if (outcome === undefined) await run.send(place(1));
-    else await run.do(place(1), outcome);
-    expect(await correct(run, { label: 'web-2' })).toBe(how);
+    await run.do(place(1), outcome);
+    expect(await correct({ label: 'web-2' })).toBe(how);
     expect(await known()).toEqual(how === 'written' ? [{ label: 'web-2' }] : []);
   });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PivotNote } from '../../../../src/domain/effects';
+import type { AnsweredOutcome, PivotNote } from '../../../../src/domain/effects';
 import type { WorkflowName } from '../../../../src/domain/identity';
 import type { CartItem } from '../../../../src/domain/requests';
 import { parsePriceList } from '../../../../src/config/price-list';
@@ -47,7 +47,7 @@ export function purchases(databases: TestDatabases): void {
     taken('provisionServers', { ...provisionRequest({ items: [{ plan_id: 17 }] }), account, ...changes }, into);
   const change = (changes: object = {}) => taken('changeOrder', { ...changeRequest(), account, ...changes });
   const buy = (run: Run, rules: Rules, note?: PivotNote) => run.mean(place(1), { rules: rulesOf(rules), note });
-  const bought = async (run: Run, outcome: 'done' | 'unknown' | 'not-done' = 'done', note?: PivotNote) => {
+  const bought = async (run: Run, outcome: AnsweredOutcome | null = 'done', note?: PivotNote) => {
     await run.do(place(1), outcome, {}, { rules: rulesOf(), note });
     return run;
   };
@@ -74,18 +74,15 @@ export function purchases(databases: TestDatabases): void {
     it.each([
       ['done', 'asks'],
       ['unknown', 'asks'],
-      [undefined, 'asks'],
+      [null, 'asks'],
       ['not-done', 'send'],
     ] as const)('that are of outcome %s: %s', async (outcome, how) => {
-      if (outcome) await bought(await order(), outcome);
-      else await (await order()).send(place(1), { rules: rulesOf() });
+      await bought(await order(), outcome);
       await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how });
     });
 
     it('that a person said were not placed do not count', async () => {
-      const before = await bought(await order(), 'unknown');
-      await letPass(journal, minuteMs);
-      await before.deny(before.knows?.row ?? '');
+      await (await order()).doInVain(place(1), { rules: rulesOf() });
       await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how: 'send' });
     });
 
@@ -145,9 +142,8 @@ export function purchases(databases: TestDatabases): void {
       const third = await bought(await order());
       const concern = concernIn(await buy(again, { ...duplicates, approved }));
       expect(concern).toMatchObject({ others: [third.key, {}] });
-      await expect(buy(again, { ...duplicates, approved: [...approved, concern] })).resolves.toMatchObject({
-        how: 'send',
-      });
+      approved.push(concern);
+      await expect(buy(again, { ...duplicates, approved })).resolves.toMatchObject({ how: 'send' });
     });
 
     it('of two at the same moment are one that is sent, and one that asks', async () => {
@@ -174,9 +170,8 @@ export function purchases(databases: TestDatabases): void {
         ...{ unit: 'items', spent: 3, adds: 2 },
       });
       await letPass(journal, 60 * minuteMs);
-      await expect(buy(await order({ items }), limited(`${account}=6 servers/1h`))).resolves.toMatchObject({
-        how: 'send',
-      });
+      const later = buy(await order({ items }), limited(`${account}=6 servers/1h`));
+      await expect(later).resolves.toMatchObject({ how: 'send' });
     });
 
     it('count the totals of changes and switches, each in its own currency', async () => {
@@ -233,9 +228,7 @@ export function purchases(databases: TestDatabases): void {
       const rules = rulesOf();
       const [late, kept] = [1, 2].map((id) => ({ ...place(id), about: { cartItems: [id], firewalls: [143] } }));
       const brings = (vmObjectId: number) => ({ answer: { how: 'answered', value: { vmObjectIds: [vmObjectId] } } });
-      const first = await run.do(late!, 'unknown', {}, { rules });
-      await letPass(journal);
-      await run.deny(first.knows.row);
+      const first = await run.doInVain(late!, { rules });
       const second = await run.do(kept!, 'done', brings(9002), { rules });
       await run.answer(late!, first, 'done', brings(9001));
       const spent = async () => concernIn(await buy(await order(), limited(`${account}=1 servers/1d`)));

@@ -19,36 +19,27 @@ export function references(): void {
     expect(Math.abs(row!.first_seen_ms - Date.now())).toBeLessThan(60_000);
   });
 
-  it('knows it for ever, with the request and the run that took it first', async () => {
+  it.each([
+    ['that took it first', (run: Run, request: object) => run.take(request, 'AB-1')],
+    // Then the request is filled in.
+    ['whose effects alone were known', (run: Run) => run.send(place(1))],
+  ])('knows it for ever, with its first request and the run %s', async (_, happen) => {
     const run = new Run(journal);
-    await run.take({ label: 'web-1', items: [1, { deep: 'ä' }] });
-    const { first } = await run.again().take({ label: 'web-2' });
-    expect(first).toMatchObject({ run: run.run, request: { label: 'web-1', items: [1, { deep: 'ä' }] } });
+    const request = { label: 'web-1', items: [1, { deep: 'ä' }] };
+    await happen(run, request);
+    const { first } = await run.again().take(request, 'AB-1');
+    expect(first).toMatchObject({ run: run.run, request });
     expect(new Date(first!.at).toISOString()).toBe(first!.at);
-    const third = await run.again().take({ label: 'web-3' });
-    expect(third.first).toEqual(first);
-  });
-
-  it('fills in the first request where only effects of the reference were known', async () => {
-    const run = new Run(journal);
-    await run.send(place(1));
-    const { first } = await run.again().take({ label: 'web-1' }, 'AB-1');
-    expect(first).toMatchObject({ run: run.run, request: { label: 'web-1' } });
-    const { first: second } = await run.again().take({ label: 'web-2' }, 'AB-2');
-    expect(second).toEqual(first);
-    const row = await referenceOf(journal.db, run.key);
-    expect(row!.account).toBe('AB-1');
+    expect((await run.again().take({ label: 'web-2' }, 'AB-2')).first).toEqual(first);
+    expect(await referenceOf(journal.db, run.key)).toMatchObject({ account: 'AB-1' });
   });
 
   describe('endings', () => {
-    const endings = ({ key }: Run) =>
-      journal.db.selectFrom('ending').selectAll().where('reference', '=', key.reference).orderBy('ended_ms').execute();
-
     it('keeps how each run ended', async () => {
       await run.end('cancelled', { report: { report: 'first' } });
       const reset = run.again();
       await reset.end('done', { isReset: true, report: { report: 'second' } });
-      const [first, second] = await endings(run);
+      const [first, second] = await endingsOf(run);
       expect(first).toMatchObject({ ...run.key, run: run.run, outcome: 'cancelled' });
       expect(second).toMatchObject({ ...run.key, run: reset.run, outcome: 'done' });
       await expect(journal.unseal(second!.report, 'the report')).resolves.toEqual({ report: 'second' });
@@ -63,7 +54,7 @@ export function references(): void {
       const end = (one: Run, report: number) => one.end(`${report}`, { isReset, report: { report } });
       await expect(end(run, 1)).resolves.toEqual({ how: 'written', next: undefined });
       await expect(end(other(run), 2)).resolves.toMatchObject({ how: 'ended', run: run.run, ending: { report: 1 } });
-      expect(await endings(run)).toMatchObject([{ run: run.run, outcome: '1' }]);
+      expect(await endingsOf(run)).toMatchObject([{ run: run.run, outcome: '1' }]);
     });
 
     it('takes the same word of a run again, whose answer was lost', async () => {
@@ -71,29 +62,29 @@ export function references(): void {
       await ends(run);
       await expect(ends(run)).resolves.toEqual({ how: 'written', next: undefined });
       await expect(ends(run.again())).resolves.toMatchObject({ how: 'ended' });
-      expect(await endings(run)).toHaveLength(1);
+      expect(await endingsOf(run)).toHaveLength(1);
     });
 
     it('keeps none for a reference that it does not know', async () => {
       const run = new Run(journal);
       await run.end();
-      expect(await endings(run)).toEqual([]);
+      expect(await endingsOf(run)).toEqual([]);
     });
   });
 }
 
+const endingsOf = ({ key }: Run) =>
+  journal.db.selectFrom('ending').selectAll().where('reference', '=', key.reference).orderBy('ended_ms').execute();
+
 export function standing(): void {
-  const stands = () => standingOf(journal, run.key, { inFlightMs: 60_000 });
+  const stands = () => standingOf(journal, run.key, { inFlightMs });
   const from = { journal: expect.any(String) as string, epoch: expect.any(Number) as number };
   const nothing = { from, items: [], perhapsOrdered: [], doubtfulAdds: [], assigned: [] };
 
   it('is unknown for a reference that was never taken', async () => {
     const { key } = new Run(journal);
-    expect(await standingOf(journal, key, { inFlightMs: 60_000 })).toEqual({
-      known: false,
-      placement: { how: 'none' },
-      ...nothing,
-    });
+    const placement = { how: 'none' };
+    expect(await standingOf(journal, key, { inFlightMs })).toEqual({ known: false, placement, ...nothing });
   });
 
   it('is under way while the order may be in flight, and then unknown', async () => {
@@ -129,8 +120,7 @@ export function openOnes(): void {
   });
 
   const begin = async () => {
-    const run = new Run(journal, { workflow: 'setFirewalls', reference: randomUUID() });
-    await journal.take(run.key, { account: undefined, request: {}, run: run.run, opens: true });
+    const run = await Run.open(journal, 'setFirewalls');
     begun.push(run);
     return run;
   };
@@ -151,8 +141,7 @@ export function openOnes(): void {
 
   it('are those that were taken and have no ending, slice by slice', async () => {
     const runs = [await begin(), await begin(), await begin(), await begin()];
-    expect(await found(1)).toEqual(references(runs));
-    expect(await found(4)).toEqual(references(runs));
+    for (const limit of [1, 4]) expect(await found(limit)).toEqual(references(runs));
     for (const { firstRun, firstSeenAt } of await foundOnes()) {
       expect(runs.map((one) => one.run)).toContain(firstRun);
       expect(Date.parse(firstSeenAt)).toBeGreaterThan(0);
@@ -166,68 +155,38 @@ export function openOnes(): void {
     const run = await begin();
     await run.end('partly', { run: 'clean', by: 'cleanCart', keepOpen: true });
     expect(await found()).toEqual(references([run]));
-    const endings = await journal.db
-      .selectFrom('ending')
-      .select('run')
-      .where('reference', '=', run.key.reference)
-      .execute();
-    expect(endings).toEqual([{ run: 'clean' }]);
+    expect(await endingsOf(run)).toMatchObject([{ run: 'clean' }]);
   });
 
-  it('are open again where another run goes on', async () => {
-    const run = await begin();
-    await run.end();
-    expect(await found()).toEqual([]);
-    const again = run.again();
-    await again.own();
-    expect(await found()).toEqual(references([run]));
-    expect(await recordOf(journal, run.key)).toMatchObject({ state: 'open' });
-    await again.end();
-    expect(await found()).toEqual([]);
-    expect(await recordOf(journal, run.key)).toMatchObject({ state: 'done' });
-  });
-
-  it('stay open where a later run begins before the ending', async () => {
-    const run = await begin();
-    const later = run.again();
-    await later.own();
+  it.each<[string, first: (run: Run, second: Run) => Run[], late: (run: Run, second: Run) => Run[]]>([
+    ['another run goes on after the ending', (run) => [run], () => []],
     // Late, and then once more, as its activity is tried again.
-    for (const one of [run, run]) await one.end();
+    ['a later run begins before the ending', () => [], (run) => [run, run]],
+    ['a later run begins after one that has not begun itself', (_, second) => [second], (...two) => two],
+  ])('are open again, or still, where %s, until that one ends', async (_, first, late) => {
+    const run = await begin();
+    const [second, later] = [run.again(), run.again()];
+    for (const one of first(run, second)) await one.end();
+    expect(await found()).toEqual(references(first(run, second).length > 0 ? [] : [run]));
+    await later.own();
+    for (const one of late(run, second)) await one.end();
     expect(await found()).toEqual(references([run]));
     expect(await recordOf(journal, run.key)).toMatchObject({ state: 'open' });
     await later.end();
     expect(await found()).toEqual([]);
-  });
-
-  it('are closed by a run that has not begun itself, and stay open where a later one begins', async () => {
-    const run = await begin();
-    const [second, third] = [run.again(), run.again()];
-    await second.end();
-    expect(await found()).toEqual([]);
-    await third.own();
-    for (const one of [run, second]) await one.end();
-    expect(await found()).toEqual(references([run]));
-    await third.end();
-    expect(await found()).toEqual([]);
+    expect(await recordOf(journal, run.key)).toMatchObject({ state: 'done' });
   });
 
   describe('that have ended stay ended', () => {
     const isOwned = async (run: Run, isReset: boolean) => (await run.own(undefined, isReset)) !== undefined;
 
-    it('for a second start, and for a run that was seen, by a reset or not', async () => {
+    it('for a second start, which is told the last ending, and for a run that was seen, by a reset or not', async () => {
       const run = await begin();
       await run.end();
-      expect(await isOwned(run.again(), false)).toBe(false);
+      const told = await beginOf(journal, run.key, { run: randomUUID() });
+      expect(told).toMatchObject({ how: 'ended', run: run.run, ending: expect.anything() as unknown });
       for (const isReset of [false, true]) expect(await isOwned(run, isReset)).toBe(false);
       expect(await found()).toEqual([]);
-    });
-
-    it('and the last ending is told', async () => {
-      const run = await begin();
-      await run.end();
-      const { key } = run;
-      const told = await beginOf(journal, key, { run: randomUUID() });
-      expect(told).toMatchObject({ how: 'ended', run: run.run, ending: expect.anything() as unknown });
     });
 
     it('also for one that begins while the ending is being written', async () => {
@@ -262,24 +221,19 @@ export function openOnes(): void {
       expect(await isOwned(run.again(), false)).toBe(true);
     });
 
-    it('but not where a clean-up has closed them', async () => {
+    it.each([false, true])('but not where a clean-up has closed them (a later run was lost: %s)', async (isLost) => {
       const run = await begin();
-      await clean(run);
-      expect(await found()).toEqual([]);
-      expect(await isOwned(run.again(), false)).toBe(true);
-    });
-
-    it('but not where a later run was lost, and a clean-up has closed them', async () => {
-      const run = await begin();
-      await run.end();
-      await run.again().own();
+      if (isLost) {
+        await run.end();
+        await run.again().own();
+      }
       await clean(run);
       expect(await found()).toEqual([]);
       expect(await isOwned(run.again(), false)).toBe(true);
     });
 
     it('but not where something was learnt of the pivot since', async () => {
-      await run.answer(place(), await run.send(place()), 'done');
+      await run.do(place());
       await run.end();
       expect(await isOwned(run.again(), false)).toBe(false);
       await journal.cancelled(run.key, { note: 'seen' });
@@ -324,15 +278,11 @@ export function openOnes(): void {
       expect(await reset.own(renewed(reset))).toBeUndefined();
     });
 
-    it('and who undoes is not renewed by what it undoes, also where Temporal is restored to before it', async () => {
-      const { knows } = run;
-      expect(await run.own(renewed(run, { undoes: true }))).toBeDefined();
-      expect(await run.own({ ...knows! })).toBeUndefined();
-    });
-
-    it('who undoes may ask again, too: the answer may be lost', async () => {
+    it('and who undoes is not renewed by what it undoes, but may ask again: the answer may be lost', async () => {
       const { knows } = run;
       const begun = await run.own(renewed(run, { undoes: true }));
+      // As where Temporal is restored to before it.
+      expect(await run.own({ ...knows! })).toBeUndefined();
       expect(await run.own({ ...knows!, undoes: true, again: true })).toBe(begun);
       expect(await run.mean(takeBackAssign, { isOwn: true })).toMatchObject(meant);
       expect(await run.own({ ...knows!, undoes: true })).toBeUndefined();
@@ -343,10 +293,9 @@ export function openOnes(): void {
 
     it('of one epoch: begins are counted anew after a journal was restored', async () => {
       const { knows } = run;
-      expect(await run.own({ ...knows!, epoch: knows!.epoch - 1 })).toBeUndefined();
-      expect(await run.mean(add(), { isOwn: true, knows: { ...knows!, epoch: knows!.epoch - 1 } })).not.toMatchObject(
-        meant,
-      );
+      const before = { ...knows!, epoch: knows!.epoch - 1 };
+      expect(await run.own(before)).toBeUndefined();
+      expect(await run.mean(add(), { isOwn: true, knows: before })).not.toMatchObject(meant);
     });
   });
 
