@@ -1,4 +1,4 @@
-/** The way into the project, in a project of its own with an npm that only writes down that it was called. */
+/** The way into the project, in a project of its own with an npm that installs one command. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,17 +18,18 @@ let project: string;
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'order-saga-bootstrap-'));
   mkdirSync(join(project, 'scripts'));
-  copyFileSync(
-    join(__dirname, '..', '..', '..', 'scripts', 'bootstrap.mjs'),
-    join(project, 'scripts', 'bootstrap.mjs'),
-  );
+  copyFileSync(join(__dirname, '../../../scripts/bootstrap.mjs'), join(project, 'scripts/bootstrap.mjs'));
   json('package.json', { engines: { node: '>=20.0.0' } });
   json('package-lock.json', lock);
-  npm(`
+  const npm = `
+    process.chdir(__dirname);
+    console.log('npm speaks');
+    const fs = require('node:fs');
     fs.mkdirSync('node_modules/.bin', { recursive: true });
     fs.writeFileSync('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify(installed))});
     fs.writeFileSync('node_modules/.bin/installed-command', '#!/bin/sh\\necho "it runs: $*"', { mode: 0o755 });
-  `);
+  `;
+  writeFileSync(join(project, 'npm-cli.js'), npm);
 });
 afterEach(() => {
   rmSync(project, { recursive: true, force: true });
@@ -38,20 +39,10 @@ function json(path: string, content: unknown): void {
   writeFileSync(join(project, path), JSON.stringify(content));
 }
 
-function npm(script: string): void {
-  const record =
-    "const fs = require('node:fs'); fs.appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n');";
-  writeFileSync(
-    join(project, 'npm-cli.js'),
-    `process.chdir(__dirname); ${record} console.log('npm speaks'); ${script}`,
-  );
-}
-
-const environment = () => ({ ...process.env, npm_execpath: join(project, 'npm-cli.js') });
-
 function run(...args: string[]) {
+  const env = { ...process.env, npm_execpath: join(project, 'npm-cli.js') };
   const script = join(project, 'scripts', 'bootstrap.mjs');
-  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', cwd: tmpdir(), env: environment() });
+  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', cwd: tmpdir(), env });
 }
 
 it('installs a fresh clone in silence but for one line, and then runs the command', () => {
@@ -67,5 +58,5 @@ it('on a Node that is too old says so, before anything else', () => {
   const { status, stderr } = run('echo', 'it runs');
   expect(status).toBe(1);
   expect(stderr).toBe(`this needs Node >=99.1.0, and this is Node ${process.versions.node}: install a newer one\n`);
-  expect(existsSync(join(project, 'npm-calls'))).toBe(false);
+  expect(existsSync(join(project, 'node_modules'))).toBe(false);
 });

@@ -15,11 +15,7 @@ const describeWithCli = unless(cli === '' ? 'TEMPORAL_ADDRESS names a server, an
 
 describeWithCli('a dev server', () => {
   it('is ready with its namespace, search attributes and Web UI, and gone after the stop', async () => {
-    const server = await startDevServer({
-      cli,
-      namespace: 'orders',
-      searchAttributes: { Colour: 'Keyword' },
-    });
+    const server = await startDevServer({ cli, namespace: 'orders', searchAttributes: { Colour: 'Keyword' } });
     const connection = await Connection.connect({ address: server.address });
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'orders' });
     await connection.close();

@@ -1,19 +1,20 @@
 /** What is wrong with the input is told before any connection is made: these run where there is no Temporal at all. */
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { runCommand, runHere } from '../../support/command-line';
+import { listenHere, type Listening } from '../../support/listen-here';
 
-let server: Server;
 let connections = 0;
+let listening: Listening;
 let environment: Record<string, string>;
 beforeAll(async () => {
-  server = createServer((socket) => {
+  const server = createServer((socket) => {
     connections += 1;
     socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  environment = { TEMPORAL_ADDRESS: `127.0.0.1:${String((server.address() as AddressInfo).port)}` };
+  listening = await listenHere(server);
+  environment = { TEMPORAL_ADDRESS: listening.address };
 });
-afterAll(() => new Promise((resolve) => server.close(resolve)));
+afterAll(() => listening.close());
 
 it('names every wrong field and no value', async () => {
   const request = {
@@ -22,7 +23,7 @@ it('names every wrong field and no value', async () => {
     items: [{ billing_cycle: 5, os_template_id: 'three', password: 'geheim', custom_ssh_key: 'no base64!' }],
     surprise: true,
   };
-  const { status, out, err } = await runCommand(['provision', '-'], environment, JSON.stringify(request));
+  const { status, out, err } = await runHere(['provision', '-'], JSON.stringify(request), environment);
   expect(status).toBe(2);
   const ofItem = ['billing_cycle', 'os_template_id', 'custom_ssh_key'].map((field) => `items[0].${field}`);
   for (const field of ['reference', 'account', ...ofItem, 'surprise']) expect(err).toContain(`\n  ${field}: `);
@@ -33,9 +34,8 @@ it('names every wrong field and no value', async () => {
 
 it('a proxy of the environment is not asked for the way to Temporal', async () => {
   const proxy = { https_proxy: `http://${environment['TEMPORAL_ADDRESS']}`, PAYLOAD_ENCRYPTION: 'off' };
-  expect(await runCommand(['list'], { ...proxy, TEMPORAL_ADDRESS: 'temporal.invalid:7233' })).toMatchObject({
-    status: 3,
-  });
+  const { status } = await runCommand(['list'], { ...proxy, TEMPORAL_ADDRESS: 'temporal.invalid:7233' });
+  expect(status).toBe(3);
   expect(connections).toBe(0);
 });
 
