@@ -11,14 +11,8 @@ const { write: file } = folderForFile();
 const problemsOf = (given: Environment) => settings.problemsOf(readCodecServerConfig, { ...base, ...given });
 
 it('needs nothing but the keys, and is then for this machine alone', () => {
-  expect(readCodecServerConfig(base)).toMatchObject({
-    host: '127.0.0.1',
-    port: 8088,
-    tokens: [],
-    jwt: undefined,
-    origins: [],
-    tls: undefined,
-  });
+  const alone = { host: '127.0.0.1', port: 8088, tokens: [], jwt: undefined, origins: [], tls: undefined };
+  expect(readCodecServerConfig(base)).toMatchObject(alone);
   expect(problemsOf({ PAYLOAD_KEYS: '' })).toEqual([
     'PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)',
   ]);
@@ -44,20 +38,18 @@ it('takes tokens with labels and without', () => {
 });
 
 it('takes an issuer, whose keys may come in the clear from this machine only', () => {
-  const jwt = { CODEC_JWT_ISSUER: 'https://login.example', CODEC_JWT_AUDIENCE: 'codec' };
-  for (const CODEC_JWKS_URL of ['https://login.example/keys', 'http://127.0.0.1:8080/keys']) {
-    expect(readCodecServerConfig({ ...base, ...jwt, CODEC_JWKS_URL }).jwt).toEqual({
-      jwksUrl: CODEC_JWKS_URL,
-      issuer: 'https://login.example',
-      audience: 'codec',
-    });
+  const [issuer, audience] = ['https://login.example', 'codec'];
+  const jwt = { CODEC_JWT_ISSUER: issuer, CODEC_JWT_AUDIENCE: audience };
+  for (const jwksUrl of ['https://login.example/keys', 'http://127.0.0.1:8080/keys']) {
+    const read = readCodecServerConfig({ ...base, ...jwt, CODEC_JWKS_URL: jwksUrl });
+    expect(read.jwt).toEqual({ jwksUrl, issuer, audience });
   }
   expect(problemsOf({ ...jwt, CODEC_JWKS_URL: 'http://login.example/keys' })).toMatchObject([
     expect.stringMatching(/^CODEC_JWKS_URL: must be https:/),
   ]);
 });
 
-const { cert } = selfSigned('127.0.0.1');
+const certFile = file('c', selfSigned('127.0.0.1').cert);
 const other = selfSigned('127.0.0.1');
 
 it.each<[string, Environment, RegExp[]]>([
@@ -76,14 +68,10 @@ it.each<[string, Environment, RegExp[]]>([
     [/^CODEC_ADDRESS: must be an IP address and a port/],
   ],
   ['a host that is no address', { CODEC_ADDRESS: 'codec.example:8088' }, [/^CODEC_ADDRESS: must be an IP address/]],
-  [
-    'half of TLS',
-    { CODEC_TLS_CERT_FILE: file('c', cert) },
-    [/^CODEC_TLS_KEY_FILE: is required with CODEC_TLS_CERT_FILE/],
-  ],
+  ['half of TLS', { CODEC_TLS_CERT_FILE: certFile }, [/^CODEC_TLS_KEY_FILE: is required with CODEC_TLS_CERT_FILE/]],
   [
     'a certificate and another key',
-    { CODEC_TLS_CERT_FILE: file('c', cert), CODEC_TLS_KEY_FILE: file('k', other.key) },
+    { CODEC_TLS_CERT_FILE: certFile, CODEC_TLS_KEY_FILE: file('k', other.key) },
     [/must be the PEM of a certificate and of its own key/],
   ],
   [

@@ -39,23 +39,16 @@ it.each<[string, object, ...fields: string[]]>([
 });
 
 it('half a character in what a person says is an unknown one', () => {
-  for (const [name, field] of [
-    ['reject', 'reason'],
-    ['skip', 'note'],
-    ['approve', 'by'],
-  ] as const) {
-    expect(check(decisionSchemas[name]() as z.ZodType, { question: 'q', [field]: 'no \ud83d' })).toEqual({
-      ok: true,
-      value: expect.objectContaining({ [field]: 'no \ufffd' }) as object,
-    });
+  for (const [name, field] of Object.entries({ reject: 'reason', skip: 'note', approve: 'by' } as const)) {
+    const schema = decisionSchemas[name as 'reject']() as z.ZodType;
+    const value = expect.objectContaining({ [field]: 'no \ufffd' }) as object;
+    expect(check(schema, { question: 'q', [field]: 'no \ud83d' })).toEqual({ ok: true, value });
   }
 });
 
 it('what names thousands of fields is told with the first hundred', () => {
-  const checked = check(
-    requestSchemas().provisionServers(),
-    provisionRequest({ items: times(200, () => ({ plan_id: 0 })) }),
-  );
+  const request = provisionRequest({ items: times(200, () => ({ plan_id: 0 })) });
+  const checked = check(requestSchemas().provisionServers(), request);
   if (checked.ok) throw new Error('it is wrong');
   expect(checked.problems).toHaveLength(101);
   expect(checked.problems.at(-1)).toEqual({ field: '', message: 'and 100 more' });

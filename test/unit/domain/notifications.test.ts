@@ -1,11 +1,8 @@
 import { routesOf, type Route, type SagaEvent } from '../../../src/domain/notifications';
 
-const route = (changes: Partial<Route> = {}): Route => ({
-  name: 'ops',
-  url: 'https://ops.example/',
-  secret: 's',
-  ...changes,
-});
+const route = (changes: Partial<Route> = {}): Route => {
+  return { name: 'ops', url: 'https://ops.example/', secret: 's', ...changes };
+};
 const event = (changes: Partial<SagaEvent> = {}): SagaEvent => ({
   ...{ id: '1', event: 'waiting', at: '2026-11-23T00:00:00.000Z', state: 'stuck', kind: 'stuck', reminders: 0 },
   ...changes,
@@ -34,7 +31,6 @@ it.each<[string, Partial<Route>, SagaEvent, string | undefined, string[]]>([
 });
 
 it('an event takes every route that matches', () => {
-  expect(
-    routesOf(event(), undefined, [route(), route({ name: 'no', events: ['ended'] }), route({ name: 'too' })]),
-  ).toEqual([...['ops', 'too']]);
+  const routes = [route(), route({ name: 'no', events: ['ended'] }), route({ name: 'too' })];
+  expect(routesOf(event(), undefined, routes)).toEqual(['ops', 'too']);
 });

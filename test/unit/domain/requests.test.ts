@@ -1,15 +1,11 @@
 import { fc } from '../../support/properties';
 import { cloudServerPlanTypes } from '../../../src/domain/plan-types';
-import {
-  changeOrderSchema,
-  provisionServersSchema,
-  requestSchemas,
-  setFirewallsSchema,
-} from '../../../src/domain/requests';
+import { provisionServersSchema, requestSchemas } from '../../../src/domain/requests';
 import { check, requestBytesMax } from '../../../src/domain/validation';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 
-const provision = provisionServersSchema();
+const { provisionServers, changeOrder, switchPlan, setFirewalls } = requestSchemas();
+const provision = provisionServers();
 const fieldsOf = (schema: Parameters<typeof check>[0], input: unknown): string[] => {
   const checked = check(schema, input);
   return checked.ok ? [] : checked.problems.map(({ field }) => field);
@@ -19,9 +15,9 @@ const withItem = (changes: object) => ({ ...provisionRequest(), items: [{ ...car
 describe('what the document allows is taken', () => {
   it('in requests as a backend sends them', () => {
     expect(fieldsOf(provision, provisionRequest())).toEqual([]);
-    expect(fieldsOf(changeOrderSchema(), changeRequest())).toEqual([]);
-    expect(fieldsOf(requestSchemas().switchPlan(), switchRequest())).toEqual([]);
-    expect(fieldsOf(setFirewallsSchema(), firewallsRequest())).toEqual([]);
+    expect(fieldsOf(changeOrder(), changeRequest())).toEqual([]);
+    expect(fieldsOf(switchPlan(), switchRequest())).toEqual([]);
+    expect(fieldsOf(setFirewalls(), firewallsRequest())).toEqual([]);
   });
 
   it('for every reference and account of the allowed characters', () => {
@@ -107,13 +103,8 @@ describe('what the document forbids is refused, by the field’s name', () => {
   it('without ever repeating a value, which may be a password', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^canary-[a-z]{8}$/), (canary) => {
-        const item = {
-          billing_cycle: canary,
-          password: 7,
-          custom_ssh_key: `${canary}!`,
-          plan_type: canary,
-          [canary]: 1,
-        };
+        const texts = { billing_cycle: canary, custom_ssh_key: `${canary}!`, plan_type: canary };
+        const item = { ...texts, password: 7, [canary]: 1 };
         const checked = check(provision, { reference: `${canary}/`, account: canary, items: [item] });
         const said = checked.ok ? '' : checked.problems.map(({ message }) => message).join();
         expect(said).not.toContain(canary);
@@ -126,10 +117,8 @@ describe('a change order', () => {
   it('sends its delta value as a numeric string, however it was given', () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer(), fc.integer().map(String)), (delta_value) => {
-        const checked = check(
-          changeOrderSchema(),
-          changeRequest({ resources: [{ resource_name: 'vm_backup', delta_value }] }),
-        );
+        const request = changeRequest({ resources: [{ resource_name: 'vm_backup', delta_value }] });
+        const checked = check(changeOrder(), request);
         expect(checked.ok && checked.value.resources[0]?.delta_value).toBe(String(delta_value));
       }),
     );
@@ -137,7 +126,7 @@ describe('a change order', () => {
 
   it.each(['', ' 1', '1e3', 'one', 1e21, NaN, null])('refuses the delta value %p', (delta_value) => {
     const request = changeRequest({ resources: [{ resource_name: 'vm_backup', delta_value }] });
-    expect(fieldsOf(changeOrderSchema(), request)).toEqual(['resources[0].delta_value']);
+    expect(fieldsOf(changeOrder(), request)).toEqual(['resources[0].delta_value']);
   });
 
   it.each([
@@ -149,7 +138,7 @@ describe('a change order', () => {
     ['approval', { approval: 'sometimes' }],
     ['account', { account: 'x' }],
   ])('refuses %s in %p', (field, changes) => {
-    expect(fieldsOf(changeOrderSchema(), changeRequest(changes))).toEqual([field]);
+    expect(fieldsOf(changeOrder(), changeRequest(changes))).toEqual([field]);
   });
 });
 
@@ -161,10 +150,10 @@ describe('firewalls', () => {
     ['unassign[0]', { assign: [1], unassign: [1] }],
     ['vmObjectId', { vmObjectId: '9' }],
   ])('refuses %p in %p', (field, changes) => {
-    expect(fieldsOf(setFirewallsSchema(), firewallsRequest(changes))).toEqual([field]);
+    expect(fieldsOf(setFirewalls(), firewallsRequest(changes))).toEqual([field]);
   });
 
   it('may be set to exactly none', () => {
-    expect(fieldsOf(setFirewallsSchema(), firewallsRequest({ assign: undefined, exactly: [] }))).toEqual([]);
+    expect(fieldsOf(setFirewalls(), firewallsRequest({ assign: undefined, exactly: [] }))).toEqual([]);
   });
 });

@@ -41,10 +41,9 @@ test('one account has one name, however it is written', () => {
   fc.assert(
     fc.property(written, ([prefix, zeros, digits]) => {
       const account = `${prefix}-${'0'.repeat(zeros)}${digits}`;
+      const limits = parseSpendLimits(`${account}=5 servers/1d,*=9 servers/1d`);
       expect(accountName(account)).toBe(`AB-${digits}`);
-      expect(limitsOf(account, parseSpendLimits(`${account}=5 servers/1d,*=9 servers/1d`))).toMatchObject([
-        { most: 5 },
-      ]);
+      expect(limitsOf(account, limits)).toMatchObject([{ most: 5 }]);
     }),
   );
 });

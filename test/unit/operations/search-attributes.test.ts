@@ -4,10 +4,8 @@ import { ensureSearchAttributes, SearchAttributesError } from '../../../src/oper
 import { grpcCodes } from '../../../src/temporal/grpc';
 import { grpcError } from '../activities/lone-activities';
 
-const refusing = (code: number) => {
-  const operatorService = { listSearchAttributes: () => Promise.reject(grpcError(code, 'no')) };
-  return { operatorService } as unknown as Pick<NativeConnection, 'operatorService'>;
-};
+const server = (operatorService: object) => ({ operatorService }) as Pick<NativeConnection, 'operatorService'>;
+const refusing = (code: number) => server({ listSearchAttributes: () => Promise.reject(grpcError(code, 'no')) });
 
 it.each([grpcCodes.permissionDenied, grpcCodes.unimplemented])('code %i comes with the commands', async (code) => {
   const refused = ensureSearchAttributes(refusing(code), 'shop');
@@ -19,14 +17,11 @@ it.each([grpcCodes.permissionDenied, grpcCodes.unimplemented])('code %i comes wi
 
 it('a namespace without room says how many places there are, and what takes them', async () => {
   const keyword = 2;
-  const operatorService = {
+  const full = server({
     listSearchAttributes: () => Promise.resolve({ customAttributes: { CustA: keyword, CustB: keyword } }),
     addSearchAttributes: () => Promise.reject(new Error('cannot have more than 10 search attribute of type Keyword.')),
-  };
-  const refused = ensureSearchAttributes(
-    { operatorService } as unknown as Pick<NativeConnection, 'operatorService'>,
-    'shop',
-  );
+  });
+  const refused = ensureSearchAttributes(full, 'shop');
   await expect(refused).rejects.toThrow(
     /no room .* ten places of type Keyword, sagas need 7, and 2 are taken by CustA, CustB/,
   );
