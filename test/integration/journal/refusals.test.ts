@@ -21,7 +21,7 @@ import { sentenceOf, unavailable } from './sentences';
 
 const open = (address: JournalAddress) => openJournal(address, createSealing(undefined));
 
-describeEachDatabase('the schema of a journal', ({ fresh, place: somewhere }) => {
+describeEachDatabase('a journal', ({ fresh, place: somewhere }) => {
   const opened = openedJournals();
   const asked = async <T>(address: JournalAddress, text: string): Promise<T[]> => {
     const db = openDatabase(address);
@@ -55,8 +55,7 @@ describeEachDatabase('the schema of a journal', ({ fresh, place: somewhere }) =>
   });
 
   it('gets a column more while it is used: a call may fail for it, and none after that', async () => {
-    const address = await somewhere();
-    await migrate(address);
+    const address = await fresh();
     const journal = await opened(address);
     const run = await Run.begin(journal);
     const ask = () => Promise.allSettled(Array.from({ length: 4 }, () => journal.firstRequest(run.key)));
@@ -70,8 +69,7 @@ describeEachDatabase('the schema of a journal', ({ fresh, place: somewhere }) =>
     const address = await fresh();
     await asked(address, `insert into kysely_migration (name, timestamp) values ('9999-later', 'now')`);
     const newer = `the journal is of schema ${schemaNumber + 1}, and this release knows ${schemaNumber}: run the release that made it, or a newer one`;
-    expect(await sentenceOf(open(address))).toBe(newer);
-    expect(await sentenceOf(migrate(address))).toBe(newer);
+    for (const use of [open, migrate]) expect(await sentenceOf(use(address))).toBe(newer);
     expect(await asked(address, 'select * from effect')).toEqual([]);
   });
 
@@ -86,12 +84,8 @@ describeEachDatabase('the schema of a journal', ({ fresh, place: somewhere }) =>
     );
     expect(await asked(address, `select * from pg_tables where schemaname = 'public'`)).toEqual([]);
   });
-});
 
-describeEachDatabase('a journal of another namespace', ({ fresh }) => {
-  const opened = openedJournals();
-
-  it('is that of the first worker, of which a person who asks makes it none', async () => {
+  it('is that of the first worker’s namespace, of which a person who asks makes it none', async () => {
     const journal = await opened(await fresh());
     await claim(journal, 'mine', { writes: false });
     await claim(journal, 'orders');
