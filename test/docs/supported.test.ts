@@ -1,7 +1,4 @@
-/**
- * docs/supported.md against what is pinned, and against the day of the commit: a line of Node or an image whose makers
- * have left it by then fails here.
- */
+/** docs/supported.md against what is pinned. */
 import { readCompose } from '../../deploy/compose';
 import { serverVersion, uiVersion } from '../../deploy/stack/programs';
 import { nodeVersions } from '../../scripts/node-versions';

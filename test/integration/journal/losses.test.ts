@@ -1,23 +1,15 @@
-/**
- * PostgreSQL dies, or the way to it is lost, at every moment at which that makes a difference; or it answers a commit
- * with a warning only. Nothing is ever meant twice.
- */
+/** PostgreSQL, or the way to it, is lost at each moment at which that matters: nothing is ever meant twice. */
 import { untilReady } from '../../../scripts/reachable';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
-import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/rows';
-import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres } from '../../support/left-out';
 import { inPostgres } from './databases';
 import { startProxy, type Proxy } from './proxy';
 import { openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
 
-/**
- * A call of the journal gives up well before the activity that waits for it. On a quiet machine it takes about five
- * seconds.
- */
+/** A call of the journal gives up well before the activity that waits for it: after five seconds on a quiet machine. */
 const patienceMs = 10_000;
 
 describeWithPostgres('the journal loses its database', () => {
@@ -108,7 +100,7 @@ describeWithPostgres('the journal loses its database', () => {
     ] as const)('counts as lost, and nothing is sent: %s', async (_, kind, activity) => {
       await server().ask(`alter database ${database} set client_min_messages = 'error'`);
       const address = { postgres: server().url({ database }) };
-      const lossless = await openJournal(address, createSealing(undefined), { how: 'lossless', warn: () => undefined });
+      const lossless = await opened(address, undefined, { how: 'lossless', warn: () => undefined });
       const key = { workflow: 'changeOrder', reference: 'PO-1' } as const;
       const { knows } = await lossless.take(key, { account: undefined, request: {}, run: 'r', opens: true });
       // From here on every commit waits for a standby that is down.
@@ -123,7 +115,6 @@ describeWithPostgres('the journal loses its database', () => {
       await untilReady('its wait', async () => expect(await server().ask(`select pid ${waiting}`)).toHaveLength(1));
       await server().ask(`select pg_cancel_backend(pid) ${waiting}`);
       expect(await meant).toBeInstanceOf(JournalUnavailable);
-      await lossless.close();
     });
   });
 });

@@ -1,7 +1,4 @@
-/**
- * What the journal's database tells whoever has it: which effects there were, and not what was ordered; and whether a
- * worker has its keys.
- */
+/** What a journal’s database tells whoever has it: that there were effects, and not what was ordered. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

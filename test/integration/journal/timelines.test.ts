@@ -1,20 +1,15 @@
-/**
- * A database that was restored or failed over is on another timeline, and then nothing is sent before a person has said
- * what that means.
- */
+/** On another timeline, after a restore or a failover, nothing is sent before a person has said what it means. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { untilReady } from '../../../scripts/reachable';
 import { nothingLost } from '../../../src/journal/confirm-restore';
 import { healthOf, isSilent } from '../../../src/journal/health';
 import type { Journal } from '../../../src/journal/journal';
-import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/rows';
 import { standingOf } from '../../../src/journal/standing';
-import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres } from '../../support/left-out';
 import { inPostgres } from './databases';
-import { inFlightMs, journalRow, place, Run } from './runs';
+import { inFlightMs, journalRow, openedJournals, place, Run } from './runs';
 import { said } from '../../support/operator';
 
 /** As docs/deploying.md gives them to a worker. */
@@ -30,7 +25,7 @@ const newTimeline =
 describeWithPostgres('the timeline of the journal’s database', () => {
   const { server, freshDatabase } = inPostgres();
   let database: string;
-  const opened: Journal[] = [];
+  const opened = openedJournals();
   beforeAll(async () => {
     await server().ask(`create role worker login password 'canary-of-a-worker'`);
   });
@@ -38,31 +33,17 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     database = await freshDatabase();
     await server().ask(rightsOfWorker, { database });
   });
-  afterEach(async () => {
-    for (const journal of opened.splice(0)) await journal.close();
-  });
 
-  const asWorker = async (how: 'ask' | 'lossless' = 'ask', warn: (message: string) => void = () => undefined) => {
+  const asWorker = (how: 'ask' | 'lossless' = 'ask', warn: (message: string) => void = () => undefined) => {
     const postgres = server().url({ database, user: 'worker', password: 'canary-of-a-worker' });
-    const journal = await openJournal({ postgres }, createSealing(undefined), { how, warn });
-    opened.push(journal);
-    return journal;
-  };
-
-  const crash = async () => {
-    await server().part.kill();
-    await server().part.restart();
-  };
-
-  const becomeStandby = async () => {
-    await server().part.kill();
-    writeFileSync(join(server().folder, 'postgres', 'data', 'standby.signal'), '');
-    await server().part.restart();
+    return opened({ postgres }, undefined, { how, warn });
   };
 
   /** Nothing is lost by it, as with a synchronous standby. */
   const promote = async () => {
-    await becomeStandby();
+    await server().part.kill();
+    writeFileSync(join(server().folder, 'postgres', 'data', 'standby.signal'), '');
+    await server().part.restart();
     await server().ask('select pg_promote()');
   };
 
@@ -74,7 +55,8 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const { identity } = await journalRow(journal);
     expect(identity).toMatch(/^\d+\/[0-9A-F]{8}$/);
     const run = await Run.begin(journal);
-    await crash();
+    await server().part.kill();
+    await server().part.restart();
     await reached(journal);
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
     expect(await isSilent(journal)).toBe(false);

@@ -1,7 +1,4 @@
-/**
- * What stands between a call and its sending: whether its run owns the reference, and whether it is too late. A process
- * that stood still in between does not send, whichever clock shows it, and wherever it stood.
- */
+/** Who does not own the reference any more, or stood still, does not send: whichever clock shows it, and wherever. */
 import { notOwned } from '../../../src/activities/effect';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';

@@ -1,7 +1,4 @@
-/**
- * Activities without a worker: a journal in a file, the sandbox over HTTP, and a Temporal that says what the test
- * wants. Each task names its saga, as the ones of a worker do.
- */
+/** Activities without a worker: a journal in a file, the sandbox, and a Temporal that says what the test wants. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

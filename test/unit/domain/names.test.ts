@@ -1,7 +1,4 @@
-/**
- * Names that stand in histories, dashboards and other people's code, spelt out once more: a change of one breaks
- * somebody, and must not look like a change of a word.
- */
+/** Names that others rely on, spelt out once more: a change of one breaks somebody. */
 import { decisionHints, decisionNames, decisionSchemas, exampleFor } from '../../../src/domain/decisions';
 import { readWorkflowId } from '../../../src/domain/identity';
 import { requestSchemas } from '../../../src/domain/requests';
