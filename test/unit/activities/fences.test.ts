@@ -141,10 +141,8 @@ describe('a time that has passed', () => {
   ])('lets nothing leave: %s', async (_, refused) => {
     const saga = stand.saga({ settings });
     const failure = await nothingSent(() => refused(saga));
-    expect(failure).toMatchObject({
-      failure: 'DeadlinePassed',
-      message: `was not sent: the request says “not after ${notAfter}”`,
-    });
+    const message = `was not sent: the request says “not after ${notAfter}”`;
+    expect(failure).toMatchObject({ failure: 'DeadlinePassed', message });
     expect(failure).not.toHaveProperty('retryInMs');
     expect(await saga.told()).toEqual([expect.stringMatching(/ not-done DeadlinePassed$/)]);
   });

@@ -44,10 +44,8 @@ test('deep nesting neither overflows nor shows', () => {
 });
 
 test('the secrets of a request are found at any depth', () => {
-  expect(secretsIn({ a: [{ password: 'p' }], custom_script: 's', label: 'l', custom_ssh_key: undefined })).toEqual([
-    'p',
-    's',
-  ]);
+  const item = { a: [{ password: 'p' }], custom_script: 's', label: 'l', custom_ssh_key: undefined };
+  expect(secretsIn(item)).toEqual(['p', 's']);
   expect(secretsIn(undefined)).toEqual([]);
 });
 
