@@ -49,15 +49,6 @@ it('prints the tables that the code decides by', () => {
   expect(withFailuresTables(document).replace(/[ -]+/g, ' ')).toBe(document.replace(/[ -]+/g, ' '));
 });
 
-it('knows of the setting that adds 503 to the statuses that are safe', () => {
-  const answered = (error: ProviderFailure, pivotRetryStatuses: number[]) =>
-    translateFailure(error, 'pivot', undefined, { ...settings, pivotRetryStatuses }).type;
-  expect(answered(new ProviderFailure('UnknownOutcome', 'm', { endpoint: 'e', status: 503 }), [429, 503])).toBe(
-    'RateLimited',
-  );
-  expect(answered(new ProviderFailure('RateLimited', 'm', { endpoint: 'e', status: 429 }), [])).toBe('UnknownOutcome');
-});
-
 describe('on the wire', () => {
   const said = (name: ProviderFailureName, status?: number) =>
     new ProviderFailure(name, 'm', {

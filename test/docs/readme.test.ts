@@ -55,38 +55,32 @@ function anchorsOf(document: string): Set<string> {
   );
 }
 
-it.each(documents)('%s points at nothing that is not there', (path) => {
-  const links = [...readDocument(path).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)];
-  const missing = links.filter(([, link = '', anchor]) => {
-    const target = link === '' ? path : join(dirname(path), link);
-    if (!existsSync(join(root, target))) return true;
-    return anchor !== undefined && !anchorsOf(readDocument(target)).has(anchor);
-  });
-  expect(missing.map(([whole]) => whole)).toEqual([]);
-});
+const { scripts } = JSON.parse(readDocument('package.json')) as { scripts: Record<string, string> };
+const tests = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' });
 
-it.each(documents)('%s names no file of the sources that is not there', (path) => {
-  const named = [...readDocument(path).matchAll(/`((?:src|sandbox|scripts|test|docs|examples)\/[\w./-]*)`/g)];
-  const isThere = (name: string) =>
-    [name, `${name}.ts`, `${name}.test.ts`].some((file) => existsSync(join(root, file)));
-  const missing = named.map(([, name]) => name!).filter((name) => !isThere(name));
-  expect(missing).toEqual([]);
-});
-
-it.each(documents)('%s has whole tables, and names tests that are there', (path) => {
-  const document = readDocument(path);
-  expect(document.match(/\n\n\|[^\n]*\|\n(?!\| ?:?-)/g)).toBeNull();
-  const tests = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' });
-  const asked = [...document.matchAll(/npx jest ([^`\n#]*)/g)].flatMap(([, words = '']) => words.split(/ -|\s+/));
-  const paths = asked.filter((word) => /^[\w./-]*\/[\w./-]*$/.test(word));
-  expect(paths.filter((word) => !tests.includes(word))).toEqual([]);
-});
-
-it.each(documents)('%s names only commands that package.json has', (path) => {
-  const { scripts } = JSON.parse(readDocument('package.json')) as { scripts: Record<string, string> };
-  const named = [...readDocument(path).matchAll(/npm run (?:-s )?([\w-]+)/g)].map(([, name]) => name!);
-  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-});
+it.each(documents)(
+  '%s points at nothing that is not there, names no such file, test or command, and has whole tables',
+  (path) => {
+    const document = readDocument(path);
+    const all = (pattern: RegExp) => [...document.matchAll(pattern)];
+    const lost = all(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g).filter(([, link = '', anchor]) => {
+      const target = link === '' ? path : join(dirname(path), link);
+      if (!existsSync(join(root, target))) return true;
+      return anchor !== undefined && !anchorsOf(readDocument(target)).has(anchor);
+    });
+    expect(lost.map(([whole]) => whole)).toEqual([]);
+    const files = all(/`((?:src|sandbox|scripts|test|docs|examples)\/[\w./-]*)`/g).map(([, name]) => name!);
+    const isThere = (name: string) =>
+      [name, `${name}.ts`, `${name}.test.ts`].some((file) => existsSync(join(root, file)));
+    expect(files.filter((name) => !isThere(name))).toEqual([]);
+    const asked = all(/npx jest ([^`\n#]*)/g).flatMap(([, words = '']) => words.split(/ -|\s+/));
+    const paths = asked.filter((word) => /^[\w./-]*\/[\w./-]*$/.test(word));
+    expect(paths.filter((word) => !tests.includes(word))).toEqual([]);
+    const commands = all(/npm run (?:-s )?([\w-]+)/g).map(([, name]) => name!);
+    expect(commands.filter((name) => scripts[name] === undefined)).toEqual([]);
+    expect(document.match(/\n\n\|[^\n]*\|\n(?!\| ?:?-)/g)).toBeNull();
+  },
+);
 
 it('the sources point at pages, anchors and decisions that are there', () => {
   const places = 'src scripts deploy bench sandbox spec mutation test .ci docker-compose.yml'.split(' ');

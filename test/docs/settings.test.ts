@@ -1,7 +1,4 @@
-/**
- * docs/settings.md has the settings that programs ask for; each that is a number, or has one in it, has a least and a
- * most, which `npm run schemas` prints into the page, and what is beyond them is refused.
- */
+/** docs/settings.md has the settings that programs ask for; a number is refused beyond the bounds that it prints. */
 import { execFileSync } from 'node:child_process';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { z } from 'zod';

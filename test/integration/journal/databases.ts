@@ -62,20 +62,17 @@ export function inFiles(): TestDatabases {
 /** A server for the tests around, and databases on it. */
 export function inPostgres() {
   let server: PostgresServer;
-  /** Is copied: that takes a fraction of the time of a migration. */
-  let empty: Promise<string> | undefined;
   beforeAll(async () => {
     server = await PostgresServer.start();
   });
   afterAll(() => server.stop());
   const place = async (more?: string) => ({ postgres: server.url({ database: await server.createDatabase(more) }) });
-  const migrated = async () => {
+  /** @returns the name of a database with an empty journal */
+  const freshDatabase = async () => {
     const database = await server.createDatabase();
     await migrate({ postgres: server.url({ database }) });
     return database;
   };
-  /** @returns the name of a database with an empty journal */
-  const freshDatabase = async () => server.createDatabase(`template ${await (empty ??= migrated())}`);
   return {
     server: () => server,
     place,

@@ -1,30 +1,20 @@
-/**
- * PostgreSQL dies, or the way to it is lost, at every moment at which that makes a difference; or it answers a commit
- * with a warning only. Nothing is ever meant twice.
- */
+/** PostgreSQL, or the way to it, is lost at each moment at which that matters: nothing is ever meant twice. */
 import { untilReady } from '../../../scripts/reachable';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
-import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/rows';
-import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres } from '../../support/left-out';
-import type { PostgresServer } from '../../support/postgres';
 import { inPostgres } from './databases';
-import { Proxy } from './proxy';
+import { startProxy, type Proxy } from './proxy';
 import { openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
 
-/**
- * A call of the journal gives up well before the activity that waits for it. On a quiet machine it takes about five
- * seconds.
- */
+/** A call of the journal gives up well before the activity that waits for it: after five seconds on a quiet machine. */
 const patienceMs = 10_000;
 
 describeWithPostgres('the journal loses its database', () => {
   const opened = openedJournals();
-  const databases = inPostgres();
-  let server: PostgresServer;
+  const { server, freshDatabase } = inPostgres();
   let proxy: Proxy;
   let database: string;
   /** By way of the proxy. */
@@ -34,16 +24,13 @@ describeWithPostgres('the journal loses its database', () => {
   let run: Run;
 
   beforeEach(async () => {
-    server = databases.server();
-    database = await databases.freshDatabase();
-    proxy = await Proxy.start(server.port);
-    journal = await opened({ postgres: server.url({ database, port: proxy.port }) });
-    witness = await opened({ postgres: server.url({ database }) });
+    database = await freshDatabase();
+    proxy = await startProxy(server().port);
+    journal = await opened({ postgres: server().url({ database, port: proxy.port }) });
+    witness = await opened({ postgres: server().url({ database }) });
     run = await Run.begin(journal);
   });
-  afterEach(async () => {
-    await proxy.close();
-  });
+  afterEach(() => proxy.close());
 
   const quickly = async <T>(call: Promise<T>): Promise<T> => {
     const startedMs = performance.now();
@@ -77,7 +64,7 @@ describeWithPostgres('the journal loses its database', () => {
       const { row } = await quickly(meaning);
       expect(row).toBeDefined();
       expect(await effects()).toEqual([]);
-      proxy = await Proxy.start(server.port);
+      proxy = await startProxy(server().port);
     });
 
     it.each(['done', 'not-done', 'unknown'] as const)('writes %s again, which changes nothing', async (outcome) => {
@@ -92,20 +79,18 @@ describeWithPostgres('the journal loses its database', () => {
     });
   });
 
-  describe('without a word', () => {
-    it('goes on with new connections when there is a way again: the silent one is not used once more', async () => {
-      proxy.swallow();
-      await unavailable(run.mean(place(1)));
-      proxy.heal();
-      expect(await quickly(run.mean(place(1)))).toMatchObject({ how: 'send' });
-    });
+  it('without a word, and goes on with new connections when there is a way again: no silent one is used', async () => {
+    proxy.swallow();
+    await unavailable(run.mean(place(1)));
+    proxy.heal();
+    expect(await quickly(run.mean(place(1)))).toMatchObject({ how: 'send' });
   });
 
   /** It did not wait for its synchronous standby. The server’s own settings keep warnings to itself. */
   describe('a commit that is answered with a warning only', () => {
     const settings = async (change: string) => {
-      await server.ask(`alter system ${change}`);
-      await server.ask('select pg_reload_conf()');
+      await server().ask(`alter system ${change}`);
+      await server().ask('select pg_reload_conf()');
     };
     afterEach(() => settings('reset synchronous_standby_names'));
 
@@ -113,24 +98,23 @@ describeWithPostgres('the journal loses its database', () => {
       ['a pivot, in a transaction', 'pivot', 'placeChangeOrder'],
       ['a step, in one statement', 'mutate', 'assignFirewalls'],
     ] as const)('counts as lost, and nothing is sent: %s', async (_, kind, activity) => {
-      await server.ask(`alter database ${database} set client_min_messages = 'error'`);
-      const address = { postgres: server.url({ database }) };
-      const lossless = await openJournal(address, createSealing(undefined), { how: 'lossless', warn: () => undefined });
+      await server().ask(`alter database ${database} set client_min_messages = 'error'`);
+      const address = { postgres: server().url({ database }) };
+      const lossless = await opened(address, undefined, { how: 'lossless', warn: () => undefined });
       const key = { workflow: 'changeOrder', reference: 'PO-1' } as const;
       const { knows } = await lossless.take(key, { account: undefined, request: {}, run: 'r', opens: true });
       // From here on every commit waits for a standby that is down.
       await settings(`set synchronous_standby_names = 'standby1'`);
       const isSet = `select 1 from pg_settings where name = 'synchronous_standby_names' and setting = 'standby1'`;
-      await untilReady('the setting', async () => expect(await server.ask(isSet)).toHaveLength(1));
+      await untilReady('the setting', async () => expect(await server().ask(isSet)).toHaveLength(1));
       const call = { step: 'a-step', kind, activity, about: {} };
       const meant = lossless
         .mean({ ...key, call, run: 'r', isOwn: true, inFlightMs: 1_000, knows })
         .catch((error: unknown) => error);
       const waiting = `from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'order-saga'`;
-      await untilReady('its wait', async () => expect(await server.ask(`select pid ${waiting}`)).toHaveLength(1));
-      await server.ask(`select pg_cancel_backend(pid) ${waiting}`);
+      await untilReady('its wait', async () => expect(await server().ask(`select pid ${waiting}`)).toHaveLength(1));
+      await server().ask(`select pg_cancel_backend(pid) ${waiting}`);
       expect(await meant).toBeInstanceOf(JournalUnavailable);
-      await lossless.close();
     });
   });
 });

@@ -1,7 +1,4 @@
-/**
- * How the databases find what a call asks for among many rows: by an index, each time; and that what was bought flows,
- * page by page.
- */
+/** How the databases find what a call asks for among many rows: by an index; what was bought flows, page by page. */
 import {
   CompiledQuery,
   sql,
@@ -13,20 +10,21 @@ import {
 import File from 'libsql';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import type { JournalAddress } from '../../../src/journal/dialects';
-import { lookAtServer } from '../../../src/journal/firewalls';
+import { lookAtServer, statedFirewalls } from '../../../src/journal/firewalls';
 import { Journal } from '../../../src/journal/journal';
 import { bought, type BoughtFilter } from '../../../src/journal/purchases';
 import { endedSagas, leftByLost, standingOf } from '../../../src/journal/standing';
 import { openJournal } from '../../../src/journal/open';
 import { isCancelled } from '../../../src/journal/servers';
 import { begin, close, openReferences } from '../../../src/journal/open-references';
-import { statedFirewalls } from '../../../src/journal/firewalls';
 import { dropTurn, takeTurn } from '../../../src/journal/turns';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, numbersTo } from './databases';
 import { add, assign, place, remove, Run, unassignOld } from './runs';
 
 const rows = 20_000;
+/** One for each reference. */
+const pivots = 5_000;
 
 /** What the account of a twentieth of all purchases orders. */
 const boughtOften = { account: 'AB-1', items: [{ plan_id: 17 }] };
@@ -153,11 +151,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       const run = await Run.begin(journal);
       await run.end();
       await endedSagas(journal, { days: 1, after: undefined, limit: 50 });
-      await endedSagas(journal, {
-        days: 1,
-        after: { ...run.key, firstSeenMs: Date.now() },
-        limit: 50,
-      });
+      await endedSagas(journal, { days: 1, after: { ...run.key, firstSeenMs: Date.now() }, limit: 50 });
       await leftByLost(journal, [run.key]);
       await statedFirewalls(journal, 17);
       await isCancelled(journal, 17);
@@ -170,6 +164,32 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await run.end();
     },
   };
+
+  /** Many pages, and many of each moment: pages end among those. */
+  it.each<[number, BoughtFilter]>([
+    [pivots, {}],
+    [pivots / 20, { account: 'ab-1' }],
+    [600, { sinceMs: 7, untilMs: 9 }],
+    [0, { fate: 'unknown' }],
+  ])('each of %i purchases is told once, in the order of time: %j', async (count, filter) => {
+    const seen = new Set<string>();
+    let lastMs = 0;
+    for await (const { reference, at } of bought(plain, filter)) {
+      seen.add(reference);
+      expect(Date.parse(at)).toBeGreaterThanOrEqual(lastMs);
+      lastMs = Date.parse(at);
+    }
+    expect(seen.size).toBe(count);
+  });
+
+  it('who reads three purchases asks for one page', async () => {
+    const asked = jest.spyOn(plain, 'read');
+    const three = [];
+    for await (const row of bought(plain, {})) if (three.push(row) === 3) break;
+    expect(three).toHaveLength(3);
+    expect(asked).toHaveBeenCalledTimes(1);
+    asked.mockRestore();
+  });
 
   it.each<[string, RegExp, BoughtFilter]>([
     ['by age', /pivot_by_age/, { sinceMs: Date.now() - 1_000 }],
@@ -195,55 +215,6 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
   });
 });
 
-/** Many pages, and many of each moment. */
-const purchases = 5_000;
-
-describeEachDatabase(`among ${purchases} purchases`, ({ fresh }) => {
-  let journal: Journal;
-  beforeAll(async () => {
-    journal = await openJournal(await fresh(), createSealing(undefined));
-    const { db } = journal;
-    const numbers = numbersTo(db, purchases);
-    await sql`
-      insert into reference (workflow, reference, account, first_seen_ms, first_run, epoch, touched_ms)
-        select 'switchPlan', 'r' || n, 'AB-' || (n % 2), 0, 'run', 0, 0 from (${numbers}) as numbers`.execute(db);
-    // Pages end among those of one moment.
-    await sql`
-      insert into effect (id, workflow, reference, step, kind, activity, run, about, epoch, meant_ms, in_flight_ms, outcome)
-        select 'e' || n, 'switchPlan', 'r' || n, 'switch-plan', 'pivot', 'switchPlan', 'run', '{}', 0, n / 300, 0, 'done'
-        from (${numbers}) as numbers`.execute(db);
-    await sql`
-      insert into purchase (effect, account, same, meant_ms)
-        select 'e' || n, 'AB-' || (n % 2), 's', n / 300 from (${numbers}) as numbers`.execute(db);
-  });
-  afterAll(() => journal.close());
-
-  it.each([
-    [purchases, {}],
-    [purchases / 2, { account: 'ab-1' }],
-    [600, { sinceMs: 7, untilMs: 9 }],
-    [0, { fate: 'unknown' as const }],
-  ])('each of %i is told once, in the order of time: %j', async (count, filter) => {
-    const seen = new Set<string>();
-    let lastMs = 0;
-    for await (const { reference, at } of bought(journal, filter)) {
-      seen.add(reference);
-      expect(Date.parse(at)).toBeGreaterThanOrEqual(lastMs);
-      lastMs = Date.parse(at);
-    }
-    expect(seen.size).toBe(count);
-  });
-
-  it('who reads three asks for one page', async () => {
-    const asked = jest.spyOn(journal, 'read');
-    const three = [];
-    for await (const row of bought(journal, {})) if (three.push(row) === 3) break;
-    expect(three).toHaveLength(3);
-    expect(asked).toHaveBeenCalledTimes(1);
-    asked.mockRestore();
-  });
-});
-
 /** Of the tables with as many rows as there were calls; the journal's own table has one row. */
 function accesses(plan: string): string[] {
   const scan = /((Scan|SCAN|SEARCH)( using \w+)?( on)? (reference|effect|ending|turn|purchase)\b.*)/;
@@ -266,35 +237,29 @@ function isNarrow(access: string): boolean {
   );
 }
 
-/** So many effects, ten for each reference, of three steps and a pivot. */
+/** So many effects, four for each reference: three of steps and a pivot; three hundred in a moment. */
 async function fill({ db }: Journal): Promise<void> {
-  const numbers = numbersTo(db, rows);
-  await sql`
-    insert into reference (workflow, reference, first_seen_ms, first_run, epoch, touched_ms)
-      select 'provisionServers', 'r' || n, 0, 'run', 0, 0 from (${numbers}) as numbers where n <= ${sql.lit(rows / 10)}`.execute(
-    db,
-  );
-  await sql`
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, meant_ms, in_flight_ms, outcome)
-      select 'e' || n, 'provisionServers', 'r' || (1 + n % ${sql.lit(rows / 10)}), 'step-' || (n % 7),
-        case when n <= ${sql.lit(rows / 10)} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, n, 0, 0, 0, 'done'
-      from (${numbers}) as numbers`.execute(db);
-  await sql`
-    insert into ending (workflow, reference, run, ended_by, ended_ms, outcome, report, resource)
-      select workflow, reference, 'run', workflow, 0, 'done', '', 'server ' || reference from reference`.execute(db);
-  await sql`
-    insert into purchase (effect, account, same, servers, items, meant_ms)
-      select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n from (${numbers}) as numbers`.execute(db);
-  await sql`
-    insert into server (vm_object_id, workflow, reference, seen_ms, firewalls)
-      select 100000 + n, 'provisionServers', 'r' || n, 0, '[]' from (${numbers}) as numbers where n <= ${sql.lit(rows / 10)}`.execute(
-    db,
-  );
-  await sql`
-    insert into turn (id, resource, workflow, reference, since_ms)
-      select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 0 from (${numbers}) as numbers`.execute(
-    db,
-  );
+  const numbers = sql`(${numbersTo(db, rows)}) as numbers`;
+  const perReference = sql`(${numbersTo(db, pivots)}) as numbers`;
+  const of = sql.lit(pivots);
+  for (const into of [
+    sql`reference (workflow, reference, first_seen_ms, first_run, epoch, touched_ms)
+      select 'provisionServers', 'r' || n, 0, 'run', 0, 0 from ${perReference}`,
+    sql`effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, meant_ms,
+      in_flight_ms, outcome)
+      select 'e' || n, 'provisionServers', 'r' || (1 + n % ${of}), 'step-' || (n % 7),
+        case when n <= ${of} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, n, 0, n / 300, 0, 'done'
+      from ${numbers}`,
+    sql`ending (workflow, reference, run, ended_by, ended_ms, outcome, report, resource)
+      select workflow, reference, 'run', workflow, 0, 'done', '', 'server ' || reference from reference`,
+    sql`purchase (effect, account, same, servers, items, meant_ms)
+      select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n / 300 from ${numbers}`,
+    sql`server (vm_object_id, workflow, reference, seen_ms, firewalls)
+      select 100000 + n, 'provisionServers', 'r' || n, 0, '[]' from ${perReference}`,
+    sql`turn (id, resource, workflow, reference, since_ms)
+      select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 0 from ${numbers}`,
+  ])
+    await sql`insert into ${into}`.execute(db);
   await sql.raw('analyze').execute(db);
 }
 

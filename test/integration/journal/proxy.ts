@@ -1,117 +1,70 @@
 /** A way to PostgreSQL that can be lost, at whichever moment a test wants. */
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenHere } from '../../support/listen-here';
 
-interface Pair {
-  client: Socket;
-  server: Socket;
-}
+type Lose = (client: Socket, server: Socket, bytes: Buffer) => unknown;
 
-interface Cut {
-  statement: string;
-  then: (pair: Pair, bytes: Buffer) => unknown;
-}
+export type Proxy = Awaited<ReturnType<typeof startProxy>>;
 
-export class Proxy {
-  private readonly open = new Set<Pair>();
-  private isSwallowing = false;
-  private cut: Cut | undefined;
-
-  private constructor(
-    private readonly listening: Server,
-    private readonly to: number,
-  ) {}
-
-  static async start(to: number): Promise<Proxy> {
-    const listening = createServer();
-    const proxy = new Proxy(listening, to);
-    listening.on('connection', (client) => {
-      proxy.carry(client);
+/** @param to the server's port */
+export async function startProxy(to: number) {
+  const servers = new Set<Socket>();
+  let isSwallowing = false;
+  let cut: { statement: string; lose: Lose } | undefined;
+  const cutAt = (statement: string, act: Lose) =>
+    new Promise<void>((resolve) => {
+      cut = { statement, lose: (...pair) => resolve(void act(...pair)) };
     });
-    await once(listening.listen(0, '127.0.0.1'), 'listening');
-    return proxy;
-  }
 
-  get port(): number {
-    return (this.listening.address() as AddressInfo).port;
-  }
-
-  /**
-   * From now on not a byte gets through, either way, and nobody is told. New connections are taken, and hear nothing.
-   */
-  swallow(): void {
-    this.isSwallowing = true;
-  }
-
-  /** New connections get through again. Those that were silent stay so for ever, as after a fail-over. */
-  heal(): void {
-    this.isSwallowing = false;
-  }
-
-  /** When the statement is sent next: it gets through, and both sides lose each other before the answer. */
-  loseAnswerTo(statement: string): Promise<void> {
-    return this.cutAt(statement, ({ client, server }, bytes) => {
-      client.destroy();
-      server.end(bytes);
-    });
-  }
-
-  /** When the statement is sent next: the client loses its connection, and the server never gets it. */
-  loseOnItsWay(statement: string): Promise<void> {
-    return this.cutAt(statement, ({ client }) => client.destroy());
-  }
-
-  async close(): Promise<void> {
-    this.listening.close();
-    for (const { client, server } of this.open) {
-      client.destroy();
-      server.destroy();
-    }
-    await once(this.listening, 'close');
-  }
-
-  private cutAt(statement: string, act: Cut['then']): Promise<void> {
-    return new Promise((resolve) => {
-      const then: Cut['then'] = (pair, bytes) => {
-        act(pair, bytes);
-        resolve();
-      };
-      this.cut = { statement, then };
-    });
-  }
-
-  private carry(client: Socket): void {
-    const pair = { client, server: connect(this.to, '127.0.0.1') };
-    const { server } = pair;
-    this.open.add(pair);
+  const carry = (client: Socket) => {
+    const server = connect(to, '127.0.0.1');
+    servers.add(server);
     let isSilent = false;
     const getsThrough = () => {
-      isSilent ||= this.isSwallowing;
+      isSilent ||= isSwallowing;
       return !isSilent;
     };
     client.on('data', (bytes) => {
       if (!getsThrough()) return;
-      const { cut } = this;
       if (cut === undefined || !bytes.includes(`${cut.statement}\0`)) {
         server.write(bytes);
         return;
       }
-      this.cut = undefined;
+      const { lose } = cut;
+      cut = undefined;
       isSilent = true;
-      cut.then(pair, bytes);
+      lose(client, server, bytes);
     });
     server.on('data', (bytes) => {
       if (getsThrough()) client.write(bytes);
     });
-    for (const [one, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      one.on('error', () => undefined);
-      one.on('close', () => {
-        if (!isSilent) other.destroy();
-        if (client.destroyed && server.destroyed) this.open.delete(pair);
-      });
-    }
-  }
+    server.on('error', () => undefined);
+    client.on('close', () => isSilent || server.destroy());
+    server.on('close', () => isSilent || client.destroy());
+  };
+
+  const { port, close } = await listenHere(createServer(carry));
+  return {
+    port,
+    /** From now on not a byte gets through, either way, and nobody is told. New connections are taken, and hear nothing. */
+    swallow: () => {
+      isSwallowing = true;
+    },
+    /** New connections get through again. Those that were silent stay so for ever, as after a fail-over. */
+    heal: () => {
+      isSwallowing = false;
+    },
+    /** When the statement is sent next: it gets through, and both sides lose each other before the answer. */
+    loseAnswerTo: (statement: string) =>
+      cutAt(statement, (client, server, bytes) => {
+        client.destroy();
+        server.end(bytes);
+      }),
+    /** When the statement is sent next: the client loses its connection, and the server never gets it. */
+    loseOnItsWay: (statement: string) => cutAt(statement, (client) => client.destroy()),
+    close: async () => {
+      for (const server of servers) server.destroy();
+      await close();
+    },
+  };
 }

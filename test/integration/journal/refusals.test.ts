@@ -14,14 +14,13 @@ import { describeEachDatabase, inPostgres } from './databases';
 import { Authority, type Certificate } from '../../support/certificates';
 import { folderForFile } from '../../support/folder';
 import { closeAll, listen } from '../../support/stand-in';
-import type { PostgresServer } from '../../support/postgres';
 import { describeWithPostgres } from '../../support/left-out';
 import { openedJournals, place, rowOf, Run } from './runs';
 import { sentenceOf, unavailable } from './sentences';
 
 const open = (address: JournalAddress) => openJournal(address, createSealing(undefined));
 
-describeEachDatabase('the schema of a journal', ({ fresh, place: somewhere }) => {
+describeEachDatabase('a journal', ({ fresh, place: somewhere }) => {
   const opened = openedJournals();
   const asked = async <T>(address: JournalAddress, text: string): Promise<T[]> => {
     const db = openDatabase(address);
@@ -55,8 +54,7 @@ describeEachDatabase('the schema of a journal', ({ fresh, place: somewhere }) =>
   });
 
   it('gets a column more while it is used: a call may fail for it, and none after that', async () => {
-    const address = await somewhere();
-    await migrate(address);
+    const address = await fresh();
     const journal = await opened(address);
     const run = await Run.begin(journal);
     const ask = () => Promise.allSettled(Array.from({ length: 4 }, () => journal.firstRequest(run.key)));
@@ -70,8 +68,7 @@ describeEachDatabase('the schema of a journal', ({ fresh, place: somewhere }) =>
     const address = await fresh();
     await asked(address, `insert into kysely_migration (name, timestamp) values ('9999-later', 'now')`);
     const newer = `the journal is of schema ${schemaNumber + 1}, and this release knows ${schemaNumber}: run the release that made it, or a newer one`;
-    expect(await sentenceOf(open(address))).toBe(newer);
-    expect(await sentenceOf(migrate(address))).toBe(newer);
+    for (const use of [open, migrate]) expect(await sentenceOf(use(address))).toBe(newer);
     expect(await asked(address, 'select * from effect')).toEqual([]);
   });
 
@@ -86,12 +83,8 @@ describeEachDatabase('the schema of a journal', ({ fresh, place: somewhere }) =>
     );
     expect(await asked(address, `select * from pg_tables where schemaname = 'public'`)).toEqual([]);
   });
-});
 
-describeEachDatabase('a journal of another namespace', ({ fresh }) => {
-  const opened = openedJournals();
-
-  it('is that of the first worker, of which a person who asks makes it none', async () => {
+  it('is that of the first worker’s namespace, of which a person who asks makes it none', async () => {
     const journal = await opened(await fresh());
     await claim(journal, 'mine', { writes: false });
     await claim(journal, 'orders');
@@ -103,12 +96,10 @@ describeEachDatabase('a journal of another namespace', ({ fresh }) => {
 
 describeWithPostgres('PostgreSQL', () => {
   const opened = openedJournals();
-  const databases = inPostgres();
-  let server: PostgresServer;
+  const { server, freshDatabase } = inPostgres();
   let database: string;
   beforeAll(async () => {
-    server = databases.server();
-    database = await databases.freshDatabase();
+    database = await freshDatabase();
   });
 
   const refused = async (postgres: string) => {
@@ -118,17 +109,14 @@ describeWithPostgres('PostgreSQL', () => {
     return sentence.replace('the journal cannot be used: ', '');
   };
 
-  it('with another password', async () => {
-    expect(await refused(server.url({ password: 'another' }))).toBe('its database refuses these credentials');
-  });
-
-  it('where nobody listens', async () => {
+  it('with another password, or where nobody listens', async () => {
+    expect(await refused(server().url({ password: 'another' }))).toBe('its database refuses these credentials');
     const [port] = await lowPorts(1);
-    expect(await refused(server.url({ port: port! }))).toBe('no database answers at its address');
+    expect(await refused(server().url({ port: port! }))).toBe('no database answers at its address');
   });
 
   it('that can only be read: it may be a standby', async () => {
-    const url = server.url({ database, options: '-c default_transaction_read_only=on' });
+    const url = server().url({ database, options: '-c default_transaction_read_only=on' });
     expect(await sentenceOf(open({ postgres: url }))).toBe(
       'the journal’s database is read-only: is it a standby? Set JOURNAL_URL to the primary',
     );
@@ -136,20 +124,20 @@ describeWithPostgres('PostgreSQL', () => {
 
   it('that forgets what was committed when its machine loses power', async () => {
     const fsync = async (value: 'on' | 'off') => {
-      await server.ask(`alter system set fsync = ${value}`);
-      await server.ask('select pg_reload_conf()');
-      await untilReady('the setting', async () => expect(await server.ask('show fsync')).toEqual([{ fsync: value }]));
+      await server().ask(`alter system set fsync = ${value}`);
+      await server().ask('select pg_reload_conf()');
+      await untilReady('the setting', async () => expect(await server().ask('show fsync')).toEqual([{ fsync: value }]));
     };
     await fsync('off');
-    expect(await sentenceOf(open({ postgres: server.url({ database }) }))).toBe(
+    expect(await sentenceOf(open({ postgres: server().url({ database }) }))).toBe(
       'the journal’s database runs with fsync = off: it would lose orders when its machine loses power. Turn fsync on',
     );
     await fsync('on');
-    await opened({ postgres: server.url({ database }) });
+    await opened({ postgres: server().url({ database }) });
   });
 
   it('commits durably, whatever its settings say', async () => {
-    const journal = await opened({ postgres: server.url({ database, options: '-c synchronous_commit=off' }) });
+    const journal = await opened({ postgres: server().url({ database, options: '-c synchronous_commit=off' }) });
     const asked = sql<{ now: string }>`select current_setting('synchronous_commit') as now`;
     // In each of its connections.
     const rows = await Promise.all(
@@ -217,7 +205,7 @@ describe('a file', () => {
     const text = 'the accounts of 2019, which somebody still needs\n'.repeat(100);
     writeFileSync(file, text, { mode: 0o644 });
     const sentence = 'the journal cannot be used: its file is damaged, or is not a journal';
-    for (const use of [open, migrate]) expect(await sentenceOf(use({ file }), [folder])).toBe(sentence);
+    for (const use of [open, migrate]) expect(await sentenceOf(use({ file }))).toBe(sentence);
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });

@@ -7,9 +7,9 @@ import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Answer, Ending, Journal } from '../../../src/journal/journal';
 import type { Meaning, Meant } from '../../../src/journal/decide';
 import type { Begin, SagaKey } from '../../../src/journal/rows';
+import type { FailoverRule } from '../../../src/journal/open';
 import { openJournal } from '../../../src/journal/open';
 import { begin } from '../../../src/journal/open-references';
-import type { Sealing } from '../../../src/journal/store';
 import { createSealing } from '../../../src/security/sealing';
 import type { TestDatabases } from './databases';
 
@@ -17,14 +17,14 @@ import type { TestDatabases } from './databases';
 export const inFlightMs = 60_000;
 
 /** With these every journal of a test file is opened, so that all are closed. */
-export function openedJournals(): (address: JournalAddress, sealing?: Sealing) => Promise<Journal> {
+export function openedJournals() {
   const open = new Set<Journal>();
   afterEach(async () => {
     for (const journal of open) await journal.close();
     open.clear();
   });
-  return async (address, sealing = createSealing(undefined)) => {
-    const journal = await openJournal(address, sealing);
+  return async (address: JournalAddress, sealing = createSealing(undefined), failover?: FailoverRule) => {
+    const journal = await openJournal(address, sealing, failover);
     open.add(journal);
     return journal;
   };

@@ -1,7 +1,4 @@
-/**
- * What the journal's database tells whoever has it: which effects there were, and not what was ordered; and whether a
- * worker has its keys.
- */
+/** What a journal’s database tells whoever has it: that there were effects, and not what was ordered. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -44,23 +41,16 @@ async function writeEverything(journal: Journal): Promise<Run> {
   const secret = canaries['the request'];
   await run.take({ label: secret, items: [{ plan_id: 17, password: secret, custom_script: secret }] }, 'AB-1');
   await run.do(add(), 'done', { answer: { cartItemId: 424_242, said: canaries['the answer'] }, cartItemId: 424_242 });
-  const lost = await run.do(place(424_242), 'unknown', { failure: 'UnknownOutcome', answer: canaries['the failure'] });
+  const order = place(424_242);
+  const lost = await run.do(order, 'unknown', { failure: 'UnknownOutcome', answer: canaries['the failure'] });
   await letPass(journal);
   await run.deny(lost.knows.row, canaries['the note of a denial']);
-  const again = await run.send(place(424_242), {
-    note: { foundBy: canaries['what it is found by'] },
-    rules: { planTypesMore: [], duplicateWithinMs: 1_000, spendLimits: [] },
-  });
-  await run.answer(place(424_242), again, 'unknown');
-  expect(await journal.db.selectFrom('purchase').select('effect').execute()).toContainEqual({
-    effect: again.knows.row,
-  });
-  await run.answer(place(424_242), lost, 'done', { answer: canaries['what came late'] });
-  await run.confirm(
-    again.knows.row,
-    { orderId: canaries['what was confirmed'] },
-    canaries['the note of a confirmation'],
-  );
+  const note = { foundBy: canaries['what it is found by'] };
+  const rules = { planTypesMore: [], duplicateWithinMs: 1_000, spendLimits: [] };
+  const { row } = (await run.do(order, 'unknown', {}, { note, rules })).knows;
+  expect(await journal.db.selectFrom('purchase').select('effect').execute()).toContainEqual({ effect: row });
+  await run.answer(order, lost, 'done', { answer: canaries['what came late'] });
+  await run.confirm(row, { orderId: canaries['what was confirmed'] }, canaries['the note of a confirmation']);
   const verdict = { note: canaries['the note of what was done by hand'] };
   await writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict, knows: run.knows });
   await run.end('done', { report: { report: canaries['the report'] } });
@@ -100,16 +90,8 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     const bytes = rawBytes(address);
     expect(search.in(bytes)).toEqual([]);
     const effects = await effectsOf(journal.db, run.key);
-    const inTheClear = [
-      run.key.reference,
-      run.run,
-      '424242',
-      'place-order',
-      'denied',
-      'UnknownOutcome',
-      effects[0]!.id,
-    ];
-    for (const text of inTheClear) expect(bytes.includes(text)).toBe(true);
+    const ids = [run.key.reference, run.run, '424242', effects[0]!.id];
+    for (const text of [...ids, 'place-order', 'denied', 'UnknownOutcome']) expect(bytes.includes(text)).toBe(true);
   });
 
   it('is in the database where there are no keys: the search would have found it', async () => {
@@ -129,9 +111,8 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     expect(await unreadable(other.take())).toContain('the first request');
     expect(await unreadable(other.mean(place(424_242)))).toContain('the answer of place-order');
     expect(await unreadable(other.mean(add()))).toContain('the answer of add-item-1');
-    expect(await unreadable(standingOf(journal, run.key, { inFlightMs: 60_000 }))).toContain(
-      'the answer of place-order',
-    );
+    const standing = standingOf(journal, run.key, { inFlightMs: 60_000 });
+    expect(await unreadable(standing)).toContain('the answer of place-order');
     expect(await effectsOf(journal.db, run.key)).toEqual(before);
   });
 

@@ -1,20 +1,15 @@
-/**
- * A database that was restored or failed over is on another timeline, and then nothing is sent before a person has said
- * what that means.
- */
+/** On another timeline, after a restore or a failover, nothing is sent before a person has said what it means. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { untilReady } from '../../../scripts/reachable';
 import { nothingLost } from '../../../src/journal/confirm-restore';
-import { healthOf, isSilent, openJournal } from '../../../src/journal/open';
+import { healthOf, isSilent } from '../../../src/journal/open';
 import type { Journal } from '../../../src/journal/journal';
 import { effectsOf } from '../../../src/journal/rows';
 import { standingOf } from '../../../src/journal/standing';
-import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres } from '../../support/left-out';
-import type { PostgresServer } from '../../support/postgres';
 import { inPostgres } from './databases';
-import { inFlightMs, journalRow, place, Run } from './runs';
+import { inFlightMs, journalRow, openedJournals, place, Run } from './runs';
 import { said } from '../../support/operator';
 
 /** As docs/deploying.md gives them to a worker. */
@@ -28,44 +23,28 @@ const newTimeline =
   /^the journal’s database was restored or failed over: it is on timeline (\d+) of cluster (\d+), and was on (\d+)$/;
 
 describeWithPostgres('the timeline of the journal’s database', () => {
-  const databases = inPostgres();
-  let server: PostgresServer;
+  const { server, freshDatabase } = inPostgres();
   let database: string;
-  const opened: Journal[] = [];
+  const opened = openedJournals();
   beforeAll(async () => {
-    server = databases.server();
-    await server.ask(`create role worker login password 'canary-of-a-worker'`);
+    await server().ask(`create role worker login password 'canary-of-a-worker'`);
   });
   beforeEach(async () => {
-    database = await databases.freshDatabase();
-    await server.ask(rightsOfWorker, { database });
-  });
-  afterEach(async () => {
-    for (const journal of opened.splice(0)) await journal.close();
+    database = await freshDatabase();
+    await server().ask(rightsOfWorker, { database });
   });
 
-  const asWorker = async (how: 'ask' | 'lossless' = 'ask', warn: (message: string) => void = () => undefined) => {
-    const postgres = server.url({ database, user: 'worker', password: 'canary-of-a-worker' });
-    const journal = await openJournal({ postgres }, createSealing(undefined), { how, warn });
-    opened.push(journal);
-    return journal;
-  };
-
-  const crash = async () => {
-    await server.part.kill();
-    await server.part.restart();
-  };
-
-  const becomeStandby = async () => {
-    await server.part.kill();
-    writeFileSync(join(server.folder, 'postgres', 'data', 'standby.signal'), '');
-    await server.part.restart();
+  const asWorker = (how: 'ask' | 'lossless' = 'ask', warn: (message: string) => void = () => undefined) => {
+    const postgres = server().url({ database, user: 'worker', password: 'canary-of-a-worker' });
+    return opened({ postgres }, undefined, { how, warn });
   };
 
   /** Nothing is lost by it, as with a synchronous standby. */
   const promote = async () => {
-    await becomeStandby();
-    await server.ask('select pg_promote()');
+    await server().part.kill();
+    writeFileSync(join(server().folder, 'postgres', 'data', 'standby.signal'), '');
+    await server().part.restart();
+    await server().ask('select pg_promote()');
   };
 
   /** Connections that were lost say so once. */
@@ -76,7 +55,8 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const { identity } = await journalRow(journal);
     expect(identity).toMatch(/^\d+\/[0-9A-F]{8}$/);
     const run = await Run.begin(journal);
-    await crash();
+    await server().part.kill();
+    await server().part.restart();
     await reached(journal);
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
     expect(await isSilent(journal)).toBe(false);
@@ -121,19 +101,13 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     expect(await (await Run.begin(await asWorker())).mean(place(1))).toMatchObject({ how: 'send' });
   });
 
+  const execute = 'execute on function pg_control_system()';
+  const [known, gone] = ['pg_current_wal_lsn', 'pg_gone'];
   it.each([
-    [
-      'may not be asked',
-      'revoke execute on function pg_control_system() from public',
-      'grant execute on function pg_control_system() to public',
-    ],
-    [
-      'does not exist',
-      'alter function pg_current_wal_lsn() rename to pg_gone',
-      'alter function pg_gone() rename to pg_current_wal_lsn',
-    ],
+    ['may not be asked', `revoke ${execute} from public`, `grant ${execute} to public`],
+    ['does not exist', `alter function ${known}() rename to ${gone}`, `alter function ${gone}() rename to ${known}`],
   ])('is asked about once where it %s any more, and then is none', async (_, forbid, allow) => {
-    await server.ask(forbid, { database });
+    await server().ask(forbid, { database });
     const journal = await asWorker('lossless');
     expect(await isSilent(journal)).toBe(true);
     const run = await Run.begin(journal);
@@ -145,7 +119,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     expect(await journalRow(journal)).toMatchObject({ identity: null });
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
     expect(await nothingLost(journal, said)).toEqual({ how: 'nothing-to-say' });
-    await server.ask(allow, { database });
+    await server().ask(allow, { database });
     expect(await run.mean(place(1))).toMatchObject({ how: 'under-way' });
     // From now on it is known.
     expect((await journalRow(journal)).identity).toMatch(/^\d+\//);

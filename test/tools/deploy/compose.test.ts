@@ -1,7 +1,4 @@
-/**
- * docker-compose.yml against what it speaks of. Its form is checked by the specification's own loader
- * (deploy/check.sh).
- */
+/** docker-compose.yml against what it speaks of; deploy/check.sh checks its form. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

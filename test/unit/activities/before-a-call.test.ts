@@ -1,7 +1,4 @@
-/**
- * What an activity makes sure of before it calls the provider: what the journal says of the call, of which the workflow
- * is told and nothing is sent; and secrets. When the journal says what: test/integration/journal/contract.
- */
+/** What an activity asks before it calls the provider: secrets, and the journal, which may say that nothing is sent. */
 import { documentedParts } from '../../../src/activities/quotes';
 import type { CallFailure } from '../../../src/domain/failures';
 import type { Meant } from '../../../src/journal/decide';

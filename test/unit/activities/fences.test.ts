@@ -1,7 +1,4 @@
-/**
- * What stands between a call and its sending: whether its run owns the reference, and whether it is too late. A process
- * that stood still in between does not send, whichever clock shows it, and wherever it stood.
- */
+/** Who does not own the reference any more, or stood still, does not send: whichever clock shows it, and wherever. */
 import { notOwned } from '../../../src/activities/effect';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
@@ -145,10 +142,8 @@ describe('a time that has passed', () => {
   ])('lets nothing leave: %s', async (_, refused) => {
     const saga = stand.saga({ settings });
     const failure = await nothingSent(() => refused(saga));
-    expect(failure).toMatchObject({
-      failure: 'DeadlinePassed',
-      message: `was not sent: the request says “not after ${notAfter}”`,
-    });
+    const message = `was not sent: the request says “not after ${notAfter}”`;
+    expect(failure).toMatchObject({ failure: 'DeadlinePassed', message });
     expect(failure).not.toHaveProperty('retryInMs');
     expect(await saga.told()).toEqual([expect.stringMatching(/ not-done DeadlinePassed$/)]);
   });

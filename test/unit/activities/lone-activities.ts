@@ -1,7 +1,4 @@
-/**
- * Activities without a worker: a journal in a file, the sandbox over HTTP, and a Temporal that says what the test
- * wants. Each task names its saga, as the ones of a worker do.
- */
+/** Activities without a worker: a journal in a file, the sandbox, and a Temporal that says what the test wants. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,12 +50,9 @@ export class LoneActivities {
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-activities-'));
     const journal = await openJournal({ file: join(folder, 'journal.db') }, createSealing(keys));
     // The document does not say that an item can be ordered only once.
-    const started = await Sandbox.start({
-      ...{ anyServer: true, orderResponse: 'ids', closedCartItems: 'take' },
-      ...sandbox,
-    });
-    const provider = new ProviderClient({ baseUrl: started.url });
-    return new LoneActivities(started, journal, provider, folder);
+    const usual = { anyServer: true, orderResponse: 'ids', closedCartItems: 'take' } as const;
+    const started = await Sandbox.start({ ...usual, ...sandbox });
+    return new LoneActivities(started, journal, new ProviderClient({ baseUrl: started.url }), folder);
   }
 
   async close(): Promise<void> {
@@ -123,15 +117,14 @@ export class LoneSaga {
   ) {}
 
   /** Another run of the same reference, with other needs where they are named. */
-  again(needs: Partial<ActivityNeeds> = {}): LoneSaga {
-    const other = this.stand.saga(needs, this.key.workflow);
-    return new LoneSaga(this.stand, other.activities, this.key, randomUUID());
+  again(needs: Partial<ActivityNeeds> = {}, run: string = randomUUID()): LoneSaga {
+    const { activities } = this.stand.saga(needs, this.key.workflow);
+    return new LoneSaga(this.stand, activities, this.key, run);
   }
 
   /** The same run, by a worker with other needs. */
   with(needs: Partial<ActivityNeeds>): LoneSaga {
-    const other = this.stand.saga(needs, this.key.workflow);
-    return new LoneSaga(this.stand, other.activities, this.key, this.run);
+    return this.again(needs, this.run);
   }
 
   /** The clean-up of this reference. */

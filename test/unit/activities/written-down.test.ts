@@ -1,7 +1,4 @@
-/**
- * What is written into the journal of a call that was made; and what the workflow is told where the journal cannot be
- * told.
- */
+/** What the journal is told of a call that was made, and what the workflow is told where the journal is away. */
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { Unwritten } from '../../../src/domain/effects';

@@ -6,8 +6,6 @@ it('reads what it can of what somebody typed', () => {
     expect(readHoldStart(given)).toEqual({});
   }
   const long = 'x'.repeat(10_000);
-  expect(readHoldStart({ by: long, note: long })).toEqual({
-    by: `${long.slice(0, 199)}…`,
-    note: `${long.slice(0, 499)}…`,
-  });
+  const cut = { by: `${long.slice(0, 199)}…`, note: `${long.slice(0, 499)}…` };
+  expect(readHoldStart({ by: long, note: long })).toEqual(cut);
 });

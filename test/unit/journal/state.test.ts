@@ -16,14 +16,20 @@ const added = (id: number, changes: Partial<StateRow> = {}) =>
   row({ step: `add-${id}`, cart_item_id: id, about: { item: id }, ...(changes as object) });
 const order = (cartItems: number[], changes: Partial<StateRow> = {}) =>
   row({ step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems }, ...(changes as object) });
-const firewalls = (activity: string, ids: number[], changes: Partial<StateRow> = {}) =>
-  row({ step: 'fw', activity, vm_object_id: 7, about: { vmObjectId: 7, firewalls: ids }, ...(changes as object) });
+const firewalls =
+  (activity: string) =>
+  (ids: number[], changes: Partial<StateRow> = {}) =>
+    row({ step: 'fw', activity, vm_object_id: 7, about: { vmObjectId: 7, firewalls: ids }, ...(changes as object) });
+const [assigned, unassigned] = [firewalls('assignFirewalls'), firewalls('unassignFirewalls')];
 
 const nothing = { placement: 'none', items: [], perhapsOrdered: [], doubtfulAdds: [], firewalls: [], servers: [] };
 const item = (cartItemId: number, isSure = true) => ({ cartItemId, step: `add-${cartItemId}`, isSure });
-const changed = (activity: string, ids: number[], isSure = true) => {
-  return { activity, vmObjectId: 7, firewalls: ids, isSure };
-};
+const stands = (activity: string, ids: number[], isSure = true) => ({
+  firewalls: [{ activity, vmObjectId: 7, firewalls: ids, isSure }],
+  servers: [7],
+});
+
+const undo = { kind: 'compensate' } as const;
 
 const table: [string, StateRow[], object][] = [
   ['nothing', [], {}],
@@ -32,50 +38,26 @@ const table: [string, StateRow[], object][] = [
   ['an item of an answer that is no success', [added(1, { outcome: 'unknown' })], { items: [item(1, false)] }],
   ['an add of unknown outcome', [added(1, { outcome: null, cart_item_id: null })], { doubtfulAdds: [1] }],
   ['an add that was refused', [added(1, { outcome: 'not-done', cart_item_id: null })], {}],
-  [
-    'an order that was placed, a stray item',
-    [added(1), added(2), order([1])],
-    { placement: 'placed', items: [item(2)] },
-  ],
+  ['an order placed, a stray item', [added(1), added(2), order([1])], { placement: 'placed', items: [item(2)] }],
   [
     'an order of unknown outcome',
     [added(1), added(2), order([1], { outcome: 'unknown' })],
     { placement: 'unknown', items: [item(2)], perhapsOrdered: [item(1)] },
   ],
-  [
-    'an order in flight',
-    [added(1), order([1], { outcome: null })],
-    { placement: 'unknown', perhapsOrdered: [item(1)] },
-  ],
+  ['one in flight', [added(1), order([1], { outcome: null })], { placement: 'unknown', perhapsOrdered: [item(1)] }],
   ['an order that was refused', [added(1), order([1], { outcome: 'not-done' })], { items: [item(1)] }],
   ['an order that a person has denied', [added(1), order([1], { outcome: 'denied' })], { items: [item(1)] }],
   ['an order refused, then placed', [order([], { outcome: 'not-done' }), order([])], { placement: 'placed' }],
   ['an order that the provider has cancelled', [added(1), order([1], { cancelled_ms: 5 })], { placement: 'cancelled' }],
+  ['firewalls assigned', [assigned([1, 2])], stands('assignFirewalls', [1, 2])],
+  ['some of them undone', [assigned([1, 2]), unassigned([2], undo)], stands('assignFirewalls', [1])],
   [
-    'firewalls assigned',
-    [firewalls('assignFirewalls', [1, 2])],
-    { firewalls: [changed('assignFirewalls', [1, 2])], servers: [7] },
+    'their undo not known',
+    [assigned([1]), unassigned([1], { ...undo, outcome: null })],
+    stands('assignFirewalls', [1]),
   ],
-  [
-    'firewalls of which some were undone',
-    [firewalls('assignFirewalls', [1, 2]), firewalls('unassignFirewalls', [2], { kind: 'compensate' })],
-    { firewalls: [changed('assignFirewalls', [1])], servers: [7] },
-  ],
-  [
-    'firewalls whose undo is not known',
-    [firewalls('assignFirewalls', [1]), firewalls('unassignFirewalls', [1], { kind: 'compensate', outcome: null })],
-    { firewalls: [changed('assignFirewalls', [1])], servers: [7] },
-  ],
-  [
-    'firewalls perhaps unassigned',
-    [firewalls('unassignFirewalls', [1], { outcome: null })],
-    { firewalls: [changed('unassignFirewalls', [1], false)], servers: [7] },
-  ],
-  [
-    'firewalls that were refused, of a server that is known',
-    [firewalls('assignFirewalls', [1], { outcome: 'not-done' })],
-    { servers: [7] },
-  ],
+  ['firewalls perhaps unassigned', [unassigned([1], { outcome: null })], stands('unassignFirewalls', [1], false)],
+  ['firewalls refused, of a server that is known', [assigned([1], { outcome: 'not-done' })], { servers: [7] }],
 ];
 
 it.each(table)('%s', (_, rows, expected) => {

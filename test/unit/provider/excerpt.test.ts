@@ -44,10 +44,8 @@ test('deep nesting neither overflows nor shows', () => {
 });
 
 test('the secrets of a request are found at any depth', () => {
-  expect(secretsIn({ a: [{ password: 'p' }], custom_script: 's', label: 'l', custom_ssh_key: undefined })).toEqual([
-    'p',
-    's',
-  ]);
+  const item = { a: [{ password: 'p' }], custom_script: 's', label: 'l', custom_ssh_key: undefined };
+  expect(secretsIn(item)).toEqual(['p', 's']);
   expect(secretsIn(undefined)).toEqual([]);
 });
 
@@ -233,10 +231,7 @@ test.each([
   expect(excerptOf(text, [])).toBe(shown);
 });
 
-/**
- * The work for a text four times as long is a few times as much: the best of several runs counts, by processor time,
- * which does not depend on what else the machine does.
- */
+/** Four times the text is a few times the work: the best of several runs counts, by processor time. */
 test.each([
   ...['\\', '"', "'", '&', '%', '=', ':', ' ', '[', '{"a":'],
   ...['&amp', '\\"', 'password=', 'a', '%41', '+', '~', 'a-', '\u0000'],

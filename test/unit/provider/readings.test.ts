@@ -43,21 +43,13 @@ test('a list of more firewalls than any server has is not read', () => {
 
 describe('a page of a firewall list', () => {
   const beside = [
-    { next: 'https://provider.example/page/2' },
-    { next_page: 2 },
-    { links: { next: '/page/2' } },
-    { _links: { next: { href: '/page/2' } } },
+    // There is another page, or this is not the first one.
+    ...[{ next: 'https://provider.example/page/2' }, { next_page: 2 }, { links: { next: '/page/2' } }],
+    ...[{ _links: { next: { href: '/page/2' } } }, { has_more: true }, { page_info: { has_next_page: true } }],
+    ...[{ nextPageToken: 'abc' }, { page: 2 }, { offset: 1 }, { last_page: 2 }, { pagination: { total_pages: 2 } }],
+    // There are more of them.
+    ...[{ meta: { total: 3 } }, { total: '3' }, { recordsTotal: 3 }],
     { meta: { pagination: { page: 1, per_page: 1, next_page: 2, total_entries: 3 } } },
-    { meta: { total: 3 } },
-    { total: '3' },
-    { recordsTotal: 3 },
-    { last_page: 2 },
-    { pagination: { total_pages: 2 } },
-    { has_more: true },
-    { page: 2 },
-    { offset: 1 },
-    { nextPageToken: 'abc' },
-    { page_info: { has_next_page: true } },
   ];
   test.each(beside)('is not the list: %j', (said) => {
     for (const list of [{ data: [1] }, { firewalls: [{ id: 1 }] }]) {

@@ -2,10 +2,7 @@
 import { effectsOf } from '../../../../src/journal/rows';
 import { Run, add, inFlightMs, journal, letPass, place, remove, rowOf, run } from '../runs';
 
-/**
- * An item is not deleted under an order that names it, and an order does not name an item that is gone, or is just
- * going.
- */
+/** An item is not deleted under an order that names it, and an order names none that is gone, or is just going. */
 export function cartItems(): void {
   beforeEach(() => run.adds(7));
 

@@ -69,26 +69,27 @@ export function constraints(): void {
   const insert = (...rows: Insertable<JournalTables['effect']>[]) =>
     journal.db.insertInto('effect').values(rows).execute();
 
+  const expectTaken = async (refused: Promise<unknown>) =>
+    expect(isUniqueViolation(await refused.catch((error: unknown) => error))).toBe(true);
+
   const live = [null, 'done', 'unknown'] as const;
   const over = ['not-done', 'undone', 'denied'] as const;
   const pairs = live.flatMap((first) => live.map((second) => [first, second] as const));
 
   it.each(pairs)('is one: a pivot of outcome %s lets no second one of outcome %s be written', async (first, second) => {
     await insert(row('pivot', first));
-    const refusal = await insert(row('pivot', second)).catch((error: unknown) => error);
-    expect(isUniqueViolation(refusal)).toBe(true);
+    await expectTaken(insert(row('pivot', second)));
     expect(await effectsOf(journal.db, run.key)).toHaveLength(1);
   });
 
   it.each(live)('stands against an outcome that is changed back to %s as well', async (outcome) => {
     const denied = row('pivot', 'denied');
     await insert(denied, row('pivot', null));
-    const update = journal.db.updateTable('effect').set({ outcome }).where('id', '=', denied.id).execute();
-    expect(isUniqueViolation(await update.catch((error: unknown) => error))).toBe(true);
+    await expectTaken(journal.db.updateTable('effect').set({ outcome }).where('id', '=', denied.id).execute());
   });
 
   it('lets one live pivot stand beside any number that are over, and of other references and workflows', async () => {
-    await insert(...over.map((outcome) => row('pivot', outcome)), ...over.map((outcome) => row('pivot', outcome)));
+    await insert(...[...over, ...over].map((outcome) => row('pivot', outcome)));
     await insert(row('pivot', null));
     const other = await Run.begin(journal);
     await insert({ ...row('pivot', 'done'), ...other.key });
@@ -100,8 +101,7 @@ export function constraints(): void {
   it('gives no id twice', async () => {
     const first = row('mutate', 'done');
     await insert(first);
-    const refusal = await insert({ ...row('mutate', 'done'), id: first.id }).catch((error: unknown) => error);
-    expect(isUniqueViolation(refusal)).toBe(true);
+    await expectTaken(insert({ ...row('mutate', 'done'), id: first.id }));
   });
 
   it.each([
@@ -124,8 +124,7 @@ export function answers(): void {
   const pairs = outcomes.flatMap((first) => outcomes.map((second) => [first, second] as const));
   it.each(pairs)(
     'complete a row as %s, with what was said; of %s, written later, what is news counts',
-    async (...two) => {
-      const [first, second] = two;
+    async (first, second) => {
       const meant = await run.do(place(1), first, { failure: 'Refused', answer: 1 });
       const before = await read(meant.knows.row);
       expect(before).toMatchObject({ outcome: first, failure: 'Refused', answer: 1, late: null, decided: null });
@@ -185,12 +184,11 @@ export function decisions(): void {
   describe('“placed”', () => {
     const placed = { how: 'confirmed', vmObjectIds: [1] };
 
-    const earlier: Record<string, () => Promise<Sent>> = {
-      'whose answer was lost': () => run.do(place(1), 'unknown'),
-      'of which nobody wrote what came of it': () => run.send(place(1)),
-      'that was denied': () => run.doInVain(place(1)),
-    };
-    it.each(Object.entries(earlier))('completes a pivot %s, for every later run', async (_, happen) => {
+    it.each<[string, () => Promise<Sent>]>([
+      ['whose answer was lost', () => run.do(place(1), 'unknown')],
+      ['of which nobody wrote what came of it', () => run.send(place(1))],
+      ['that was denied', () => run.doInVain(place(1))],
+    ])('completes a pivot %s, for every later run', async (_, happen) => {
       const { knows } = await happen();
       await expect(run.confirm(knows.row, placed, 'in the panel')).resolves.toBe('done');
       const row = await rowOf(journal, knows.row);

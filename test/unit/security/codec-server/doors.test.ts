@@ -1,7 +1,4 @@
-/**
- * Who is let in: by token, by the origin of the page, by the name of the host; every way not to be served, which says
- * nothing that helps whoever should not be; and what the log says of it.
- */
+/** Who is let in: by token, origin and host name; whoever is not learns nothing, and the log says who it was. */
 import crypto from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
