@@ -3,10 +3,8 @@
  * where asked.
  */
 import { WorkflowClient } from '@temporalio/client';
-import { sql } from 'kysely';
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
-import { tables } from '../../../src/journal/schema';
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
@@ -14,6 +12,7 @@ import { stuckOrder } from '../../support/orders';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { emptyJournal, sweepIn } from '../../support/sweeps';
 import { terminate } from '../../support/web-ui';
 
 // Somebody changes firewalls in the control panel, which no journal knows.
@@ -23,20 +22,10 @@ beforeAll(() => {
   panel = new ProviderClient({ baseUrl: rig.sandbox.url });
 });
 afterAll(() => panel.close());
-/** A sweep looks at all that the journal has: each test begins with nothing in it. */
-afterEach(() =>
-  rig.withJournal(async ({ db }) => {
-    for (const table of Object.keys(tables).slice(1).reverse()) await sql`delete from ${sql.table(table)}`.execute(db);
-  }),
-);
+// Each test begins with nothing in it.
+afterEach(() => emptyJournal(rig));
 
-async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {
-  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, ...options });
-  const { report } = await rig.sagas.sweeps.ended(runId);
-  if (report === undefined) throw new Error('the sweep has no report');
-  return report;
-}
-
+const sweep = (options?: ReconcileOptions) => sweepIn(rig, options);
 /** Visibility lags behind: the next sweep goes on where this one has stopped. */
 async function sweepUntilSeen(options?: ReconcileOptions): Promise<SweepReport> {
   const report = await sweep(options);
