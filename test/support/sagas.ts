@@ -88,13 +88,13 @@ export async function answer(
   decision: DecisionName,
   body: object = {},
 ): ReturnType<SagaHandle['decide']> {
-  for (;;) {
+  for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, 400)) {
     const { waiting } = await progressOf(saga);
     try {
       return await saga.decide(decision, { question: waiting?.id ?? 'none waits', ...body });
     } catch (error) {
       if (!(error instanceof DecisionRefusedError) || !error.message.includes('in flight')) throw error;
-      await pause(50);
+      await pause(pauseMs);
     }
   }
 }
