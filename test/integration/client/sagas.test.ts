@@ -263,21 +263,19 @@ it('the end of a terminated one is none of the saga’s own', async () => {
   expect(await lost).toMatchObject({ status: 'terminated', message: expect.stringContaining('by hand') as string });
 });
 
-describe('a decision', () => {
-  it('that does not fit is refused with the ones that do, whichever it is, and changes nothing', async () => {
-    const saga = await startWaiting();
-    const { id } = await untilWaiting(saga);
-    const others = decisionNames.filter((name) => name !== 'approve' && name !== 'reject');
-    for (const name of others) {
-      const body = JSON.parse(exampleFor(name, id)) as object;
-      const error = await errorOf(saga.decide(name, body));
-      expect(error).toBeInstanceOf(DecisionRefusedError);
-      expect((error as Error).message).toMatch(/approve, reject/);
-      await rig.runOf(saga).signal(name, body);
-    }
-    await until(async () => (await saga.progress()).ignored.length === others.length);
-    expect((await saga.progress()).waiting).toMatchObject({ id });
-    await answer(saga, 'reject');
-    expect(await errorOf(saga.result())).toMatchObject({ type: 'NotApproved' });
-  });
+it('a decision that does not fit is refused with the ones that do, whichever it is, and changes nothing', async () => {
+  const saga = await startWaiting();
+  const { id } = await untilWaiting(saga);
+  const others = decisionNames.filter((name) => name !== 'approve' && name !== 'reject');
+  for (const name of others) {
+    const body = JSON.parse(exampleFor(name, id)) as object;
+    const error = await errorOf(saga.decide(name, body));
+    expect(error).toBeInstanceOf(DecisionRefusedError);
+    expect((error as Error).message).toMatch(/approve, reject/);
+    await rig.runOf(saga).signal(name, body);
+  }
+  await until(async () => (await saga.progress()).ignored.length === others.length);
+  expect((await saga.progress()).waiting).toMatchObject({ id });
+  await answer(saga, 'reject');
+  expect(await errorOf(saga.result())).toMatchObject({ type: 'NotApproved' });
 });
