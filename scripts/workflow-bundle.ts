@@ -13,23 +13,20 @@ export interface WorkflowBundleOptions {
   quick?: boolean;
   /** Other workflows than ours. */
   workflowsPath?: string;
-  /** Paths of modules, and of their replacements. */
-  instead?: Record<string, string>;
 }
 
 /** @returns its code */
 export async function bundleWorkflows({
   encrypted = false,
   workflowsPath,
-  instead,
-  quick = workflowsPath !== undefined || instead !== undefined,
+  quick = workflowsPath !== undefined,
 }: WorkflowBundleOptions = {}): Promise<string> {
   const { code } = await bundleWorkflowCode({
     ...workflowModules,
     ...(workflowsPath ? { workflowsPath } : {}),
     failureConverterPath: failureConverterPathOf(encrypted),
     ...(encrypted ? { payloadConverterPath } : {}),
-    webpackConfigHook: (webpack) => configured(webpack, quick, instead),
+    webpackConfigHook: (webpack) => configured(webpack, quick),
     logger: quiet,
   });
   return code;
@@ -41,12 +38,10 @@ type Webpack = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
  * What no workflow uses of a library is left out, and the rest is one scope: a quarter of the bytes, and a tenth less of
  * the worker's processor time. The source map has the names for a failure's stack.
  */
-function configured(webpack: Webpack, quick: boolean, aliases: Record<string, string> = {}): Webpack {
-  const given = webpack.resolve?.alias as Record<string, string> | undefined;
+function configured(webpack: Webpack, quick: boolean): Webpack {
   return {
     ...webpack,
     mode: 'production',
     optimization: { ...webpack.optimization, minimize: !quick },
-    resolve: { ...webpack.resolve, alias: { ...given, ...aliases } },
   };
 }

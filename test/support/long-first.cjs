@@ -9,7 +9,7 @@ const long = new RegExp(
     '/test/system/(sweep|second-orders|canaries|upgrade|interop|first-hour|web-ui|client-package)',
     '/test/integration/operations/(metrics|outage-watch|own-server|temporal-server)',
     '/test/integration/workflows/(decide-many|find-servers|reconcile-firewalls|set-firewalls)',
-    '/test/integration/(journal/(contract|concurrency)|saga/history-left|worker)',
+    '/test/integration/(journal/(contract|concurrency)|worker)',
   ].join('|'),
 );
 

@@ -1,11 +1,11 @@
-/** Orders that meet trouble, each at calls of its own. */
+/** Orders that meet trouble, each at calls of its own; and requests about servers that are there already. */
 import type { FaultSpec } from '../../sandbox/faults';
-import { planIdOf, provisionRequest } from './requests';
+import { firewallsRequest, planIdOf, provisionRequest } from './requests';
 import type { Rig } from './rig';
 import { untilWaiting } from './sagas';
 
 /** The calls that name its items meet these faults. */
-async function orderThat(
+export async function orderThat(
   rig: Pick<Rig, 'sandbox' | 'sagas'>,
   faults: Omit<FaultSpec, 'match'> | Omit<FaultSpec, 'match'>[],
   changes: Parameters<typeof provisionRequest>[0] = {},
@@ -24,4 +24,11 @@ export async function stuckOrder(
 ) {
   const { request, saga } = await orderThat(rig, { endpoint, kind: 'unauthorized' }, changes);
   return { request, saga, waiting: await untilWaiting(saga, 'stuck') };
+}
+
+/** About a server that has these firewalls. */
+export function requestAtServer({ sandbox }: Pick<Rig, 'sandbox'>, firewalls: number[], changes: object = {}) {
+  const request = firewallsRequest({ assign: undefined, ...changes });
+  sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls });
+  return request;
 }

@@ -70,16 +70,6 @@ export interface RigOptions {
 /** The rig of a test file, or of a `describe`: there before the first test, closed after the last one. */
 export const rigForFile = (options: RigOptions = {}) => rigBetween(beforeAll, afterAll, options);
 
-/** One for as long as the work takes. */
-export async function inRig(options: RigOptions, work: (rig: Rig) => Promise<void>): Promise<void> {
-  const rig = await Rig.start(options);
-  try {
-    await work(rig);
-  } finally {
-    await rig.close();
-  }
-}
-
 /** One for each test. */
 export const rigForEach = (options: RigOptions = {}) => rigBetween(beforeEach, afterEach, options);
 
@@ -158,6 +148,11 @@ export class Rig {
   async replaceWorkers(changes: Partial<SagaWorkerConfig>): Promise<{ stop: () => Promise<void> }> {
     await this.stopWorkers();
     return this.startWorker(changes);
+  }
+
+  /** The same, with other settings of activities than the rig's own. */
+  restartWith(activities: Partial<ActivitySettings>): Promise<{ stop: () => Promise<void> }> {
+    return this.replaceWorkers({ activities: { ...rigSettings, ...this.options.activities, ...activities } });
   }
 
   /** Does something while no worker runs, and starts one again. */

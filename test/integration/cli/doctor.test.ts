@@ -1,10 +1,13 @@
 /** What is wrong with an installation, in one screen; and what a provider answers, asked by reads only. */
+import { join } from 'node:path';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
+import { openJournal } from '../../../src/journal/open';
 import { parsePayloadKeys } from '../../../src/security/keys';
+import { createSealing } from '../../../src/security/sealing';
 import { readDocument } from '../../docs/tables';
 import { runHere } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
-import { inRig, rigForFile } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 
 const rig = rigForFile();
 
@@ -48,14 +51,14 @@ it.each([
 });
 
 it('notices keys that are not those of the journal', async () => {
-  const payloadKeys = parsePayloadKeys(`ours:${Buffer.alloc(32, 6).toString('base64')}`);
-  await inRig({ payloadKeys }, async (sealed) => {
-    await (await sealed.sagas.provision(provisionRequest())).result();
-    const PAYLOAD_KEYS = `ours:${Buffer.alloc(32, 7).toString('base64')}`;
-    const { wrong, found } = await doctor({ ...sealed.environment, PAYLOAD_KEYS });
-    expect(wrong).toEqual(['keys']);
-    expect(found.at(-1)?.then).toBe('set PAYLOAD_KEYS to the keys of the workers');
-  });
+  const journal = { file: join(rig.folder, 'sealed.db') };
+  const keyOf = (byte: number) => `ours:${Buffer.alloc(32, byte).toString('base64')}`;
+  const sealed = await openJournal(journal, createSealing(parsePayloadKeys(keyOf(6))));
+  await sealed.take({ workflow: 'setFirewalls', reference: 'T-0' }, { account: undefined, request: {}, run: 'r' });
+  await sealed.close();
+  const { wrong, found } = await doctor({ JOURNAL_URL: `file:${journal.file}`, PAYLOAD_KEYS: keyOf(7) });
+  expect(wrong).toEqual(['keys']);
+  expect(found.at(-1)?.then).toBe('set PAYLOAD_KEYS to the keys of the workers');
 });
 
 it('prints no secret', async () => {

@@ -46,6 +46,9 @@ async function made(kind: keyof typeof places): Promise<string> {
 }
 
 const documentIn = ({ out }: Ended) => JSON.parse(out) as Record<string, unknown>;
+const status = (url: string) => run(url, ['journal', 'status']);
+const statusDocument = async (url: string) => documentIn(await run(url, ['journal', 'status', '--json']));
+const restored = (url: string, ...args: string[]) => run(url, ['journal', 'restored', ...saidThere, ...args]);
 
 async function withJournal<T>(url: string, work: (journal: Journal) => Promise<T>): Promise<T> {
   const { address } = readJournalConfig({ JOURNAL_URL: url });
@@ -89,8 +92,8 @@ function aJournal(kind: keyof typeof places): void {
     });
     const again = await run(url, ['journal', 'migrate', '--json']);
     expect(documentIn(again)).toEqual({ journal: name, from: schemaNumber, to: schemaNumber });
-    const { status, out } = await run(url, ['journal', 'status']);
-    expect(status).toBe(0);
+    const { status: exit, out } = await status(url);
+    expect(exit).toBe(0);
     const schema = String(schemaNumber);
     expect(out).toContain(`journal         ${name}\nschema          ${schema}; this release needs ${schema}\n`);
     if (kind === 'file') expect(out).toMatch(/database {8}a file: /);
@@ -112,11 +115,8 @@ function aJournal(kind: keyof typeof places): void {
     const answered = await run(url, ['record', 'R-3', '--timeline']);
     expect(answered.out).toContain('as it came');
     expect(answered.out).not.toContain(secret);
-    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
-      references: 4,
-      pivots: { meant: 1, unknown: 1 },
-    });
-    const { out } = await run(url, ['journal', 'status']);
+    expect(await statusDocument(url)).toMatchObject({ references: 4, pivots: { meant: 1, unknown: 1 } });
+    const { out } = await status(url);
     expect(out).toContain('orders, change orders and switches: 1 meant, 1 of unknown outcome\n');
   });
 
@@ -126,35 +126,35 @@ function aJournal(kind: keyof typeof places): void {
     await withJournal(url, (journal) =>
       journal.db.updateTable('journal').set({ restored_ms: noticedMs, epoch: noticedMs }).execute(),
     );
-    const noticed = await run(url, ['journal', 'status']);
+    const noticed = await status(url);
     expect(noticed.status).toBe(4);
     expect(noticed.out).toContain(
       'noticed on 2026-01-02T03:04:05.000Z: nothing is sent until `order-saga journal restored`',
     );
 
-    const unsaid = await run(url, ['journal', 'restored', ...saidThere]);
+    const unsaid = await restored(url);
     expect(unsaid).toMatchObject({ status: 2, out: '' });
     expect(unsaid.err.trim().split('\n')).toHaveLength(1);
     expect(unsaid.err).toMatch(/--new-references ask.*--new-references trust/);
-    expect((await run(url, ['journal', 'status'])).status).toBe(4);
+    expect((await status(url)).status).toBe(4);
 
-    const denied = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
+    const denied = await restored(url, '--nothing-lost');
     expect(denied).toMatchObject({ status: 2, out: '', err: expect.stringMatching(/something was lost/) });
-    const both = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost', '--new-references', 'ask']);
+    const both = await restored(url, '--nothing-lost', '--new-references', 'ask');
     expect(both).toMatchObject({ status: 2, out: '' });
-    expect((await run(url, ['journal', 'status'])).status).toBe(4);
+    expect((await status(url)).status).toBe(4);
 
-    const restored = await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'ask', '--json']);
-    expect(restored).toMatchObject({ status: 0, err: '' });
-    const { epoch } = documentIn(restored);
-    expect(documentIn(restored)).toMatchObject({ noticed: '2026-01-02T03:04:05.000Z', newReferences: 'ask' });
+    const confirmed = await restored(url, '--new-references', 'ask', '--json');
+    expect(confirmed).toMatchObject({ status: 0, err: '' });
+    const { epoch } = documentIn(confirmed);
+    expect(documentIn(confirmed)).toMatchObject({ noticed: '2026-01-02T03:04:05.000Z', newReferences: 'ask' });
     expect(Date.parse(epoch as string)).toBeGreaterThan(noticedMs);
     const after = await run(url, ['journal', 'status', '--json']);
     expect(after.status).toBe(0);
     expect(documentIn(after)).toMatchObject({ epoch, raisedAt: epoch, newReferences: 'ask' });
     expect(documentIn(after)).not.toHaveProperty('restoredAt');
 
-    const unchanged = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost', '--json']);
+    const unchanged = await restored(url, '--nothing-lost', '--json');
     expect(documentIn(unchanged)).toMatchObject({ nothingLost: true, changed: false });
 
     const trusted = await run(url, ['journal', 'trust-new-references', ...saidThere]);
@@ -162,10 +162,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(documentIn(await run(url, ['journal', 'trust-new-references', ...saidThere, '--json']))).toMatchObject({
       changed: false,
     });
-    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
-      epoch,
-      newReferences: 'trust',
-    });
+    expect(await statusDocument(url)).toMatchObject({ epoch, newReferences: 'trust' });
   });
 
   it('keeps who has said so, and why: no word of that kind is taken without, and the rows stay', async () => {
@@ -178,21 +175,21 @@ function aJournal(kind: keyof typeof places): void {
       ['cancelled', 'R-1'],
       ['cancel', 'R-1'],
     ];
-    const { epoch } = documentIn(await run(url, ['journal', 'status', '--json']));
+    const { epoch } = await statusDocument(url);
     for (const args of all) {
       for (const less of ['', '--by=ann', '--note=why', '--by= --note=why', '--by=ann --note= ']) {
         const said = less === '' ? [] : less.split(/ (?=--)/);
         expect(await run(url, [...args, ...said])).toMatchObject({ status: 2, out: '' });
       }
     }
-    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ epoch, confirmations: [] });
+    expect(await statusDocument(url)).toMatchObject({ epoch, confirmations: [] });
 
     await run(url, ['journal', 'restored', '--new-references', 'ask', '--by', 'ann', '--note', 'the backup of 03:10']);
     await run(url, ['journal', 'trust-new-references', '--by', 'bob', '--note', 'all is\nsent again']);
-    const { out } = await run(url, ['journal', 'status']);
+    const { out } = await status(url);
     expect(out).toMatch(/trust-new-references, says bob: all is sent again\n/);
     expect(out).toMatch(/restored \(epoch [^;]+; newReferences ask\), says ann: the backup of 03:10\n/);
-    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
+    expect(await statusDocument(url)).toMatchObject({
       confirmations: [
         { what: 'trust-new-references', said: { by: 'bob' } },
         { what: 'restored', said: { by: 'ann', note: 'the backup of 03:10' } },
@@ -231,14 +228,14 @@ describeWithPostgres('a database server that', () => {
   it('was restored or failed over waits for a person, and says so', async () => {
     const url = await made('PostgreSQL');
     await withJournal(url, (journal) => journal.db.updateTable('journal').set({ identity: '1/0000000A' }).execute());
-    const { status, out } = await run(url, ['journal', 'status']);
-    expect(status).toBe(4);
+    const { status: exit, out } = await status(url);
+    expect(exit).toBe(4);
     expect(out).toMatch(
       /restored {8}the journal’s database was restored .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
     );
-    const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
+    const { out: said } = await restored(url, '--nothing-lost');
     expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
-    expect((await run(url, ['journal', 'status'])).status).toBe(0);
+    expect((await status(url)).status).toBe(0);
   });
 
   it('lets a worker write and delete nothing, as docs/deploying.md grants it', async () => {

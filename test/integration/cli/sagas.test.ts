@@ -1,7 +1,6 @@
 /**
  * The command line against a real Temporal, a worker and the sandbox: what it prints, and how it ends. Watching is in
  * place on a terminal, as lines into a pipe, as JSON lines for a program; the terminal is a real one (`script`).
- * ORDER_SAGA_PICTURES=1 also takes the picture of the README.
  */
 import { spawn } from 'node:child_process';
 import { runHere, startCommand, type Ended } from '../../support/command-line';
@@ -12,7 +11,6 @@ import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { screenOf, withoutColors } from '../../support/terminal';
-import { takePicture } from '../../support/terminal-picture';
 
 const rig = rigForFile({ clears: true });
 
@@ -127,7 +125,7 @@ function onTerminal(args: string[], { columns = 100, rows = 30, env = {} } = {})
   const shows = async (text: string) => {
     while (!withoutColors(out).includes(text)) await new Promise(setImmediate);
   };
-  return { ended, shows, soFar: () => out };
+  return { ended, shows };
 }
 
 it('watch draws several sagas in place, with what they ask above, until all have ended', async () => {
@@ -135,7 +133,6 @@ it('watch draws several sagas in place, with what they ask above, until all have
   const watching = onTerminal(['watch', saga.reference, done.reference, '--follow']);
   await watching.shows(`${saga.workflowId}  stuck`);
   await watching.shows(`${done.workflowId}  done`);
-  await takePicture('watch', watching.soFar(), `$ order-saga watch ${saga.reference} ${done.reference} --follow`);
   await answer(saga, 'retry');
   const { status, out } = await watching.ended;
   expect(status).toBe(0);

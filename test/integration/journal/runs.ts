@@ -7,7 +7,7 @@ import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Answer, Ending, Journal } from '../../../src/journal/journal';
 import type { Meaning, Meant } from '../../../src/journal/decide';
 import type { Begin, SagaKey } from '../../../src/journal/rows';
-import type { FailoverRule } from '../../../src/journal/open';
+import type { FailoverRule } from '../../../src/journal/lost-time';
 import { openJournal } from '../../../src/journal/open';
 import { begin } from '../../../src/journal/open-references';
 import { createSealing } from '../../../src/security/sealing';

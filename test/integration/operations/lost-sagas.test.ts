@@ -6,9 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SagaHandle } from '../../../src/client/handle';
 import { LostSagas, noneLost, type LostCounts } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
-import { planIdOf, provisionRequest } from '../../support/requests';
+import { stuckOrder } from '../../support/orders';
 import { rigForFile, until } from '../../support/rig';
-import { answer, untilWaiting } from '../../support/sagas';
+import { answer } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
@@ -23,15 +23,6 @@ const run = ({ workflowId }: SagaHandle) => rig.temporal.workflow.getHandle(work
 const cli = (...args: string[]) =>
   runHere(args, '', { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace, JOURNAL_URL: rig.journalUrl });
 
-/** It waits with an item in the cart. */
-async function waiting(request = provisionRequest()): Promise<SagaHandle> {
-  const match = { planId: planIdOf(request.reference) };
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  return saga;
-}
-
 it('those of another namespace are neither counted nor worked on: a journal is of one', async () => {
   const moved = `the journal is that of namespace elsewhere, not of ${rig.namespace}: set TEMPORAL_NAMESPACE to it`;
   const move = (namespace: string) =>
@@ -43,7 +34,8 @@ it('those of another namespace are neither counted nor worked on: a journal is o
 });
 
 it('one that was terminated is, until it is cleaned up', async () => {
-  const saga = await waiting();
+  // It waits with an item in the cart.
+  const { saga } = await stuckOrder(rig);
   await run(saga).terminate('a test');
   await untilLost({ terminated: 1 });
 
@@ -62,36 +54,29 @@ it('one that was terminated is, until it is cleaned up', async () => {
   expect(lost).toMatchObject({ status: 0, out: expect.stringMatching(/^no saga of/) as string });
 });
 
-describe('one is hidden by no other run under its id', () => {
-  const startAgain = async ({ workflowId }: SagaHandle, input: unknown, type = 'provisionServers') => {
-    const options = { workflowId, taskQueue: 'order-saga', args: [input] };
-    const other = await rig.temporal.workflow.start(type, options);
-    return () => other.result().catch((error: unknown) => (error as { cause?: unknown }).cause);
-  };
+it.each([
+  ['ReferenceTaken', { label: 'something else' }],
+  ['InvalidRequest', { account: 'nonsense' }],
+])('one is hidden by no other run under its id that was refused as %s', async (type, changed) => {
+  const { request, saga } = await stuckOrder(rig);
+  await run(saga).terminate('a test');
+  const options = { workflowId: saga.workflowId, taskQueue: 'order-saga', args: [{ ...request, ...changed }] };
+  const refused = await rig.temporal.workflow.start('provisionServers', options);
+  const cause = { type, details: [{ outcome: 'untouched' }] };
+  await expect(refused.result()).rejects.toMatchObject({ cause });
+  await until(async () => (await cli('list', '--state', 'untouched')).out.includes(saga.workflowId));
+  await untilLost({ terminated: 1 });
+  expect((await cli('list', '--state', 'lost')).out).toContain(saga.workflowId);
+  expect((await cli('list', '--state', 'reversed')).out).not.toContain(saga.workflowId);
+  const told = await cli('status', saga.workflowId);
+  expect(told.status).toBe(1);
+  expect(told.out).toContain(
+    'untouched: this run did nothing. order-saga record shows what other runs of the reference did',
+  );
 
-  it.each([
-    ['ReferenceTaken', { label: 'something else' }],
-    ['InvalidRequest', { account: 'nonsense' }],
-  ])('that was refused as %s', async (type, changed) => {
-    const request = provisionRequest();
-    const saga = await waiting(request);
-    await run(saga).terminate('a test');
-    const refused = await startAgain(saga, { ...request, ...changed });
-    expect(await refused()).toMatchObject({ type, details: [{ outcome: 'untouched' }] });
-    await until(async () => (await cli('list', '--state', 'untouched')).out.includes(saga.workflowId));
-    await untilLost({ terminated: 1 });
-    expect((await cli('list', '--state', 'lost')).out).toContain(saga.workflowId);
-    expect((await cli('list', '--state', 'reversed')).out).not.toContain(saga.workflowId);
-    const told = await cli('status', saga.workflowId);
-    expect(told.status).toBe(1);
-    expect(told.out).toContain(
-      'untouched: this run did nothing. order-saga record shows what other runs of the reference did',
-    );
-
-    // The same request goes on where the lost one was.
-    const again = await rig.sagas.provision(request);
-    await answer(again, 'retry').catch(() => undefined);
-    expect((await again.result()).outcome).toBe('done');
-    expect(await look()).toEqual(none);
-  });
+  // The same request goes on where the lost one was.
+  const again = await rig.sagas.provision(request);
+  await answer(again, 'retry').catch(() => undefined);
+  expect((await again.result()).outcome).toBe('done');
+  expect(await look()).toEqual(none);
 });

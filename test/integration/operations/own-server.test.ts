@@ -5,7 +5,8 @@ import type { SagaWorkerConfig } from '../../../src/operations/saga-worker';
 import { LostSagas, noneLost } from '../../../src/operations/lost-sagas';
 import { countUnserved } from '../../../src/operations/unserved';
 import { unless } from '../../support/left-out';
-import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { orderThat } from '../../support/orders';
+import { changeRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
@@ -22,20 +23,19 @@ here('a server of its own', () => {
     // A poll that waits is not seen again: longer than the test takes from a worker's poll to a look.
     const dynamicConfig = { 'limit.historyCount.error': eventsMax, 'matching.PollerHistoryTTL': '15s' };
     server = await startDevServer({ cli: cli ?? '', ui: false, dynamicConfig });
+    rig = await Rig.start({ address: server.address });
   });
-  afterAll(() => server.stop());
-  afterEach(() => rig.close());
+  afterAll(async () => {
+    await rig.close();
+    await server.stop();
+  });
 
   it('a saga that the server has terminated is lost in a way of its own', async () => {
-    rig = await Rig.start({ address: server.address });
     const look = () => rig.withJournal((journal) => new LostSagas(rig.temporal, journal).look());
-    const request = provisionRequest();
-    const match = { planId: planIdOf(request.reference) };
-    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'rate-limit', times: 'all', match });
-    const byServer = await rig.sagas.provision(request);
-    const { workflow } = rig.temporal;
+    const endless = { endpoint: 'add-cart-item', kind: 'rate-limit', times: 'all' } as const;
+    const { saga: byServer } = await orderThat(rig, endless);
     await until(async () => {
-      if ((await workflow.getHandle(byServer.workflowId).describe()).status.name !== 'RUNNING') return true;
+      if ((await rig.runOf(byServer).describe()).status.name !== 'RUNNING') return true;
       const { waiting } = await byServer.progress();
       // It may be terminated meanwhile.
       if (waiting) await answer(byServer, 'retry', { note: 'a test' }).catch(() => undefined);
@@ -43,13 +43,12 @@ here('a server of its own', () => {
     });
     const byPerson = await rig.sagas.change(changeRequest({ approval: 'always' }));
     await untilWaiting(byPerson, 'approval');
-    await workflow.getHandle(byPerson.workflowId).terminate('a test');
+    await rig.runOf(byPerson).terminate('a test');
     const expected = { ...noneLost(), terminated: 1, 'terminated-by-server': 1 };
     await until(async () => JSON.stringify(await look()) === JSON.stringify(expected));
   });
 
   it('sagas that are pinned to a version are counted while nobody polls for it', async () => {
-    rig = await Rig.start({ address: server.address, worker: false });
     const { namespace } = rig;
     const deploymentName = 'orders';
     const version = (buildId: string): Partial<SagaWorkerConfig> => ({
@@ -59,7 +58,7 @@ here('a server of its own', () => {
     const unserved = () => countUnserved(native, { namespace, taskQueue: 'order-saga', ...version('two') } as never);
     expect(await unserved()).toBe(0);
 
-    const first = await rig.startWorker(version('one'));
+    const first = await rig.replaceWorkers(version('one'));
     await rig.makeCurrent(deploymentName, 'one');
     const saga = await rig.sagas.change(changeRequest({ approval: 'always' }));
     await untilWaiting(saga, 'approval');

@@ -18,20 +18,50 @@ import { programOf } from '../../support/programs';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { closeAll } from '../../support/stand-in';
-import { startCollector, type Span } from './collector';
+import { closeAll, serve } from '../../support/stand-in';
+
+interface Attribute {
+  key: string;
+  value: Record<string, unknown>;
+}
+interface SentSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  attributes: Attribute[];
+}
+interface Traces {
+  resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: SentSpan[] }[] }[];
+}
+type Span = ReturnType<typeof spansIn>[number];
+
+const valuesOf = (attributes: readonly Attribute[]): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+const spansIn = ({ resourceSpans }: Traces) =>
+  resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans
+      .flatMap(({ spans }) => spans)
+      .map((span) => ({
+        ...span,
+        attributes: valuesOf(span.attributes),
+        service: valuesOf(resource.attributes)['service.name'],
+      })),
+  );
 
 const secrets = makeSecrets();
 const confided = makeConfided();
 
 let rig: Rig;
-let collector: Awaited<ReturnType<typeof startCollector>>;
+/** It takes OTLP in JSON over HTTP. */
+let collector: Awaited<ReturnType<typeof serve>>;
+const spans = () => collector.seen.flatMap(({ body }) => spansIn(JSON.parse(body) as Traces));
 let worker: RunningProcess;
 let backend: OrderSagaClient;
 let tracing: BasicTracerProvider;
 beforeAll(async () => {
   rig = await Rig.start({ worker: false, sandbox: { token: secrets.token.text } });
-  collector = await startCollector();
+  collector = await serve({ headers: { 'content-type': 'application/json' } });
   worker = await startProcess(programOf('worker'), {
     ...rig.environment,
     PROVIDER_TOKEN: secrets.token.text,
@@ -67,16 +97,16 @@ const request = () => {
 
 /** The spans of a saga's trace, by what they are called, each with the name of its parent. */
 async function traceOf(workflowId: string, whole: (spans: Span[]) => boolean): Promise<[string, string | undefined][]> {
-  const spans = await until(async () => {
-    const all = collector.spans();
+  const found = await until(async () => {
+    const all = spans();
     const start = all.find(
       ({ name, attributes }) => name.startsWith('StartWorkflow:') && attributes['temporalWorkflowId'] === workflowId,
     );
     const ofIt = all.filter(({ traceId }) => traceId === start?.traceId);
     return whole(ofIt) && ofIt;
   });
-  const nameOf = (id: string | undefined) => spans.find(({ spanId }) => spanId === id)?.name;
-  return spans.map(({ name, parentSpanId }) => [name, nameOf(parentSpanId)]);
+  const nameOf = (id: string | undefined) => found.find(({ spanId }) => spanId === id)?.name;
+  return found.map(({ name, parentSpanId }) => [name, nameOf(parentSpanId)]);
 }
 
 it('goes from the backend through workflow and activities to the provider', async () => {
@@ -95,7 +125,7 @@ it('goes from the backend through workflow and activities to the provider', asyn
     'POST /order': 'RunActivity:placeOrder',
     'RunActivity:writeEnding': 'RunWorkflow:provisionServers',
   });
-  expect(collector.spans().find(({ name }) => name === 'POST /order')).toMatchObject({
+  expect(spans().find(({ name }) => name === 'POST /order')).toMatchObject({
     service: 'order-saga-worker',
     attributes: { 'http.request.method': 'POST', 'url.template': '/order', 'http.response.status_code': 200 },
   });
@@ -110,7 +140,9 @@ it('names no secret, and nothing that somebody said', async () => {
   expect((await outcomeOf(unplaced)).failure?.report.why).toContain(text);
   await stuck.result();
   await traceOf(unplaced.workflowId, (spans) => spans.some(({ name }) => name === 'RunWorkflow:changeOrder'));
-  expect(new Search([...canariesOf(secrets), confided]).in(collector.received())).toEqual([]);
+  expect(
+    new Search([...canariesOf(secrets), confided]).in(Buffer.from(collector.seen.map(({ body }) => body).join())),
+  ).toEqual([]);
 });
 
 describe('the log of a saga that goes through trouble', () => {

@@ -8,10 +8,12 @@ import { sql } from 'kysely';
 import Database from 'libsql';
 import { firewallsOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
+import type { EffectCall } from '../../../src/domain/effects';
 import type { Leftover } from '../../../src/domain/leftovers';
 import { restored } from '../../../src/journal/confirm-restore';
 import { begin } from '../../../src/journal/open-references';
 import { said } from '../../support/operator';
+import { orderThat, stuckOrder } from '../../support/orders';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -40,80 +42,68 @@ describe('a run that Temporal has gone back to tells what was told in the time t
     });
   }
 
-  const order = { order_id: 1 };
-  async function otherPlaces(request: Request, run: string): Promise<void> {
+  /** It makes a call there, too. */
+  async function otherCalls(request: Request, run: string, call: EffectCall, answer: unknown) {
     const key = keyOf(request);
+    const sent = { call, run, inFlightMs: 0 };
     const knows = await otherBegins(request, run);
-    const call = { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } } as const;
     await rig.withJournal(async (journal) => {
-      const meant = await journal.mean({ ...key, isOwn: true, call, run, inFlightMs: 0, knows });
+      const meant = await journal.mean({ ...key, isOwn: true, ...sent, knows });
       if (meant.how !== 'send') throw new Error(meant.how);
-      const answer = { how: 'answered', value: { order, vmObjectIds: [9999] } };
-      await journal.answered(key, { call, run, inFlightMs: 0, knows: meant.knows }, { outcome: 'done', answer });
+      await journal.answered(key, { ...sent, knows: meant.knows }, { outcome: 'done', answer });
     });
   }
+  const order = { order_id: 1 };
+  const otherPlaces = (request: Request, run: string) =>
+    otherCalls(
+      request,
+      run,
+      { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } },
+      { how: 'answered', value: { order, vmObjectIds: [9999] } },
+    );
 
   const endsInLostTime = ({ workflow, reference }: SagaHandle, run: string, outcome: string, report: object) =>
     rig.withJournal((journal) => journal.ended({ workflow, reference }, { run, by: workflow, outcome, report }));
 
-  interface Waiting {
-    saga: SagaHandle;
-    /** Lets it go on. */
-    goOn: () => Promise<unknown>;
-  }
-  async function beforeItsOrder(request = provisionRequest()): Promise<Waiting> {
-    const { faults } = rig.sandbox;
-    const fault = faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'stuck');
-    faults.lift(fault);
-    return { saga, goOn: () => answer(saga, 'retry') };
-  }
   /** Its order is refused, and what it has added cannot be deleted. */
-  async function inItsUndo(request = provisionRequest()): Promise<Waiting> {
-    const { faults } = rig.sandbox;
-    faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
-    const fault = faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' });
-    const saga = await rig.sagas.provision(request);
+  async function inItsUndo() {
+    const { request, saga } = await orderThat(rig, [
+      { endpoint: 'place-order', kind: 'refuse-before' },
+      { endpoint: 'delete-cart-item', kind: 'unauthorized' },
+    ]);
     await untilWaiting(saga, 'stuck');
-    faults.lift(fault);
-    return { saga, goOn: () => answer(saga, 'retry') };
+    return { request, saga };
   }
-  async function atAServer(): Promise<Waiting> {
+  async function atAServer() {
     rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
     const saga = await rig.sagas.firewalls(firewallsRequest());
     await untilWaiting(saga, 'stuck');
-    return { saga, goOn: () => saga.cancel() };
+    return { saga };
   }
+  const goesOn = (saga: SagaHandle) => answer(saga, 'retry');
+  const isCancelled = (saga: SagaHandle) => saga.cancel();
 
-  it.each<[string, () => Promise<Waiting>]>([
-    ['when it goes on', () => beforeItsOrder()],
-    [
-      'when it is cancelled',
-      async () => {
-        const { saga } = await beforeItsOrder();
-        return { saga, goOn: () => saga.cancel() };
-      },
-    ],
-    ['where it was undoing', () => inItsUndo()],
-    ['where it is cancelled and has nothing to undo', atAServer],
-  ])('by itself: %s', async (_, begins) => {
-    const { saga, goOn } = await begins();
+  it.each<[string, () => Promise<{ saga: SagaHandle }>, (saga: SagaHandle) => Promise<unknown>]>([
+    ['when it goes on', () => stuckOrder(rig), goesOn],
+    ['when it is cancelled', () => stuckOrder(rig), isCancelled],
+    ['where it was undoing', inItsUndo, goesOn],
+    ['where it is cancelled and has nothing to undo', atAServer, isCancelled],
+  ])('by itself: %s', async (_, begins, then) => {
+    const { saga } = await begins();
     const leftovers = [{ kind: 'cart-item-unknown' as const, item: 1, why: 'the list of the provider does not say' }];
     const report = { ...reportOf(saga), leftovers };
     const { runId } = await saga.describe();
     await endsInLostTime(saga, runId, 'reversed', { ended: 'OrderRejected', report });
-    await goOn();
+    await then(saga);
     expect(await outcomeOf(saga)).toEqual({ failure: { type: 'OrderRejected', report } });
     expect((await saga.progress()).leftovers).toEqual(leftovers);
     expect(rig.ordersOf(saga)).toEqual([]);
   });
 
   it('by another run that has placed the order, where it was undoing', async () => {
-    const request = provisionRequest();
-    const { saga, goOn } = await inItsUndo(request);
+    const { request, saga } = await inItsUndo();
     await otherPlaces(request, randomUUID());
-    await goOn();
+    await goesOn(saga);
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'partly', known: { order } } });
     const placing = failure?.report.steps.find(({ id }) => id === 'place-order');
@@ -122,30 +112,22 @@ describe('a run that Temporal has gone back to tells what was told in the time t
   });
 
   it('by another run that has ended', async () => {
-    const request = provisionRequest();
-    const { saga, goOn } = await inItsUndo(request);
+    const { request, saga } = await inItsUndo();
     const run = randomUUID();
     await otherPlaces(request, run);
-    const result = {
-      reference: request.reference,
-      order,
-      cartItemIds: [1],
-      servers: [],
-      leftovers: [],
-      outcome: 'done',
-    };
+    const { reference } = request;
+    const result = { reference, order, cartItemIds: [1], servers: [], leftovers: [], outcome: 'done' };
     const report = { ...reportOf(saga), outcome: 'done' };
     await endsInLostTime(saga, run, 'done', { ended: 'done', report, result });
-    await goOn();
+    await goesOn(saga);
     expect(await outcomeOf(saga)).toEqual({ result });
   });
 
   it('and keeps its word once it has ended, though another run began after its first begin', async () => {
-    const request = provisionRequest();
-    const { saga, goOn } = await beforeItsOrder(request);
+    const { request, saga } = await stuckOrder(rig);
     await otherBegins(request, randomUUID());
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: saga.reference } });
-    await goOn();
+    await goesOn(saga);
     const told = await outcomeOf(saga);
     expect(told.failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
     await deleteRun(rig.temporal, saga);
@@ -154,21 +136,14 @@ describe('a run that Temporal has gone back to tells what was told in the time t
   });
 
   it('leaves no cart item that the other run has deleted, though a person was asked to leave it behind', async () => {
-    const request = provisionRequest();
-    const { saga } = await inItsUndo(request);
-    const run = randomUUID();
-    const knows = await otherBegins(request, run);
-    await rig.withJournal(async (journal) => {
-      const key = keyOf(request);
-      const added = journal.db.selectFrom('effect').selectAll().where('cart_item_id', 'is not', null);
-      const { step, cart_item_id: id } = await added.where('reference', '=', key.reference).executeTakeFirstOrThrow();
-      const about = { cartItemId: Number(id) };
-      const call = { step, kind: 'compensate', activity: 'deleteCartItem', about } as const;
-      const meant = await journal.mean({ ...key, isOwn: true, call, run, inFlightMs: 0, knows });
-      if (meant.how !== 'send') throw new Error(meant.how);
-      const sent = { call, run, inFlightMs: 0, knows: meant.knows };
-      await journal.answered(key, sent, { outcome: 'done', answer: null });
+    const { request, saga } = await inItsUndo();
+    const { step, cart_item_id: id } = await rig.withJournal(({ db }) => {
+      const added = db.selectFrom('effect').selectAll().where('cart_item_id', 'is not', null);
+      return added.where('reference', '=', request.reference).executeTakeFirstOrThrow();
     });
+    const about = { cartItemId: Number(id) };
+    const call = { step, kind: 'compensate', activity: 'deleteCartItem', about } as const;
+    await otherCalls(request, randomUUID(), call, null);
     await answer(saga, 'skip', { note: 'it may stay' });
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });

@@ -5,7 +5,6 @@
  * test/integration/journal/contract/firewalls.ts.
  */
 import type { temporal } from '@temporalio/proto';
-import type { CallMatch } from '../../../sandbox/call-match';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { callsTo } from '../../../sandbox/sentences';
 import { InvalidRequestError } from '../../../src/client/errors';
@@ -13,25 +12,18 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { decisionHints, decisionNames } from '../../../src/domain/decisions';
 import type { SagaFailureName } from '../../../src/domain/failures';
 import { reminderDelaysMs } from '../../../src/saga/reminders';
+import { orderThat, stuckOrder } from '../../support/orders';
 import { panelOf } from '../../support/panel';
-import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
-/** An order that meets the fault. */
-function orderThat(
-  fault: Omit<FaultSpec, 'endpoint' | 'match'>,
-  changes: Record<string, unknown> = {},
-): Promise<SagaHandle> {
-  const request = provisionRequest(changes);
-  rig.sandbox.faults.add({ endpoint: 'place-order', match: { label: request.label }, ...fault });
-  return rig.sagas.provision(request);
-}
+const lost = { endpoint: 'place-order', kind: 'reset-before' } as const;
 
 it('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
-  const saga = await orderThat({ kind: 'reset-before' });
+  const { saga } = await orderThat(rig, lost);
   await untilWaiting(saga, 'outcome-unknown');
   const decisions = await Promise.allSettled([
     answer(saga, 'confirmNotPlaced', { note: 'looked' }),
@@ -48,7 +40,7 @@ it.each(['the decision', 'the cancel'])(
   'loses neither of a decision and a cancel that race: %s is sent first',
   async (which) => {
     const race = async () => {
-      const saga = await orderThat({ kind: 'reset-before' });
+      const { saga } = await orderThat(rig, lost);
       await untilWaiting(saga);
       const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => rig.runOf(saga).cancel()];
       const [first, second] = which === 'the decision' ? inOrder : inOrder.reverse();
@@ -63,13 +55,12 @@ it.each(['the decision', 'the cancel'])(
       if (orders.length === 0) expect(told.length).toBe(taken ? 0 : 1);
       expect(told.filter((id) => !open.includes(id))).toEqual([]);
     };
-    await Promise.all(Array.from({ length: 8 }, race));
+    await Promise.all(Array.from({ length: 5 }, race));
   },
 );
 
 it('says of each decision what it does and what to paste, and of the query what it answers', async () => {
-  const saga = await orderThat({ kind: 'unauthorized' });
-  await untilWaiting(saga);
+  const { saga } = await stuckOrder(rig);
   const metadata = await rig.runOf(saga).query<temporal.api.sdk.v1.IWorkflowMetadata>('__temporal_workflow_metadata');
   type Definitions = { name?: string | null; description?: string | null }[] | null | undefined;
   const described = (list: Definitions): Record<string, unknown> =>
@@ -89,8 +80,7 @@ const said = { by: 'ann', note: 'the customer has changed their mind' };
 
 describe('a cancellation', () => {
   it('has a person and a reason, which stay in the report and in the journal', async () => {
-    const saga = await orderThat({ kind: 'unauthorized' });
-    await untilWaiting(saga);
+    const { saga } = await stuckOrder(rig);
     await saga.cancel(said);
     const { cancelled } = await outcomeOf(saga);
     const record = { decision: 'cancel', kind: 'stuck', step: 'place-order', ...said };
@@ -100,8 +90,7 @@ describe('a cancellation', () => {
   });
 
   it('is not taken with half of them, nor from a signal that cannot be read', async () => {
-    const saga = await orderThat({ kind: 'unauthorized' });
-    await untilWaiting(saga);
+    const { saga } = await stuckOrder(rig);
     for (const less of [{ by: 'ann' }, { note: 'why' }, { by: '', note: 'why' }, { by: 'ann', note: ' ' }]) {
       await expect(saga.cancel(less as never)).rejects.toThrow(InvalidRequestError);
     }
@@ -127,40 +116,14 @@ it('a wait is reminded of after an hour, then ever more seldom, and never stops'
 });
 
 /** It has two readings: our credentials are not allowed it, or the provider refuses the request. Each has a way out. */
-describe.each<
-  [
-    endpoint: FaultSpec['endpoint'],
-    ends: SagaFailureName,
-    correction: object | undefined,
-    start: (fault: (match: CallMatch) => void) => Promise<SagaHandle>,
-  ]
->([
-  [
-    'add-cart-item',
-    'OrderRejected',
-    { plan_id: 3 },
-    (fault) => {
-      const request = provisionRequest();
-      fault({ planId: planIdOf(request.reference) });
-      return rig.sagas.provision(request);
-    },
-  ],
-  [
-    'assign-firewalls',
-    'FirewallsRejected',
-    undefined,
-    (fault) => {
-      const request = firewallsRequest();
-      fault({ vmObjectId: request.vmObjectId });
-      return rig.sagas.firewalls(request);
-    },
-  ],
-])('a 403 to %s', (endpoint, ends, correction, start) => {
+describe.each<[FaultSpec['endpoint'], SagaFailureName, object, () => Promise<SagaHandle>]>([
+  ['add-cart-item', 'OrderRejected', { correction: { plan_id: 3 } }, () => rig.sagas.provision(provisionRequest())],
+  ['assign-firewalls', 'FirewallsRejected', {}, () => rig.sagas.firewalls(firewallsRequest())],
+])('a 403 to %s', (endpoint, ends, corrected, start) => {
   async function forbidden() {
     const body = { error: 'quota of 5 servers is used up' };
-    const saga = await start((match) =>
-      rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', status: 403, body, match }),
-    );
+    rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', status: 403, body });
+    const saga = await start();
     return { saga, waiting: await untilWaiting(saga, 'stuck') };
   }
 
@@ -169,7 +132,7 @@ describe.each<
     expect(waiting.question).toMatch(/our credentials are not allowed this, or the provider refuses this request/);
     expect(waiting.question).toMatch(/It says: .*quota of 5 servers is used up/);
     expect(waiting.lastFailure).toMatchObject({ failure: 'Unauthorized', status: 403, whose: 'us or the provider' });
-    await answer(saga, 'retry', correction === undefined ? {} : { correction });
+    await answer(saga, 'retry', corrected);
     await expect(saga.result()).resolves.toMatchObject({ outcome: 'done' });
   });
 
@@ -265,11 +228,8 @@ describe('what a person has done by hand counts as done', () => {
 });
 
 it('who has cancelled a saga stays in its report, whoever cancels it again while it undoes', async () => {
-  const request = provisionRequest();
-  const match = { planId: planIdOf(request.reference) };
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match, times: 1 });
-  const saga = await rig.sagas.provision(request);
+  const refused = (endpoint: FaultSpec['endpoint']) => ({ endpoint, kind: 'unauthorized' as const });
+  const { saga } = await orderThat(rig, [refused('place-order'), refused('delete-cart-item')]);
   const { id } = await untilWaiting(saga, 'stuck');
   await saga.cancel(said);
   const { id: question } = await untilAnother(saga, id);

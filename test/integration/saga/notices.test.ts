@@ -1,72 +1,52 @@
 /** What receivers are told of real sagas: in order, whatever becomes of the saga, and without its waiting for it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { WorkflowClient } from '@temporalio/client';
-import type { FaultSpec } from '../../../sandbox/faults';
-import { bundleWorkflows } from '../../../scripts/workflow-bundle';
 import { messageSchema, type Route } from '../../../src/domain/notifications';
 import { check } from '../../../src/domain/validation';
 import { activitiesOf, inputsOf } from '../../support/events';
+import { orderThat, stuckOrder } from '../../support/orders';
 import { WebhookReceiver, type Told } from '../../support/receiver';
-import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until, type RigOptions } from '../../support/rig';
+import { provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-const day = 24 * 60 * 60 * 1000;
 const webUiUrl = 'https://temporal.example/ui/';
 
-/** A rig whose events go to receivers on real sockets. */
-async function tell(routes: (ops: WebhookReceiver, boss: WebhookReceiver) => Route[], options: RigOptions = {}) {
-  const [ops, boss] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
-  const notifications = { routes: routes(ops, boss), webUiUrl, allowed: ['127.0.0.1'], timeoutMs: 2_000 };
-  const secrets = { variable: () => ops.secret };
-  const rig = await Rig.start({ ...options, secrets, activities: { notifications } });
-  const close = async () => {
-    await rig.close();
-    for (const receiver of [ops, boss]) {
-      expect(receiver.faults).toEqual([]);
-      await receiver.close();
-    }
+let ops: WebhookReceiver;
+let boss: WebhookReceiver;
+let rig: Rig;
+beforeAll(async () => {
+  [ops, boss] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
+  const toOps: Route = {
+    ...{ name: 'ops', url: ops.url, secret: 'ours' },
+    events: ['waiting', 'reminder', 'settled', 'ended'],
   };
-  return { rig, ops, boss, close };
-}
-
-type World = Awaited<ReturnType<typeof tell>>;
+  const toBoss = { ...toOps, url: boss.url };
+  const routes: Route[] = [
+    toOps,
+    { ...toBoss, name: 'boss', events: ['waiting', 'ended'], kinds: ['outcome-unknown'], outcomes: ['partly'] },
+    { ...toBoss, name: 'all', accounts: ['AB-8'] },
+    { ...toBoss, name: 'shop', accounts: ['AB-7'], events: ['placed', 'servers', 'protected', 'ended'] },
+  ];
+  const notifications = { routes, webUiUrl, allowed: ['127.0.0.1'], timeoutMs: 2_000 };
+  rig = await Rig.start({ secrets: { variable: () => ops.secret }, activities: { notifications } });
+});
+afterAll(async () => {
+  await rig.close();
+  for (const receiver of [ops, boss]) {
+    expect(receiver.faults).toEqual([]);
+    await receiver.close();
+  }
+});
 
 const untilEnded = (receiver: WebhookReceiver, reference: string) =>
   until(async () => {
     const messages = receiver.messagesOf(reference);
     return messages.at(-1)?.type === 'saga.ended' && messages;
   });
-const toOps = (ops: WebhookReceiver): Route => ({
-  ...{ name: 'ops', url: ops.url, secret: 'ours' },
-  events: ['waiting', 'reminder', 'settled', 'ended'],
-});
-
-async function provision({ rig }: World, fault?: Omit<FaultSpec, 'match'>) {
-  const request = provisionRequest();
-  const match = { planId: planIdOf(request.reference) };
-  if (fault) rig.sandbox.faults.add({ ...fault, match });
-  return { saga: await rig.sagas.provision(request), request };
-}
-
 describe('a saga', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await tell((ops, boss) => [
-      toOps(ops),
-      { ...toOps(boss), name: 'boss', events: ['waiting', 'ended'], kinds: ['outcome-unknown'], outcomes: ['partly'] },
-      { ...toOps(boss), name: 'all', accounts: ['AB-8'] },
-      { ...toOps(boss), name: 'shop', accounts: ['AB-7'], events: ['placed', 'servers', 'protected', 'ended'] },
-    ]);
-  });
-  afterAll(() => world.close());
-
   it('that asks, is answered and is done tells each of it, once and in order', async () => {
-    const { ops, boss, rig } = world;
-    const { saga, request } = await provision(world, { endpoint: 'place-order', kind: 'unauthorized' });
-    const { id, since } = await untilWaiting(saga, 'stuck');
+    const { saga, request, waiting: asked } = await stuckOrder(rig);
+    const { id, since } = asked;
     await until(async () => ops.typesOf(saga.reference).length === 1);
     await answer(saga, 'retry', { by: 'ann', note: 'a confidence' });
     await saga.result();
@@ -94,27 +74,25 @@ describe('a saga', () => {
   });
 
   it('that is cancelled while it waits says that the wait is over, and how it ended', async () => {
-    const { saga } = await provision(world, { endpoint: 'place-order', kind: 'error-before' });
+    const { saga } = await orderThat(rig, { endpoint: 'place-order', kind: 'error-before' });
     await untilWaiting(saga, 'outcome-unknown');
     await saga.cancel();
     await outcomeOf(saga);
-    const messages = await untilEnded(world.ops, saga.reference);
+    const messages = await untilEnded(ops, saga.reference);
     const settled = messages.find(({ type }) => type === 'saga.settled');
     expect(settled?.data).not.toHaveProperty('decision');
     expect(settled?.data.state).toBe('undoing');
     expect(messages.at(-1)?.data).toMatchObject({ ended: 'cancelled', leftovers: ['placement-unknown', 'cart-item'] });
     // Its route takes that kind, and that outcome.
-    await until(async () => world.boss.typesOf(saga.reference).length >= 1);
-    expect(world.boss.typesOf(saga.reference)[0]).toBe('saga.waiting');
+    await until(async () => boss.typesOf(saga.reference).length >= 1);
+    expect(boss.typesOf(saga.reference)[0]).toBe('saga.waiting');
   });
 
   it('looks into the journal by an ordinary activity while they are told: which of two ends first, a replay would turn round', async () => {
-    const { rig } = world;
     let goOn: () => void = () => undefined;
     const held = new Promise<never>((resolve) => (goOn = resolve as () => void));
     const telling = jest.spyOn(WorkflowClient.prototype, 'signalWithStart').mockReturnValueOnce(held);
-    const { saga } = await provision(world, { endpoint: 'place-order', kind: 'unauthorized' });
-    await untilWaiting(saga, 'stuck');
+    const { saga } = await stuckOrder(rig);
     await saga.cancel();
     const run = rig.runOf(saga);
     await until(async () => (await activitiesOf(run)).includes('readStanding: read what was placed'));
@@ -125,7 +103,6 @@ describe('a saga', () => {
   });
 
   it('tells of its progress whom it may concern: placed, the servers, and that they are protected', async () => {
-    const { rig, boss } = world;
     const metadata = { ticket: 'OPS-7' };
     const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-7', firewalls: [143], metadata }));
     const { servers } = await saga.result();
@@ -148,7 +125,6 @@ describe('a saga', () => {
   ])(
     'whose receiver %s: no other one is kept up, it is asked again with the same id, and no saga waits for it',
     async (_how, told) => {
-      const { ops, boss, rig } = world;
       const isFirst = new Set<string>();
       ops.answers = ({ data }) => {
         if (isFirst.has(data.reference)) return 200;
@@ -165,32 +141,4 @@ describe('a saga', () => {
       ops.answers = () => 200;
     },
   );
-});
-
-it('is reminded of a question, and told of its end', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'order-saga-'));
-  const [bundle, hasty] = [join(folder, 'bundle.js'), join(folder, 'reminders.js')];
-  writeFileSync(
-    hasty,
-    `exports.reminderDelaysMs = function* () { for (const ms of [10, 10, 10]) yield ms; for (;;) yield ${day}; };`,
-  );
-  const instead = { [require.resolve('../../../src/saga/reminders')]: hasty };
-  writeFileSync(bundle, await bundleWorkflows({ instead }));
-  const world = await tell((ops) => [toOps(ops)], { bundle });
-  try {
-    const { ops } = world;
-    const { saga } = await provision(world, { endpoint: 'place-order', kind: 'unauthorized' });
-    await until(async () => ops.typesOf(saga.reference).length === 4);
-    await answer(saga, 'retry');
-    await saga.result();
-    await untilEnded(ops, saga.reference);
-    const numbered = (receiver: WebhookReceiver) =>
-      receiver.messagesOf(saga.reference).map(({ type, data }) => `${type} ${data.reminders ?? ''}`);
-    expect(numbered(ops)).toEqual([
-      ...['saga.waiting 0', 'saga.reminder 1', 'saga.reminder 2', 'saga.reminder 3', 'saga.settled 3', 'saga.ended '],
-    ]);
-  } finally {
-    await world.close();
-    rmSync(folder, { recursive: true });
-  }
 });

@@ -8,8 +8,9 @@ import type { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
 import { activitiesOf, resultsOf, statesOf } from '../../support/events';
 import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
-import { type Rig, rigForFile, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, progressOf, stepOf, untilWaiting } from '../../support/sagas';
+import { deleteRun, terminate } from '../../support/web-ui';
 
 const rig = rigForFile({ clears: true });
 
@@ -22,6 +23,9 @@ const untilQueued = (saga: SagaHandle, before?: number): Promise<ProgressView['q
   });
 const runOf = ({ workflowId }: SagaHandle) => rig.runOf({ workflowId });
 
+const turnsOf = (reference: string) =>
+  rig.withJournal(({ db }) => db.selectFrom('turn').selectAll().where('reference', '=', reference).execute());
+
 /** A server with these firewalls, and requests about it. */
 function serverWith(firewalls: number[]) {
   const { vmObjectId } = firewallsRequest();
@@ -30,6 +34,8 @@ function serverWith(firewalls: number[]) {
     rig.sagas.firewalls(firewallsRequest({ assign: undefined, ...changes, vmObjectId }));
   return { vmObjectId, start };
 }
+const momentsOf = (vmObjectId: number) =>
+  firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
 const gateAt = (endpoint: string, match: object) =>
   rig.sandbox.faults.add({ endpoint, match, kind: 'gate', hold: 'before' } as never);
 
@@ -57,8 +63,7 @@ it('two exact sets of firewalls side by side: the server never has fewer than on
   rig.sandbox.faults.release(gate);
   await expect(first.result()).resolves.toMatchObject({ firewalls: [1], verified: true });
   await expect(second.result()).resolves.toMatchObject({ assigned: [2], firewalls: [2], verified: true });
-  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
-  expect(moments).toEqual([[1, 2], [1], [1, 2], [2]]);
+  expect(momentsOf(vmObjectId)).toEqual([[1, 2], [1], [1, 2], [2]]);
 });
 
 it('a subscription has one change or switch at a time; who waits sends nothing, and is quoted when its turn has come', async () => {
@@ -80,7 +85,7 @@ it('a subscription has one change or switch at a time; who waits sends nothing, 
     status: 'done',
     detail: expect.stringMatching(/^was queued from [-\d]+ [:\d]+ UTC to [-\d]+ [:\d]+ UTC$/),
   });
-  await rig.withJournal(async ({ db }) => expect(await turnsOf(db, `subscription ${subscription_id}`)).toEqual([]));
+  for (const { reference } of [first, second, third]) expect(await turnsOf(reference)).toEqual([]);
 });
 
 it('is found in the list as queued, and as no wait for a person', async () => {
@@ -108,10 +113,6 @@ it('is found in the list as queued, and as no wait for a person', async () => {
   await Promise.all([outcomeOf(first), outcomeOf(second)]);
 });
 
-function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], resource: string) {
-  return db.selectFrom('turn').selectAll().where('resource', '=', resource).execute();
-}
-
 /** As Temporal says of an activity that a worker has. */
 const started = 2;
 
@@ -137,67 +138,46 @@ it('a saga that is cancelled while its place is being written down gives it back
     database.close();
   }
   expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-  const { reference } = request;
-  const turns = await rig.withJournal(({ db }) =>
-    db.selectFrom('turn').selectAll().where('reference', '=', reference).execute(),
-  );
-  expect(turns).toEqual([]);
+  expect(await turnsOf(request.reference)).toEqual([]);
 });
 
 describe('behind a saga that ended without a word, and gives nothing back: the next one looks by itself', () => {
-  /** Longer than the test waits for more than one look. */
-  const inFlightMs = 30_000;
-  const hasty = rigForFile({ clears: true, activities: { turnLookMs: 100, inFlightMs } });
+  // A call is in flight for longer than the test waits for more than one look.
+  beforeAll(() => rig.restartWith({ turnLookMs: 100, inFlightMs: 30_000 }));
 
-  const remove = async ({ workflowId }: SagaHandle) => {
-    const { namespace } = hasty.temporal.options;
-    await hasty.temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
-  };
-  const terminate = async ({ workflowId }: SagaHandle) => {
-    await hasty.temporal.workflow.getHandle(workflowId).terminate('a test');
-  };
-
-  /** A server whose first saga stands at a call. */
-  async function begin(endpoint: string, exactly: number[]) {
-    const { vmObjectId } = firewallsRequest();
-    hasty.sandbox.addServer({ vmObjectId, firewalls: [1, 2] });
-    const gate = hasty.sandbox.faults.add({ endpoint, kind: 'gate', hold: 'before', match: { vmObjectId } } as never);
-    const start = (changes: object) =>
-      hasty.sagas.firewalls(firewallsRequest({ assign: undefined, ...changes, vmObjectId }));
-    const first = await start({ exactly });
-    await hasty.sandbox.whenStruck(gate);
-    return { vmObjectId, gate, start, first };
-  }
-
-  const ends: [string, (saga: SagaHandle) => Promise<void>][] = [
-    ['terminated', terminate],
-    ['deleted', remove],
-  ];
-  it.each(ends)('goes on behind a saga that was %s', async (_, end) => {
-    const { vmObjectId, gate, start, first } = await begin('list-firewalls', [1]);
+  /** A server whose first saga stands at a call, and the next one behind it. */
+  async function queueAt(endpoint: string) {
+    const { vmObjectId, start } = serverWith([1, 2]);
+    const gate = gateAt(endpoint, { vmObjectId });
+    const first = await start({ exactly: [1] });
+    await rig.sandbox.whenStruck(gate);
     const second = await start({ exactly: [2] });
     await untilQueued(second, 1);
-    await end(first);
-    hasty.sandbox.faults.release(gate);
+    return { vmObjectId, gate, first, second };
+  }
+
+  it.each([
+    ['terminated', terminate],
+    ['deleted', deleteRun],
+  ])('goes on behind a saga that was %s', async (_, end) => {
+    const { vmObjectId, gate, first, second } = await queueAt('list-firewalls');
+    await end(rig.temporal, first);
+    rig.sandbox.faults.release(gate);
     await expect(second.result()).resolves.toMatchObject({ firewalls: [2] });
-    expect(firewallsOf(hasty.sandbox.ledger, vmObjectId)).toEqual([2]);
+    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([2]);
   });
 
   it('not before it is known what became of its last call', async () => {
-    const { vmObjectId, gate, start, first } = await begin('unassign-firewalls', [1]);
-    const second = await start({ exactly: [2] });
-    await untilQueued(second, 1);
-    await terminate(first);
+    const { vmObjectId, gate, first, second } = await queueAt('unassign-firewalls');
+    await terminate(rig.temporal, first);
     const asked = async () =>
-      (await resultsOf(hasty.temporal.workflow.getHandle(second.workflowId), 'takeTurn')).filter(
-        (answer) => (answer as { how: string }).how === 'queued',
-      ).length;
+      (await resultsOf(runOf(second), 'takeTurn')).filter((answer) => (answer as { how: string }).how === 'queued')
+        .length;
     const before = await asked();
     await until(async () => (await asked()) > before + 1);
     // It takes effect although nobody waits for it: firewall 2 goes.
-    hasty.sandbox.faults.release(gate);
+    rig.sandbox.faults.release(gate);
     await expect(second.result()).resolves.toMatchObject({ assigned: [2], unassigned: [1], firewalls: [2] });
-    const moments = firewallMoments(hasty.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
-    expect(moments).toEqual([[1, 2], [1], [1, 2], [2]]);
+    expect(momentsOf(vmObjectId)).toEqual([[1, 2], [1], [1, 2], [2]]);
   });
 });

@@ -5,11 +5,12 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
-import { callsTo } from '../../../sandbox/sentences';
+import { doubtfulSagas } from '../../support/bad-night';
 import { folderForFile } from '../../support/folder';
-import { planIdOf, provisionRequest } from '../../support/requests';
-import { inRig, rigForFile } from '../../support/rig';
-import { answer, untilWaiting } from '../../support/sagas';
+import { stuckOrder } from '../../support/orders';
+import { provisionRequest } from '../../support/requests';
+import { rigForFile, until } from '../../support/rig';
+import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
 
 const key = () => randomBytes(32).toString('base64');
 const [one, two] = [key(), key()];
@@ -28,36 +29,24 @@ const textOf = (value: unknown): string => {
     .map(([name, inner]) => `${name}: ${textOf(inner)}`)
     .join('\n');
 };
+/** Everything that Temporal keeps of it, as text. */
+const historyOf = async (workflowId: string) => textOf(await rig.runOf({ workflowId }).fetchHistory());
+/** As the Web UI starts what it starts, without a codec server. */
+const inTheClear = () => new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
 const addsOf = (reference: string) => rig.callsOf({ reference }, 'add-cart-item');
 
-describe('a request in the clear', () => {
-  const inTheClear = () =>
-    new OrderSagaClient(new Client({ connection: rig.temporal.connection, namespace: rig.namespace }));
-
-  it('is refused, and calls nobody', async () => {
-    const request = provisionRequest();
-    const { workflowId } = await inTheClear().provision(request);
-    await expect(rig.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
-      cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) },
-    });
-    expect(addsOf(request.reference)).toEqual([]);
+it('a request in the clear is refused, and calls nobody', async () => {
+  const request = provisionRequest();
+  const { workflowId } = await new OrderSagaClient(inTheClear()).provision(request);
+  await expect(rig.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+    cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) },
   });
-
-  it('is taken where a setting allows it', () =>
-    inRig({ payloadKeys: parsePayloadKeys(`k1:${one}`), activities: { takesClearRequests: true } }, async (lenient) => {
-      const { connection } = lenient.temporal;
-      const clear = new OrderSagaClient(new Client({ connection, namespace: lenient.namespace }));
-      const { workflowId } = await clear.provision(provisionRequest());
-      await lenient.temporal.workflow.getHandle(workflowId).result();
-      expect(callsTo(lenient.sandbox.ledger, 'place-order')).toHaveLength(1);
-    }));
+  expect(addsOf(request.reference)).toEqual([]);
 });
 
 it('a correction in the clear that holds a secret is refused, leaves nothing behind, and is told how to come', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized' });
-  const saga = await rig.sagas.provision(request);
-  const { id: question } = await untilWaiting(saga);
+  const { saga, waiting } = await stuckOrder(rig, {}, 'add-cart-item');
+  const { id: question } = waiting;
   const { connection } = rig.temporal;
   // It reads what is encrypted, and encrypts nothing: as the Web UI does where its codec server only decodes.
   const codec = new EncryptionCodec(parsePayloadKeys(`k1:${one}`));
@@ -74,17 +63,14 @@ it('a correction in the clear that holds a secret is refused, leaves nothing beh
       message: expect.stringMatching(/unencrypted.*`order-saga decide`.*\{"secret":"its name"\}/s) as string,
     },
   });
-  const history = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
-  expect(textOf(history)).not.toContain(canary);
+  expect(await historyOf(saga.workflowId)).not.toContain(canary);
   await answer(saga, 'retry', { correction });
   await saga.result();
   expect(addsOf(saga.reference).at(-1)?.body).toMatchObject(correction);
 });
 
 it('goes on under a new key, and reads what the old one wrote', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  await untilWaiting(await rig.sagas.provision(request));
+  const { request } = await stuckOrder(rig);
   const dataConverter = createDataConverter(parsePayloadKeys(`k2:${two},k1:${one}`));
   const { connection } = rig.temporal;
   const rotated = new OrderSagaClient(new Client({ connection, namespace: rig.namespace, dataConverter }));
@@ -111,21 +97,58 @@ it('a secret by its name is looked up where the call is made, and never reaches 
   expect(Buffer.from(input?.[0]?.data ?? []).toString()).toContain('"password":{"secret":"web-root"}');
 });
 
-it('a job in the clear whose correction holds a secret is refused, and no saga is told of it', async () => {
-  const request = provisionRequest();
-  const planId = planIdOf(request.reference);
-  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match: { planId } });
-  const saga = await rig.sagas.provision(request);
-  const { id: question } = await untilWaiting(saga);
-  const clear = new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
-  const line = { saga: saga.workflowId, decision: 'retry', question, correction: { password: canary } };
-  const workflowId = 'decide-many/in-the-clear';
-  const args = [{ by: 'ann', note: 'another password', decisions: [line] }];
-  await clear.workflow.start('decideMany', { workflowId, taskQueue: 'order-saga', args });
-  await expect(rig.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
-    cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) as string },
-  });
-  expect((await saga.progress()).decisions).toEqual([]);
-  await answer(saga, 'retry', { correction: { password: canary } });
+it('a hold in the clear holds, and who and why are read all the same', async () => {
+  const args = [{ by: 'ann', note: 'a move' }];
+  await inTheClear().workflow.start('hold', { workflowId: 'hold', taskQueue: 'order-saga', args });
+  await until(async () => (await rig.sagas.holding())?.by === 'ann');
+  const saga = await rig.sagas.provision(provisionRequest());
+  const { steps } = await untilState(saga, 'held');
+  expect(steps[0]?.detail).toContain(' by ann; nothing was sent');
+  await rig.sagas.release({ by: 'bob' });
   await saga.result();
+});
+
+describe('a job in the clear', () => {
+  const startJob = async (name: string, decision: object) => {
+    const args = [{ by: 'ann', note: canary, perSecond: 50, decisions: [decision] }];
+    const workflowId = `decide-many/${name}`;
+    await inTheClear().workflow.start('decideMany', { workflowId, taskQueue: 'order-saga', args });
+    return rig.sagas.job(workflowId);
+  };
+
+  it('whose correction holds a secret is refused, and no saga is told of it', async () => {
+    const { saga, waiting } = await stuckOrder(rig, {}, 'add-cart-item');
+    const line = { saga: saga.workflowId, decision: 'retry', question: waiting.id };
+    const job = await startJob('with-a-secret', { ...line, correction: { password: canary } });
+    await expect(rig.runOf(job).result()).rejects.toMatchObject({
+      cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) as string },
+    });
+    expect((await saga.progress()).decisions).toEqual([]);
+    await answer(saga, 'retry', { correction: { password: canary } });
+    await saga.result();
+  });
+
+  it('settles by lines; tells what is wrong, and why a saga refused; what it sends is encrypted', async () => {
+    const [saga] = await doubtfulSagas(rig, 1, 1);
+    const { workflowId } = saga!;
+    const { id: question } = await untilWaiting(saga!);
+    const line = { saga: workflowId, decision: 'confirmPlaced', question };
+    const reportOf = async (name: string, changes: object = {}) =>
+      (await startJob(name, { ...line, ...changes })).report();
+    await expect(reportOf('wrong', { question: 7 })).rejects.toThrow(/line 1: confirmPlaced: question: /);
+    const why = expect.stringContaining('this step brings no servers') as string;
+    expect((await reportOf('refused', { vmObjectIds: [1] })).refused).toEqual([{ why, sagas: [workflowId] }]);
+    expect((await reportOf('moved', { question: 'ffffffff' })).movedOn).toEqual([workflowId]);
+    expect((await reportOf('right')).counts).toMatchObject({ taken: 1 });
+    expect(await outcomeOf(saga!)).toHaveProperty('result');
+    expect(await historyOf(workflowId)).not.toContain(canary);
+  });
+});
+
+it('a request in the clear is taken where a setting allows it', async () => {
+  await rig.restartWith({ takesClearRequests: true });
+  const request = provisionRequest();
+  const { workflowId } = await new OrderSagaClient(inTheClear()).provision(request);
+  await rig.runOf({ workflowId }).result();
+  expect(rig.ordersOf(request)).toHaveLength(1);
 });

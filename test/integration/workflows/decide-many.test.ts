@@ -2,15 +2,12 @@
  * Many decisions by one job: each saga is told once, at the pace, and may refuse; the job can be stopped, outlives its
  * worker, and tells of each.
  */
-import { Client } from '@temporalio/client';
 import { InvalidRequestError, JobEndedError, JobLostError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { JobHandle } from '../../../src/client/jobs';
-import { countsOf, jobReportSchema, sumOf, type JobReport } from '../../../src/domain/decide-many';
-import { parsePayloadKeys } from '../../../src/security/keys';
+import { countsOf, jobReportSchema, sumOf } from '../../../src/domain/decide-many';
 import { sendDecision } from '../../../src/temporal/send-decision';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
-import { newKey } from '../../support/codec-calls';
 import { programOf } from '../../support/programs';
 import { startProcess } from '../../../scripts/processes';
 import { provisionRequest } from '../../support/requests';
@@ -84,19 +81,22 @@ it('reaches whom the filter names, up to its limit, and no others', async () => 
   expect(await decisionsOf(doubtful!)).toEqual([]);
 });
 
-it.each<[string, string, (job: JobHandle) => Promise<unknown>]>([
-  ['stopped', 'CD-1', (job) => job.stop()],
-  ['cancelled from the Web UI', 'CD-2', (job) => rig.runOf(job).cancel()],
-])('is %s: what it did not come to still waits, and its report says so', async (_how, account, stop) => {
-  const sagas = await stuckSagas(rig, 3, account);
+// One that is stopped by its own command: test/integration/cli/fleet.test.ts.
+it('is cancelled from the Web UI: what it did not come to still waits, and its report says so; terminated, it is lost', async () => {
+  const sagas = await stuckSagas(rig, 3, 'CD-2');
   rig.sandbox.faults.clear();
-  const job = await rig.sagas.decideMany({ ...retryOf(account), perSecond: 0.01 });
+  const paced = { ...retryOf('CD-2'), perSecond: 0.01 };
+  const job = await rig.sagas.decideMany(paced);
   await untilDecided(job, 1);
-  await stop(job);
+  await rig.runOf(job).cancel();
   const report = await job.report();
   expect(report).toMatchObject({ outcome: 'stopped', taken: [sagas[0]!.workflowId], notReached: 2 });
   expect((await rig.runOf(job).describe()).status.name).toBe('COMPLETED');
   for (const saga of sagas.slice(1)) expect(await decisionsOf(saga)).toEqual([]);
+  const lost = await rig.sagas.decideMany(paced);
+  await untilDecided(lost, 1);
+  await rig.runOf(lost).terminate();
+  await expect(lost.report()).rejects.toBeInstanceOf(JobLostError);
 });
 
 it('goes on in another worker, and decides about no saga twice', async () => {
@@ -118,29 +118,21 @@ it('goes on in another worker, and decides about no saga twice', async () => {
 describe('a cancellation goes by the question that somebody read, like every decision: not cancelled is', () => {
   async function approvable(account: string) {
     const saga = await rig.sagas.provision(provisionRequest({ account, firewalls: [143], approval: 'always' }));
-    await untilWaiting(saga, 'approval');
-    return saga;
-  }
-
-  /** Its order is placed, and its firewalls are about to be assigned. */
-  async function approveFaster(saga: SagaHandle) {
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
-    await answer(saga, 'approve', { by: 'bob' });
-    await untilWaiting(saga, 'stuck');
+    return { saga, question: (await untilWaiting(saga, 'approval')).id };
   }
 
   it('a saga that asks another question by now, by lines', async () => {
-    const saga = await approvable('GH-1');
-    const { id: question } = await untilWaiting(saga, 'approval');
-    await approveFaster(saga);
+    const { saga, question } = await approvable('GH-1');
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+    await answer(saga, 'approve', { by: 'bob' });
+    await untilWaiting(saga, 'stuck');
     const decisions = [{ saga: saga.workflowId, question, decision: 'cancel' }];
     const report = await (await rig.sagas.decideMany({ ...words, decisions })).report();
     expect(report.counts).toMatchObject({ movedOn: 1, taken: 0 });
   });
 
   it('a saga whose question somebody answers in the moment in which it is sent', async () => {
-    const saga = await approvable('GH-3');
-    const { id: question } = await untilWaiting(saga, 'approval');
+    const { saga, question } = await approvable('GH-3');
     const handle = rig.temporal.workflow.getHandle(saga.workflowId);
     const look = jest.spyOn(handle, 'query');
     jest.spyOn(rig.temporal.workflow, 'getHandle').mockReturnValueOnce(handle);
@@ -150,19 +142,15 @@ describe('a cancellation goes by the question that somebody read, like every dec
       approved = await saga.decide('approve', { question, by: 'bob' }).catch((error: unknown) => error);
       return seen;
     });
-    const decision = {
-      saga: saga.workflowId,
-      decision: 'cancel',
-      body: { question, by: 'ann', note: 'looked' },
-    } as const;
+    const body = { question, by: 'ann', note: 'looked' };
+    const decision = { saga: saga.workflowId, decision: 'cancel', body } as const;
     expect(await sendDecision(rig.temporal, decision, 'job/0')).toEqual({ outcome: 'taken' });
     expect(approved).toMatchObject({ message: expect.stringContaining('ann is about to cancel it') as string });
     expect((await outcomeOf(saga)).cancelled).toMatchObject({ why: 'cancelled, says ann: looked' });
   });
 
   it('a saga that hears an approval in the same task: the approval counts, at a replay too', async () => {
-    const saga = await approvable('GH-5');
-    const { id: question } = await untilWaiting(saga, 'approval');
+    const { saga, question } = await approvable('GH-5');
     const handle = rig.temporal.workflow.getHandle(saga.workflowId);
     let approving: Promise<unknown> | undefined;
     await rig.withoutWorkers(async () => {
@@ -191,51 +179,4 @@ it('refuses what is wrong, also from the Web UI, and sends nothing', async () =>
     cause: { message: expect.stringMatching(/must be decide-many/) as string },
   });
   await expect(rig.sagas.job('nobody')).rejects.toThrow(/nobody/);
-  const slow = await rig.sagas.decideMany(retry);
-  await rig.temporal.workflow
-    .getHandle(slow.workflowId)
-    .terminate()
-    .catch(() => undefined);
-  await slow.report().catch((error: unknown) => {
-    expect(error).toBeInstanceOf(JobLostError);
-  });
-});
-
-describe('where payloads are encrypted, a job that was started in the clear is taken, and what it sends is encrypted', () => {
-  const secret = rigForFile({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
-
-  const canary = 'geheim-nur-notiz';
-  const secretWords = { ...words, note: canary };
-
-  /** As the Web UI starts it, without a codec server. */
-  async function startInTheClear(name: string, request: object): Promise<JobReport> {
-    const inTheClear = new Client({ connection: secret.temporal.connection, namespace: secret.namespace });
-    const workflowId = `decide-many/${name}`;
-    await inTheClear.workflow.start('decideMany', { workflowId, taskQueue: 'order-saga', args: [request] });
-    return (await secret.sagas.job(workflowId)).report();
-  }
-
-  /** Everything that Temporal keeps of the saga, as text. */
-  async function historyOf(workflowId: string): Promise<string> {
-    const { events } = await secret.temporal.workflow.getHandle(workflowId).fetchHistory();
-    return JSON.stringify(events, (_, value: unknown) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
-    );
-  }
-
-  it('settles by lines; tells what is wrong, and why a saga refused, also where failures are encrypted', async () => {
-    const [saga] = await doubtfulSagas(secret, 1, 1);
-    const { id: question } = await untilWaiting(saga!);
-    const line = { saga: saga!.workflowId, decision: 'confirmPlaced', question };
-    const wrong = { ...secretWords, decisions: [{ ...line, question: 7 }] };
-    await expect(startInTheClear('wrong', wrong)).rejects.toThrow(/line 1: confirmPlaced: question: /);
-    const report = await startInTheClear('refused', { ...secretWords, decisions: [{ ...line, vmObjectIds: [1] }] });
-    const why = expect.stringContaining('this step brings no servers') as string;
-    expect(report.refused).toEqual([{ why, sagas: [saga!.workflowId] }]);
-    const moved = await startInTheClear('moved', { ...secretWords, decisions: [{ ...line, question: 'ffffffff' }] });
-    expect(moved.movedOn).toEqual([saga!.workflowId]);
-    expect((await startInTheClear('right', { ...secretWords, decisions: [line] })).counts).toMatchObject({ taken: 1 });
-    expect(await outcomeOf(saga!)).toHaveProperty('result');
-    expect(await historyOf(saga!.workflowId)).not.toContain(canary);
-  });
 });

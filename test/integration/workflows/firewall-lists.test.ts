@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { callsTo, firewallsOf } from '../../../sandbox/sentences';
 import { isOutcome } from '../../../src/domain/outcomes';
+import { requestAtServer } from '../../support/orders';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
@@ -18,9 +19,8 @@ it.each(['error', 'failed', 'detaching'])('a firewall that is listed as “%s”
   // Until then the list has the assignment that failed, or a firewall that is being taken off.
   const shown = (ids: number[]) => [{ id: 1 }, { id: 9, status: ids.includes(9) ? 'active' : status }];
   rig.sandbox.configure({ firewallListResponse: shown });
-  const request = firewallsRequest({ assign: [9] });
+  const request = requestAtServer(rig, [1], { assign: [9] });
   const { vmObjectId } = request;
-  rig.sandbox.addServer({ vmObjectId, firewalls: [1] });
   await (await rig.sagas.firewalls(request)).result();
   const assigned = callsTo(rig.sandbox.ledger, 'assign-firewalls').filter(({ names }) =>
     names.vmObjectId?.includes(vmObjectId),
@@ -58,8 +58,7 @@ describe('a list that lags: what a row of a moment ago says counts more', () => 
     rig.sandbox.faults.add({ endpoint, match: { vmObjectId: server }, ...changes });
 
   async function onServerWith(firewalls: number[], changes: object) {
-    const request = firewallsRequest({ assign: undefined, ...changes });
-    rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls });
+    const request = requestAtServer(rig, firewalls, changes);
     rig.sandbox.configure({ firewallListResponse: replica });
     shown = [];
     server = request.vmObjectId;
@@ -129,9 +128,8 @@ describe('what takes effect late is not lost by an undo', () => {
   });
 
   it('an assignment of which the answer was lost is taken back, also while the list does not show it', async () => {
-    const request = firewallsRequest({ assign: [143] });
+    const request = requestAtServer(rig, [1], { assign: [143] });
     const { vmObjectId } = request;
-    rig.sandbox.addServer({ vmObjectId, firewalls: [1] });
     const match = { vmObjectId };
     rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'reset-after', match, times: 'all' });
     rig.sandbox.configure({ firewallLag: 1_000 });
@@ -143,10 +141,9 @@ describe('what takes effect late is not lost by an undo', () => {
   });
 
   it('a removal of which the answer was lost, and that comes late, is undone all the same', async () => {
-    const request = firewallsRequest({ assign: undefined, unassign: [150] });
+    const request = requestAtServer(rig, [1, 150], { unassign: [150] });
     const match = { vmObjectId: request.vmObjectId };
     const endpoint = 'unassign-firewalls';
-    rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [1, 150] });
     const gate = rig.sandbox.faults.add({ endpoint, kind: 'gate', hold: 'before', match, nth: 1 });
     rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match, from: 2, times: 'all' });
     const saga = await rig.sagas.firewalls(request);
@@ -165,9 +162,8 @@ describe('what takes effect late is not lost by an undo', () => {
   });
 
   it('an exact set is not called verified while the list shows a firewall that somebody has assigned meanwhile', async () => {
-    const request = firewallsRequest({ assign: undefined, exactly: [150] });
+    const request = requestAtServer(rig, [], { exactly: [150] });
     const { vmObjectId } = request;
-    rig.sandbox.addServer({ vmObjectId, firewalls: [] });
     const match = { vmObjectId };
     const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', match });
     const saga = await rig.sagas.firewalls(request);

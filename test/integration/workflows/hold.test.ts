@@ -1,8 +1,5 @@
 /** The hold: only what has not begun is held; one switch for the namespace; whatever ends it lets all begin. */
-import { Client } from '@temporalio/client';
 import type { SagaHandle } from '../../../src/client/handle';
-import { parsePayloadKeys } from '../../../src/security/keys';
-import { newKey } from '../../support/codec-calls';
 import { runHere } from '../../support/command-line';
 import { provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
@@ -28,7 +25,6 @@ const cli = (...args: string[]) => runHere(args, '', rig.environment);
 it.each<[string, () => Promise<unknown>]>([
   ['cancelled', () => rig.temporal.workflow.getHandle('hold').cancel()],
   ['terminated', () => rig.temporal.workflow.getHandle('hold').terminate()],
-  ['released', () => rig.sagas.release({ by: 'bob', note: 'it is moved' })],
 ])(
   'holds what has not begun, and says since when and who; all begin by themselves when it is %s',
   async (_how, end) => {
@@ -89,20 +85,4 @@ it('is switched and told of by the command line', async () => {
   await saga!.result();
   expect((await cli('list', '--limit', '1')).err).not.toContain('held');
   expect((await cli('hold', 'off')).out).toMatch(/^no hold was on\n/);
-});
-
-describe('where payloads are encrypted, who and why are read all the same', () => {
-  const secret = rigForFile({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
-
-  it('holds, set by the Web UI in the clear, and releases', async () => {
-    const inTheClear = new Client({ connection: secret.temporal.connection, namespace: secret.namespace });
-    const args = [{ by: 'ann', note: 'a move' }];
-    await inTheClear.workflow.start('hold', { workflowId: 'hold', taskQueue: 'order-saga', args });
-    await until(async () => (await secret.sagas.holding())?.by === 'ann');
-    const saga = await secret.sagas.provision(provisionRequest());
-    const { steps } = await untilState(saga, 'held');
-    expect(steps[0]?.detail).toContain(' by ann; nothing was sent');
-    await secret.sagas.release({ by: 'bob' });
-    await saga.result();
-  });
 });

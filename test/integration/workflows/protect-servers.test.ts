@@ -10,11 +10,10 @@ import { startRaw } from '../../support/web-ui';
 
 const rig = rigForFile({ clears: true });
 
-const two = (changes: object = {}) => provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144], ...changes });
 const idsOf = (reference: string) => rig.ordersOf({ reference })[0]?.vmObjectIds ?? [];
 
 it('is told of the servers that a cancelled saga had not come to, and of no other', async () => {
-  const request = two();
+  const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144] });
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', nth: 1 });
   const refusal = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402, nth: 2 });
   const saga = await rig.sagas.provision(request);
@@ -83,7 +82,9 @@ describe('a server is open', () => {
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga, 'servers');
     await saga.cancel();
-    await outcomeOf(saga);
+    const why = expect.stringMatching(/before the object ids/) as string;
+    const leftovers = [{ kind: 'server-unprotected', firewalls: [143], why }];
+    expect((await outcomeOf(saga)).cancelled?.leftovers).toEqual(leftovers);
     expect(await open(request)).toEqual([[undefined, [143], 'ended']]);
     const said = { by: 'me', note: 'deleted in the panel' };
     const close = () => rig.withJournal((journal) => closeServers(journal, { reference: request.reference }, said));

@@ -5,6 +5,7 @@
 import { callsTo, firewallsOf, serversOf } from '../../../sandbox/sentences';
 import { documentedPlanTypes } from '../../../src/domain/plan-types';
 import { activitiesOf } from '../../support/events';
+import { orderThat, stuckOrder } from '../../support/orders';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -94,10 +95,7 @@ describe('before the order', () => {
   });
 
   it('corrects an item that was not added yet, and refuses to correct anything else', async () => {
-    const request = provisionRequest();
-    addFault(request.reference, { kind: 'unauthorized' });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
+    const { request, saga } = await stuckOrder(rig, {}, 'add-cart-item');
     await expect(answer(saga, 'retry', { correction: { plan_id: 9, account: 'XX-1' } })).rejects.toThrow(
       /plan_id.*account.*may be corrected: item, password, os_template_id/s,
     );
@@ -131,17 +129,6 @@ describe('after the order', () => {
       servers: [{ vmObjectId: bought, firewalls: [143], verified: true }],
     });
     expect(firewallsOf(rig.sandbox.ledger, 77_301)).toEqual([]);
-  });
-
-  it('tells servers without firewalls where it is cancelled before somebody says which they are', async () => {
-    rig.sandbox.addServer({ vmObjectId: 77_302, firewalls: [] });
-    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143], vmObjectIds: [77_302] }));
-    await untilWaiting(saga, 'servers');
-    await saga.cancel();
-    const { cancelled } = await outcomeOf(saga);
-    expect(cancelled?.leftovers).toEqual([
-      { kind: 'server-unprotected', firewalls: [143], why: expect.stringMatching(/before the object ids/) },
-    ]);
   });
 
   it('asks a person about firewalls that are refused: corrected, they are assigned', async () => {
@@ -221,9 +208,7 @@ describe('an order', () => {
 describe('the clean-up', () => {
   /** A run that was terminated while its order was of unknown outcome. */
   async function terminated(kind: 'reset-before' | 'reset-after') {
-    const request = provisionRequest({ items: [{}, {}] });
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind, match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
+    const { request, saga } = await orderThat(rig, { endpoint: 'place-order', kind }, { items: [{}, {}] });
     await untilWaiting(saga);
     await rig.runOf(saga).terminate('pressed the wrong button');
     return request;
@@ -282,10 +267,7 @@ describe('the clean-up', () => {
   });
 
   it('touches nothing of a saga that is still running', async () => {
-    const request = provisionRequest();
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
+    const { request, saga } = await stuckOrder(rig);
     const { failure } = await outcomeOf(await rig.sagas.clean(request.reference));
     expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/still running/) } });
     expect(rig.openItems(request)).toHaveLength(1);

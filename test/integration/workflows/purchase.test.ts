@@ -9,8 +9,9 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import { bought } from '../../../src/journal/purchases';
 import { restored } from '../../../src/journal/confirm-restore';
 import { said } from '../../support/operator';
+import { orderThat } from '../../support/orders';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { inRig, rigForFile } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 import { resetToBeginning } from '../../support/web-ui';
 
@@ -107,26 +108,6 @@ describe('with a price list of the operator’s', () => {
   });
 });
 
-it('servers without firewalls are refused before anything is in the cart, where the operator’s rule says so', () =>
-  inRig({ activities: { requireFirewalls: 'refuse' } }, async (rig) => {
-    const bare = provisionRequest({ firewalls: undefined });
-    const { failure } = await outcomeOf(await rig.sagas.provision(bare));
-    expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed', leftovers: [] } });
-    expect(rig.sandbox.ledger.calls).toEqual([]);
-    const { result } = await outcomeOf(await rig.sagas.provision(provisionRequest({ firewalls: [143] })));
-    expect(result).toMatchObject({ outcome: 'done' });
-  }));
-
-it('servers without firewalls are approved by a person, where the operator’s rule says so', () =>
-  inRig({ activities: { requireFirewalls: 'ask' } }, async (rig) => {
-    const saga = await rig.sagas.provision(provisionRequest({ firewalls: undefined }));
-    const waiting = await untilWaiting(saga, 'approval');
-    expect(waiting.question).toContain('It names no firewalls');
-    expect(rig.sandbox.ledger.calls).toEqual([]);
-    await answer(saga, 'approve');
-    expect(await saga.result()).toMatchObject({ outcome: 'done' });
-  }));
-
 describe('the same under another reference', () => {
   let accounts = 0;
   /** Orders of an account of their own, all of the same. */
@@ -186,11 +167,10 @@ it('a spend limit is asked about with what was spent, what is added, and what it
 
 describe('where the provider refuses, and a person corrects', () => {
   type Changes = Parameters<typeof provisionRequest>[0];
+  const refusal = { endpoint: 'place-order', kind: 'refuse-before' } as const;
   /** The order is refused once, and somebody is asked. */
   async function refusedOrder(changes: Changes = {}) {
-    const request = provisionRequest({ onRefusal: 'ask', ...changes });
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { account: request.account } });
-    const saga = await rig.sagas.provision(request);
+    const { request, saga } = await orderThat(rig, refusal, { onRefusal: 'ask', ...changes });
     return { request, saga, waiting: await untilWaiting(saga, 'refused') };
   }
 
@@ -263,9 +243,8 @@ describe('where the provider refuses, and a person corrects', () => {
   });
 
   it('what was approved is asked for again with the correction, before anything is sent by it', async () => {
-    const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }], approval: 'always' });
-    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { account: request.account } });
-    const saga = await rig.sagas.provision(request);
+    const changes = { onRefusal: 'ask', items: [{ quantity: 2 }], approval: 'always' };
+    const { request, saga } = await orderThat(rig, refusal, changes);
     await untilWaiting(saga, 'approval');
     await answer(saga, 'approve');
     await untilWaiting(saga, 'refused');
@@ -295,51 +274,57 @@ describe('where the provider refuses, and a person corrects', () => {
   });
 });
 
-describe('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
-  const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });
+describe('a run that was reset to before its approval, and has not asked because the order may be placed, asks', () => {
   async function reset(saga: SagaHandle<'provisionServers'>) {
     await resetToBeginning(rig.temporal, saga);
-    return rig.latest('provisionServers', saga);
-  }
-
-  async function approvedAndDenied() {
-    const asked = request();
-    rig.sandbox.faults.add({
-      ...{ endpoint: 'place-order', kind: 'error-before', match: { planId: planIdOf(asked.reference) } },
-    });
-    const saga = await rig.sagas.provision(asked);
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await untilWaiting(saga, 'outcome-unknown');
-    const again = await reset(saga);
+    const again = rig.latest('provisionServers', saga);
     await untilWaiting(again, 'outcome-unknown');
     expect(await stepOf(again, 'approve')).toBeUndefined();
     await answer(again, 'confirmNotPlaced', { note: 'not there' });
-    return { asked, again };
-  }
-
-  it('asks before it is sent, once it is known not to be placed', async () => {
-    const { asked, again } = await approvedAndDenied();
     await untilWaiting(again, 'approval');
-    expect(rig.ordersOf(asked)).toEqual([]);
+    expect(rig.ordersOf(saga)).toEqual([]);
     await answer(again, 'approve');
     expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
-    expect(rig.ordersOf(asked)).toHaveLength(1);
+    expect(rig.ordersOf(saga)).toHaveLength(1);
+  }
+
+  it('before it is sent, once it is known not to be placed', async () => {
+    const { saga } = await orderThat(rig, { endpoint: 'place-order', kind: 'error-before' }, { approval: 'always' });
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await untilWaiting(saga, 'outcome-unknown');
+    await reset(saga);
   });
 
-  // Last: from here on every reference of before is in doubt.
-  it('asks where nobody has ever approved it, and the journal was restored', async () => {
-    const asked = request();
-    const saga = await rig.sagas.provision(asked);
+  // After this every reference of before is in doubt.
+  it('where nobody has ever approved it, and the journal was restored', async () => {
+    const saga = await rig.sagas.provision(provisionRequest({ approval: 'always' }));
     await untilWaiting(saga, 'approval');
     await rig.withJournal((journal) => restored(journal, 'trust', said));
-    const again = await reset(saga);
-    await untilWaiting(again, 'outcome-unknown');
-    await answer(again, 'confirmNotPlaced', { note: 'not there' });
-    await untilWaiting(again, 'approval');
-    expect(rig.ordersOf(asked)).toEqual([]);
-    await answer(again, 'approve');
-    await again.result();
-    expect(rig.ordersOf(asked)).toHaveLength(1);
+    await reset(saga);
+  });
+});
+
+describe('where the operator’s rule says so, servers without firewalls', () => {
+  const bare = () => provisionRequest({ firewalls: undefined });
+
+  it('are refused before anything is in the cart', async () => {
+    await rig.restartWith({ requireFirewalls: 'refuse' });
+    const request = bare();
+    const { failure } = await outcomeOf(await rig.sagas.provision(request));
+    expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed', leftovers: [] } });
+    expect(rig.callsOf(request)).toEqual([]);
+    const { result } = await outcomeOf(await rig.sagas.provision(provisionRequest({ firewalls: [143] })));
+    expect(result).toMatchObject({ outcome: 'done' });
+  });
+
+  it('are approved by a person', async () => {
+    await rig.restartWith({ requireFirewalls: 'ask' });
+    const request = bare();
+    const saga = await rig.sagas.provision(request);
+    expect((await untilWaiting(saga, 'approval')).question).toContain('It names no firewalls');
+    expect(rig.callsOf(request)).toEqual([]);
+    await answer(saga, 'approve');
+    expect(await saga.result()).toMatchObject({ outcome: 'done' });
   });
 });

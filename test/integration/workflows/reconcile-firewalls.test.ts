@@ -3,10 +3,8 @@
  * where asked.
  */
 import { WorkflowClient } from '@temporalio/client';
-import { sql } from 'kysely';
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
-import { tables } from '../../../src/journal/schema';
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
@@ -14,6 +12,7 @@ import { stuckOrder } from '../../support/orders';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { emptyJournal, sweepIn } from '../../support/sweeps';
 import { terminate } from '../../support/web-ui';
 
 // Somebody changes firewalls in the control panel, which no journal knows.
@@ -23,20 +22,10 @@ beforeAll(() => {
   panel = new ProviderClient({ baseUrl: rig.sandbox.url });
 });
 afterAll(() => panel.close());
-/** A sweep looks at all that the journal has: each test begins with nothing in it. */
-afterEach(() =>
-  rig.withJournal(async ({ db }) => {
-    for (const table of Object.keys(tables).slice(1).reverse()) await sql`delete from ${sql.table(table)}`.execute(db);
-  }),
-);
+// Each test begins with nothing in it.
+afterEach(() => emptyJournal(rig));
 
-async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {
-  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, ...options });
-  const { report } = await rig.sagas.sweeps.ended(runId);
-  if (report === undefined) throw new Error('the sweep has no report');
-  return report;
-}
-
+const sweep = (options?: ReconcileOptions) => sweepIn(rig, options);
 /** Visibility lags behind: the next sweep goes on where this one has stopped. */
 async function sweepUntilSeen(options?: ReconcileOptions): Promise<SweepReport> {
   const report = await sweep(options);
@@ -131,23 +120,17 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
   });
 });
 
-describe('where a saga has found a server as it should be, and so sent nothing,', () => {
-  const saidOf = async (vmObjectId: number, said: { exactly?: number[]; assign?: number[]; unassign?: number[] }) => {
-    const nothing = { assign: undefined, unassign: undefined };
-    await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, ...nothing, ...said }))).result();
-  };
-
-  it.each([{ exactly: [150] }, { unassign: [143] }])('%j is its word, and no repair takes it back', async (said) => {
-    const [server = 0] = await bought(1, [143, 150]);
-    await panel.unassignFirewalls(server, [143]);
-    await saidOf(server, said);
-    expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
-    expect(await firewallsOf(server)).toEqual([150]);
-    await panel.assignFirewalls(server, [143]);
-    expect((await sweep()).findings).toEqual([
-      { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [143] },
-    ]);
-  });
+// A saga has found the server as it should be: no repair takes that back.
+it.each([{ exactly: [150] }, { unassign: [143] }])('what sent nothing is a word, too: %j', async (said) => {
+  const [server = 0] = await bought(1, [143, 150]);
+  await panel.unassignFirewalls(server, [143]);
+  const request = firewallsRequest({ vmObjectId: server, assign: undefined, ...said });
+  await (await rig.sagas.firewalls(request)).result();
+  expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
+  expect(await firewallsOf(server)).toEqual([150]);
+  await panel.assignFirewalls(server, [143]);
+  const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [143] };
+  expect((await sweep()).findings).toEqual([drift]);
 });
 
 it('tells of servers that a saga has left without firewalls, until they have them', async () => {

@@ -5,17 +5,19 @@
 import { callsTo } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { Finding, ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
+import { orderThat } from '../../support/orders';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { rigForEach } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { emptyJournal, sweepIn } from '../../support/sweeps';
 import { deleteRun, terminate } from '../../support/web-ui';
 
-const rig = rigForEach();
+// A journal that is emptied after each test has no row of what took effect.
+const rig = rigForFile({ clears: true, compares: false });
+afterEach(() => emptyJournal(rig));
 
 async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {
-  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, ...options });
-  const { report } = await rig.sagas.sweeps.ended(runId);
-  if (report === undefined) throw new Error('the sweep has no report');
+  const report = await sweepIn(rig, options);
   // Items are added side by side.
   for (const finding of report.findings) if (finding.kind === 'cart-items') finding.cartItemIds.sort();
   return report;
@@ -32,9 +34,7 @@ const of = (report: SweepReport, { workflowId }: Pick<SagaHandle, 'workflowId'>)
 
 /** It waits at its order, with two items in the cart. */
 async function waiting(kind: 'unauthorized' | 'reset-before' = 'unauthorized') {
-  const request = provisionRequest({ items: [{}, {}] });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind, match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
+  const { saga } = await orderThat(rig, { endpoint: 'place-order', kind }, { items: [{}, {}] });
   await untilWaiting(saga);
   return saga;
 }

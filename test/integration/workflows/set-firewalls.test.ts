@@ -1,4 +1,5 @@
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
+import { requestAtServer } from '../../support/orders';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { resetTo, startRaw, taskBefore } from '../../support/web-ui';
 import { rigForFile } from '../../support/rig';
@@ -6,12 +7,7 @@ import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
-/** A request about a server that has firewalls already. */
-function requestFor(firewalls: number[], changes: Record<string, unknown>) {
-  const request = firewallsRequest({ assign: undefined, ...changes });
-  rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls });
-  return request;
-}
+const requestFor = (firewalls: number[], changes: object) => requestAtServer(rig, firewalls, changes);
 const fault = (vmObjectId: number, endpoint: string, changes: object) =>
   rig.sandbox.faults.add({ endpoint, match: { vmObjectId }, ...changes } as never);
 const changesTo = (id: number) =>
@@ -135,17 +131,18 @@ describe('a call that may have taken effect', () => {
   });
 });
 
-describe('a server that was ordered just now', () => {
-  const ordered = async () => {
-    const { servers } = await (await rig.sagas.provision(provisionRequest())).result();
-    return servers[0]?.vmObjectId ?? 0;
-  };
+const ordered = async () => {
+  const { servers } = await (await rig.sagas.provision(provisionRequest())).result();
+  return servers[0]?.vmObjectId ?? 0;
+};
 
-  it.each([
-    ['assign-firewalls', { assign: [143] }, { assign: [151] }],
-    ['unassign-firewalls', { unassign: [150] }, { unassign: [160] }],
-    ['list-firewalls', { assign: [143] }, { assign: [151] }],
-  ])('is waited for, and then somebody is asked: %s; nothing is undone', async (endpoint, first, second) => {
+it.each([
+  ['assign-firewalls', { assign: [143] }, { assign: [151] }],
+  ['unassign-firewalls', { unassign: [150] }, { unassign: [160] }],
+  ['list-firewalls', { assign: [143] }, { assign: [151] }],
+])(
+  'a server that is new is waited for, and then somebody is asked: %s; nothing is undone',
+  async (endpoint, first, second) => {
     const vmObjectId = await ordered();
     await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150, 160] }))).result();
     const notReady = { kind: 'refuse-before', status: 404 };
@@ -159,8 +156,8 @@ describe('a server that was ordered just now', () => {
     rig.sandbox.faults.lift(lasting);
     await answer(asking, 'retry');
     expect(await asking.result()).toMatchObject({ outcome: 'done', verified: true });
-  });
-});
+  },
+);
 
 it('takes a firewall that is pending for none', async () => {
   rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'pending' })) });
