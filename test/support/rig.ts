@@ -300,14 +300,6 @@ export class Rig {
     );
   }
 
-  /** @throws when the history of this saga does not replay on that bundle */
-  async replay(workflowId: string, bundle: string): Promise<void> {
-    const history = await this.temporal.workflow.getHandle(workflowId).fetchHistory();
-    const { payloadKeys } = this.options;
-    const [result] = await replayAll({ bundle, payloadKeys }, [{ workflowId, history }]);
-    if (result?.error !== undefined) throw new Error(result.error);
-  }
-
   private get bundle(): string {
     return this.options.bundle ?? bundleOf({ encrypted: this.options.payloadKeys !== undefined });
   }

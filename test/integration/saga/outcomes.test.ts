@@ -110,9 +110,10 @@ it.each<[what: string, word: SagaOutcome, start: () => Promise<SagaHandle>]>([
 });
 
 describe('sent again when Temporal has forgotten it', () => {
-  // An order, a change and a switch that are done: test/system/second-orders/forgotten.test.ts.
+  // An order that is done: test/system/second-orders/forgotten.test.ts.
   it.each<[string, WorkflowName, () => object]>([
     ['a mere quote', 'changeOrder', () => changeRequest({ quoteOnly: true })],
+    ['a switch', 'switchPlan', () => switchRequest()],
     ['a change of firewalls', 'setFirewalls', () => firewallsRequest()],
   ])('%s that is done is told again, with the same result', async (_, workflow, make) => {
     const request = make();

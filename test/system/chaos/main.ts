@@ -9,7 +9,6 @@ import { writeFile } from 'node:fs/promises';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { NoTemporalError } from '../../../scripts/temporal-cli';
 import { buildPrograms } from '../../support/programs';
-import { Closers } from './closers';
 import { certificates } from './disasters/certificate';
 import { failover } from './disasters/failover';
 import { fullDisks } from './disasters/full-disk';
@@ -22,6 +21,7 @@ import { printed, tooSeldom, type Told } from './report';
 import { lies, type Lie } from './storm/lies';
 import { planOf } from './storm/plan';
 import { ChaosRun } from './storm/run';
+import { Closers } from './world';
 
 /** docs/disasters.md has a row for each. */
 const disasters: readonly Disaster[] = [...restores, failover, noWorkers, ...fullDisks, ...certificates];

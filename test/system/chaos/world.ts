@@ -1,12 +1,52 @@
-/** What every story of this folder takes place in: the provider's stand-in, worker processes, a client and a person. */
+/**
+ * What every story of this folder takes place in: the provider's stand-in, a journal, worker processes, a client and a
+ * person. All of it ends with the story.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { OrderSagaClient } from '../../../src/client/client';
 import { workflowNames } from '../../../src/domain/identity';
+import { migrate } from '../../../src/journal/migrate';
+import { openJournal } from '../../../src/journal/open';
+import { createSealing } from '../../../src/security/sealing';
+import { PostgresServer, whyNoPostgres, type Cluster } from '../../support/postgres';
 import { programOf } from '../../support/programs';
-import type { Closers } from './closers';
+import { rowsIn, type Row } from '../../support/rows-and-ledger';
 import { Crew } from './crew';
 import { Person } from './person';
+
+/** What a run has started, so that all of it ends with the run, whatever is under way. */
+export class Closers {
+  private readonly closers: (() => unknown)[] = [];
+  private closed: Promise<void> | undefined;
+
+  /** It is closed also where it has only begun to come. */
+  async keep<T>(coming: Promise<T>, close: (kept: T) => Promise<unknown>): Promise<T> {
+    this.add(() => coming.then(close, () => undefined));
+    return coming;
+  }
+
+  add(close: () => unknown): void {
+    this.closers.push(close);
+  }
+
+  /** The last one first. A second call waits for the first. */
+  close(): Promise<void> {
+    this.closed ??= (async () => {
+      for (const close of this.closers.reverse()) {
+        try {
+          await close();
+        } catch (error) {
+          console.error(error);
+        }
+      }
+    })();
+    return this.closed;
+  }
+}
 
 export interface World {
   sandbox: Sandbox;
@@ -64,4 +104,38 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
 export async function countOpen({ temporal }: Pick<World, 'temporal'>): Promise<number> {
   const types = workflowNames.map((name) => `'${name}'`).join();
   return (await temporal.workflow.count(`ExecutionStatus = 'Running' AND WorkflowType IN (${types})`)).count;
+}
+
+export interface JournalPlace {
+  url: string;
+  /** Undefined for a file. */
+  cluster?: Cluster;
+}
+
+/** In PostgreSQL where there is one. */
+export function startJournal(closers: Closers): Promise<JournalPlace> {
+  return whyNoPostgres === undefined ? journalInPostgres(closers) : journalInFile(closers);
+}
+
+export async function journalInFile(closers: Closers): Promise<JournalPlace> {
+  const folder = await mkdtemp(join(tmpdir(), 'order-saga-chaos-journal-'));
+  closers.add(() => rm(folder, { recursive: true, force: true }));
+  return { url: `file:${join(folder, 'journal.db')}` };
+}
+
+export async function journalInPostgres(closers: Closers): Promise<Required<JournalPlace>> {
+  const server = await closers.keep(PostgresServer.start(), (kept) => kept.stop());
+  const url = server.url();
+  await migrate({ postgres: url });
+  return { url, cluster: server.cluster };
+}
+
+export async function rowsOf(url: string): Promise<Row[]> {
+  const address = url.startsWith('file:') ? { file: url.slice('file:'.length) } : { postgres: url };
+  const journal = await openJournal(address, createSealing(undefined));
+  try {
+    return await rowsIn(journal.db);
+  } finally {
+    await journal.close();
+  }
 }

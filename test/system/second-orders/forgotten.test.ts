@@ -3,100 +3,32 @@
  * deleted, out of retention, forged, or asked too early. Each was proved with a second order in the ledger. Those with
  * a worker that stands still: stood-still.test.ts; with a database that was restored: restored.test.ts.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  callsTo,
-  changeOrdersOf,
-  openCartItems,
-  orders,
-  ordersWithLabel,
-  switchesOf,
-} from '../../../sandbox/sentences';
+import { callsTo, changeOrdersOf, openCartItems, orders, ordersWithLabel } from '../../../sandbox/sentences';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { changeRequest, provisionRequest } from '../../support/requests';
 import { resultsOf } from '../../support/events';
 import { deleteRun, resetTo, resetToBeginning, taskBefore } from '../../support/web-ui';
 import { Rig, rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilAnother, untilState, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilAnother, untilState, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
 const latest = (reference: string, of: Rig = rig) => of.latest('provisionServers', { reference });
 
-describe('the run is gone, and the request comes again', () => {
-  it('after the newest run was deleted, which frees the workflow id', async () => {
-    const request = provisionRequest({ firewalls: [143] });
-    const saga = await rig.sagas.provision(request);
-    const first = await saga.result();
-    await resetToBeginning(rig.temporal, saga);
-    await latest(request.reference).result();
-    const { runId } = await latest(request.reference).describe();
-    await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId });
-    const again = await rig.sagas.provision(request);
-    expect(await again.result()).toEqual(first);
-    expect(rig.ordersOf(request)).toHaveLength(1);
-  });
-
-  it('in a namespace that has never heard of it, as after retention', async () => {
-    const journal = { file: join(mkdtempSync(join(tmpdir(), 'order-saga-')), 'journal.db') };
-    const request = provisionRequest({ items: [{}, {}] });
-    const before = await Rig.start({ journal });
-    const first = await (await before.sagas.provision(request)).result();
-    await before.withJournal((moved) => moved.db.updateTable('journal').set({ namespace: null }).execute());
-    await before.close();
-    const after = await Rig.start({ journal });
-    try {
-      const again = await after.sagas.provision(request);
-      expect(await again.result()).toMatchObject({ order: first.order, cartItemIds: first.cartItemIds });
-      expect((await stepOf(again, 'take-reference'))?.detail).toMatch(/^ended on .* UTC, in run /);
-      expect(after.sandbox.ledger.calls).toEqual([]);
-
-      const other = { ...provisionRequest(), reference: request.reference };
-      await after.temporal.workflow.getHandle(again.workflowId).describe();
-      await expect(after.sagas.provision(other)).rejects.toThrow(/reference is taken/);
-    } finally {
-      await after.close();
-      rmSync(join(journal.file, '..'), { recursive: true });
-    }
-  });
-});
-
-describe('what was placed is told as placed, whatever the provider says of it now', () => {
-  async function placedAndForgotten<S extends 'switch' | 'change'>(
-    how: S,
-    request: Parameters<Rig['sagas'][S]>[0],
-    decide: (saga: Awaited<ReturnType<Rig['sagas'][S]>>) => Promise<unknown> = () => Promise.resolve(),
-  ) {
-    const start = () => rig.sagas[how](request as never) as ReturnType<Rig['sagas'][S]>;
-    const saga = await start();
-    await decide(saga as never);
-    const first = await saga.result();
-    await deleteRun(rig.temporal, saga);
-    return { first, start };
-  }
-
-  it('a switch, to a plan that one has by now', async () => {
-    const request = switchRequest();
-    const { first, start } = await placedAndForgotten('switch', request);
-    const body = { available: false, total: 0, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
-    rig.sandbox.faults.add({ endpoint: 'quote-plan-switch', kind: 'other-body', body });
-    expect(await (await start()).result()).toEqual(first);
-    expect(switchesOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
-  });
-
-  it('a change order: nobody is asked to approve it once more', async () => {
-    const request = changeRequest({ approval: 'always' });
-    const { first, start } = await placedAndForgotten('change', request, async (saga) => {
-      await untilWaiting(saga, 'approval');
-      await answer(saga, 'approve');
-    });
-    expect(await (await start()).result()).toEqual(first);
-    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
-  });
+// What is told of an ended saga that Temporal has forgotten, of each workflow: test/integration/saga/outcomes.test.ts.
+it('the newest run was deleted, which frees the workflow id, and the request comes again', async () => {
+  const request = provisionRequest({ firewalls: [143] });
+  const saga = await rig.sagas.provision(request);
+  const first = await saga.result();
+  await resetToBeginning(rig.temporal, saga);
+  await latest(request.reference).result();
+  const { runId } = await latest(request.reference).describe();
+  await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId });
+  const again = await rig.sagas.provision(request);
+  expect(await again.result()).toEqual(first);
+  expect(rig.ordersOf(request)).toHaveLength(1);
 });
 
 it('the question names the order by the label that was sent: corrected, and reset to before the correction', async () => {

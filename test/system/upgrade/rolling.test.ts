@@ -1,33 +1,38 @@
 /**
  * A rolling upgrade with sagas in flight: the old and the new version run side by side, and the new one could not
- * replay what the old one began. No saga is lost, and none is ordered twice.
+ * replay what the old one began (next-version.ts). No saga is lost, and none is ordered twice.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { bundleWorkflows } from '../../../scripts/workflow-bundle';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { WorkerVersion } from '../../../src/config';
+import { bundleOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { Rig } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
 const version = (buildId: string): WorkerVersion => ({ deploymentName: 'order-saga', buildId, behavior: 'PINNED' });
 
-const folder = mkdtempSync(join(tmpdir(), 'order-saga-next-'));
-const next = join(folder, 'next.js');
+const workflowsPath = require.resolve('./next-version');
+/** Beside this version's bundle, of the same sources; made once. */
+const next = join(
+  dirname(bundleOf()),
+  `next-${createHash('sha256').update(readFileSync(workflowsPath)).digest('hex')}.js`,
+);
 let rig: Rig;
 
 beforeAll(async () => {
-  writeFileSync(next, await bundleWorkflows({ workflowsPath: require.resolve('./next-version') }));
+  if (!existsSync(next)) {
+    writeFileSync(`${next}.part`, await bundleWorkflows({ workflowsPath }));
+    renameSync(`${next}.part`, next);
+  }
   // What the next version ran does not replay on this one.
   rig = await Rig.start({ worker: false, replays: ({ workflowId }) => !onNext.has(workflowId) });
 });
-afterAll(async () => {
-  await rig.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rig.close());
 
 const onNext = new Set<string>();
 
@@ -68,14 +73,4 @@ it('loses no saga, and lets each end on the version that it began on', async () 
 
   await old.stop();
   await fresh.stop();
-});
-
-it('would have stopped them: what the old version began does not replay on the new one', async () => {
-  const [begun] = await until(async () => {
-    const found = [];
-    for await (const { workflowId } of rig.temporal.workflow.list())
-      if (!onNext.has(workflowId)) found.push(workflowId);
-    return found.length > 0 && found;
-  });
-  await expect(rig.replay(begun ?? '', next)).rejects.toThrow(/[Nn]ondeterminism/);
 });

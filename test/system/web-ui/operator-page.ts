@@ -15,6 +15,13 @@ interface Scrollable {
   scrollIntoView: (options: { block: 'end' }) => void;
 }
 
+/** What moves all the time is drawn all the time, by the processor. */
+const stillness = `addEventListener('DOMContentLoaded', () => {
+  const style = document.createElement('style');
+  style.textContent = '*, ::before, ::after { animation: none !important; transition: none !important }';
+  document.head.append(style);
+})`;
+
 export type Tab = 'history' | 'queries' | 'user-metadata' | 'memo' | 'search-attributes' | 'pending-activities';
 
 export class OperatorPage {
@@ -30,7 +37,8 @@ export class OperatorPage {
     namespace: string,
     codec?: { url: string; token: string },
   ): Promise<OperatorPage> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+    await context.addInitScript(stillness);
     const page = await context.newPage();
     if (codec) {
       await page.route(`${codec.url}/**`, (route) =>

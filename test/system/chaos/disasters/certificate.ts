@@ -1,6 +1,6 @@
 /** A certificate expires, in front of the provider or of Temporal, while sagas work; it is renewed later. */
 import { untilWaiting } from '../../../support/sagas';
-import type { Fronts } from './fronts';
+import type { Fronts } from './ground';
 import type { Disaster, Scene } from './scene';
 
 const expiredWords = /CERT_HAS_EXPIRED|expired/i;

@@ -7,7 +7,7 @@ import { OrderSagaClient } from '../../../../src/client/client';
 import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/grpc';
 import { until } from '../../../support/rig';
 import type { Disaster, Scene } from './scene';
-import { there, type Standby } from './standby';
+import { there, type Standby } from './ground';
 
 export const failover: Disaster = {
   name: 'failover-lagging',

@@ -2,11 +2,9 @@
  * One rehearsal: sagas take their places, the disaster strikes, a backend sends again, a person settles the rest, and
  * all is judged.
  */
-import type { Closers } from '../closers';
-import { rowsOf } from '../journal';
 import { endOf, violationsOf, type Lived } from '../judgement';
 import { needed, type Told } from '../report';
-import { countOpen } from '../world';
+import { countOpen, rowsOf, type Closers } from '../world';
 import { Cast } from './cast';
 import { startGround } from './ground';
 import { Scene, type Disaster, type Expected } from './scene';

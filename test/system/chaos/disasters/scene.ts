@@ -4,11 +4,11 @@
  */
 import { NoConnectionError, NoWorkerError, SearchAttributesMissingError } from '../../../../src/client/errors';
 import type { Cluster } from '../../../support/postgres';
-import type { Closers } from '../closers';
 import type { Cast } from './cast';
 import type { Ground, GroundOptions } from './ground';
 import type { Person } from '../person';
 import { Phases } from '../report';
+import type { Closers } from '../world';
 
 /** One sentence that a saga said, and how many said it. */
 export interface Said {

@@ -1,12 +1,8 @@
-/**
- * What the histories of all runs prove: who decided and started again, and which calls were lost with their
- * worker. Each is replayed on the present code as well.
- */
+/** What the histories of all runs prove, such as calls that were lost with their worker. Each is replayed as well. */
 import type { Client } from '@temporalio/client';
 import type { temporal as protocol } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { readWorkflowId } from '../../../../src/domain/identity';
 import { turnSignal } from '../../../../src/domain/turns';
 import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/grpc';
 import { brokenTask } from '../../../support/events';
@@ -15,13 +11,11 @@ type HistoryEvent = protocol.api.history.v1.IHistoryEvent;
 
 const nothingHeard = () => ({
   replayed: 0,
-  startedAgain: 0,
   lostCalls: 0,
   /** Activities that ended so, beside local ones. */
   journalFailures: 0,
   /** How often a saga was told that its turn has come. */
   turns: 0,
-  decisions: {} as Record<string, number>,
   /** What does not replay, and tasks that broke, in sentences. */
   broken: [] as string[],
   /** Their workflow ids. */
@@ -47,21 +41,11 @@ export async function hearHistories(temporal: Client, bundlePath: string): Promi
 }
 
 async function* histories(temporal: Client, testimony: Testimony) {
-  // A reset keeps the first run's id; a second start begins a chain of its own.
-  const chains = new Map<string, Set<string>>();
   for await (const { workflowId, runId } of temporal.workflow.list()) {
     const history = await historyOf(temporal, workflowId, runId);
     if (history === undefined) continue;
-    const events = history.events ?? [];
-    hear(testimony, events, workflowId);
-    const first = events[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId;
-    const chain = chains.get(workflowId) ?? new Set();
-    chains.set(workflowId, chain.add(first || runId));
+    hear(testimony, history.events ?? [], workflowId);
     yield { workflowId, history };
-  }
-  for (const [workflowId, chain] of chains) {
-    // A clean-up may be asked for again as often as one likes.
-    if (readWorkflowId(workflowId)?.workflow !== 'cleanCart') testimony.startedAgain += chain.size - 1;
   }
 }
 
@@ -83,7 +67,5 @@ function hear(testimony: Testimony, events: HistoryEvent[], workflowId: string):
     const { type } = event.activityTaskFailedEventAttributes?.failure?.applicationFailureInfo ?? {};
     if (type === 'JournalUnavailable') testimony.journalFailures += 1;
     if (event.workflowExecutionSignaledEventAttributes?.signalName === turnSignal) testimony.turns += 1;
-    const decision = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
-    if (decision) testimony.decisions[decision] = (testimony.decisions[decision] ?? 0) + 1;
   }
 }

@@ -10,10 +10,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startStack } from '../../../../deploy/stack/stack';
 import { startLink } from '../../../support/proxies';
-import type { Closers } from '../closers';
-import { journalInFile, startJournal, type JournalPlace } from '../journal';
 import { MortalServer } from '../mortal-server';
 import type { Figure } from '../report';
+import { journalInFile, startJournal, type Closers, type JournalPlace } from '../world';
 
 export const lies = ['disk', 'clock', 'line', 'engine'] as const;
 export type Lie = (typeof lies)[number];

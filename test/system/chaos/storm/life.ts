@@ -32,7 +32,7 @@ export interface Storm extends World {
   /** How often Temporal has forgotten something so far. */
   losses: () => number;
   /** What people did to sagas, and Temporal said that it was done; it may have forgotten it since. */
-  deeds: Record<'cancelled' | 'terminated' | 'reset', number>;
+  deeds: Record<'cancelled' | 'terminated' | 'reset' | 'startedAgain', number>;
 }
 
 export interface Lived extends Judged {
@@ -207,6 +207,7 @@ async function meddle(
         // The client refuses this; the Web UI and other SDKs do not.
         const options = { workflowId, taskQueue: defaultTaskQueue, args: [asked.request] };
         await persistently(() => withTemporalErrors(temporal, () => temporal.workflow.start(asked.workflow, options)));
+        deeds.startedAgain += 1;
       }
     }
   } catch (error) {
