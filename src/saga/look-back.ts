@@ -41,7 +41,12 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
   journal.giveUpOwnership();
   const act = async ({ knows, retry }: EffectContext): Promise<Standing> => {
     const owns = { isReset: isReset() };
-    const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, added: saga.cart.items, owns };
+    const asked = {
+      ...definedOnly({ knows, retry }),
+      ...journal.toCompare,
+      added: [...saga.cart.added.values()],
+      owns,
+    };
     const standing = await activities('read what was placed').readStanding(asked);
     if (standing.ended !== undefined) throw new EndedBefore(standing.ended);
     if (standing.knows !== undefined) journal.own(standing.knows);

@@ -25,10 +25,10 @@ const untoldMax = 100;
 export type EventSaid = Omit<SagaEvent, 'id' | 'event' | 'at' | 'state'> & Partial<Pick<SagaEvent, 'state'>>;
 
 /** How the saga ends. */
-export interface EndSaid extends Pick<SagaEvent, 'state' | 'leftovers'> {
-  outcome: SagaOutcome;
-  ended: NonNullable<SagaEvent['ended']>;
-}
+export type Ended = NonNullable<SagaEvent['ended']>;
+
+/** An outcome may name hundreds of leftovers; a message is read on a phone. */
+const leftoversToldMax = 20;
 
 export class Notices {
   /** The request's. */
@@ -59,8 +59,8 @@ export class Notices {
   }
 
   /** For the activity that writes the ending: all that is untold, and the end. */
-  withEnd(said: EndSaid): Told {
-    this.end ??= this.add('ended', said);
+  withEnd(outcome: SagaOutcome, ended: Ended): Told {
+    this.end ??= this.add('ended', this.endSaid(outcome, ended));
     return this.all();
   }
 
@@ -71,7 +71,8 @@ export class Notices {
   }
 
   /** The run ends. One that has asked nobody and has no ending of its own was refused, and says nothing. */
-  async close(said: EndSaid): Promise<void> {
+  async close(outcome: SagaOutcome, ended: Ended): Promise<void> {
+    const said = this.endSaid(outcome, ended);
     if (this.end === undefined && this.hasTold) this.end = this.add('ended', said);
     else if (this.end !== undefined) Object.assign(this.end, said);
     await this.stopTelling();
@@ -86,6 +87,11 @@ export class Notices {
       log.error('notifications are lost: they could not be handed over', { events: this.untold.length });
       count('notificationsLost', {}, this.untold.length);
     }
+  }
+
+  private endSaid(outcome: SagaOutcome, ended: Ended): EventSaid {
+    const leftovers = this.progress.leftovers.map(({ kind }) => kind).slice(0, leftoversToldMax);
+    return { outcome, ended, state: outcome, leftovers };
   }
 
   private add(event: NotificationEvent, said: EventSaid): SagaEvent {

@@ -35,7 +35,6 @@ import { definedOnly } from '../domain/defined-only';
 import type { SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
-import type { RecordedEnding } from '../domain/record';
 import type { ProvisionServersRequest, RequestOf } from '../domain/requests';
 import type { Report, ResultOf, StoryResult } from '../domain/results';
 import { resourceOf } from '../domain/turns';
@@ -49,7 +48,7 @@ import { HumanDecisions } from './human-decisions';
 import { HistoryIsFull } from './history-left';
 import { knowsNothingPlaced, lookBack, tellPlacement } from './look-back';
 import { countEnd } from './metrics';
-import { Notices, type EndSaid } from './notices';
+import { Notices, type Ended } from './notices';
 import { place, settle } from './pivot';
 import { Progress } from './progress';
 import { stuckQuestion } from './questions';
@@ -57,8 +56,6 @@ import { EndedBefore, LookAgain, SagaFailed, StateChanged } from './ends';
 import { Saga } from './saga';
 import type { Story, StoryContext, StoryOf } from './story';
 import { activities, inPlace, isReset } from './activities';
-
-type Ended = NonNullable<RecordedEnding['ended']>;
 
 /** What counts for the ending, whatever the story. */
 type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
@@ -281,7 +278,7 @@ async function endAsBefore<W extends WorkflowName>(
   progress.tellAsBefore(report);
   const step = saga.step('take-reference', 'Write the request into the journal');
   step.end('done', `ended on ${inWords(at)}, in run ${run}: nothing is done any more`);
-  await notices.close(endSaid(progress, outcome, as));
+  await notices.close(outcome, as);
   progress.enter(outcome, true);
   if (as === 'done') return result as ResultOf[W];
   return throwEnd(as, report.why, report);
@@ -317,14 +314,14 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
   const known = whatIsKnown(run);
   if (known === 'nothing') return true;
   const { saga } = run;
-  const { notices, progress } = saga;
+  const { notices } = saga;
   const { resource, looksAgain } = saga.journal;
   const { outcome } = ending.report;
   const step = saga.unlistedStep('write-ending', 'Write the ending into the journal');
   const written = await saga.one({
     step,
     act: async ({ retry }) => {
-      const told = notices.withEnd(endSaid(progress, outcome, ending.ended));
+      const told = notices.withEnd(outcome, ending.ended);
       const asked = {
         outcome,
         report: ending,
@@ -346,20 +343,12 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
   return !written.skipped;
 }
 
-async function end({ progress, notices }: Saga, outcome: EndSaid['outcome'], ended: Ended): Promise<void> {
+async function end({ progress, notices }: Saga, outcome: SagaOutcome, ended: Ended): Promise<void> {
   const counted = ended === 'done' ? outcome : ended;
   log.info('the saga has ended', { outcome: counted, leftovers: progress.leftovers.length });
-  await notices.close(endSaid(progress, outcome, ended));
+  await notices.close(outcome, ended);
   countEnd(progress, counted);
   progress.enter(outcome, outcome !== 'done' || ended !== 'done');
-}
-
-/** An outcome may name hundreds of leftovers; a message is read on a phone. */
-const leftoversToldMax = 20;
-
-function endSaid({ leftovers }: Progress, outcome: EndSaid['outcome'], ended: Ended): EndSaid {
-  const kinds = leftovers.map(({ kind }) => kind).slice(0, leftoversToldMax);
-  return { outcome, ended, state: outcome, leftovers: kinds };
 }
 
 function isWhole({ skipped, leftovers }: Progress): boolean {

@@ -15,13 +15,12 @@ import type { EffectContext } from '../activities/effect';
 import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
-import type { Placement } from '../domain/effects';
+import type { OpenItem, Placement } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { activities } from './activities';
 import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';
-import { CartMemory } from './cart-memory';
 import { Deadline } from './deadline';
 import { describeRejection, placedMeanwhile, SagaFailed, StateChanged } from './ends';
 import { hasRoomForMany } from './history-left';
@@ -54,7 +53,11 @@ export const lookTitle = 'Look into the journal for what was placed';
 export class Saga {
   readonly journal = new JournalMemory();
   readonly deadline = new Deadline();
-  readonly cart = new CartMemory();
+  /**
+   * What this run has heard of its cart, in all its stories: items that it has added and not deleted, by their ids; and
+   * by the item's number in the request, how many calls to add it may have added another one.
+   */
+  readonly cart = { added: new Map<number, OpenItem>(), doubts: new Map<number, number>() };
   /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
   readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
   onRefusal?: OnRefusal | undefined;

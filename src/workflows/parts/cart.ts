@@ -67,7 +67,7 @@ export class Cart {
     const { saga } = this;
     if (standing === undefined) {
       const why = 'the journal could not be read, and a person went on without it';
-      for (const { cartItemId } of untold(saga, saga.cart.items)) {
+      for (const { cartItemId } of untold(saga, this.added)) {
         saga.progress.leave({ kind: 'cart-item', cartItemId, why });
       }
       reportDoubtfulAdds(saga, this.perhapsAdded);
@@ -88,7 +88,7 @@ export class Cart {
     if (!saga.journal.inDoubt) return [];
     const looked = await saga.one({
       step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
-      act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.cart.items }),
+      act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: this.added }),
     });
     if (looked.skipped) {
       reportDoubtfulAdds(saga, this.perhapsAdded);
@@ -119,15 +119,15 @@ export class Cart {
 
   /** Calls of which this run knows that they may have added another item, by the item's number. */
   private get doubted(): number[] {
-    return this.numbers.flatMap((number) => Array.from({ length: this.saga.cart.doubtsOf(number) }, () => number));
+    return this.numbers.flatMap((number) => Array.from({ length: this.doubtsOf(number) }, () => number));
   }
 
   /** Without the journal nobody knows what came of calls that were not answered, nor of those of earlier runs. */
   private get perhapsAdded(): number[] {
-    const { cart, journal } = this.saga;
+    const { journal } = this.saga;
     const others = this.numbers.filter((number) => {
       const { attempts } = this.stepOf(number);
-      return cart.doubtsOf(number) === 0 && (journal.inDoubt || attempts > (this.ids.has(number) ? 1 : 0));
+      return this.doubtsOf(number) === 0 && (journal.inDoubt || attempts > (this.ids.has(number) ? 1 : 0));
     });
     return [...this.doubted, ...others];
   }
@@ -169,8 +169,8 @@ export class Cart {
         });
         const { value, doubts = 0 } = answer;
         this.ids.set(number, value.cartItemId);
-        this.saga.cart.add({ cartItemId: value.cartItemId, step: stepId(number) });
-        this.saga.cart.doubt(number, doubts);
+        this.add(value.cartItemId, number);
+        this.doubt(number, doubts);
         return answer;
       },
     };
@@ -178,9 +178,26 @@ export class Cart {
 
   /** @param failed undefined where the call was lost */
   private hear(number: number, failed: CallFailure | undefined): void {
-    const { cart } = this.saga;
-    if (failed?.cartItemId !== undefined) cart.add({ cartItemId: failed.cartItemId, step: stepId(number) });
-    else if (failed === undefined || failed.failure === 'UnknownOutcome') cart.doubt(number);
+    if (failed?.cartItemId !== undefined) this.add(failed.cartItemId, number);
+    else if (failed === undefined || failed.failure === 'UnknownOutcome') this.doubt(number);
+  }
+
+  /** The journal knows more of what was added, but for one that was restored, or is away. */
+  private get added(): OpenItem[] {
+    return [...this.saga.cart.added.values()];
+  }
+
+  private add(cartItemId: number, number: number): void {
+    this.saga.cart.added.set(cartItemId, { cartItemId, step: stepId(number) });
+  }
+
+  private doubtsOf(number: number): number {
+    return this.saga.cart.doubts.get(number) ?? 0;
+  }
+
+  /** @param atLeast how many are known of */
+  private doubt(number: number, atLeast = this.doubtsOf(number) + 1): void {
+    this.saga.cart.doubts.set(number, Math.max(this.doubtsOf(number), atLeast));
   }
 }
 
@@ -226,13 +243,11 @@ function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Ste
     act: async (asked) => {
       const { deleteCartItem } = activities(`delete cart item ${cartItemId}`);
       const deleted = await deleteCartItem({ ...asked, step: addedIn, cartItemId, secrets });
-      saga.cart.delete(cartItemId);
+      saga.cart.added.delete(cartItemId);
       return deleted;
     },
     byHand: {
-      counts: () => {
-        saga.cart.delete(cartItemId);
-      },
+      counts: () => saga.cart.added.delete(cartItemId),
       call: () => ({ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }),
     },
     leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),

@@ -9,20 +9,14 @@ import { reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart';
 import { lookAtAssigned } from './protect-servers';
 
 export class LostProvisioning {
-  /** Undefined before the first look, and where the provisioning goes on. */
+  known: 'nothing' | 'something' | 'all-in-order' = 'nothing';
+  /** Undefined before the first look, where the provisioning goes on, and once it is reported. */
   private standing: Standing | undefined;
-  private isInOrder = false;
-  private isReported = false;
 
   constructor(
     private readonly saga: Saga,
     private readonly reference: string,
   ) {}
-
-  get known(): 'nothing' | 'something' | 'all-in-order' {
-    if (this.standing === undefined) return 'nothing';
-    return this.isReported && this.isInOrder ? 'all-in-order' : 'something';
-  }
 
   /**
    * Looks into the journal, and again after each wait: a person may take days, and the provisioning may go on meanwhile.
@@ -36,6 +30,7 @@ export class LostProvisioning {
     for (;;) {
       const standing = await this.look();
       this.standing = standing.running ? undefined : standing;
+      this.known = standing.running ? 'nothing' : 'something';
       if (standing.running) {
         const why = `the provisioning of ${reference} is still running: request its cancellation instead`;
         throw new SagaFailed('InvalidRequest', why);
@@ -63,15 +58,16 @@ export class LostProvisioning {
     const now = isChanged ? await this.look() : standing;
     if (now.running) this.reportUnseen(standing);
     else {
-      this.isInOrder = now.placement.how === 'none' && untold(saga, now.items).length === 0;
+      const isInOrder = now.placement.how === 'none' && untold(saga, now.items).length === 0;
       this.reportOpen(await this.withDenied(now));
+      if (isInOrder) this.known = 'all-in-order';
     }
-    this.isReported = true;
+    this.standing = undefined;
   }
 
   /** What the clean-up was to delete or to ask about, and did not reach. */
   reportUnreached(): void {
-    if (this.standing !== undefined && !this.isReported) this.reportOpen(this.standing);
+    if (this.standing !== undefined) this.reportOpen(this.standing);
   }
 
   private reportOpen(standing: Standing): void {
