@@ -12,7 +12,7 @@ import type { ConfirmationName } from './schema';
 export type NewReferences = 'ask' | 'trust';
 
 /** @param said sealed */
-export async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {
+async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {
   await tx
     .insertInto('confirmation')
     .values({ at_ms: nowMs(tx), what, said, details: JSON.stringify(details) })
@@ -29,8 +29,8 @@ export interface Confirmation {
 
 /** The last ones, the newest first. */
 export async function confirmationsOf(journal: Store, limit: number): Promise<Confirmation[]> {
-  const rows = await journal.inTransaction((tx) =>
-    tx.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
+  const rows = await journal.read((db) =>
+    db.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
   );
   return Promise.all(
     rows.map(async ({ at_ms, what, details, said }) => {
