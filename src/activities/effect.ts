@@ -134,13 +134,13 @@ export function createEffect(
         return { value: answer as T, knows: meant.knows, recorded: { at, run: by }, ...among(doubts) };
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
-      const written = { journal, saga, meant: { call: effect, run, knows: meant.knows, inFlightMs, rules } };
+      const sent = { call: effect, run, knows: meant.knows, inFlightMs, rules };
       let late: Lateness | undefined;
       const mayLeave = () => (late = tooLate(kind, asked, clock, settings))?.message;
       try {
         const value = await send({ mayLeave, secrets, repeats: meant.repeats });
         const cartItemId = spec.cartItemIdOf?.(value);
-        const unwritten = await write(written, { outcome: 'done', answer: value, cartItemId });
+        const unwritten = await write(journal, saga, sent, { outcome: 'done', answer: value, cartItemId });
         return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
       } catch (error) {
         const failed = callFailureOf(error, kind, settings);
@@ -148,12 +148,8 @@ export function createEffect(
         const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
         const { failure: name } = failure;
         const { cartItemId } = failed;
-        const unwritten = await write(written, {
-          outcome: outcomeOf(name),
-          failure: name,
-          answer: failure,
-          cartItemId,
-        });
+        const answer = { outcome: outcomeOf(name), failure: name, answer: failure, cartItemId };
+        const unwritten = await write(journal, saga, sent, answer);
         const { row } = meant.knows;
         const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy: asked.note?.foundBy };
         const isAsked = kind === 'pivot' && name === 'UnknownOutcome';
@@ -195,14 +191,13 @@ async function mean(journal: Journal, meaning: Meaning): Promise<Meant> {
   }
 }
 
-interface Written {
-  journal: Journal;
-  saga: SagaKey;
-  meant: MeantCall & Pick<Meaning, 'rules'>;
-}
-
 /** @returns what has yet to be written, where the journal was down for too long */
-async function write({ journal, saga, meant }: Written, answer: Answer): Promise<{ unwritten?: Unwritten }> {
+async function write(
+  journal: Journal,
+  saga: SagaKey,
+  meant: MeantCall & Pick<Meaning, 'rules'>,
+  answer: Answer,
+): Promise<{ unwritten?: Unwritten }> {
   const written = await tryFor(writingMsMax, () => journal.answered(saga, meant, answer));
   if (written === 'late') reportLate(meant.call.step, meant.knows.row);
   if (written !== undefined) return {};

@@ -214,7 +214,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     writeCorrection({
       retry,
       ...said
-    }: CallContext & Omit<Corrected, 'run'>): Promise<{ how: 'written' | 'placed' } & Pick<Beside, 'estimate'>> {
+    }: CallContext & Omit<Corrected, 'run'>): Promise<{ how: 'written' | 'placed'; estimate?: Estimate }> {
       return forSaga('mutate', { retry }, async ({ saga, run }) => {
         const how = await journal.correct(saga, { ...said, run });
         return { how, ...(await estimated(saga)) };

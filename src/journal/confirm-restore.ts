@@ -29,8 +29,8 @@ export interface Confirmation {
 
 /** The last ones, the newest first. */
 export async function confirmationsOf(journal: Store, limit: number): Promise<Confirmation[]> {
-  const rows = await journal.inTransaction((tx) =>
-    tx.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
+  const rows = await journal.read((db) =>
+    db.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
   );
   return Promise.all(
     rows.map(async ({ at_ms, what, details, said }) => {

@@ -92,15 +92,15 @@ export interface ChangedFirewalls {
   unassigned: number[];
 }
 
-export function changedOnServer(journal: Store, key: SagaKey, vmObjectId: number): Promise<ChangedFirewalls> {
-  return journal.inTransaction(async (tx) => {
-    const rows = effects(tx).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId);
-    const { firewalls } = stateOf(await rows.orderBy('seq').execute());
-    const by = (activity: string) => [
-      ...new Set(firewalls.flatMap((changed) => (changed.activity === activity ? changed.firewalls : []))),
-    ];
-    return { assigned: by('assignFirewalls'), unassigned: by('unassignFirewalls') };
-  });
+export async function changedOnServer(journal: Store, key: SagaKey, vmObjectId: number): Promise<ChangedFirewalls> {
+  const rows = await journal.read((db) =>
+    effects(db).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId).orderBy('seq').execute(),
+  );
+  const changed = stateOf(rows).firewalls;
+  const by = (activity: string) => [
+    ...new Set(changed.flatMap((one) => (one.activity === activity ? one.firewalls : []))),
+  ];
+  return { assigned: by('assignFirewalls'), unassigned: by('unassignFirewalls') };
 }
 
 /**

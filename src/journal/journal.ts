@@ -91,7 +91,7 @@ export interface FirstTaken {
   request: unknown;
 }
 
-interface SealedCorrection {
+export interface SealedCorrection {
   correction: unknown;
   by?: string | undefined;
   note?: string | undefined;
@@ -114,7 +114,12 @@ export class Journal extends Store {
   async take(
     key: SagaKey,
     { account, request, run, opens = false, knows: before }: Taking,
-  ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined; lacks?: string | undefined }> {
+  ): Promise<{
+    knows: JournalKnowledge;
+    /** The run that took it first, and its request. */
+    first: { at: string; run: string; request: unknown } | undefined;
+    lacks?: string | undefined;
+  }> {
     const sealed = await this.sealing.seal(request);
     const asNew = { ...key, account: account ?? null, request: sealed };
     const begun = opens ? { begun: 1 } : {};
@@ -123,10 +128,11 @@ export class Journal extends Store {
     if (taken !== undefined) return { knows: { ...taken, ...begun }, first: undefined };
     const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
-      const known = { knows: before, failover: this.failover };
-      const isTaken = before !== undefined && (await referenceOf(tx, key)) !== undefined;
-      const lacks = before && (await whatIsLacking(tx, journal, { taken: isTaken, ...known }));
-      if (lacks !== undefined) return { journal, first: undefined, lacks };
+      if (before !== undefined) {
+        const taken = (await referenceOf(tx, key)) !== undefined;
+        const lacks = await whatIsLacking(tx, journal, { taken, knows: before, failover: this.failover });
+        if (lacks !== undefined) return { journal, first: undefined, lacks };
+      }
       // A run that knows it from before has perhaps ordered in the lost time.
       const epoch = Math.min(epochOfNew(journal), before?.epoch ?? Infinity);
       if ((await takeAtOnce(tx, asNew, { run, opens, epoch })) !== undefined) return { journal, first: undefined };

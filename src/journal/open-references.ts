@@ -18,24 +18,29 @@ export interface OpenReference extends SagaKey {
 }
 
 /** A slice, in the order of the keys. @param after the last one of the slice before. */
-export function openReferences(journal: Journal, after: SagaKey | undefined, limit: number): Promise<OpenReference[]> {
-  return journal.inTransaction(async (tx) => {
-    const { workflow = '', reference = '' } = after ?? {};
-    const those = tx.selectFrom('reference').where('is_open', 'is not', null);
-    const rows = await those
+export async function openReferences(
+  journal: Journal,
+  after: SagaKey | undefined,
+  limit: number,
+): Promise<OpenReference[]> {
+  const { workflow = '', reference = '' } = after ?? {};
+  const rows = await journal.read((db) =>
+    db
+      .selectFrom('reference')
       .select(['workflow', 'reference', 'first_seen_ms', 'first_run as firstRun', 'touched_ms as touchedMs'])
+      .where('is_open', 'is not', null)
       .where(sql<boolean>`(workflow, reference) > (${workflow}, ${reference})`)
       .orderBy('workflow')
       .orderBy('reference')
       .limit(limit)
-      .execute();
-    return rows.map(({ first_seen_ms: seenMs, ...row }) => ({ ...row, firstSeenAt: iso(seenMs) }));
-  });
+      .execute(),
+  );
+  return rows.map(({ first_seen_ms: seenMs, ...row }) => ({ ...row, firstSeenAt: iso(seenMs) }));
 }
 
 /** Whether its order, change order or switch was placed, or may have been. */
-export function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
-  return journal.inTransaction(async (tx) => (await livePivot(tx, key)) !== undefined);
+export async function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
+  return (await journal.read((db) => livePivot(db, key))) !== undefined;
 }
 
 export type Begun =

@@ -354,26 +354,17 @@ function leftOpen(
   ];
 }
 
+/** What servers lack that are known; those that the journal does not know are told as one. */
 function unprotectedBy(
   { request, corrections, servers = [] }: Pick<Open, 'request' | 'corrections' | 'servers'>,
   state: State<StateRow>,
 ): Leftover[] {
   if (request === undefined) return [];
   const said = corrections.map(({ correction }) => correction);
-  const { firewalls = [], items } = correctedBy(said, 'provisionServers', request) as ProvisionServersRequest;
-  if (firewalls.length === 0) return [];
-  const ids = servers.map(({ vmObjectId }) => vmObjectId);
-  return lacking(firewalls, { servers: ids, ordered: serversOrdered(items).least }, state);
-}
-
-/** @param ordered servers at least, so far as it is known */
-function lacking(
-  wanted: readonly number[],
-  { servers, ordered }: { servers: readonly number[]; ordered: number },
-  state: State<StateRow>,
-): Leftover[] {
+  const { firewalls: wanted = [], items } = correctedBy(said, 'provisionServers', request) as ProvisionServersRequest;
+  if (wanted.length === 0) return [];
   const why = 'they were not assigned, and the saga has not ended';
-  const known = new Set([...servers, ...state.servers]);
+  const known = new Set([...servers.map(({ vmObjectId }) => vmObjectId), ...state.servers]);
   const bare = [...known].flatMap((vmObjectId): Leftover[] => {
     const assigned = state.firewalls.flatMap((one) =>
       one.isSure && one.activity === 'assignFirewalls' && one.vmObjectId === vmObjectId ? one.firewalls : [],
@@ -381,8 +372,6 @@ function lacking(
     const firewalls = wanted.filter((id) => !assigned.includes(id));
     return firewalls.length > 0 ? [{ kind: 'server-unprotected', vmObjectId, firewalls, why }] : [];
   });
-  // An order whose servers the journal does not all know.
-  const unnamed: Leftover[] =
-    known.size < Math.max(ordered, 1) ? [{ kind: 'server-unprotected', firewalls: [...wanted], why }] : [];
-  return [...bare, ...unnamed];
+  const isAllKnown = known.size >= Math.max(serversOrdered(items).least, 1);
+  return isAllKnown ? bare : [...bare, { kind: 'server-unprotected', firewalls: [...wanted], why }];
 }

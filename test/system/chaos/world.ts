@@ -9,7 +9,7 @@ import { Client, Connection } from '@temporalio/client';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { OrderSagaClient } from '../../../src/client/client';
 import { workflowNames } from '../../../src/domain/identity';
-import { migrate } from '../../../src/journal/migrate';
+import { migrate } from '../../../src/journal/open';
 import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 import { PostgresServer, whyNoPostgres, type Cluster } from '../../support/postgres';
