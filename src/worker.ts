@@ -1,5 +1,5 @@
 /** The worker process: it runs sagas and notifies receivers until SIGTERM or SIGINT. Calls in flight end first. */
-import { CannotListen, readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
+import { CannotListen, readWorkerConfig, SettingsError, type WorkerConfig } from './config';
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
@@ -69,7 +69,7 @@ async function unusableSecrets(
 }
 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {
-  const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${temporalAddress(config)}, journal ${config.journal.name}`;
+  const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${config.temporalAddress}, journal ${config.journal.name}`;
   return health === undefined ? line : `${line}, health ${health.url}`;
 }
 
