@@ -11,13 +11,14 @@ import { rigSettings } from '../../support/activity-settings';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForEach, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { providerAt } from '../../support/stand-in';
 import { terminate } from '../../support/web-ui';
 
 // Somebody changes firewalls in the control panel, which no journal knows.
 const rig = rigForEach({ compares: false, activities: { listLagMs: 0 } });
 let panel: ProviderClient;
 beforeEach(() => {
-  panel = new ProviderClient({ baseUrl: rig.sandbox.url });
+  panel = new ProviderClient(providerAt(rig.sandbox.url));
 });
 afterEach(() => panel.close());
 

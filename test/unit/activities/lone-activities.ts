@@ -36,6 +36,7 @@ import type { PayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
 import { rigSettings } from '../../support/activity-settings';
+import { providerAt } from '../../support/stand-in';
 
 type Input<N extends keyof Activities> = Parameters<Activities[N]>[0];
 type Answer<N extends keyof Activities> = Awaited<ReturnType<Activities[N]>>;
@@ -57,7 +58,7 @@ export class LoneActivities {
       ...{ anyServer: true, orderResponse: 'ids', closedCartItems: 'take' },
       ...sandbox,
     });
-    const provider = new ProviderClient({ baseUrl: started.url });
+    const provider = new ProviderClient(providerAt(started.url));
     return new LoneActivities(started, journal, provider, folder);
   }
 
