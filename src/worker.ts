@@ -5,7 +5,7 @@ import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
 import { WrongKeyError } from './operations/journal-keys';
-import { installRuntime, workerMeter } from './operations/metrics';
+import { installRuntime } from './operations/metrics';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import type { Route } from './domain/notifications';
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
   try {
-    const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
+    installRuntime(log, config.metricsAddress);
     const connection = await connectToTemporal(config, (message) => {
       log.warn(message);
     });
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const ofGauges = { ...config, routes: routes.map(({ name }) => name) };
-      const gauges = new Gauges(ofGauges, meter, log, saga);
+      const gauges = new Gauges(ofGauges, log, saga);
       if (config.metricsAddress) gauges.start();
       console.log(readyLine(config, health));
       try {
