@@ -1,17 +1,15 @@
 /** The worker process: it runs sagas and notifies receivers until SIGTERM or SIGINT. Calls in flight end first. */
-import { CannotListen, readWorkerConfig, SettingsError, type WorkerConfig } from './config';
+import { CannotStart, readWorkerConfig, type WorkerConfig } from './config';
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
-import { WrongKeyError } from './operations/journal-keys';
 import { installRuntime } from './operations/metrics';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import type { Route } from './domain/notifications';
 import { createSecretResolver, type SecretResolver } from './security/secret-resolver';
-import { SearchAttributesError } from './operations/search-attributes';
-import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
+import { connectToTemporal } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
 
 async function main(): Promise<void> {
@@ -79,10 +77,7 @@ async function startTracing(endpoint: string | undefined): Promise<Tracing | und
 }
 
 /** Each says in its message what to do. */
-const expected = [
-  ...[SettingsError, CannotListen, TemporalServerError, SearchAttributesError],
-  ...[JournalUnavailable, JournalSchemaError, WrongKeyError],
-];
+const expected = [CannotStart, JournalUnavailable, JournalSchemaError];
 
 main().catch((error: unknown) => {
   const isExpected = expected.some((kind) => error instanceof kind);

@@ -54,8 +54,8 @@ type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bu
 
 /**
  * @param workflows a prebuilt bundle. Default: the bundle beside the built worker, or the sources in a checkout
- * @throws SearchAttributesError when the namespace lacks search attributes that this worker may not add;
- * JournalSchemaError, JournalUnavailable; WrongKeyError
+ * @throws CannotStart when the namespace lacks search attributes that this worker may not add, or a key is not the
+ * journal's; JournalSchemaError, JournalUnavailable
  */
 export async function createSagaWorker(
   connection: NativeConnection,
