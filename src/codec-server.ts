@@ -1,6 +1,6 @@
 /** The codec server's process: it knows no address of Temporal or the provider, and runs until SIGTERM or SIGINT. */
 import { pino } from 'pino';
-import { CannotListen, readCodecServerConfig, SettingsError } from './config';
+import { cannotListen, CannotStart, readCodecServerConfig } from './config';
 import { startCodecServer } from './security/codec-server/server';
 
 /** This is not the worker's log, which loads Temporal's core. */
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const config = readCodecServerConfig();
   const log = createLog();
   const server = await startCodecServer({ ...config, log }).catch((error: unknown) => {
-    throw new CannotListen('CODEC_ADDRESS', config, error);
+    throw cannotListen('CODEC_ADDRESS', config, error);
   });
   if (config.tokens.length === 0 && config.jwt === undefined) {
     log.warn('no token is required: everyone who can use this machine can read payloads');
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const expected = error instanceof SettingsError || error instanceof CannotListen;
+  const expected = error instanceof CannotStart;
   process.stderr.write(
     `codec server cannot start: ${expected ? error.message : String((error as Error).stack ?? error)}\n`,
   );

@@ -1,17 +1,15 @@
 /** The worker process: it runs sagas and notifies receivers until SIGTERM or SIGINT. Calls in flight end first. */
-import { CannotListen, readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
+import { CannotStart, readWorkerConfig, type WorkerConfig } from './config';
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
-import { WrongKeyError } from './operations/journal-keys';
-import { installRuntime, workerMeter } from './operations/metrics';
+import { installRuntime } from './operations/metrics';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import type { Route } from './domain/notifications';
 import { createSecretResolver, type SecretResolver } from './security/secret-resolver';
-import { SearchAttributesError } from './operations/search-attributes';
-import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
+import { connectToTemporal } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
 
 async function main(): Promise<void> {
@@ -26,7 +24,7 @@ async function main(): Promise<void> {
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
   try {
-    const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
+    installRuntime(log, config.metricsAddress);
     const connection = await connectToTemporal(config, (message) => {
       log.warn(message);
     });
@@ -36,7 +34,7 @@ async function main(): Promise<void> {
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const ofGauges = { ...config, routes: routes.map(({ name }) => name) };
-      const gauges = new Gauges(ofGauges, meter, log, saga);
+      const gauges = new Gauges(ofGauges, log, saga);
       if (config.metricsAddress) gauges.start();
       console.log(readyLine(config, health));
       try {
@@ -69,7 +67,7 @@ async function unusableSecrets(
 }
 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {
-  const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${temporalAddress(config)}, journal ${config.journal.name}`;
+  const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${config.temporalAddress}, journal ${config.journal.name}`;
   return health === undefined ? line : `${line}, health ${health.url}`;
 }
 
@@ -79,10 +77,7 @@ async function startTracing(endpoint: string | undefined): Promise<Tracing | und
 }
 
 /** Each says in its message what to do. */
-const expected = [
-  ...[SettingsError, CannotListen, TemporalServerError, SearchAttributesError],
-  ...[JournalUnavailable, JournalSchemaError, WrongKeyError],
-];
+const expected = [CannotStart, JournalUnavailable, JournalSchemaError];
 
 main().catch((error: unknown) => {
   const isExpected = expected.some((kind) => error instanceof kind);

@@ -10,7 +10,7 @@ async function main(): Promise<void> {
   Runtime.install({ logger: new DefaultLogger('WARN') });
   const config = readWorkerConfig();
   const connection = await NativeConnection.connect(config.temporal.connectionOptions);
-  const provider = new ProviderClient({ baseUrl: config.provider.baseUrl });
+  const provider = new ProviderClient(config.provider);
   const worker = await Worker.create({
     connection,
     namespace: config.namespace,

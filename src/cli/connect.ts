@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../client/client';
 import { NoConnectionError } from '../client/errors';
 import { whyUnreachable } from '../client/temporal-errors';
-import { readClientConfig, temporalAddress } from '../config';
+import { readClientConfig } from '../config';
 import { createDataConverter } from '../security/data-converter';
 
 /** A person waits at a terminal. Any reachable server answers well within this, also over long distances with TLS. */
@@ -25,7 +25,7 @@ export async function withSagas<T>(work: (sagas: OrderSagaClient) => Promise<T>,
       const why = whyUnreachable(error, namespace) ?? silent;
       // A handshake that fails looks like silence.
       const orElse = config.temporal.connectionOptions.tls ? ', or the TLS handshake fails (names, certificates)' : '';
-      throw new NoConnectionError(temporalAddress(config), why === silent ? `${silent}${orElse}` : why, {
+      throw new NoConnectionError(config.temporalAddress, why === silent ? `${silent}${orElse}` : why, {
         cause: error,
       });
     });

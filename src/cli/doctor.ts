@@ -1,6 +1,6 @@
 /** What is wrong with an installation, in one screen: each thing that sagas need, and what to do where it is missing. */
 import { countPollers } from '../client/runs';
-import { readClientConfig, readWorkerConfig, SettingsError, settingsGiven, temporalAddress } from '../config';
+import { readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
@@ -41,7 +41,7 @@ async function ofTemporal(): Promise<Found[]> {
     const config = readClientConfig();
     return await withSagas(
       async (sagas) => [
-        await ofServer(sagas, temporalAddress(config)),
+        await ofServer(sagas, config.temporalAddress),
         await ofSearchAttributes(sagas),
         ...(await ofWorkers(sagas, config.taskQueue)),
         await ofHold(sagas),

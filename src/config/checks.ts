@@ -1,21 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { orElse } from '../domain/none-if';
 
 export function isCertificate(pem: string | Uint8Array): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
+  return orElse(() => new X509Certificate(pem).raw.length > 0, false);
 }
 
 export function isKeyPair(cert: string | Buffer, key: string | Buffer): boolean {
-  try {
-    createSecureContext({ cert, key });
-    return true;
-  } catch {
-    return false;
-  }
+  return orElse(() => Boolean(createSecureContext({ cert, key })), false);
 }
 
 export function isLoopback(hostname: string): boolean {

@@ -31,28 +31,7 @@ export function readClientConfig(env: Environment = process.env) {
   return Object.freeze({ ...temporal, ...settings, payloadKeys });
 }
 
-/** Temporal's address, for messages. */
-export function temporalAddress({ temporal }: Pick<Server, 'temporal'>): string {
-  return temporal.connectionOptions.address ?? defaultAddress;
-}
-
-const defaultAddress = 'localhost:7233';
-
-export function temporalHost(server: Server): string {
-  return hostOf(temporalAddress(server));
-}
-
-function hostOf(address: string): string {
-  return new URL(`tcp://${address}`).hostname;
-}
-
-interface Server {
-  /** Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, TLS, profiles. */
-  temporal: ClientConnectConfig;
-  namespace: string;
-}
-
-export function readTemporal(env: Environment, problems: string[]): Server | undefined {
+export function readTemporal(env: Environment, problems: string[]) {
   const { TEMPORAL_CONFIG_FILE } = env;
   if (TEMPORAL_CONFIG_FILE && !existsSync(TEMPORAL_CONFIG_FILE)) {
     problems.push('TEMPORAL_CONFIG_FILE: there is no such file');
@@ -62,11 +41,15 @@ export function readTemporal(env: Environment, problems: string[]): Server | und
     const overrideEnvVars = Object.fromEntries(
       Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
     );
+    // Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, TLS, profiles.
     const temporal = loadClientConnectConfig({ overrideEnvVars, configFileStrict: true });
     const hasOwn = Object.keys(overrideEnvVars).some((name) => /^TEMPORAL_TLS_CLIENT_(CERT|KEY)_/.test(name));
     if (!checkConnection(temporal.connectionOptions, hasOwn, problems)) return undefined;
-    requireKeys('Temporal server', hostOf(temporal.connectionOptions.address ?? defaultAddress), env, problems);
-    return { temporal, namespace: temporal.namespace ?? 'default' };
+    const { namespace = 'default', connectionOptions } = temporal;
+    const { address: temporalAddress = 'localhost:7233' } = connectionOptions;
+    const temporalHost = new URL(`tcp://${temporalAddress}`).hostname;
+    requireKeys('Temporal server', temporalHost, env, problems);
+    return { temporal, temporalAddress, temporalHost, namespace };
   } catch (error) {
     problems.push(`TEMPORAL_…: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;

@@ -1,6 +1,6 @@
 /** The environment, read once, frozen. A wrong setting stops the program, with a message of all of them. */
-export { CannotListen, inUrl } from './cannot-listen';
-export { readClientConfig, temporalAddress, type ClientConfig } from './client';
+export { cannotListen, CannotStart, inUrl } from './cannot-start';
+export { readClientConfig, type ClientConfig } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readJournalConfig, type JournalConfig } from './journal';
 export type { ListenAddress } from './kinds';

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { orElse } from '../domain/none-if';
 import type { JournalAddress } from '../journal/dialects';
 import { isLoopback } from './checks';
 import { oneOf } from './kinds';
@@ -74,11 +75,7 @@ function parse(url: string, setting: string, problems: string[]): Place | undefi
 
 /** @returns undefined where a `%` begins no valid escape */
 function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
+  return orElse(() => decodeURIComponent(part), undefined);
 }
 
 /** The driver reads the files only when it connects; a wrong path would look like a server that does not answer. */

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { CannotStart } from './cannot-start';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One message that lists every missing or wrong setting, with what was expected. */
-export class SettingsError extends Error {
+export class SettingsError extends CannotStart {
   constructor(readonly problems: readonly string[]) {
     super(`settings that are missing or wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
 import type { SecretSources } from '../security/secret-resolver';
 import { isCertificate, requireHttps } from './checks';
-import { clientSettings, readTemporal, temporalHost } from './client';
+import { clientSettings, readTemporal } from './client';
 import { readJournal, type JournalConfig } from './journal';
 import {
   budget,
@@ -165,7 +165,7 @@ export function readWorkerConfig(env: Environment = process.env) {
   const temporal = readTemporal(env, problems);
   const payloadKeys = readPayloadKeys(env, problems);
   const way = reached(env, problems);
-  const journal = readJournal(env, temporal && temporalHost(temporal), problems);
+  const journal = readJournal(env, temporal?.temporalHost, problems);
   if (journal) requireSealed(env, journal, problems);
   requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
   requireTogether(['SERVER_DIRECTORY_PATH', 'SERVER_DIRECTORY_POINTERS'], env, problems);

@@ -9,7 +9,6 @@
  */
 import { z } from 'zod';
 import { decisionNames, decisionSchemas, jobCancellationSchema } from './decisions';
-import { definedOnly } from './defined-only';
 import { isRecord } from './differences';
 import { lazy } from './lazy';
 import { describeProblems, firstOf, type Problem } from './problems';
@@ -248,5 +247,5 @@ export function describeCounts(some: ManyCounts): string {
 
 /** The words that go with each decision: whoever reads a saga's record finds the job. */
 export function wordsOf({ by, note }: { by: string; note: string }, job: string): { by: string; note: string } {
-  return definedOnly({ by, note: `${note} (${job})` });
+  return { by, note: `${note} (${job})` };
 }

@@ -60,13 +60,9 @@ export type CallFailureName = keyof typeof callFailures;
 export const callFailureNames = Object.keys(callFailures) as [CallFailureName, ...CallFailureName[]];
 
 /** After a restore an unknown outcome is the journal's; of an earlier call, ours: its worker wrote none down. */
-export function ownerOf({
-  failure,
-  doubt,
-  endpoint,
-  status,
-}: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint' | 'status'>): Owner {
-  if (isForbidden({ failure, status })) return 'us or the provider';
+export function ownerOf(failed: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint' | 'status'>): Owner {
+  const { failure, doubt, endpoint } = failed;
+  if (isForbidden(failed)) return 'us or the provider';
   if (failure !== 'UnknownOutcome' || endpoint !== undefined) return callFailures[failure].whose;
   return doubt?.restored ? 'journal' : 'us';
 }

@@ -4,3 +4,12 @@ export function noneIf(...kinds: (abstract new (...args: never[]) => Error)[]): 
     if (!kinds.some((kind) => error instanceof kind)) throw error;
   };
 }
+
+/** What the work comes to; or the other value, where it throws, whatever it throws. */
+export function orElse<T, U>(work: () => T, otherwise: U): T | U {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}

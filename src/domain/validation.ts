@@ -1,6 +1,7 @@
 /** Checks input from outside: against the limits, then against a schema. It names every wrong field at once. */
 import type { z } from 'zod';
 import { beyondLimits } from './limits';
+import { orElse } from './none-if';
 import { firstOf, nameOfField, type Problem } from './problems';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
@@ -30,11 +31,7 @@ function oversize(input: unknown): Problem | undefined {
 
 /** Undefined for what has no JSON form: a backend's own object may have none. */
 export function bytesOf(input: unknown): number | undefined {
-  try {
-    return new TextEncoder().encode(JSON.stringify(input)).length;
-  } catch {
-    return undefined;
-  }
+  return orElse(() => new TextEncoder().encode(JSON.stringify(input)).length, undefined);
 }
 
 function toProblems(issue: z.core.$ZodIssue): Problem[] {

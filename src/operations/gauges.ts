@@ -1,6 +1,6 @@
 /** Gauges that need a question to Temporal or the journal. Every worker reports the same: take the maximum, not the sum. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { WorkerConfig } from '../config';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
@@ -51,15 +51,14 @@ export class Gauges {
 
   constructor(
     private readonly config: GaugesConfig,
-    private readonly meter: MetricMeter,
     private readonly log: Pick<Log, 'warn'>,
-    private readonly saga: Pick<SagaWorker, 'temporal' | 'journal'>,
+    private readonly saga: Pick<SagaWorker, 'temporal' | 'journal' | 'meter'>,
   ) {
     this.lost = new LostSagas(saga.temporal, saga.journal);
   }
 
   start(): void {
-    beginAtZero(this.meter, this.config.routes);
+    beginAtZero(this.saga.meter, this.config.routes);
     void this.run();
   }
 
@@ -203,7 +202,7 @@ export class Gauges {
   }
 
   private set({ name, help }: Metric, value: number, labels: Record<string, string> = {}): void {
-    this.meter.createGauge(name, 'float', '', help).set(value, labels);
+    this.saga.meter.createGauge(name, 'float', '', help).set(value, labels);
   }
 }
 

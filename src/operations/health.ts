@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NativeConnection, Worker } from '@temporalio/worker';
-import { CannotListen, inUrl, type ListenAddress } from '../config';
+import { cannotListen, inUrl, type ListenAddress } from '../config';
 
 /** Why this worker takes no work now, as a sentence; undefined when it does. */
 export type WhyNotReady = () => Promise<string | undefined>;
@@ -16,7 +16,7 @@ export interface HealthServer {
   close: () => Promise<void>;
 }
 
-/** @throws CannotListen */
+/** @throws CannotStart */
 export async function startHealthServer(address: ListenAddress): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const answer = (status: number, text: string) =>
@@ -28,7 +28,7 @@ export async function startHealthServer(address: ListenAddress): Promise<HealthS
     else void health.whyNotReady().then((why) => (why === undefined ? answer(200, 'ready') : answer(503, why)));
   });
   await once(server.listen(address), 'listening').catch((error: unknown) => {
-    throw new CannotListen('HEALTH_ADDRESS', address, error);
+    throw cannotListen('HEALTH_ADDRESS', address, error);
   });
   const { port } = server.address() as AddressInfo;
   const health: HealthServer = {

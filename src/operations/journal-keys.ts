@@ -1,14 +1,12 @@
 /** Whether the keys are the journal's: with others of the same id, new rows could never be read with the old. */
+import { CannotStart } from '../config';
 import type { Journal } from '../journal/journal';
 import { DecryptionError } from '../security/payload-codec';
-
-/** Payloads of one key id were written with another key. */
-export class WrongKeyError extends Error {}
 
 /** One row that was altered does not stop a worker. */
 const looksAt = 5;
 
-/** @param warn gets a sentence where the key may be lost for good. @throws WrongKeyError; JournalUnavailable */
+/** @param warn gets a sentence where the key may be lost for good. @throws CannotStart; JournalUnavailable */
 export async function checkJournalKeys(journal: Journal, warn: (message: string) => void): Promise<void> {
   const errors: DecryptionError[] = [];
   for (const sealed of await journal.newestRequests(looksAt)) {
@@ -26,7 +24,7 @@ export async function checkJournalKeys(journal: Journal, warn: (message: string)
     warn(`the journal’s newest requests are ${newest.message}: their sagas wait until it is`);
     return;
   }
-  throw new WrongKeyError(
+  throw new CannotStart(
     `the journal’s newest requests are ${wrong.message}: set PAYLOAD_KEYS to the keys of the time when they were written; ` +
       'if those are lost for good, give the new key another id',
   );

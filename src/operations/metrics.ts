@@ -1,7 +1,7 @@
 /** What a worker measures, through the SDK's meter at one endpoint. Without an address nothing is measured. */
 import type { MetricMeter } from '@temporalio/common';
 import { Runtime, type MetricsExporterConfig } from '@temporalio/worker';
-import { CannotListen, inUrl, type ListenAddress, type WorkerConfig } from '../config';
+import { cannotListen, inUrl, type ListenAddress } from '../config';
 import type { Activities } from '../activities';
 import { ownerOf, sagaFailureNames } from '../domain/failures';
 import { workflowNames } from '../domain/identity';
@@ -14,7 +14,7 @@ import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';
 import { temporalLogger, type Log } from './logging';
 
-/** Temporal's runtime, one per process. @throws CannotListen */
+/** Temporal's runtime, one per process. @throws CannotStart */
 export function installRuntime(log: Log, metricsAddress: ListenAddress | undefined): Runtime {
   try {
     return Runtime.install({
@@ -27,7 +27,7 @@ export function installRuntime(log: Log, metricsAddress: ListenAddress | undefin
     });
   } catch (error) {
     if (metricsAddress === undefined) throw error;
-    throw new CannotListen('METRICS_ADDRESS', metricsAddress, error);
+    throw cannotListen('METRICS_ADDRESS', metricsAddress, error);
   }
 }
 
@@ -48,14 +48,6 @@ function scrapedAt(address: ListenAddress): MetricsExporterConfig {
       },
     },
   };
-}
-
-/** A meter with the labels that the SDK adds to what workflows count. */
-export function workerMeter(
-  { metricMeter }: Runtime,
-  { namespace, taskQueue }: Pick<WorkerConfig, 'namespace' | 'taskQueue'>,
-) {
-  return metricMeter.withTags({ namespace, taskQueue });
 }
 
 export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void {

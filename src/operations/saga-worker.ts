@@ -25,7 +25,7 @@ import { payloadConverterPath, workflowModules } from '../temporal/workflow-modu
 import { Sender } from '../notifications/sender';
 import type { TraceSinks } from '../workflows/trace-propagation';
 import { checkJournalKeys } from './journal-keys';
-import { recordCallsWith, workerMeter } from './metrics';
+import { recordCallsWith } from './metrics';
 import { OutageWatch } from './outage-watch';
 import { ensureSearchAttributes } from './search-attributes';
 import type { Tracing } from './tracing';
@@ -53,8 +53,8 @@ type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bu
 
 /**
  * @param workflows a prebuilt bundle. Default: the bundle beside the built worker, or the sources in a checkout
- * @throws SearchAttributesError when the namespace lacks search attributes that this worker may not add;
- * JournalSchemaError, JournalUnavailable; WrongKeyError
+ * @throws CannotStart when the namespace lacks search attributes that this worker may not add, or a key is not the
+ * journal's; JournalSchemaError, JournalUnavailable
  */
 export async function createSagaWorker(
   connection: NativeConnection,
@@ -69,8 +69,9 @@ export async function createSagaWorker(
   const temporal = new Client({ connection, namespace, dataConverter });
   // As Temporal names a worker that is given no name.
   const identity = `${process.pid}@${hostname()}`;
-  const meter = workerMeter(Runtime.instance(), config);
-  const log = Runtime.instance().logger;
+  const { logger: log, metricMeter } = Runtime.instance();
+  // With the labels that the SDK adds to what workflows count.
+  const meter = metricMeter.withTags({ namespace, taskQueue });
   const watch = config.outage && new OutageWatch(config.outage, { temporal, taskQueue, identity, meter, log });
   const recordCall = recordCallsWith(meter);
   const onCall = (event: CallEvent) => {
@@ -138,7 +139,7 @@ export async function createSagaWorker(
     await close();
     throw error;
   });
-  return { worker, journal, temporal, close };
+  return { worker, journal, temporal, meter, close };
 }
 
 /** Thousands wait for days: in memory they would cost more than a replay does when one of them goes on. */

@@ -1,6 +1,7 @@
 /** A workflow that writes an unknown search attribute stops: the worker adds them, or says the exact command. */
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
+import { CannotStart } from '../config';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { sagaAttributes } from '../temporal/search-attributes';
 
@@ -17,15 +18,13 @@ const types = {
 const wanted = Object.values(sagaAttributes).map(({ name, type }) => ({ name, ...types[type] }));
 type Wanted = (typeof wanted)[number];
 
-export class SearchAttributesError extends Error {}
-
 type Operator = Pick<NativeConnection, 'operatorService'>;
 
 export async function ensureSearchAttributes({ operatorService }: Operator, namespace: string): Promise<void> {
   const { customAttributes } = await listed({ operatorService }, namespace);
   const mistyped = wanted.filter(({ name, indexed }) => (customAttributes[name] ?? indexed) !== indexed);
   if (mistyped.length > 0) {
-    throw new SearchAttributesError(
+    throw new CannotStart(
       `search attributes of namespace ${namespace} have the wrong type: ${mistyped.map(({ name }) => name).join(', ')}. ` +
         `Remove them, then create them again:\n${commands(namespace, mistyped)}`,
     );
@@ -42,8 +41,8 @@ export async function ensureSearchAttributes({ operatorService }: Operator, name
     if (await allThere({ operatorService }, namespace)) return;
     const why = error instanceof Error ? error.message : String(error);
     if (/only have up to|cannot have more than|limit/i.test(why))
-      throw new SearchAttributesError(noRoom(namespace, customAttributes, why));
-    throw new SearchAttributesError(
+      throw new CannotStart(noRoom(namespace, customAttributes, why));
+    throw new CannotStart(
       `namespace ${namespace} lacks search attributes, and this worker may not create them ` +
         `(${why}). Create them:\n${commands(namespace, missing)}`,
     );
@@ -69,7 +68,7 @@ async function listed({ operatorService }: Operator, namespace: string) {
   } catch (error) {
     const code = grpcCodeOf(error);
     if (code !== grpcCodes.permissionDenied && code !== grpcCodes.unimplemented) throw error;
-    throw new SearchAttributesError(
+    throw new CannotStart(
       `this worker may not list the search attributes of namespace ${namespace} ` +
         `(${(error as Error).message}). Allow it, and create those that are missing:\n${commands(namespace, wanted)}`,
     );

@@ -2,12 +2,9 @@
 import { NativeConnection } from '@temporalio/worker';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
-import { temporalAddress, type ClientConfig } from '../config';
+import { CannotStart, type ClientConfig } from '../config';
 
-/** There is no server, or sagas cannot run on it. */
-export class TemporalServerError extends Error {}
-
-/** @param warn gets a sentence about a server with known holes. @throws TemporalServerError */
+/** @param warn gets a sentence about a server with known holes. @throws CannotStart */
 export async function connectToTemporal(config: ClientConfig, warn: (message: string) => void) {
   const connection = await connect(config);
   try {
@@ -26,8 +23,8 @@ async function connect(config: ClientConfig): Promise<NativeConnection> {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const clock = /expired|NotValidYet|not valid yet/i.test(why) ? ' Is the clock of this machine right?' : '';
-    throw new TemporalServerError(
-      `no connection to Temporal at ${temporalAddress(config)} (${why}). Is a server running there ` +
+    throw new CannotStart(
+      `no connection to Temporal at ${config.temporalAddress} (${why}). Is a server running there ` +
         `(\`temporal server start-dev\` starts one), and are TEMPORAL_ADDRESS, the certificates and the API key right?${clock}`,
     );
   }
@@ -38,14 +35,14 @@ async function requireFit({ workflowService }: NativeConnection, config: ClientC
   const { namespace } = config;
   const { serverVersion } = await workflowService.getSystemInfo({});
   const tooOld = whyTooOld(serverVersion);
-  if (tooOld !== undefined) throw new TemporalServerError(`at ${temporalAddress(config)}, ${tooOld}`);
+  if (tooOld !== undefined) throw new CannotStart(`at ${config.temporalAddress}, ${tooOld}`);
   try {
     await workflowService.describeNamespace({ namespace });
   } catch (error) {
     // A worker that may not ask may still be allowed to work.
     if (!isNotFound(error)) return serverVersion;
-    throw new TemporalServerError(
-      `the Temporal server at ${temporalAddress(config)} has no namespace ${namespace}: set TEMPORAL_NAMESPACE to one that ` +
+    throw new CannotStart(
+      `the Temporal server at ${config.temporalAddress} has no namespace ${namespace}: set TEMPORAL_NAMESPACE to one that ` +
         `it has, or create it with \`temporal operator namespace create --namespace ${namespace} --retention 30d\``,
     );
   }

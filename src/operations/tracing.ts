@@ -31,6 +31,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor, InjectedSinks, WorkerOptions } from '@temporalio/worker';
+import { orElse } from '../domain/none-if';
 import { traceHeader } from '../domain/tracing';
 import type { CallEvent } from '../provider/client';
 import type { TraceSinks } from '../workflows/trace-propagation';
@@ -135,11 +136,7 @@ function insideRun(runId: string, start: Payload | undefined): Context {
 /** The starter of a run sends the header. One that cannot be read is ignored. */
 function broughtBy(start: Payload | undefined): Context {
   if (start === undefined) return ROOT_CONTEXT;
-  try {
-    return propagation.extract(ROOT_CONTEXT, defaultPayloadConverter.fromPayload(start));
-  } catch {
-    return ROOT_CONTEXT;
-  }
+  return orElse(() => propagation.extract(ROOT_CONTEXT, defaultPayloadConverter.fromPayload(start)), ROOT_CONTEXT);
 }
 
 /** Random ids, except for the span of a run. */

@@ -31,10 +31,9 @@ export interface ProviderClientOptions {
    * been renewed under a running process. Undefined: no credentials are sent, and a 401 is final.
    */
   readToken?: (() => string) | undefined;
-  /** @default 'authorization' */
-  authHeader?: string;
-  /** The word before the token; '' sends the token alone. @default 'Bearer' */
-  authScheme?: string;
+  authHeader: string;
+  /** The word before the token; '' sends the token alone. */
+  authScheme: string;
   /**
    * Name lookup, TCP and TLS, in milliseconds; after it the request is not sent. Measured in steps of about half a
    * second.
@@ -44,9 +43,8 @@ export interface ProviderClientOptions {
   /**
    * The whole call, in milliseconds: the token, the wait for a connection, a repetition after a 401, and a slow answer.
    * Keep it below the caller's own time limit. With a lower value, more orders are given up that may still be placed.
-   * @default 20_000
    */
-  totalTimeoutMs?: number;
+  totalTimeoutMs: number;
   /** Bytes. A longer success is not read, so its outcome is unknown. @default 1_048_576 */
   responseBytesMax?: number;
   /**
@@ -58,22 +56,20 @@ export interface ProviderClientOptions {
   /**
    * Statuses that verdicts.ts calls a refusal of a pivot, and that this provider, or a gateway before it, may also send
    * after the pivot took effect: after one of them nobody knows.
-   * @default []
    */
-  pivotUnsureStatuses?: readonly number[];
+  pivotUnsureStatuses: readonly number[];
   /**
    * A success of a pivot counts only where each of these JSON pointers finds something, and just this value where there
    * is one. The document shows no answer of a pivot.
-   * @default []
    */
-  placedIf?: readonly PlacedIf[];
+  placedIf: readonly PlacedIf[];
   /**
    * `http:` or `https:`, with a name and a password where it wants them. All calls go through it, each connection by a
    * CONNECT of its own.
    */
   proxy?: string | undefined;
-  /** The document has row 5 as PUT, and in its summary as GET. GET sends the same payload. @default 'PUT' */
-  quoteMethod?: 'PUT' | 'GET';
+  /** The document has row 5 as PUT, and in its summary as GET. GET sends the same payload. */
+  quoteMethod: 'PUT' | 'GET';
   /**
    * PEM certificates, trusted in addition to Node's own. With it, certificates that the process trusts for other
    * reasons no longer count.
@@ -84,15 +80,9 @@ export interface ProviderClientOptions {
 }
 
 const defaults = {
-  authHeader: 'authorization',
-  authScheme: 'Bearer',
   connectTimeoutMs: 5_000,
-  totalTimeoutMs: 20_000,
   responseBytesMax: 1_048_576,
   connections: 64,
-  pivotUnsureStatuses: [],
-  placedIf: [],
-  quoteMethod: 'PUT',
   onCall: () => undefined,
 } satisfies Partial<ProviderClientOptions>;
 

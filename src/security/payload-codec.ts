@@ -11,6 +11,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
+import { orElse } from '../domain/none-if';
 import { plaintextMark } from '../domain/secrets';
 import type { PayloadKeys } from './keys';
 
@@ -124,16 +125,8 @@ export class ReadablePayloads implements PayloadCodec {
 
 function isReadable({ metadata, data }: Payload): boolean {
   const form = text(metadata?.['encoding']);
-  return form === 'json/plain' ? isJson(text(data)) : readable.includes(form);
-}
-
-function isJson(json: string): boolean {
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
-  }
+  if (form !== 'json/plain') return readable.includes(form);
+  return orElse(() => JSON.parse(text(data)) !== undefined, false);
 }
 
 function unreadable(): Payload {

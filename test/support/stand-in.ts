@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { readProviderConfig } from '../../src/config';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import { ProviderFailure } from '../../src/provider/errors';
 import { listenHere } from './listen-here';
@@ -18,9 +19,13 @@ export function closeLater(close: () => Promise<unknown> | void): void {
   closers.push(close);
 }
 
+/** With the settings' defaults. */
+export const providerAt = (baseUrl: string) =>
+  readProviderConfig({ PROVIDER_BASE_URL: baseUrl, PROVIDER_ALLOW_HTTP: 'true' });
+
 /** Times are short, so that a test of a timeout is; every test that waits for one says which. */
 export function createClient(baseUrl: string, options: Partial<ProviderClientOptions> = {}): ProviderClient {
-  const client = new ProviderClient({ baseUrl, ...options });
+  const client = new ProviderClient({ ...providerAt(baseUrl), ...options });
   closeLater(() => client.close());
   return client;
 }

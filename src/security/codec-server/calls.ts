@@ -13,6 +13,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
+import { orElse } from '../../domain/none-if';
 import { redact, redactedMark } from '../../domain/secrets';
 import { DecryptionError } from '../payload-codec';
 import { payloadFromJson, payloadToJson } from '../payload-json';
@@ -146,16 +147,9 @@ function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
 function withoutSecrets(payload: Payload): Payload {
   const encoding = Buffer.from(payload.metadata?.['encoding'] ?? []).toString();
   if (!encoding.startsWith('json/')) return payload;
-  return { ...payload, data: Buffer.from(JSON.stringify(lookThrough(payload.data))) };
-}
-
-/** What cannot be checked (invalid JSON, or nested too deeply) is not shown. */
-function lookThrough(data: Uint8Array | null | undefined): unknown {
-  try {
-    return redact(JSON.parse(Buffer.from(data ?? []).toString()));
-  } catch {
-    return redactedMark;
-  }
+  // What cannot be checked (invalid JSON, or nested too deeply) is not shown.
+  const shown = orElse(() => redact(JSON.parse(Buffer.from(payload.data ?? []).toString())), redactedMark);
+  return { ...payload, data: Buffer.from(JSON.stringify(shown)) };
 }
 
 /** `{ "payloads": [...] }` in protobuf's JSON. @throws HTTPException, which quotes nothing of the body */

@@ -11,7 +11,8 @@ import type { Journal } from '../../../src/journal/journal';
 import { recordOf } from '../../../src/journal/record';
 import { effectsOf } from '../../../src/journal/rows';
 import { standingOf } from '../../../src/journal/standing';
-import { checkJournalKeys, WrongKeyError } from '../../../src/operations/journal-keys';
+import { CannotStart } from '../../../src/config';
+import { checkJournalKeys } from '../../../src/operations/journal-keys';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { Search } from '../../system/canaries/search';
@@ -138,7 +139,7 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     it('others of the same id: does not start, and says what to set', async () => {
       const started = async (...keys: string[]) =>
         checkJournalKeys(await opened(address, sealedWith(...keys)), () => undefined);
-      await expect(started(other)).rejects.toThrow(WrongKeyError);
+      await expect(started(other)).rejects.toThrow(CannotStart);
       await expect(started(key('k2'), other)).rejects.toThrow(
         /newest requests are marked as encrypted with key “k1”, but that key does not decrypt .* set PAYLOAD_KEYS to the keys of the time/,
       );

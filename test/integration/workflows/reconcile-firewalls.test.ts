@@ -12,6 +12,7 @@ import { stuckOrder } from '../../support/orders';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { providerAt } from '../../support/stand-in';
 import { emptyJournal, sweepIn } from '../../support/sweeps';
 import { terminate } from '../../support/web-ui';
 
@@ -19,7 +20,7 @@ import { terminate } from '../../support/web-ui';
 const rig = rigForFile({ compares: false, clears: true, activities: { listLagMs: 0 } });
 let panel: ProviderClient;
 beforeAll(() => {
-  panel = new ProviderClient({ baseUrl: rig.sandbox.url });
+  panel = new ProviderClient(providerAt(rig.sandbox.url));
 });
 afterAll(() => panel.close());
 // Each test begins with nothing in it.

@@ -3,6 +3,7 @@ import { notOwned } from '../../../src/activities/effect';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
+import { providerAt } from '../../support/stand-in';
 import { journalThat, LoneActivities, nothingSent, stand, standAlone, type LoneSaga } from './lone-activities';
 
 standAlone();
@@ -89,7 +90,7 @@ it('a process that stood still while it got another token does not send again', 
     if (tokens.length === 0) Object.assign(moved, stopped);
     return token;
   };
-  const provider = new ProviderClient({ baseUrl: own.sandbox.url, readToken });
+  const provider = new ProviderClient({ ...providerAt(own.sandbox.url), readToken });
   try {
     const saga = own.saga({ provider, settings });
     expect(await saga.refusal('placeChangeOrder', placeChange)).toMatchObject(stoodStill);

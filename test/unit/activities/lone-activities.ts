@@ -33,6 +33,7 @@ import type { PayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
 import { rigSettings } from '../../support/activity-settings';
+import { providerAt } from '../../support/stand-in';
 
 type Input<N extends keyof Activities> = Parameters<Activities[N]>[0];
 type Answer<N extends keyof Activities> = Awaited<ReturnType<Activities[N]>>;
@@ -52,7 +53,7 @@ export class LoneActivities {
     // The document does not say that an item can be ordered only once.
     const usual = { anyServer: true, orderResponse: 'ids', closedCartItems: 'take' } as const;
     const started = await Sandbox.start({ ...usual, ...sandbox });
-    return new LoneActivities(started, journal, new ProviderClient({ baseUrl: started.url }), folder);
+    return new LoneActivities(started, journal, new ProviderClient(providerAt(started.url)), folder);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 /** A namespace that keeps its operator service from workers: whoever starts one is told what to do. */
 import type { NativeConnection } from '@temporalio/worker';
-import { ensureSearchAttributes, SearchAttributesError } from '../../../src/operations/search-attributes';
+import { CannotStart } from '../../../src/config';
+import { ensureSearchAttributes } from '../../../src/operations/search-attributes';
 import { grpcCodes } from '../../../src/temporal/grpc';
 import { grpcError } from '../activities/lone-activities';
 
@@ -9,7 +10,7 @@ const refusing = (code: number) => server({ listSearchAttributes: () => Promise.
 
 it.each([grpcCodes.permissionDenied, grpcCodes.unimplemented])('code %i comes with the commands', async (code) => {
   const refused = ensureSearchAttributes(refusing(code), 'shop');
-  await expect(refused).rejects.toThrow(SearchAttributesError);
+  await expect(refused).rejects.toThrow(CannotStart);
   await expect(refused).rejects.toThrow(
     /temporal operator search-attribute create --namespace shop --name SagaState --type Keyword/,
   );
