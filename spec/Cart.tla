@@ -12,7 +12,7 @@
 (* decide otherwise.                                                       *)
 (*                                                                         *)
 (* An item has the id of the row of its add. All spans of time are one     *)
-(* tick: who meant something before the tick sends nothing after it, and   *)
+(* tick: who intended something before it sends nothing after it, and      *)
 (* what was sent before it takes effect before it or never.                *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets, TLC
@@ -21,20 +21,20 @@ CONSTANTS
   Tasks,     \* activity executions at one time, of whichever run
   RunsMax,   \* runs; 1 is the first start, the others are resets
   BeginsMax, \* how many begins, where each has a number of its own
-  RowsMax,   \* how many rows are meant at all
-  Rewinds    \* how often the journal is put back
+  RowsMax,   \* how many rows are intended at all
+  Rewinds    \* how often the journal is restored
 
 \* The fence. FALSE takes a rule away.
 CONSTANTS
   Owner,             \* a row is inserted only for the owner: a "run", a "begin", or "none": no check
   LostBegins,        \* a run that lost a call hands out nothing more before it has begun again. Not in a Temporal that was restored
-  EpochInMean,       \* ... in the epoch that the task knows
+  EpochInIntent,     \* ... in the epoch that the task knows
   OneStep,           \* the checks and the insert are one step
   EndClears,         \* the ending clears the owner
   EndAsksOwner,      \* the ending is refused to whom the reference is not owned by
   EndAsksAfter,      \* ... and to whom does not know the reference's last row: what is left is told from the state
-  DeleteAsksOrder,   \* a delete is not meant beside an order that names the item and is meant, unknown or done
-  OrderAsksDeletes,  \* an order is not meant with an item that is being deleted, or was
+  DeleteAsksOrder,   \* a delete is not intended beside an order that names the item and is intended, unknown or done
+  OrderAsksDeletes,  \* an order is not intended with an item that is being deleted, or was
   Cross              \* in their place: a delete names the last order that its run knows, an order the last delete
 
 \* The other rules.
@@ -45,11 +45,11 @@ ASSUME Owner \in {"none", "run", "begin"}
 VARIABLES
   rows, owner, ended, runs,
   begins,   \* how many there were
-  copy,     \* an earlier journal, to which it may be put back
+  copy,     \* an earlier journal, to which it may be restored
   copied, lostOrders, epoch, rewound, nextId, task,
   run,      \* "open" or "ended"
   lost,     \* the run has lost a call since it began
-  young,    \* the rows that were meant in this tick
+  young,    \* the rows that were intended in this tick
   raised, items, ordered, deleted, broken, told
 
 vars == <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, task, run, lost, young, raised, items, ordered, deleted, broken, told>>
@@ -143,7 +143,7 @@ Crash(t) ==
   /\ UNCHANGED <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, young, raised, items, ordered, deleted, broken, told>>
 
 -----------------------------------------------------------------------------
-(* Mean *)
+(* Intend *)
 
 Guards(t) ==
   LET i == task[t].item IN
@@ -153,10 +153,10 @@ Guards(t) ==
 
 Fence(t) == /\ Owner # "none" => task[t].owner = owner
             /\ task[t].after = After(task[t].kind)
-            /\ EpochInMean => task[t].epoch = epoch
+            /\ EpochInIntent => task[t].epoch = epoch
             /\ Guards(t)
 
-Mean(t) ==
+Intend(t) ==
   /\ task[t].pc \in {"handed", "checked"} /\ task[t].kind # "end"
   /\ IF (task[t].pc = "handed" /\ ~Fence(t)) \/ nextId \notin Ids \/ (task[t].kind = "order" /\ LiveOrders # {})
      THEN End(t) /\ Lose(t) /\ UNCHANGED <<rows, nextId, young>>
@@ -257,7 +257,7 @@ Tick ==
   /\ UNCHANGED <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, lost, items, ordered, deleted, broken, told>>
 
 -----------------------------------------------------------------------------
-(* The journal is put back, and that is noticed: the ceremony follows before anything is meant *)
+(* The journal is restored, and that is noticed: the confirmation follows before anything is intended *)
 
 Now == [rows |-> rows, owner |-> owner, ended |-> ended, runs |-> runs, begins |-> begins]
 
@@ -266,7 +266,7 @@ Backup ==
   /\ copy' = Now /\ copied' = TRUE
   /\ UNCHANGED <<rows, owner, ended, runs, begins, lostOrders, epoch, rewound, nextId, task, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
-PutBack ==
+Restore ==
   /\ rewound < Rewinds /\ copy # Now
   /\ lostOrders' = {o \in Orders : copy.rows[o] = NoRow}
   /\ rows' = copy.rows /\ owner' = copy.owner /\ ended' = copy.ended /\ runs' = copy.runs /\ begins' = copy.begins
@@ -283,8 +283,8 @@ Init ==
 
 Next ==
   \/ \E r \in Runs : Begin(r)
-  \/ \E t \in Tasks : HandOut(t) \/ Crash(t) \/ Mean(t) \/ Send(t) \/ TakeEffect(t) \/ Answer(t) \/ WriteOutcome(t) \/ SayEnd(t)
-  \/ (\E o \in Ids : Deny(o) \/ Confirm(o) \/ ConfirmLost(o)) \/ Tick \/ Backup \/ PutBack
+  \/ \E t \in Tasks : HandOut(t) \/ Crash(t) \/ Intend(t) \/ Send(t) \/ TakeEffect(t) \/ Answer(t) \/ WriteOutcome(t) \/ SayEnd(t)
+  \/ (\E o \in Ids : Deny(o) \/ Confirm(o) \/ ConfirmLost(o)) \/ Tick \/ Backup \/ Restore
 
 Spec == Init /\ [][Next]_vars
 

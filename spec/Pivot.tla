@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* One reference and its pivot.                                            *)
 (*                                                                         *)
-(*   begin (own the reference) --> read the state --> mean --> the clock,  *)
+(*   begin (own the reference) --> read the state --> intend --> clock,    *)
 (*     send --> answer --> outcome ... --> end (disown the reference)      *)
 (*                                                                         *)
 (* Temporal protects nothing. A task takes what its run knows (owner, last *)
@@ -12,7 +12,7 @@
 (* restored and has the same run know less. Several tasks may know the     *)
 (* same. Any run that there ever was may begin again at any time.          *)
 (*                                                                         *)
-(* The journal may be put back to any earlier copy, with its owner, ending *)
+(* The journal may be restored to any earlier copy, with its owner, ending *)
 (* and runs. A person looks and tells the truth of that moment, but may    *)
 (* answer later, and twice. Time is ticks: a tick passes when nothing that *)
 (* has to happen within it is left.                                        *)
@@ -32,9 +32,9 @@ CONSTANTS
 CONSTANTS
   Owner,             \* a call names its owner: a "run", a "begin" (run and number of the begin), or "none": no check
   After,             \* a row is inserted only after the row that the run knows as its step's last one
-  EpochInMean,       \* ... in the epoch that it knows
-  CorrectionsInMean, \* ... and after the corrections that it knows
-  OneStep,           \* the checks and the insert are one step: no begin and no other mean in between
+  EpochInIntent,     \* ... in the epoch that it knows
+  CorrectionsInIntent, \* ... and after the corrections that it knows
+  OneStep,           \* the checks and the insert are one step: no begin and no other intent in between
   EndClears,         \* the ending clears the owner
   EndAsksOwner,      \* the ending is refused to whom the reference is not owned by
   EndAsksAfter,      \* ... and to whom does not know the last row
@@ -45,8 +45,8 @@ CONSTANTS
 
 \* The other rules.
 CONSTANTS
-  Unique, Clock, ClockBeforeMean, WaitToAsk, WaitToDeny, Bind, UnsureIsUnknown, AskAnew, RandomIds,
-  Epoch,           \* after a ceremony the state of a reference of before is "doubt"
+  Unique, Clock, ClockBeforeIntent, WaitToAsk, WaitToDeny, Bind, UnsureIsUnknown, AskAnew, RandomIds,
+  Epoch,           \* after a confirmation the state of a reference of before is "doubt"
   EndWaits, DoubtOutlivesDenial, FlagNew, LostOnlyDone, LostWaits, LostKeepsEpoch, LostPlaced, SureAlarm
 
 \* What the promise rests on.
@@ -182,17 +182,17 @@ Crash(t) ==
   /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 -----------------------------------------------------------------------------
-(* Mean *)
+(* Intend *)
 
 IsOwner(t) == Owner = "none" \/ task[t].owner = journal.owner
 Fence(t) == /\ IsOwner(t)
             /\ After => task[t].last = journal.last
-            /\ EpochInMean => task[t].epoch = journal.epoch
-            /\ CorrectionsInMean => task[t].corrections = journal.corrections
+            /\ EpochInIntent => task[t].epoch = journal.epoch
+            /\ CorrectionsInIntent => task[t].corrections = journal.corrections
 
 Notices == mode = "marked" \/ (mode = "behind" /\ Noticed)
 
-Mean(t) ==
+Intend(t) ==
   /\ task[t].pc \in {"handed", "checked"}
   /\ IF Notices
      THEN /\ mode' = "marked"
@@ -214,18 +214,18 @@ Mean(t) ==
                   /\ End(t)
              ELSE /\ journal' = Insert(journal, NewId, "none")
                   /\ task' = [task EXCEPT ![t] = [New EXCEPT !.pc = "ready", !.row = NewId, !.epoch = journal.epoch, !.corrections = task[t].corrections,
-                                                             !.left = IF ClockBeforeMean THEN SendWithin ELSE 0]]
+                                                             !.left = IF ClockBeforeIntent THEN SendWithin ELSE 0]]
                   /\ UNCHANGED asked
           /\ UNCHANGED mode
   /\ UNCHANGED <<copy, copied, rewound, nextTok, kind, said, stays, looked, raised, effects, took, stale, calm, restarts, begun>>
 
 \* The worker learns that the row is there. Only where its time counts from then.
-HearMeant(t) ==
-  /\ task[t].pc = "ready" /\ ~ClockBeforeMean /\ task[t].last = 0
+HearIntended(t) ==
+  /\ task[t].pc = "ready" /\ ~ClockBeforeIntent /\ task[t].last = 0
   /\ task' = [task EXCEPT ![t].last = 1, ![t].left = SendWithin]
   /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-MeanIsLost(t) ==
+IntentIsLost(t) ==
   /\ task[t].pc = "handed" /\ mode = "open" /\ ~SureAlarm
   /\ End(t)
   /\ mode' = "marked"
@@ -239,7 +239,7 @@ Settle(i, out) == IF Open(i) THEN Put(journal, i, out) ELSE journal
 Late(t) == Clock /\ task[t].left = 0
 
 TooLate(t) ==
-  /\ task[t].pc = "ready" /\ Late(t) /\ (ClockBeforeMean \/ task[t].last = 1)
+  /\ task[t].pc = "ready" /\ Late(t) /\ (ClockBeforeIntent \/ task[t].last = 1)
   /\ journal' = Settle(task[t].row, "not-done")
   /\ End(t)
   /\ UNCHANGED <<copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
@@ -318,7 +318,7 @@ Look ==
   /\ looked' = looked \cup {asked}
   /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-\* "Not placed": then it is placed again. After a put-back this may be of a saga that had ended in the lost time.
+\* "Not placed": then it is placed again. After a restore this may be of a saga that had ended in the lost time.
 Deny(r) ==
   /\ r \in looked
   /\ \E i \in (IF Bind THEN {r} ELSE OpenRows) :
@@ -378,7 +378,7 @@ SayNothing(t) ==
   /\ EndWaits => mode = "open"
   /\ EndAsksOwner => IsOwner(t)
   /\ EndAsksAfter => task[t].last = journal.last
-  /\ EndAsksOwner => (EpochInMean => task[t].epoch = journal.epoch)
+  /\ EndAsksOwner => (EpochInIntent => task[t].epoch = journal.epoch)
   /\ Close(IF task[t].st = "doubt" THEN "unknown" ELSE "nothing", task[t].owner.run)
   /\ stays' = (stays \/ task[t].st = "none")
   /\ asked' = 0
@@ -393,14 +393,14 @@ SayUnwritten(t) ==
   /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 -----------------------------------------------------------------------------
-(* The journal is put back *)
+(* The journal is restored *)
 
 Backup ==
   /\ rewound < Rewinds /\ ~copied /\ mode = "open" /\ ~calm /\ journal # copy
   /\ copy' = journal /\ copied' = TRUE
   /\ UNCHANGED <<journal, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-PutBack ==
+Restore ==
   /\ rewound < Rewinds /\ ~calm /\ journal # copy
   /\ journal' = copy /\ copied' = FALSE
   /\ rewound' = rewound + 1 /\ mode' = "behind"
@@ -409,7 +409,7 @@ PutBack ==
 \* A reference that had ended in the lost time was lost, too, if it had no row.
 TrustIsGood == TrustIsTrue => (journal.seen # 0 \/ (nextId = 1 /\ ~stays))
 
-Ceremony ==
+ConfirmRestore ==
   /\ mode # "open"
   /\ \E asks \in BOOLEAN :
        /\ ~asks => TrustIsGood
@@ -454,10 +454,10 @@ Init ==
 
 Next ==
   \/ \E r \in Runs : Begin(r) \/ NewRun(r, "fresh") \/ NewRun(r, "reset")
-  \/ \E t \in Tasks : \/ HandOut(t) \/ Crash(t) \/ Mean(t) \/ HearMeant(t) \/ MeanIsLost(t) \/ TooLate(t)
+  \/ \E t \in Tasks : \/ HandOut(t) \/ Crash(t) \/ Intend(t) \/ HearIntended(t) \/ IntentIsLost(t) \/ TooLate(t)
                       \/ LookAtClock(t) \/ Send(t) \/ TakeEffect(t) \/ Answer(t) \/ WriteOutcome(t) \/ SayNothing(t) \/ SayUnwritten(t)
   \/ Ask \/ Look \/ (\E r \in Ids : Deny(r)) \/ Correct \/ Confirm \/ DropQuestion \/ SayPlaced \/ SayUnknown
-  \/ Backup \/ PutBack \/ Ceremony \/ TrustNew \/ Tick \/ BecomeCalm
+  \/ Backup \/ Restore \/ ConfirmRestore \/ TrustNew \/ Tick \/ BecomeCalm
 
 Spec == Init /\ [][Next]_vars
 Fair == Spec /\ WF_vars(Next)
@@ -476,7 +476,7 @@ NoLie == /\ said = "nothing" => effects = 0
          /\ said = "placed" => effects > 0
 
 \* After "nothing was placed" was told and written, nothing takes effect, unless a person has reset the saga since, or has
-\* answered the question of a put-back.
+\* answered the question of a restore.
 EndedStays == stays => effects = 0
 
 NoStaleOrder == ~stale

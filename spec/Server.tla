@@ -1,7 +1,7 @@
 ------------------------------- MODULE Server -------------------------------
 (***************************************************************************)
 (* One firewall of one server, which a saga takes away and, when it gives  *)
-(* up, puts back. Both may be repeated; of two calls that overlap the      *)
+(* up, undoes. Both may be repeated; of two calls that overlap the         *)
 (* later one wins. The run looks at the provider's list, and says "kept"   *)
 (* when the list shows the firewall.                                       *)
 (*                                                                         *)
@@ -12,7 +12,7 @@ EXTENDS Naturals, FiniteSets, TLC
 CONSTANTS
   Tasks, RunsMax, RowsMax,
   Waits,        \* a look waits for calls in flight: "all" that any run has left, those of "earlier" owners only, or "none"
-  Owner,        \* the fence, as in Cart.tla: a call is meant only for the run that owns the reference
+  Owner,        \* the fence, as in Cart.tla: a call is intended only for the run that owns the reference
   OneStep,
   EndClears,
   EndAsksOwner,
@@ -57,7 +57,7 @@ HandOut(t, kind) ==
 
 Crash(t) == Active(t) /\ End(t) /\ UNCHANGED <<rows, owner, ended, runs, nextId, young, has, told>>
 
-Mean(t) ==
+Intend(t) ==
   /\ task[t].pc \in {"handed", "checked"} /\ task[t].kind # "end"
   /\ IF \/ nextId \notin Ids
         \/ task[t].pc = "handed" /\ ~(Owner => task[t].owner = owner)
@@ -114,13 +114,13 @@ Init ==
 Next ==
   \/ \E r \in Runs : Begin(r)
   \/ \E t \in Tasks : \/ \E k \in {"un", "as", "end"} : HandOut(t, k)
-                      \/ Crash(t) \/ Mean(t) \/ Send(t) \/ TakeEffect(t) \/ Answer(t) \/ SayKept(t)
+                      \/ Crash(t) \/ Intend(t) \/ Send(t) \/ TakeEffect(t) \/ Answer(t) \/ SayKept(t)
   \/ Tick
 
 Spec == Init /\ [][Next]_vars
 
 \* What was told to be kept is there, until a person resets the saga.
 KeptIsThere == told = "kept" => has
-\* Must be found violated: it is put back, and told.
-NoPutBack == ~(told = "kept" /\ \E i \in Ids : rows[i] = [kind |-> "as", owner |-> 2, out |-> "done"])
+\* Must be found violated: it is undone, and told.
+NoUndo == ~(told = "kept" /\ \E i \in Ids : rows[i] = [kind |-> "as", owner |-> 2, out |-> "done"])
 =============================================================================

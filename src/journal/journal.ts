@@ -85,13 +85,13 @@ export interface Taking {
 }
 
 /** The run that took a reference first, and its request. */
-export interface FirstTaken {
+interface FirstTaken {
   at: string;
   run: string;
   request: unknown;
 }
 
-export interface SealedCorrection {
+interface SealedCorrection {
   correction: unknown;
   by?: string | undefined;
   note?: string | undefined;
