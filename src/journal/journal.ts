@@ -84,13 +84,6 @@ export interface Taking {
   knows?: JournalKnowledge | undefined;
 }
 
-/** The run that took a reference first, and its request. */
-interface FirstTaken {
-  at: string;
-  run: string;
-  request: unknown;
-}
-
 interface SealedCorrection {
   correction: unknown;
   by?: string | undefined;
