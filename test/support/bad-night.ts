@@ -41,7 +41,7 @@ export async function doubtfulSagas(rig: Rig, count: number, placed: number): Pr
 }
 
 /** Until the list shows all of them: a change takes a moment to show. */
-export async function untilListed(rig: Rig, sagas: readonly SagaHandle[], state: WaitKind): Promise<void> {
+async function untilListed(rig: Rig, sagas: readonly SagaHandle[], state: WaitKind): Promise<void> {
   await until(async () => {
     const listed = new Set<string>();
     for await (const { workflowId } of rig.sagas.list({ state })) listed.add(workflowId);

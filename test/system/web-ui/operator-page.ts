@@ -15,13 +15,6 @@ interface Scrollable {
   scrollIntoView: (options: { block: 'end' }) => void;
 }
 
-/** What moves all the time is drawn all the time, by the processor. */
-const stillness = `addEventListener('DOMContentLoaded', () => {
-  const style = document.createElement('style');
-  style.textContent = '*, ::before, ::after { animation: none !important; transition: none !important }';
-  document.head.append(style);
-})`;
-
 export type Tab = 'history' | 'queries' | 'user-metadata' | 'memo' | 'search-attributes' | 'pending-activities';
 
 export class OperatorPage {
@@ -37,8 +30,7 @@ export class OperatorPage {
     namespace: string,
     codec?: { url: string; token: string },
   ): Promise<OperatorPage> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
-    await context.addInitScript(stillness);
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     if (codec) {
       await page.route(`${codec.url}/**`, (route) =>
@@ -177,7 +169,11 @@ export class OperatorPage {
 
   /** Reset, with the first workflow task chosen and the reason written; Confirm is not pressed yet. */
   async prepareResetToBeginning(reason: string): Promise<void> {
-    await this.chooseAction('reset-button');
+    const button = this.page.getByRole('button', { name: 'Reset', exact: true }).filter({ visible: true });
+    const more = this.page.getByRole('button', { name: 'Request Cancellation' }).filter({ visible: true });
+    await button.or(more).first().waitFor();
+    if (await more.isVisible()) await this.chooseAction('reset-button');
+    else await button.click();
     const dialog = this.dialog();
     await dialog.getByTestId('workflow-reset-event-id-select-button').click();
     await dialog.getByRole('option').first().click();

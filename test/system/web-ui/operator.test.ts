@@ -11,7 +11,6 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import type { DecisionName } from '../../../src/domain/decisions';
 import type { Waiting, WaitKind } from '../../../src/domain/progress';
-import { untilListed } from '../../support/bad-night';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { unlessLacking } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
@@ -31,16 +30,16 @@ here('an operator in the Web UI', () => {
     if (whyNot !== undefined) throw new Error(whyNot);
     rig = await Rig.start({ activities: { spendLimits: parseSpendLimits('ZZ-9=1 servers/1h') } });
     browser = await launchChromium();
-    // One for all tests: each goes to an address of its own, and the page's programs are loaded once.
-    operator = await OperatorPage.open(browser, process.env['ORDER_SAGA_TEST_TEMPORAL_UI'] ?? '', rig.namespace);
   });
   afterAll(async () => {
     await browser.close();
     await rig.close();
   });
-  beforeEach(() => {
+  beforeEach(async () => {
     rig.sandbox.faults.clear();
+    operator = await OperatorPage.open(browser, process.env['ORDER_SAGA_TEST_TEMPORAL_UI'] ?? '', rig.namespace);
   });
+  afterEach(() => operator.close());
 
   /** An order whose call to place it meets the fault. */
   async function order(reference: string, fault: Partial<FaultSpec> = {}, changes: Record<string, unknown> = {}) {
@@ -141,10 +140,7 @@ here('an operator in the Web UI', () => {
     await untilWaiting(other, 'stuck');
     const filter = 'SagaStep="place-order" AND ProviderAccount="AB-12345678" AND SagaFailure="Unauthorized"';
     const all = `ExecutionStatus="Running" AND SagaState="stuck" AND ${filter}`;
-    await untilListed(rig, sagas, 'stuck');
-    expect((await operator.listed(all, sagas[0]!.workflowId)).sort()).toEqual(
-      sagas.map(({ workflowId }) => workflowId).sort(),
-    );
+    for (const { workflowId } of sagas) await operator.listed(all, workflowId);
 
     rig.sandbox.faults.clear();
     const asked = { decision: 'retry', where: filter, note: 'the token was renewed', by: 'Ada', perSecond: 0.5 };
@@ -228,35 +224,49 @@ here('an operator in the Web UI', () => {
     expect(await outcomeOf(saga)).toMatchObject({ cancelled: { outcome: 'reversed', leftovers: [] } });
   });
 
-  // Of a run that is done: test/integration/saga/reset.test.ts.
-  it('resets a run to its beginning: the new run goes on with what the journal knows, and asks nobody', async () => {
-    const reference = 'PO-2026-0048';
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
-    const saga = await order(reference, {}, { firewalls: [143] });
-    await openWaiting(saga, 'stuck');
-    const [placed] = rig.ordersOf({ reference });
-    const added = callsTo(rig.sandbox.ledger, 'add-cart-item').length;
-
+  /** Resets the run that is open to its beginning, and opens the one that this begins. */
+  async function resetToBeginning(saga: SagaHandle, picture?: string): Promise<void> {
     await operator.prepareResetToBeginning('seen to be wrong');
-    await operator.picture('reset-dialog');
+    if (picture !== undefined) await operator.picture(picture);
     await operator.confirmReset();
     const { runId } = await until(async () => {
       const described = await rig.runOf(saga).describe();
       return described.runId !== saga.runId && described;
     });
     await operator.openRun(saga.workflowId, runId);
-    await operator.untilStatus('Completed');
-    await operator.progress(new RegExp(`from the journal: .* UTC, run ${saga.runId}`));
-    await operator.picture('progress-after-reset');
+  }
 
-    expect(await saga.result()).toMatchObject({
-      servers: [{ vmObjectId: placed?.vmObjectIds[0], firewalls: [143], verified: true }],
-      decisions: [],
-    });
-    expect(rig.ordersOf({ reference })).toEqual([placed]);
-    expect(noOrderPlacedTwice(rig.sandbox.ledger)).toBe(true);
-    expect(callsTo(rig.sandbox.ledger, 'add-cart-item')).toHaveLength(added);
-  });
+  it.each([
+    ['that is done', 'PO-2026-0047'],
+    ['that is stuck after its order', 'PO-2026-0048'],
+  ])(
+    'resets a run %s to its beginning: the new run goes on with what the journal knows, and asks nobody',
+    async (kind, reference) => {
+      const isDone = kind === 'that is done';
+      if (!isDone) rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
+      const saga = await order(reference, {}, { firewalls: [143] });
+      if (isDone) {
+        await saga.result();
+        await operator.openRun(saga.workflowId, saga.runId);
+        await operator.untilStatus('Completed');
+      } else await openWaiting(saga, 'stuck');
+      const [placed] = rig.ordersOf({ reference });
+      const added = callsTo(rig.sandbox.ledger, 'add-cart-item').length;
+
+      await resetToBeginning(saga, isDone ? undefined : 'reset-dialog');
+      await operator.untilStatus('Completed');
+      await operator.progress(new RegExp(`from the journal: .* UTC, run ${saga.runId}`));
+      if (!isDone) await operator.picture('progress-after-reset');
+
+      expect(await saga.result()).toMatchObject({
+        servers: [{ vmObjectId: placed?.vmObjectIds[0], firewalls: [143], verified: true }],
+        decisions: [],
+      });
+      expect(rig.ordersOf({ reference })).toEqual([placed]);
+      expect(noOrderPlacedTwice(rig.sandbox.ledger)).toBe(true);
+      expect(callsTo(rig.sandbox.ledger, 'add-cart-item')).toHaveLength(added);
+    },
+  );
 
   it('starts with wrong values, and reads which they are', async () => {
     const called = rig.sandbox.ledger.calls.length;
