@@ -7,6 +7,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
+import { until } from '../../support/rig';
 
 const picturesFolder = join(__dirname, '..', '..', '..', 'docs', 'pictures');
 
@@ -78,8 +79,14 @@ export class OperatorPage {
 
   /** Opens a run by its address. */
   async openRun(workflowId: string, runId: string): Promise<void> {
-    await this.page.goto(`${this.workflows}/${encodeURIComponent(workflowId)}/${runId}/history`);
-    await this.heading(workflowId).waitFor();
+    // The page that is left may still go on to another one by itself.
+    await until(async () => {
+      await this.page.goto(`${this.workflows}/${encodeURIComponent(workflowId)}/${runId}/history`);
+      return this.heading(workflowId)
+        .waitFor({ timeout: 10_000 })
+        .then(() => true)
+        .catch(() => false);
+    });
   }
 
   async tab(tab: Tab): Promise<void> {
