@@ -71,15 +71,20 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   const { by = 'kind', limit = rowsDefault, ...filter } = options;
   const nowMs = Date.now();
   const asked = filterOf(filter, nowMs);
-  const { sagas } = await withTemporalErrors(temporal, () => listWaiting(temporal, asked));
+  const groups: Groups = new Map();
+  const hear = (saga: WaitingSaga) => addTo(groups, saga, by, nowMs);
+  const { sagas, more } = await withTemporalErrors(temporal, () =>
+    listWaiting(temporal, asked, Math.min(limit, inboxRowsMax), hear),
+  );
+  const oldestFirst = [...groups.values()].sort((one, other) => sinceMs(one) - sinceMs(other));
   return {
     by,
-    total: sagas.length,
-    groups: groupsOf(sagas, by, nowMs).map(({ only, ...group }) => {
+    total: sagas.length + more,
+    groups: oldestFirst.map(({ only, ...group }) => {
       const both = asked.where === undefined ? only : `${asked.where} AND ${only}`;
       return webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: both })) } : group;
     }),
-    rows: sagas.slice(0, Math.min(limit, inboxRowsMax)).map(({ since, ...saga }) => {
+    rows: sagas.map(({ since, ...saga }) => {
       const row = { ...saga, waitingSince: new Date(since) };
       return webUi ? { ...row, link: webUi.run(row) } : row;
     }),
@@ -88,19 +93,25 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
 
 /** How many of them there are by each of {@link inboxGroupings}: for a list that was read already. */
 export function countedBy(sagas: readonly WaitingSaga[], by: InboxGrouping): { name: string; count: number }[] {
-  return groupsOf(sagas, by, Date.now()).sort((one, other) => other.count - one.count);
+  const groups: Groups = new Map();
+  const nowMs = Date.now();
+  for (const saga of sagas) addTo(groups, saga, by, nowMs);
+  return [...groups.values()].sort((one, other) => other.count - one.count);
 }
 
-/** @param sagas those first that have waited longest: so are the groups */
-function groupsOf(sagas: readonly WaitingSaga[], by: InboxGrouping, nowMs: number): (InboxGroup & { only: string })[] {
-  const groups = new Map<string, InboxGroup & { only: string }>();
-  for (const saga of sagas) {
-    const { name, only } = groupOf(saga, by, nowMs);
-    const oldest = { workflowId: saga.workflowId, waitingSince: new Date(saga.since) };
-    const group = groups.get(name) ?? { name, count: 0, oldest, only };
-    groups.set(name, { ...group, count: group.count + 1 });
-  }
-  return [...groups.values()];
+type Groups = Map<string, InboxGroup & { only: string }>;
+
+function addTo(groups: Groups, saga: WaitingSaga, by: InboxGrouping, nowMs: number): void {
+  const { name, only } = groupOf(saga, by, nowMs);
+  const seen = { workflowId: saga.workflowId, waitingSince: new Date(saga.since) };
+  const group = groups.get(name) ?? { name, count: 0, oldest: seen, only };
+  group.count += 1;
+  if (seen.waitingSince < group.oldest.waitingSince) group.oldest = seen;
+  groups.set(name, group);
+}
+
+function sinceMs({ oldest }: InboxGroup): number {
+  return oldest.waitingSince.getTime();
 }
 
 function filterOf({ kind, step, account, workflow, olderThanMs }: InboxOptions, nowMs: number): WaitingFilter {

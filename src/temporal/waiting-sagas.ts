@@ -3,7 +3,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { waitKinds, type WaitKind } from '../domain/progress';
-import { quoted, runsThatFit } from './list-filter';
+import { quoted, rowsAtOnce, runsThatFit } from './list-filter';
 import { sagaAttributes } from './search-attributes';
 
 export interface WaitingFilter {
@@ -42,21 +42,33 @@ export function waitingQuery({ kinds = waitKinds, workflow, where }: WaitingFilt
 }
 
 /**
- * Those that have waited longest, in this order, and how many fit beside them. All are read: SQL visibility does not
- * sort.
+ * Those that have waited longest, in this order, and how many fit beside them. All are read, because SQL visibility does
+ * not sort, and the others are not kept.
  *
+ * @param hear gets each one, in no order
  * @throws WrongFilter
  */
-export async function listWaiting(client: Client, filter: WaitingFilter, limit = Infinity) {
+export async function listWaiting(
+  client: Client,
+  filter: WaitingFilter,
+  limit: number,
+  hear: (saga: WaitingSaga) => void = () => undefined,
+) {
   const { kinds = waitKinds, where } = filter;
-  const all: WaitingSaga[] = [];
+  const sagas: WaitingSaga[] = [];
+  let count = 0;
+  const keepOldest = () => sagas.sort(bySince).splice(limit);
   for await (const run of runsThatFit(client, waitingQuery(filter), where)) {
     const saga = readWaiting(run);
     // Looked at again: a filter with brackets of its own may have opened ours.
-    if (saga && kinds.includes(saga.kind)) all.push(saga);
+    if (!saga || !kinds.includes(saga.kind)) continue;
+    count += 1;
+    hear(saga);
+    // Sorted rarely.
+    if (sagas.push(saga) >= 2 * limit + rowsAtOnce) keepOldest();
   }
-  const sagas = all.sort(bySince).slice(0, limit);
-  return { sagas, more: all.length - sagas.length };
+  keepOldest();
+  return { sagas, more: count - sagas.length };
 }
 
 /** @returns undefined for a run that is no saga, or does not wait */
