@@ -44,7 +44,7 @@ export function translateFailure(
   const { retryAfterMs, ...failure } = facts;
   // What only needs time gets the time of a look, not that of a change.
   const budget = settings.retries[failure.failure === 'NotYet' ? 'poll' : kind];
-  const repeats = repeated.includes(failure.failure) && !(kind === 'pivot' && failure.failure === 'UnknownOutcome');
+  const repeats = isRepeated[failure.failure] && !(kind === 'pivot' && failure.failure === 'UnknownOutcome');
   const retryInMs = repeats ? nextDelay(budget, again, retryAfterMs, random) : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
@@ -96,18 +96,31 @@ function asPivot(facts: Facts, settings: ActivitySettings): Facts {
 }
 
 /** `WorkerLost` and `UnderWay` are repeated with delays of their own, and a pivot of unknown outcome never. */
-const repeated: readonly CallFailureName[] = [
-  'NotSent',
-  'TokenUnreadable',
-  'RateLimited',
-  'NotYet',
-  'UnknownOutcome',
-  'NotVisibleYet',
-  'StoodStill',
-  'JournalUnavailable',
-  'TemporalUnavailable',
-  'QuoteAged',
-];
+const isRepeated: Record<CallFailureName, boolean> = {
+  NotSent: true,
+  TokenUnreadable: true,
+  RateLimited: true,
+  Unauthorized: false,
+  NotYet: true,
+  Rejected: false,
+  UnknownOutcome: true,
+  UnexpectedResponse: false,
+  NotVisibleYet: true,
+  SecretMissing: false,
+  WorkerLost: false,
+  StoodStill: true,
+  JournalUnavailable: true,
+  JournalUnreadable: false,
+  JournalRestored: false,
+  TemporalUnavailable: true,
+  UnderWay: false,
+  StateChanged: false,
+  Ordered: false,
+  DeadlinePassed: false,
+  QuoteAged: true,
+  NeedsApproval: false,
+  OrderCancelled: false,
+};
 
 /** The delay before the next attempt, or undefined when the budget is used up. */
 function nextDelay(
