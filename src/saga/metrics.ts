@@ -1,24 +1,41 @@
-/**
- * Counts what happens in a saga. Nothing of it is a command: no history holds it, and a replay counts nothing again.
- *
- * - fates of a decision: `taken`; `refused`: sent as an update, whose sender gets the reason; `ignored`: sent as a signal
- * - fates of an undo: `undone`; `left-behind`: a person said so; `left-alone`: the undo could do harm
- */
+/** Counts what happens in a saga. Nothing of it is a command: no history holds it, and a replay counts nothing again. */
 import { metricMeter, workflowInfo } from '@temporalio/workflow';
+import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
+import type { Leftover } from '../domain/leftovers';
 import { metrics } from '../domain/metrics';
 import type { SagaOutcome } from '../domain/outcomes';
+import type { WaitKind } from '../domain/progress';
+import type { SweepReport } from '../domain/reconcile';
 import type { Progress } from './progress';
 
-export function count(what: keyof typeof metrics, labels: Record<string, string>, times = 1): void {
+type Ending = SagaOutcome | SagaFailureName | 'cancelled' | 'CancelledBefore';
+
+/** What is counted, with its labels. */
+interface Counted {
+  sagas: { outcome: Ending };
+  attended: Record<string, never>;
+  leftovers: Pick<Leftover, 'kind'>;
+  waits: { kind: WaitKind };
+  waitsEnded: { kind: WaitKind };
+  reminders: { kind: WaitKind };
+  /** `refused`: sent as an update, whose sender gets the reason. `ignored`: sent as a signal, and only written down. */
+  decisions: { decision: DecisionName; fate: 'taken' | 'refused' | 'ignored' };
+  failedCalls: Pick<CallFailure, 'failure'> & { whose: ReturnType<typeof ownerOf> };
+  /** `left-behind`: a person said so. `left-alone`: the undo could do harm. */
+  undos: { fate: 'undone' | 'left-behind' | 'left-alone' };
+  notificationsLost: Record<string, never>;
+  notificationsGivenUp: { route: string };
+  sweeps: Pick<SweepReport, 'outcome'>;
+  findings: { kind: string };
+}
+
+export function count<C extends keyof Counted>(what: C, labels: Counted[C], times = 1): void {
   const { name, help } = metrics[what];
   metricMeter.createCounter(name, '', help).add(times, labels);
 }
 
-export function countEnd(
-  { leftovers, neededPerson }: Progress,
-  outcome: SagaOutcome | SagaFailureName | 'cancelled' | 'CancelledBefore',
-): void {
+export function countEnd({ leftovers, neededPerson }: Progress, outcome: Ending): void {
   count('sagas', { outcome });
   if (neededPerson) count('attended', {});
   for (const { kind } of leftovers) count('leftovers', { kind });
