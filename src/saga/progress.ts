@@ -31,10 +31,10 @@ import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
 const { state: stateKey, step: stepKey, servers: serversKey, waitingSince: sinceKey } = sagaAttributes;
 const { question: questionKey, failure: failureKey } = sagaAttributes;
 
-/** So many signals that did not fit are remembered, the newest ones: a flood must not fill the memory. */
+/** The newest signals that did not fit are remembered, up to here: a flood must not fill the memory. */
 const ignoredMax = 50;
 
-/** So many decisions are kept as they came; later words are cut, so that a report fits one payload of Temporal. */
+/** The first decisions are kept as they came; words of later ones are cut: a report fits one payload of Temporal. */
 const decisionsInFullMax = 50;
 const wordsMax = 100;
 

@@ -141,8 +141,9 @@ function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
 }
 
 /**
- * What is shown of a decrypted payload: all but secret fields, at any depth. The JSON is written again, so that only what was checked is shown: JSON may
- * have a field twice, and a parser sees only the last one. A payload that is not JSON has no fields, and passes.
+ * Blanks secret fields of a decrypted payload, at any depth. The JSON is written again, so that only what was checked is
+ * shown: JSON may have a field twice, and a parser sees only the last one. A payload that is not JSON has no fields, and
+ * passes.
  */
 function withoutSecrets(payload: Payload): Payload {
   const encoding = Buffer.from(payload.metadata?.['encoding'] ?? []).toString();

@@ -237,7 +237,7 @@ function isNarrow(access: string): boolean {
   );
 }
 
-/** So many effects, four for each reference: three of steps and a pivot; three hundred in a moment. */
+/** Effects in this number, four for each reference: three of steps and a pivot; three hundred in a moment. */
 async function fill({ db }: Journal): Promise<void> {
   const numbers = sql`(${numbersTo(db, rows)}) as numbers`;
   const perReference = sql`(${numbersTo(db, pivots)}) as numbers`;
