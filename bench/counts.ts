@@ -190,7 +190,7 @@ function table({ sagas, bundles }: Kept): string {
 
 type History = temporal.api.history.v1.IHistory;
 
-/** What one saga left on the server; `bytes` as protobuf, without the names of processes, as long as the machine's. */
+/** What one saga left on the server; `bytes` as protobuf, without processes' names and stacks: as long as a machine's. */
 type HistoryCounts = Record<'events' | 'workflowTasks' | 'searchAttributeUpserts' | 'memoUpserts' | 'bytes', number>;
 
 const { EventType, TaskQueueKind } = temporal.api.enums.v1;
@@ -214,6 +214,7 @@ function nameless(event: temporal.api.history.v1.IHistoryEvent): temporal.api.hi
     delete attributes.identity;
     // A worker's own queue is named after it.
     if (attributes.taskQueue?.kind === TaskQueueKind.TASK_QUEUE_KIND_STICKY) delete attributes.taskQueue;
+    if (attributes.failure) attributes.failure = stackless(attributes.failure);
     return [field, attributes];
   });
   return Object.fromEntries(stripped) as temporal.api.history.v1.IHistoryEvent;
@@ -222,4 +223,12 @@ function nameless(event: temporal.api.history.v1.IHistoryEvent): temporal.api.hi
 interface Attributes {
   identity?: string;
   taskQueue?: temporal.api.taskqueue.v1.ITaskQueue | null;
+  failure?: Failure | null;
+}
+
+type Failure = temporal.api.failure.v1.IFailure;
+
+/** A stack names the folder that the project lies in. */
+function stackless({ stackTrace: _, cause, ...failure }: Failure): Failure {
+  return cause ? { ...failure, cause: stackless(cause) } : failure;
 }
