@@ -3,7 +3,7 @@
  * in the tick in which it is sent, and written down after. docs/journal.md has the protocol and its assumptions.
  *
  * ```text
- *   mean ──nothing is to be sent──▶ the recorded answer, or a failure that says why
+ *   intend ──nothing is to be sent──▶ the recorded answer, or a failure that says why
  *     │
  *   the clock, as the request is written ── send ── write the outcome
  *     │ too late                                     │ the journal is down
@@ -27,8 +27,8 @@ import { metrics } from '../domain/metrics';
 import type { Concern } from '../domain/spending';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal } from '../journal/journal';
-import type { Meaning, Meant } from '../journal/decide';
-import type { MeantCall, SagaKey } from '../journal/rows';
+import type { Intent, Intended } from '../journal/decide';
+import type { IntendedCall, SagaKey } from '../journal/rows';
 import type { SentSecrets } from '../domain/secrets';
 import type { CallOptions } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
@@ -68,7 +68,7 @@ interface EffectSpec<T> {
   countsByHand?: boolean | undefined;
   /** The secrets that the call sends by their names: what was sent is recognised, also after it was rotated. */
   sent?: () => Promise<Readonly<Record<string, string>>>;
-  /** For a pivot: looks before it is meant, and finds what its note says beside the rest. If it fails, nothing is sent. */
+  /** For a pivot: looks before it is intended, and finds what its note says beside the rest. If it fails, nothing is sent. */
   lookFirst?: (() => Promise<Partial<PivotNote>>) | undefined;
   /** The id of an item that was added. */
   cartItemIdOf?: (value: T) => number;
@@ -123,25 +123,25 @@ export function createEffect(
       const { knows, turn, corrections, approved } = asked;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
       const rules = kind === 'pivot' ? { ...settings, approved } : undefined;
-      const meant = await mean(journal, {
+      const intended = await intend(journal, {
         ...{ ...saga, call: effect, run, knows, note, turn, corrections, inFlightMs, recall, countsByHand },
         isOwn: workflow === saga.workflow,
         sent: await digestsOf(journal, await spec.sent?.()),
         rules,
       });
-      if (meant.how === 'recorded') {
-        const { answer, at, run: by, doubts } = meant;
-        return { value: answer as T, knows: meant.knows, recorded: { at, run: by }, ...among(doubts) };
+      if (intended.how === 'recorded') {
+        const { answer, at, run: by, doubts } = intended;
+        return { value: answer as T, knows: intended.knows, recorded: { at, run: by }, ...among(doubts) };
       }
-      if (meant.how !== 'send') throw whyNothingIsSent(meant);
-      const sent = { call: effect, run, knows: meant.knows, inFlightMs, rules };
+      if (intended.how !== 'send') throw whyNothingIsSent(intended);
+      const sent = { call: effect, run, knows: intended.knows, inFlightMs, rules };
       let late: Lateness | undefined;
       const mayLeave = () => (late = tooLate(kind, asked, clock, settings))?.message;
       try {
-        const value = await send({ mayLeave, secrets, repeats: meant.repeats });
+        const value = await send({ mayLeave, secrets, repeats: intended.repeats });
         const cartItemId = spec.cartItemIdOf?.(value);
         const unwritten = await write(journal, saga, sent, { outcome: 'done', answer: value, cartItemId });
-        return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
+        return { value, knows: intended.knows, ...among(intended.doubts), ...unwritten };
       } catch (error) {
         const failed = callFailureOf(error, kind, settings);
         if (failed === undefined) throw error;
@@ -150,16 +150,16 @@ export function createEffect(
         const { cartItemId } = failed;
         const answer = { outcome: outcomeOf(name), failure: name, answer: failure, cartItemId };
         const unwritten = await write(journal, saga, sent, answer);
-        const { row } = meant.knows;
+        const { row } = intended.knows;
         const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy: asked.note?.foundBy };
         const isAsked = kind === 'pivot' && name === 'UnknownOutcome';
-        const facts = { knows: meant.knows, ...(isAsked ? { doubt } : {}), ...unwritten };
+        const facts = { knows: intended.knows, ...(isAsked ? { doubt } : {}), ...unwritten };
         throw new OwnFailure(name, failure.message, { ...failure, ...facts });
       }
     });
 }
 
-async function digestsOf(journal: Journal, sent: Readonly<Record<string, string>> = {}): Promise<Meaning['sent']> {
+async function digestsOf(journal: Journal, sent: Readonly<Record<string, string>> = {}): Promise<Intent['sent']> {
   const digests: Record<string, string[]> = {};
   for (const [name, value] of Object.entries(sent)) digests[name] = await journal.sealing.secretDigests(value);
   return Object.keys(digests).length === 0 ? undefined : digests;
@@ -177,11 +177,11 @@ async function lookFirst(spec: Pick<EffectSpec<unknown>, 'lookFirst'>) {
 
 const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 
-async function mean(journal: Journal, meaning: Meaning): Promise<Meant> {
+async function intend(journal: Journal, intent: Intent): Promise<Intended> {
   try {
-    return await journal.mean(meaning);
+    return await journal.intend(intent);
   } catch (error) {
-    const { call, knows, inFlightMs } = meaning;
+    const { call, knows, inFlightMs } = intent;
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. If it was written anyway, its outcome has to be written, too.
     const unwritten = { call, knows: { ...knows, row: error.row }, inFlightMs };
@@ -195,52 +195,52 @@ async function mean(journal: Journal, meaning: Meaning): Promise<Meant> {
 async function write(
   journal: Journal,
   saga: SagaKey,
-  meant: MeantCall & Pick<Meaning, 'rules'>,
+  intended: IntendedCall & Pick<Intent, 'rules'>,
   answer: Answer,
 ): Promise<{ unwritten?: Unwritten }> {
-  const written = await tryFor(writingMsMax, () => journal.answered(saga, meant, answer));
-  if (written === 'late') reportLate(meant.call.step, meant.knows.row);
+  const written = await tryFor(writingMsMax, () => journal.answered(saga, intended, answer));
+  if (written === 'late') reportLate(intended.call.step, intended.knows.row);
   if (written !== undefined) return {};
   const { outcome, failure } = answer;
-  const { call, knows, inFlightMs } = meant;
+  const { call, knows, inFlightMs } = intended;
   return { unwritten: { call, knows, inFlightMs, outcome, ...(failure ? { failure } : {}) } };
 }
 
 /** Why nothing is sent for a run that does not own its reference any more. */
 export const notOwned = 'another run has begun since, or this one has gone on without this call';
 
-function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {
-  switch (meant.how) {
+function whyNothingIsSent(intended: Exclude<Intended, { how: 'recorded' | 'send' }>): OwnFailure {
+  switch (intended.how) {
     case 'under-way':
-      return underWay('a call that was sent before may still be in flight; nothing was sent now', meant.leftMs);
+      return underWay('a call that was sent before may still be in flight; nothing was sent now', intended.leftMs);
     case 'unknown': {
-      const { row, at, run, inFlightMs, restored, note } = meant;
-      return new OwnFailure('UnknownOutcome', whyInDoubt(meant), {
+      const { row, at, run, inFlightMs, restored, note } = intended;
+      return new OwnFailure('UnknownOutcome', whyInDoubt(intended), {
         doubt: { row, at, run, inFlightMs, restored, foundBy: note?.foundBy },
       });
     }
     case 'not-owned':
       return new OwnFailure('StateChanged', `${notOwned}; nothing was sent`, { notOwned: true });
     case 'changed':
-      return new OwnFailure('StateChanged', `${meant.why}; nothing was sent`);
+      return new OwnFailure('StateChanged', `${intended.why}; nothing was sent`);
     case 'ordered':
       return new OwnFailure(
         'Ordered',
-        meant.placed
-          ? `it belongs to the order that was placed on ${meant.at} by run ${meant.run}`
-          : `it may belong to the order of ${meant.at} by run ${meant.run}, and nobody knows whether that was placed`,
+        intended.placed
+          ? `it belongs to the order that was placed on ${intended.at} by run ${intended.run}`
+          : `it may belong to the order of ${intended.at} by run ${intended.run}, and nobody knows whether that was placed`,
       );
     case 'anothers':
       return new OwnFailure(
         'Ordered',
-        `its id is that of an item of ${meant.of} since ${meant.at}: it is gone, or the cart has made one of the two`,
+        `its id is that of an item of ${intended.of} since ${intended.at}: it is gone, or the cart has made one of the two`,
       );
     case 'restored':
-      return new OwnFailure('JournalRestored', `${meant.why}; nothing was sent`);
+      return new OwnFailure('JournalRestored', `${intended.why}; nothing was sent`);
     case 'cancelled':
-      return new OwnFailure('OrderCancelled', `the provider has cancelled it, as a person said on ${meant.at}`);
+      return new OwnFailure('OrderCancelled', `the provider has cancelled it, as a person said on ${intended.at}`);
     case 'asks': {
-      const { concern } = meant;
+      const { concern } = intended;
       return new OwnFailure('NeedsApproval', `${whyAsked[concern.kind]}; nothing was sent`, { concern });
     }
   }
@@ -293,7 +293,7 @@ function startClock(): Clock {
       const sinceMs = Math.max(performance.now() - monotonicMs, Date.now() - wallMs);
       return sinceMs <= withinMs
         ? undefined
-        : `it was meant ${Math.round(sinceMs)} ms ago, and may not be wanted any more`;
+        : `it was intended ${Math.round(sinceMs)} ms ago, and may not be wanted any more`;
     },
   };
 }

@@ -155,7 +155,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
         const begun = first && (await beginAs(journal, saga, { run, isReset }));
         if (begun?.how === 'ended') return begun;
-        // Once the reference is owned, so that no call of before is meant after it.
+        // Once the reference is owned, so that no call of before is intended after it.
         const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         const wanted = wantedEvents(settings, account);
@@ -167,7 +167,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
           ...(wanted.length > 0 ? { wanted } : {}),
         };
         if (first === undefined) return { how: 'new', knows, ...also };
-        // One that comes later is found where the pivot is meant.
+        // One that comes later is found where the pivot is intended.
         const corrections = await journal.corrections(saga);
         return {
           how: 'known',
@@ -187,8 +187,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /**
-     * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not meant by now is never
-     * meant. Fails with `StateChanged` where another run has begun since.
+     * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not intended by now is never
+     * intended. Fails with `StateChanged` where another run has begun since.
      */
     keepReference({
       knows,
@@ -391,7 +391,7 @@ export async function isAnothers(journal: Journal, saga: SagaKey, { request }: T
   return first !== undefined && differences(first, request).length > 0;
 }
 
-/** Where it does not run, nothing is meant under its reference from here on, until a run begins again. */
+/** Where it does not run, nothing is intended under its reference from here on, until a run begins again. */
 async function whetherRunning(journal: Journal, saga: SagaKey): Promise<boolean> {
   const workflowId = workflowIdOf(saga.workflow, saga.reference);
   if (await isRunning(workflowId)) return true;

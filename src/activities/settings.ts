@@ -77,7 +77,7 @@ export interface ActivitySettings {
   /** A call is not sent later than this after the journal was asked, in milliseconds. */
   sendWithinMs: number;
   /**
-   * How long after it was meant a call may be in flight, in milliseconds: the time to send, the longest call, and the
+   * How long after it was intended a call may be in flight, in milliseconds: the time to send, the longest call, and the
    * time within which the provider lets an abandoned call take effect.
    */
   inFlightMs: number;

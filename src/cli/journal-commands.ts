@@ -205,7 +205,9 @@ export async function journalStatus({ printer }: CommandContext): Promise<Came> 
       ['new references', newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'],
       ['references', String(counts.references)],
     ]);
-    printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
+    printer.line(
+      `orders, change orders and switches: ${pivots.intended} intended, ${pivots.unknown} of unknown outcome`,
+    );
     // Only the last ones: an incident has a handful.
     const confirmations = await confirmationsOf(journal, 20);
     printer.lines(confirmations.map(describeConfirmation));

@@ -98,7 +98,7 @@ function whoAndWhy({ by = 'somebody', note }: { by?: string | undefined; note?: 
 function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]): Happening[] {
   const { step, run, answeredAt, outcome, decided, undoneBy, cancelled } = effect;
   const name = nameOf(effect);
-  const all: Happening[] = isByHand(effect) ? [] : [{ at: effect.meantAt, run, ...beginningOf(effect) }];
+  const all: Happening[] = isByHand(effect) ? [] : [{ at: effect.intendedAt, run, ...beginningOf(effect) }];
   if (answeredAt !== undefined) {
     all.push({ at: answeredAt, what: answeredAs(effect), text: `${name}${answerOf(effect)}`, run });
   }
@@ -116,7 +116,7 @@ function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]
   }
   if (undoneBy !== undefined) {
     const undoing = effects.find(({ id }) => id === undoneBy);
-    const at = undoing?.answeredAt ?? undoing?.decided?.at ?? effect.meantAt;
+    const at = undoing?.answeredAt ?? undoing?.decided?.at ?? effect.intendedAt;
     all.push({ at, what: 'undone', text: `${name}, by row ${undoneBy}` });
   }
   return all;
@@ -133,15 +133,15 @@ function isDoneAfterDenial({ outcome, decided, answer, late }: RecordedEffect): 
 }
 
 function beginningOf(effect: RecordedEffect): Pick<Happening, 'what' | 'text'> {
-  const { id, meantAt, outcome, inFlightUntil, failure } = effect;
+  const { id, intendedAt, outcome, inFlightUntil, failure } = effect;
   const text = `${nameOf(effect)}${described(effect.about)}, row ${id}`;
   // Nothing was sent with this row: it records what may have been sent.
   if (failure === 'JournalRestored') {
     return { what: 'in doubt', text: `${text}: the journal was restored, and may have lost that it was sent` };
   }
-  if (outcome !== 'meant') return { what: 'meant', text };
-  const since = `its outcome was not written down; it may be in flight until ${inFlightUntil ?? meantAt}`;
-  return { what: 'meant', text: `${text}, and ${since}` };
+  if (outcome !== 'intended') return { what: 'intended', text };
+  const since = `its outcome was not written down; it may be in flight until ${inFlightUntil ?? intendedAt}`;
+  return { what: 'intended', text: `${text}, and ${since}` };
 }
 
 function nameOf({ step, kind }: RecordedEffect): string {

@@ -121,7 +121,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
 
   command(program, 'record <REFERENCE>', 'print all that the journal has of a reference; it works without Temporal')
     .addOption(ofWorkflow())
-    .option('--timeline', 'show what was meant, answered, decided, undone and ended, in the order of time')
+    .option('--timeline', 'show what was intended, answered, decided, undone and ended, in the order of time')
     .action(run(later(ofTheJournal, 'record')));
   command(program, 'doctor', 'look whether everything that sagas need is there, and say what to do').action(
     run(later(() => import('./doctor.js'), 'doctor')),

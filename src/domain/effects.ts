@@ -6,7 +6,7 @@ import type { Quote } from './quotes';
 export const effectKinds = ['mutate', 'compensate', 'pivot'] as const;
 export type EffectKind = (typeof effectKinds)[number];
 
-/** A row without an outcome: the call was meant, and nobody has written down its outcome. */
+/** A row without an outcome: the call was intended, and nobody has written down its outcome. */
 export const effectOutcomes = ['done', 'not-done', 'unknown', 'undone', 'denied'] as const;
 export type EffectOutcome = (typeof effectOutcomes)[number];
 
@@ -51,7 +51,7 @@ export interface PivotNote {
 /** The row of a pivot of unknown outcome. */
 export interface OpenPivot {
   row: string;
-  /** When it was meant, and by which run. */
+  /** When it was intended, and by which run. */
   at: string;
   run: string;
   /** How long after it was first seen it may be in flight. */
@@ -93,7 +93,7 @@ export interface EffectCall {
 export interface Unwritten {
   call: EffectCall;
   knows: JournalKnowledge & { row: string };
-  /** How long after it was meant it may be in flight. */
+  /** How long after it was intended it may be in flight. */
   inFlightMs: number;
   outcome: AnsweredOutcome;
   /** The failure's name where it failed. */

@@ -31,7 +31,7 @@ export const callFailures = {
   SecretMissing: { whose: 'us', outcome: 'not-done' },
   /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
   WorkerLost: { whose: 'us', outcome: 'unknown' },
-  /** The call was not sent, because it was meant too long ago: the process stood still, or the journal was slow. */
+  /** The call was not sent, because it was intended too long ago: the process stood still, or the journal was slow. */
   StoodStill: { whose: 'us', outcome: 'not-done' },
   /** The journal cannot be asked or written. */
   JournalUnavailable: { whose: 'journal', outcome: 'unknown' },

@@ -10,8 +10,8 @@ import { sagaFailureNames } from './failures';
 
 const time = z.iso.datetime();
 
-/** `meant`: written down before it was sent. Nobody has written down its outcome, nor whether it was sent. */
-const recordedOutcomes = ['meant', ...effectOutcomes] as const;
+/** `intended`: written down before it was sent. Nobody has written down its outcome, nor whether it was sent. */
+const recordedOutcomes = ['intended', ...effectOutcomes] as const;
 
 export const endedAs = ['done', 'cancelled', ...sagaFailureNames] as const;
 
@@ -43,10 +43,10 @@ const recordedEffectSchema = z.strictObject({
     .optional(),
   run: z.string(),
   /** Before it was sent, by the journal's clock, as all times are. */
-  meantAt: time,
+  intendedAt: time,
   answeredAt: time.optional(),
   outcome: z.enum(recordedOutcomes),
-  /** Until when it may be in flight; only while the outcome is `meant` or `unknown`. */
+  /** Until when it may be in flight; only while the outcome is `intended` or `unknown`. */
   inFlightUntil: time.optional(),
   /** The name of the call's failure, also where a look or a person found later that it took effect. */
   failure: z.string().optional(),
@@ -100,7 +100,7 @@ export const recordSchema = z.strictObject({
   state: z.enum(['open', ...sagaOutcomes]),
   /** `none` is sure. `cancelled`: it was placed, and the provider has cancelled it, as a person said. */
   placement: z.enum(['none', 'placed', 'unknown', 'cancelled']),
-  /** In the order in which they were meant. */
+  /** In the order in which they were intended. */
   effects: z.array(recordedEffectSchema),
   endings: z.array(recordedEndingSchema),
   /** From the last ending. */

@@ -151,7 +151,7 @@ export function limitsOf(account: string | undefined, limits: readonly SpendLimi
   return [...own, ...limits.filter((limit) => limit.account === '*' && !units.includes(limit.unit))];
 }
 
-/** Why a purchase needs a person's yes before it is meant. */
+/** Why a purchase needs a person's yes before it is intended. */
 export type Concern = { id: string } & (
   | {
       kind: 'duplicate';

@@ -46,13 +46,13 @@ import {
   updateEffect,
   type WrittenCall,
 } from './rows';
-import { noteAssigned, noteMeant } from './servers';
+import { noteAssigned, noteIntended } from './servers';
 import { markUndone } from './state';
 import type { Store, Verdict } from './store';
 import { turnOf } from './turns';
 
 /** What a run asks the journal before it sends a call. `inFlightMs`: by the settings of the worker that means it now. */
-export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
+export interface Intent extends SagaKey, Omit<WrittenCall, 'note'> {
   /** The reference is the run's own: only the begin that owns it means anything. */
   isOwn?: boolean | undefined;
   /** What the run's history knows of the journal; undefined before the run has used it. */
@@ -71,8 +71,8 @@ export interface Meaning extends SagaKey, Omit<WrittenCall, 'note'> {
   rules?: PurchaseRules | undefined;
 }
 
-/** A meaning, ready to be written. */
-export type Noted = Omit<Meaning, 'note'> & {
+/** An intent, ready to be written. */
+export type Noted = Omit<Intent, 'note'> & {
   note: string | null;
   store: Store;
   /** For a pivot: by the request that the reference was taken with, and its corrections. */
@@ -80,7 +80,7 @@ export type Noted = Omit<Meaning, 'note'> & {
 };
 
 /** What the journal may answer. */
-export type Meant =
+export type Intended =
   /** `repeats`: the same call was sent before, and nobody knows its outcome. */
   | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number; repeats?: true }
   | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
@@ -102,13 +102,13 @@ export type Meant =
   | { how: 'asks'; concern: Concern };
 
 /** `top`: the place of the row that was written. */
-export type Decided = Meant & { top?: number };
+export type Decided = Intended & { top?: number };
 
-/** A call that can be taken back, by a run that has begun: see {@link meanAtOnce}. */
+/** A call that can be taken back, by a run that has begun: see {@link intendAtOnce}. */
 type Plain = Noted & { knows: JournalKnowledge };
 
-export function isPlain(meaning: Noted): meaning is Plain {
-  const { call, isOwn, knows } = meaning;
+export function isPlain(intent: Noted): intent is Plain {
+  const { call, isOwn, knows } = intent;
   return call.kind === 'mutate' && isOwn === true && knows?.begun !== undefined;
 }
 
@@ -120,7 +120,7 @@ export function isPlain(meaning: Noted): meaning is Plain {
  *
  * @returns undefined where nothing was written, for whatever reason
  */
-export async function meanAtOnce(
+export async function intendAtOnce(
   db: Db,
   { workflow, reference, run, call, knows, store, inFlightMs, sent }: Plain,
   row: string,
@@ -130,7 +130,7 @@ export async function meanAtOnce(
   const seen = store.failover.witness?.row;
   const protects = workflow === 'provisionServers' && vmObjectId !== null;
   const { rows } = await sql<{ seq: number }>`
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_flight_ms, is_first)
+    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, intended_ms, in_flight_ms, is_first)
     select ${row}, r.workflow, r.reference, ${step}, ${kind}, ${activity}, ${run}, ${JSON.stringify(about)},
       ${sent === undefined ? null : JSON.stringify(sent)}, cast(${vmObjectId} as bigint), j.epoch, ${nowMs(db)}, cast(${inFlightMs} as bigint), 1
     from reference r, journal j
@@ -156,8 +156,8 @@ export async function meanAtOnce(
   return { how: 'send', knows: { ...knows, row }, top: written.seq, doubts: 0 };
 }
 
-export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, isOwn, run, call, knows, store } = meaning;
+export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decided> {
+  const { workflow, reference, isOwn, run, call, knows, store } = intent;
   const key = { workflow, reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
@@ -171,51 +171,50 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
 
   const rows = all?.filter(({ kind }) => kind === 'pivot') ?? (await rowsOfStep(tx, key, call));
   // An undo of something that is gone is recorded already: no other reason counts.
-  const isGone = call.kind === 'compensate' && recall(rows, meaning) !== undefined;
+  const isGone = call.kind === 'compensate' && recall(rows, intent) !== undefined;
   const refused = isGone ? undefined : await whyNot(tx, key, journal, call, all);
   if (refused !== undefined) return refused;
 
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
-  if (corrections.length > (meaning.corrections ?? 0))
-    return { how: 'changed', why: 'the request was corrected since' };
-  const buys = () => meaning.boughtBy?.(taken, corrections);
+  if (corrections.length > (intent.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
+  const buys = () => intent.boughtBy?.(taken, corrections);
   let pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (call.kind === 'pivot' && pivot === undefined && taken?.epoch !== journal.epoch) {
     // The doubt names no items: those that the call names now may have been added since.
-    pivot = await insertDoubt(tx, key, journal, { ...meaning, call: { ...call, about: {} } });
+    pivot = await insertDoubt(tx, key, journal, { ...intent, call: { ...call, about: {} } });
     const bought = pivot && (await buys());
     if (pivot && bought) await insertPurchase(tx, pivot.id, bought);
   }
   const found = pivot
     ? await whatBecameOf(tx, pivot, journal, store)
-    : (recall(rows, meaning) ?? (meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined));
+    : (recall(rows, intent) ?? (intent.countsByHand ? await stillDoneByHand(tx, key, rows, intent) : undefined));
   if (found !== undefined) {
     if ('how' in found) return found;
-    const { id, step, answer, answered_ms, decided_ms, meant_ms } = found;
+    const { id, step, answer, answered_ms, decided_ms, intended_ms } = found;
     return {
       how: 'recorded',
       knows: knowledgeOf(journal, id, knows),
       answer: await store.unseal(answer ?? 'null', `the answer of ${step}`),
-      at: iso(answered_ms ?? decided_ms ?? meant_ms),
+      at: iso(answered_ms ?? decided_ms ?? intended_ms),
       run: found.run,
-      doubts: doubtsBeside(id, rows, meaning.recall),
+      doubts: doubtsBeside(id, rows, intent.recall),
     };
   }
-  if (meaning.recall) {
+  if (intent.recall) {
     const youngest = rows.findLast(isDoubtful);
     const leftMs = youngest?.outcome === null ? await leftInFlight(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
-  const { rules } = meaning;
+  const { rules } = intent;
   const bought = await buys();
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
   if (concern) return { how: 'asks', concern };
   const first = call.kind === 'mutate' && rows.length === 0 ? { is_first: 1 } : {};
-  const top = await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch, ...first });
+  const top = await insertEffect(tx, key, intent, { id: row, epoch: journal.epoch, ...first });
   if (bought) await insertPurchase(tx, row, bought);
-  await noteMeant(tx, key, call);
-  const doubts = doubtsBeside(row, rows, meaning.recall);
+  await noteIntended(tx, key, call);
+  const doubts = doubtsBeside(row, rows, intent.recall);
   return {
     how: 'send',
     knows: knowledgeOf(journal, row, knows),
@@ -245,7 +244,7 @@ async function whyNot(
   journal: JournalRow,
   { kind, activity, about }: EffectCall,
   all: readonly Effect[] = [],
-): Promise<Exclude<Meant, { how: 'recorded' | 'send' }> | undefined> {
+): Promise<Exclude<Intended, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
     const another = await itemOfAnother(tx, key, item);
@@ -259,7 +258,7 @@ async function whyNot(
     }
     const leftMs = order.outcome === null ? await leftInFlight(tx, order, journal) : 0;
     if (leftMs > 0) return { how: 'under-way', row: order.id, leftMs };
-    return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
+    return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.intended_ms), run: order.run };
   }
   if (kind === 'compensate')
     return changeInFlight(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
@@ -274,11 +273,11 @@ async function itemOfAnother(
   tx: Tx,
   { workflow, reference }: SagaKey,
   cartItemId: number,
-): Promise<Extract<Meant, { how: 'anothers' }> | undefined> {
+): Promise<Extract<Intended, { how: 'anothers' }> | undefined> {
   const rows = effects(tx).where('cart_item_id', '=', cartItemId).where('kind', '=', 'mutate');
   const youngest = await rows.orderBy('seq', 'desc').limit(1).executeTakeFirst();
   const isOwn = youngest === undefined || (youngest.workflow === workflow && youngest.reference === reference);
-  return isOwn ? undefined : { how: 'anothers', of: youngest.reference, at: iso(youngest.meant_ms) };
+  return isOwn ? undefined : { how: 'anothers', of: youngest.reference, at: iso(youngest.intended_ms) };
 }
 
 /**
@@ -312,8 +311,8 @@ export async function changeInFlight(
   journal: JournalRow,
   { vmObjectId, besides, kind }: { vmObjectId: number | undefined; besides?: string; kind?: 'compensate' | undefined },
 ): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
-  const isMeant = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
-  const meets = (row: Effect) => isMeant(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
+  const isOfKind = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
+  const meets = (row: Effect) => isOfKind(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
   for (const row of (await openRows(tx, key)).filter(meets)) {
     const leftMs = await leftInFlight(tx, row, journal);
     if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
@@ -321,7 +320,7 @@ export async function changeInFlight(
   return undefined;
 }
 
-type Known = Effect | Exclude<Meant, { how: 'recorded' | 'send' }>;
+type Known = Effect | Exclude<Intended, { how: 'recorded' | 'send' }>;
 
 /** Of a pivot that was placed, or may have been. */
 async function whatBecameOf(tx: Tx, pivot: Effect, journal: JournalRow, store: Store): Promise<Known> {
@@ -336,8 +335,8 @@ function names(order: Effect, item: number): boolean {
   return aboutOf(order).cartItems?.includes(item) ?? false;
 }
 
-export function openPivot({ id, meant_ms, run, in_flight_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
-  return { row: id, at: iso(meant_ms), run, inFlightMs: in_flight_ms, restored: failure === restoredFailure };
+export function openPivot({ id, intended_ms, run, in_flight_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
+  return { row: id, at: iso(intended_ms), run, inFlightMs: in_flight_ms, restored: failure === restoredFailure };
 }
 
 /**
@@ -345,7 +344,7 @@ export function openPivot({ id, meant_ms, run, in_flight_ms, failure }: Effect):
  * makes a second thing, one that is done counts, too: what it made is surely gone only when its row is `undone`.
  *
  * @param row of the call that counts for the run
- * @param makesMore as `recall` in {@link Meaning}
+ * @param makesMore as `recall` in {@link Intent}
  */
 export function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
   const mayBeThere = (other: Effect) =>
@@ -386,7 +385,7 @@ interface ByHand {
   calls: readonly EffectCall[];
   run: string;
   verdict: Verdict;
-  /** As in `Meaning`. */
+  /** As in `Intent`. */
   knows: JournalKnowledge | undefined;
 }
 
@@ -433,7 +432,7 @@ async function writeOne(
   await insertEffect(tx, key, { call, run, inFlightMs: 0 }, { id: row, epoch, outcome: 'done' });
   await updateEffect(tx, row, { answer, decided, decided_ms: nowMs(tx) });
   if (call.kind === 'compensate') await markUndone(tx, key, call, row);
-  await noteMeant(tx, key, call);
+  await noteIntended(tx, key, call);
   await noteAssigned(tx, key, call);
   return row;
 }

@@ -37,7 +37,7 @@ async function assignedByOthers(tx: Tx, key: SagaKey, vmObjectId: number): Promi
   const sinceMs = (await turnOf(tx, key))?.begun_ms ?? 0;
   const those = effects(tx).where('vm_object_id', '=', vmObjectId);
   const rows = await those
-    .where(sql`meant_ms + in_flight_ms`, '>=', sinceMs)
+    .where(sql`intended_ms + in_flight_ms`, '>=', sinceMs)
     .orderBy('seq')
     .execute();
   const others = new Set<number>();
@@ -69,8 +69,8 @@ export function changedLately(
       .selectFrom('effect')
       .select(['activity', 'outcome', 'about', 'decided_ms'])
       .where('vm_object_id', '=', vmObjectId)
-      .where(sql<boolean>`coalesce(answered_ms, meant_ms + in_flight_ms) > ${nowMs(db)} - ${withinMs}`)
-      .where('meant_ms', '<=', nowMs(db))
+      .where(sql<boolean>`coalesce(answered_ms, intended_ms + in_flight_ms) > ${nowMs(db)} - ${withinMs}`)
+      .where('intended_ms', '<=', nowMs(db))
       .orderBy('seq')
       .execute();
     const lately = new Map<number, boolean | undefined>();
@@ -127,8 +127,8 @@ export function statedFirewalls(journal: Store, vmObjectId: number) {
       for (const id of 'exactly' in word ? word.exactly : word.assign) said.set(id, 'assignFirewalls');
     };
     for (const row of rows) {
-      // One saga at a time works on a server: what is meant after an ending is of a later one.
-      const before = words.filter(({ endedMs }) => endedMs < row.meant_ms);
+      // One saga at a time works on a server: what is intended after an ending is of a later one.
+      const before = words.filter(({ endedMs }) => endedMs < row.intended_ms);
       words.splice(0, before.length).forEach(hear);
       if (isRepair(row)) continue;
       const unsure = row.outcome === null || row.outcome === 'unknown';

@@ -1,10 +1,10 @@
 /**
- * The journal's hot path: a reference is taken; an effect is meant (written down) before it is sent, and completed
+ * The journal's hot path: a reference is taken; an effect is intended (written down) before it is sent, and completed
  * after it was answered. The rules, and why they hold: docs/journal.md. The constraint that nothing here can break:
  * migrations/0001.
  *
  * ```text
- *   mean ──▶ none ──answered──▶ done ──a later effect──▶ undone
+ *   intend ──▶ none ──answered──▶ done ──a later effect──▶ undone
  *              │  └────────────▶ not-done
  *              └──▶ unknown ──a person, or a look──▶ done · denied
  *                                                   done ──the provider has cancelled it──▶ done, with `cancelled_ms`
@@ -23,7 +23,7 @@ import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import type { Report } from '../domain/results';
 import { purchaseOf } from '../domain/spending';
-import { decide, doubtsBeside, isPlain, meanAtOnce, repeats, type Meaning, type Meant } from './decide';
+import { decide, doubtsBeside, isPlain, intendAtOnce, repeats, type Intent, type Intended } from './decide';
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
@@ -46,7 +46,7 @@ import {
   livePivot,
   lock,
   mayHaveTakenEffect,
-  type MeantCall,
+  type IntendedCall,
   ofSaga,
   type Reference,
   referenceOf,
@@ -239,35 +239,35 @@ export class Journal extends Store {
    *
    * @throws JournalUnavailable, with the row's id where the row may have been written anyway; JournalUnreadable
    */
-  async mean(meaning: Meaning): Promise<Meant> {
+  async intend(intent: Intent): Promise<Intended> {
     const row = randomUUID();
-    const { note } = meaning;
+    const { note } = intent;
     const noted = {
-      ...meaning,
+      ...intent,
       note: note === undefined ? null : await this.sealing.seal(note),
       store: this,
       boughtBy: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) =>
-        this.boughtBy(meaning, taken, corrections),
+        this.boughtBy(intent, taken, corrections),
     };
     try {
-      // Another call of the step was meant at the same moment, or a lock has failed: the rows are read once more.
+      // Another call of the step was intended at the same moment, or a lock has failed: the rows are read once more.
       const again = (error: unknown) => {
         if (!isUniqueViolation(error)) throw error;
       };
       const atOnce = isPlain(noted)
-        ? await this.inOneStatement((db) => meanAtOnce(db, noted, row)).catch(again)
+        ? await this.inOneStatement((db) => intendAtOnce(db, noted, row)).catch(again)
         : undefined;
       const decideNow = () => this.inTransaction((tx) => decide(tx, noted, row));
-      const { top, ...meant } = atOnce ?? (await decideNow().catch(again)) ?? (await decideNow());
-      if (meant.how === 'send' && top !== undefined) {
-        const { journal, epoch, row } = meant.knows;
+      const { top, ...intended } = atOnce ?? (await decideNow().catch(again)) ?? (await decideNow());
+      if (intended.how === 'send' && top !== undefined) {
+        const { journal, epoch, row } = intended.knows;
         this.failover.witness?.see({ journal, epoch, seq: top, row });
       }
-      return meant;
+      return intended;
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
       // The connection may have been lost after the commit: then the row exists.
-      const written = await this.findWritten(meaning, row).catch(() => undefined);
+      const written = await this.findWritten(intent, row).catch(() => undefined);
       if (written) return written;
       throw new JournalUnavailable(error.why, { cause: error, row });
     }
@@ -287,7 +287,7 @@ export class Journal extends Store {
    * @returns undefined where the call buys nothing, and where the request is no longer known
    */
   private async boughtBy(
-    { workflow, rules, note }: Pick<Meaning, 'workflow' | 'rules' | 'note'>,
+    { workflow, rules, note }: Pick<Intent, 'workflow' | 'rules' | 'note'>,
     taken: Reference | undefined,
     rows: readonly CorrectionRow[],
   ): Promise<Buying | undefined> {
@@ -328,7 +328,7 @@ export class Journal extends Store {
    * Finds the row of a commit whose confirmation was lost. Where its database has failed over meanwhile, the row is
    * there with all that was committed before it.
    */
-  private async findWritten({ call, recall, knows, ...key }: Meaning, row: string): Promise<Meant | undefined> {
+  private async findWritten({ call, recall, knows, ...key }: Intent, row: string): Promise<Intended | undefined> {
     // Waits for that commit, if the database is still working on it.
     return this.locked(key, async (tx) => {
       const found = await effectOf(tx, row);
@@ -343,17 +343,17 @@ export class Journal extends Store {
   /**
    * Completes a row. Writing the same outcome again does nothing.
    *
-   * @param meant with the rules: where a pivot's row is gone, by them it is written what it has bought
+   * @param intended with the rules: where a pivot's row is gone, by them it is written what it has bought
    * @returns `late` where it took effect although the journal says that it did not, or where another call has taken its
    * place: the answer is then kept as `late`
    */
   async answered(
     key: SagaKey,
-    meant: MeantCall & Pick<Meaning, 'rules'>,
+    intended: IntendedCall & Pick<Intent, 'rules'>,
     { outcome, failure, answer, cartItemId }: Answer,
   ): Promise<'written' | 'late'> {
     const sealed = await this.sealing.seal(answer);
-    const { call, knows } = meant;
+    const { call, knows } = intended;
     const answered = { outcome, failure, answer: sealed, cartItemId };
     const isDone = outcome === 'done';
     const noteDone = async (tx: Tx, row: string, isSecond = false) => {
@@ -377,9 +377,9 @@ export class Journal extends Store {
       const found = await effectOf(tx, knows.row);
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
-      const row = found ?? (await insertLost(tx, key, meant));
+      const row = found ?? (await insertLost(tx, key, intended));
       const isPivotAgain = found === undefined && call.kind === 'pivot' && row.id === knows.row;
-      if (isPivotAgain) await this.notePurchase(tx, key, row.id, meant.rules);
+      if (isPivotAgain) await this.notePurchase(tx, key, row.id, intended.rules);
       const says = whatAnswerSays(row, knows.row, outcome);
       const isLate = says === 'late' || (isPivotAgain && isDone && (await isDeniedDoubt(tx, key)));
       if (says === 'nothing') return 'written';
@@ -432,7 +432,7 @@ export class Journal extends Store {
     });
   }
 
-  /** A person said that it had not happened, and it was meant again: the other row is the one to ask about. */
+  /** A person said that it had not happened, and it was intended again: the other row is the one to ask about. */
   private async orSuperseded<How>(
     key: SagaKey,
     settle: (tx: Tx, taken: Reference | undefined) => Promise<How>,
@@ -504,7 +504,7 @@ export class Journal extends Store {
   /**
    * Writes that, as a person says, a pivot of unknown outcome has not happened.
    *
-   * @returns `in-flight`, and changes nothing, while the worker that meant it may still be sending; `done` where the
+   * @returns `in-flight`, and changes nothing, while the worker that intended it may still be sending; `done` where the
    * journal knows by now that it has happened
    */
   async deny(

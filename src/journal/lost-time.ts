@@ -16,7 +16,7 @@ import {
   iso,
   type JournalRow,
   livePivot,
-  type MeantCall,
+  type IntendedCall,
   ofSaga,
   referenceOf,
   rowsOfStep,
@@ -95,11 +95,11 @@ export async function insertDoubt(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
-  meant: WrittenCall,
+  intended: WrittenCall,
 ): Promise<Effect | undefined> {
   if ((await inDoubt(tx, key, journal)) === undefined) return undefined;
   const id = randomUUID();
-  await insertEffect(tx, key, meant, { id, epoch: journal.epoch, outcome: 'unknown', failure: restoredFailure });
+  await insertEffect(tx, key, intended, { id, epoch: journal.epoch, outcome: 'unknown', failure: restoredFailure });
   return effectOf(tx, id);
 }
 
@@ -147,7 +147,11 @@ export const restoredFailure = 'JournalRestored';
  *
  * @returns for a pivot, the row that has taken its place, if any: one that a person was asked about, or another call
  */
-export async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inFlightMs }: MeantCall): Promise<Effect> {
+export async function insertLost(
+  tx: Tx,
+  key: SagaKey,
+  { call, run, knows, inFlightMs }: IntendedCall,
+): Promise<Effect> {
   const journal = await theJournal(tx);
   const { epoch } = knows;
   if (!isSeenToSince(journal, epoch)) await markRestored(tx, epoch);

@@ -231,7 +231,7 @@ export async function countsOf(journal: Store) {
       newReferences: doubts_new === 1 ? ('ask' as const) : ('trust' as const),
       references,
       /** Those without an outcome yet, and with an unknown outcome. */
-      pivots: { meant: countOf(null), unknown: countOf('unknown') },
+      pivots: { intended: countOf(null), unknown: countOf('unknown') },
     };
   });
 }

@@ -7,11 +7,11 @@
  * purchases the second one sees the first.
  *
  * ```text
- *   lock the account, lock what is bought ── look ──nothing, or a person has agreed──▶ mean the pivot, with its purchase beside it
+ *   lock the account, lock what is bought ── look ──nothing, or a person has agreed──▶ intend the pivot, with its purchase beside it
  *                                              └──▶ asks
  * ```
  *
- * Purchases that are meant, done or unknown count. Those that were surely refused or not placed do not, and neither do
+ * Purchases that are intended, done or unknown count. Those that were surely refused or not placed do not, and neither do
  * those that the provider has cancelled.
  */
 import { randomUUID } from 'node:crypto';
@@ -41,7 +41,7 @@ export interface PurchaseRules {
 }
 
 /** A purchase, as it is written with its pivot. */
-export interface Buying extends Omit<PurchaseTable, 'effect' | 'same' | 'meant_ms'> {
+export interface Buying extends Omit<PurchaseTable, 'effect' | 'same' | 'intended_ms'> {
   /** Keyed digests of what is bought: the first by the key that encrypts, the others by older keys. */
   digests: readonly string[];
   /** Why an order has no estimate, where there is a price list. */
@@ -79,7 +79,7 @@ export async function insertPurchase(tx: Tx, effect: string, purchase: Buying): 
   const { digests, unpriced: _, ...bought } = purchase;
   await tx
     .insertInto('purchase')
-    .values({ effect, ...bought, same: digests[0] ?? '', meant_ms: nowMs(tx) })
+    .values({ effect, ...bought, same: digests[0] ?? '', intended_ms: nowMs(tx) })
     .execute();
 }
 
@@ -90,7 +90,7 @@ async function duplicates(
   { now, withinMs }: { now: number; withinMs: number },
 ): Promise<Concern[]> {
   const rows = await live(tx, now - withinMs)
-    .select(['effect.id', 'effect.workflow', 'effect.reference', 'purchase.meant_ms'])
+    .select(['effect.id', 'effect.workflow', 'effect.reference', 'purchase.intended_ms'])
     .where('purchase.same', 'in', [...digests])
     .where(sql<boolean>`not ${ofSaga(key)}`)
     // An order without a currency has its account's; the currency of a quote is the provider's.
@@ -99,12 +99,12 @@ async function duplicates(
         where.or([where('purchase.currency', 'is', null), where('purchase.currency', '=', currency)]),
       ),
     )
-    .orderBy('purchase.meant_ms', 'desc')
+    .orderBy('purchase.intended_ms', 'desc')
     .limit(othersNamedMax + 1)
     .execute();
   if (rows.length === 0) return [];
-  const others = rows.slice(0, othersNamedMax).map(({ id, meant_ms, ...other }) => {
-    return { row: id, ...other, at: iso(meant_ms) };
+  const others = rows.slice(0, othersNamedMax).map(({ id, intended_ms, ...other }) => {
+    return { row: id, ...other, at: iso(intended_ms) };
   });
   return [{ id: randomUUID(), kind: 'duplicate', others, more: rows.length > othersNamedMax, withinMs }];
 }
@@ -164,7 +164,7 @@ function live(tx: Tx, sinceMs: number) {
   return tx
     .selectFrom('purchase')
     .innerJoin('effect', 'effect.id', 'purchase.effect')
-    .where('purchase.meant_ms', '>', sinceMs)
+    .where('purchase.intended_ms', '>', sinceMs)
     .where('effect.cancelled_ms', 'is', null)
     .where((where) => where.or([mayHaveTakenEffect, where('effect.late', 'is not', null)]));
 }
@@ -227,8 +227,8 @@ function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
   // The index of an account has the purchase's own columns.
   const [age, id] =
     account === undefined
-      ? [sql<number>`effect.meant_ms`, sql<string>`effect.id`]
-      : [sql<number>`purchase.meant_ms`, sql<string>`purchase.effect`];
+      ? [sql<number>`effect.intended_ms`, sql<string>`effect.id`]
+      : [sql<number>`purchase.intended_ms`, sql<string>`purchase.effect`];
   const ids = isPostgres(db) ? sql`string_agg(vm_object_id::text, ',')` : sql`group_concat(vm_object_id)`;
   return db
     .selectFrom('effect')

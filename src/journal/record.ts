@@ -176,10 +176,10 @@ async function effectOf(
     about: { ...aboutOf(row), ...present({ cartItemId }) } as RecordedEffect['about'],
     ...definedOnly({ note, bought: purchase && boughtOf(purchase) }),
     run,
-    meantAt: iso(row.meant_ms),
+    intendedAt: iso(row.intended_ms),
     ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
-    outcome: outcome ?? 'meant',
-    ...(isOpen ? { inFlightUntil: iso(Math.max(row.meant_ms, raised_ms) + row.in_flight_ms) } : {}),
+    outcome: outcome ?? 'intended',
+    ...(isOpen ? { inFlightUntil: iso(Math.max(row.intended_ms, raised_ms) + row.in_flight_ms) } : {}),
     ...present({ failure: row.failure, answer, undoneBy: row.undone_by }),
     ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...decided } }),
     ...(row.cancelled_ms === null ? {} : { cancelled: { at: iso(row.cancelled_ms), ...cancelled } }),
@@ -223,7 +223,7 @@ function endedAs(effects: readonly RecordedEffect[], endings: readonly RecordedE
   if (last === undefined) return 'open';
   const ended = new Set(endings.map(({ run }) => run));
   // A run was reset after its end, and has not ended again.
-  return effects.some(({ run, meantAt }) => meantAt > last.at && !ended.has(run)) ? 'open' : last.outcome;
+  return effects.some(({ run, intendedAt }) => intendedAt > last.at && !ended.has(run)) ? 'open' : last.outcome;
 }
 
 /** @param isInDoubt whether the journal was restored, and may have lost the pivot */

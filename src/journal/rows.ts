@@ -81,20 +81,20 @@ export function correctionsOf(db: Db, key: SagaKey): Promise<CorrectionRow[]> {
 }
 
 /**
- * Milliseconds until no worker can still be sending it, counted from when it was meant or the journal was restored.
+ * Milliseconds until no worker can still be sending it, counted from when it was intended or the journal was restored.
  *
- * A row of the future was meant while the database's clock was ahead. It counts as meant now, when it is first seen:
+ * A row of the future was intended while the database's clock was ahead. It counts as intended now, when it is first seen:
  * the wait is never longer than the time in flight.
  */
 export async function leftInFlight(
   tx: Tx,
-  { id, meant_ms, in_flight_ms }: Pick<Effect, 'id' | 'meant_ms' | 'in_flight_ms'>,
+  { id, intended_ms, in_flight_ms }: Pick<Effect, 'id' | 'intended_ms' | 'in_flight_ms'>,
   { raised_ms }: JournalRow,
 ): Promise<number> {
   const now = await timeNow(tx);
-  if (meant_ms > now) await updateEffect(tx, id, { meant_ms: now });
+  if (intended_ms > now) await updateEffect(tx, id, { intended_ms: now });
   if (raised_ms > now) await tx.updateTable('journal').set({ raised_ms: now }).execute();
-  return Math.max(0, Math.min(now, Math.max(meant_ms, raised_ms)) + in_flight_ms - now);
+  return Math.max(0, Math.min(now, Math.max(intended_ms, raised_ms)) + in_flight_ms - now);
 }
 
 /** Calls of a saga with no outcome yet, or an unknown one. */
@@ -145,7 +145,7 @@ interface Renewed {
 
 /**
  * From here on the reference is open for this run, and only this begin of it means anything. A call of an earlier one
- * that stood still, and would be meant now, is refused.
+ * that stood still, and would be intended now, is refused.
  *
  * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
  * one leaves a number out, so that nobody who renews takes it for his own; of these, who undoes may make his own again.
@@ -180,7 +180,7 @@ export async function own(tx: Tx, key: SagaKey, { run, isReset = false, renews }
   return owned?.begun;
 }
 
-/** No begin owns the reference any more: nothing is meant under it until a run has begun again. */
+/** No begin owns the reference any more: nothing is intended under it until a run has begun again. */
 export async function disown(tx: Tx, key: SagaKey): Promise<void> {
   await tx
     .updateTable('reference')
@@ -293,8 +293,8 @@ export interface WrittenCall {
   sent?: SentDigests | undefined;
 }
 
-/** A call that was meant, as the worker that made it knows it. */
-export interface MeantCall extends Pick<WrittenCall, 'call' | 'run' | 'inFlightMs'> {
+/** A call that was intended, as the worker that made it knows it. */
+export interface IntendedCall extends Pick<WrittenCall, 'call' | 'run' | 'inFlightMs'> {
   knows: JournalKnowledge & { row: string };
 }
 
@@ -319,7 +319,7 @@ export async function insertEffect(
       sent: sent === undefined ? null : JSON.stringify(sent),
       cart_item_id: about.cartItemId ?? null,
       vm_object_id: about.vmObjectId ?? null,
-      meant_ms: nowMs(tx),
+      intended_ms: nowMs(tx),
       in_flight_ms: inFlightMs,
     })
     .returning('seq')

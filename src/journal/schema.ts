@@ -58,7 +58,7 @@ export const tables = {
     runs: textOrNull,
     /** How often a run has begun under it, or gone on after a call of it was lost. */
     begun: column<Generated<number>>('integer not null default 0'),
-    /** The begin that owns it, as a run and its number: `b1c2…/3`. Only its calls are meant. Null: no run works under it. */
+    /** The begin that owns it, as a run and its number: `b1c2…/3`. Only its calls are intended. Null: no run works under it. */
     owner: textOrNull,
   },
   effect: {
@@ -82,8 +82,8 @@ export const tables = {
     /** The server whose firewalls it changes. */
     vm_object_id: integerOrNull,
     epoch: integer,
-    meant_ms: integer,
-    /** After so long the worker that meant it can no longer be sending it, by that worker's settings. */
+    intended_ms: integer,
+    /** After so long the worker that intended it can no longer be sending it, by that worker's settings. */
     in_flight_ms: integer,
     outcome: column<EffectOutcome | null>(
       "text check (outcome in ('done', 'not-done', 'unknown', 'undone', 'denied'))",
@@ -127,7 +127,7 @@ export const tables = {
     estimate: numberOrNull,
     estimated_in: textOrNull,
     /** As in the pivot's row. */
-    meant_ms: integer,
+    intended_ms: integer,
   },
   /** A server that an order has brought; see servers.ts. */
   server: {

@@ -84,7 +84,7 @@ export function idsIn(answer: unknown): unknown {
 }
 
 /** Firewalls of a server that was ordered are about to be assigned, or a person has assigned them. */
-export async function noteMeant(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
+export async function noteIntended(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
   const { vmObjectId, firewalls = [] } = call.about;
   if (!isProtecting(key, call) || vmObjectId === undefined) return;
   await noteServers(tx, key, [vmObjectId], firewalls);
@@ -200,7 +200,7 @@ export async function isCancelled(journal: Store, vmObjectId: number): Promise<b
 
 /**
  * What tells the servers of an order from others that a directory lists: those that another reference has, that one
- * changed before the order was meant, or that were listed before that; and orders that are as young, and of whose servers
+ * changed before the order was intended, or that were listed before that; and orders that are as young, and of whose servers
  * not all are known.
  *
  * @param listed by the directory
@@ -216,19 +216,19 @@ export async function notItsServers(
 ): Promise<{ ids: number[]; rivals: SagaKey[] }> {
   const { note, ids, rivals } = await journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
-    const meantMs = pivot?.meant_ms ?? 0;
+    const intendedMs = pivot?.intended_ms ?? 0;
     const isOthers = sql<boolean>`not ${ofSaga(key)}`;
     const those = [unnamed, ...listed];
     const servers = tx.selectFrom('server').select('vm_object_id').where('vm_object_id', 'in', those).where(isOthers);
     const calls = tx.selectFrom('effect').select('vm_object_id').where('vm_object_id', 'in', those).where(isOthers);
     const ordered = await servers.execute();
-    const changed = await calls.where('meant_ms', '<', meantMs).execute();
+    const changed = await calls.where('intended_ms', '<', intendedMs).execute();
     const { rows: rivals } = await sql<SagaKey>`
       select other.workflow, other.reference from reference as other
         join effect on effect.workflow = other.workflow and effect.reference = other.reference
         left join purchase on purchase.effect = effect.id
         where other.workflow = ${key.workflow} and other.reference <> ${key.reference}
-          and other.touched_ms > ${meantMs - youngMs} and effect.meant_ms > ${meantMs - youngMs}
+          and other.touched_ms > ${intendedMs - youngMs} and effect.intended_ms > ${intendedMs - youngMs}
           and effect.kind = 'pivot' and ${mayHaveTakenEffect}
           ${account === undefined ? sql`` : sql`and coalesce(purchase.account, ${accountName(account)}) = ${accountName(account)}`}
           and (select count(*) from server where server.workflow = other.workflow

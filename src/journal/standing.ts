@@ -66,7 +66,7 @@ export interface Standing extends Done {
 }
 
 export interface Asking {
-  /** As in `Meaning`. */
+  /** As in `Intent`. */
   knows?: JournalKnowledge | undefined;
   inFlightMs: number;
   /** The run of the saga itself, where it asks; absent where another saga does. */
@@ -78,7 +78,7 @@ export interface Asking {
 }
 
 /**
- * Writes the row of a pivot in doubt, as `mean` does: while the journal may have lost a pivot, nothing may say that
+ * Writes the row of a pivot in doubt, as `intend` does: while the journal may have lost a pivot, nothing may say that
  * none was placed. Where new references are in doubt, so is one that its saga has not come to take.
  *
  * @throws JournalUnreadable
@@ -124,10 +124,10 @@ const isOf = (row: Effect, { cartItemId }: OpenItem) =>
 
 async function placementOf(journal: Store, pivot: Effect | undefined, leftMs: number): Promise<Standing['placement']> {
   if (pivot === undefined) return { how: 'none' };
-  const { step, run, answer, outcome, answered_ms, decided_ms, meant_ms } = pivot;
+  const { step, run, answer, outcome, answered_ms, decided_ms, intended_ms } = pivot;
   const { cartItems } = aboutOf(pivot);
   if (outcome === 'done') {
-    const at = iso(answered_ms ?? decided_ms ?? meant_ms);
+    const at = iso(answered_ms ?? decided_ms ?? intended_ms);
     const placed = (await journal.unseal(answer ?? 'null', `the answer of ${step}`)) as Placement<unknown>;
     const cancelled = pivot.cancelled_ms === null ? {} : { cancelled: true as const };
     return { how: 'placed', at, run, placed, cartItems, note: await journal.noteOf(pivot.note), ...cancelled };
@@ -145,7 +145,7 @@ export interface LeftBehind extends SagaKey {
    * has left it.
    */
   isCleaned: boolean;
-  /** Servers whose firewalls it has changed, or meant to; none of an order that the provider has cancelled. */
+  /** Servers whose firewalls it has changed, or intended to; none of an order that the provider has cancelled. */
   servers: number[];
 }
 
@@ -214,11 +214,11 @@ const dayMs = 24 * 60 * 60_000;
 
 /** With how clean-ups have ended since the saga last added or ordered anything, sealed. */
 async function leftBehindBy(tx: Tx, key: SagaKey) {
-  const columns = [...stateColumns, 'meant_ms'] as const;
+  const columns = [...stateColumns, 'intended_ms'] as const;
   const rows = await tx.selectFrom('effect').select(columns).where(ofSaga(key)).orderBy('seq').execute();
   const endings = await tx.selectFrom('ending').selectAll().where(ofSaga(key)).execute();
   const { placement, items, servers } = stateOf(rows);
-  const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ meant_ms }) => meant_ms));
+  const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ intended_ms }) => intended_ms));
   return {
     placement,
     cartItems: items.map(({ cartItemId }) => cartItemId),

@@ -31,7 +31,7 @@ export interface State<Row> {
   doubtfulAdds: number[];
   /** Changes of firewalls that took effect, or perhaps, without what was undone since. */
   firewalls: Changed[];
-  /** Servers whose firewalls it has changed, or meant to. */
+  /** Servers whose firewalls it has changed, or intended to. */
   servers: number[];
 }
 

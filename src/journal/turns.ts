@@ -82,7 +82,7 @@ export function takeTurn(
  * @returns milliseconds for which a call of it may still be in flight: until then it keeps its place
  */
 export function dropTurn(journal: Store, { id, ...key }: Place): Promise<number> {
-  // A call that is meant before this is seen here; one that comes later has no owner.
+  // A call that is intended before this is seen here; one that comes later has no owner.
   return journal.locked(key, async (tx) => {
     const leftMs = await inFlightOf(tx, key);
     if (leftMs > 0) return leftMs;
@@ -124,7 +124,7 @@ async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inFl
     .executeTakeFirst();
   if (holder === undefined || holder.ended_ms === null) return undefined;
   const { id } = holder;
-  // It has no turn, so nothing more is meant for it, and its reference need not be locked.
+  // It has no turn, so nothing more is intended for it, and its reference need not be locked.
   const inFlightMs = await inFlightOf(tx, holder);
   if (inFlightMs === 0) await tx.deleteFrom('turn').where('id', '=', id).execute();
   return { id, inFlightMs };

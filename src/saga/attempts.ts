@@ -133,7 +133,7 @@ function valueIn<T>(answer: T | Effected<T>, journal: JournalMemory | undefined)
 function failureIn(error: unknown, journal: JournalMemory | undefined, attempts: number): CallFailure {
   if (!(error instanceof ActivityFailure)) throw error;
   const said = failureOf(error);
-  // Whatever it has not meant by now it shall never mean.
+  // Whatever it has not intended by now it shall never intend.
   if (said === undefined) journal?.ownershipIsInQuestion();
   return said ?? lostCall(error, attempts);
 }

@@ -30,7 +30,7 @@ export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefine
 }
 
 /**
- * Nothing that was called before is meant after this, in whichever run: what is undone then stays undone. To be run in a
+ * Nothing that was called before is intended after this, in whichever run: what is undone then stays undone. To be run in a
  * scope that cannot be cancelled.
  *
  * @returns undefined where a person went on without the journal

@@ -216,7 +216,7 @@ async function giveUp(run: Run, error: unknown): Promise<never> {
 async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   const { saga, looked, story = {}, storyFinished = false } = run;
   const { progress, pivot } = saga;
-  // Whatever a call of the story has not meant by now it never means: what is undone stays undone.
+  // Whatever a call of the story has not intended by now it never will: what is undone stays undone.
   const standing = pivot && (looked ? looked.standing : await lookBack(saga));
   if (pivot) tellPlacement(saga, pivot, standing);
   else if (story.undoes?.() !== undefined) saga.journal.ownershipIsInQuestion({ undoes: true });

@@ -1,5 +1,5 @@
 /**
- * What the journal has, held against what took effect at the provider: every effect has a row that was meant before it,
+ * What the journal has, held against what took effect at the provider: every effect has a row that was intended before it,
  * and every row that is done has its effect. Each difference is a sentence; none is good.
  */
 import type { Kysely } from 'kysely';
@@ -14,7 +14,7 @@ export interface Row {
   activity: string;
   about: { cartItems?: number[]; vmObjectId?: number; firewalls?: number[]; subscriptionId?: number };
   cartItemId: number | null;
-  meantMs: number;
+  intendedMs: number;
   answeredMs: number | null;
   outcome: string | null;
   /** How the call failed, where it did. */
@@ -33,7 +33,7 @@ export async function rowsIn(db: Kysely<JournalTables>): Promise<Row[]> {
     activity: row.activity,
     about: JSON.parse(row.about) as Row['about'],
     cartItemId: row.cart_item_id,
-    meantMs: row.meant_ms,
+    intendedMs: row.intended_ms,
     answeredMs: row.answered_ms,
     outcome: row.outcome,
     failure: row.failure,
@@ -73,10 +73,10 @@ export function differences(rows: readonly Row[], ledger: LedgerSnapshot): strin
     const receivedMs = called.get(effect.seq)?.receivedMs ?? Infinity;
     const named = exactly(rows, effect);
     const candidates = [...free].filter((row) => mayBe(row, effect) && (!named || row.cartItemId !== null));
-    const isInTime = (row: Row) => row.meantMs <= receivedMs + clockSlackMs;
+    const isInTime = (row: Row) => row.intendedMs <= receivedMs + clockSlackMs;
     const [row] = candidates.filter(isInTime).sort(surestFirst);
     if (row === undefined) {
-      broken.push(`${candidates.length > 0 ? 'meant only after it was sent' : 'no row'}: ${describe(effect)}`);
+      broken.push(`${candidates.length > 0 ? 'intended only after it was sent' : 'no row'}: ${describe(effect)}`);
       continue;
     }
     free.delete(row);
@@ -109,7 +109,7 @@ function isFound(row: Row, rows: readonly Row[]): boolean {
         sameList(other.about.firewalls, row.about.firewalls ?? []);
       const wasUnsure =
         place < at && (other.outcome === null || (other.outcome !== 'not-done' && other.failure !== null));
-      return isSame && (wasUnsure || (ends(other) >= row.meantMs && ends(row) >= other.meantMs));
+      return isSame && (wasUnsure || (ends(other) >= row.intendedMs && ends(row) >= other.intendedMs));
     })
   );
 }
@@ -140,10 +140,10 @@ function mayBe(row: Row, effect: LedgerEntry): boolean {
   }
 }
 
-/** One that may well be it before one that says that it was not; then the one that was meant last before the call. */
+/** One that may well be it before one that says that it was not; then the one that was intended last before the call. */
 function surestFirst(one: Row, other: Row): number {
   const saysNo = ({ outcome }: Row) => Number(outcome === 'not-done' || outcome === 'denied');
-  return saysNo(one) - saysNo(other) || other.meantMs - one.meantMs;
+  return saysNo(one) - saysNo(other) || other.intendedMs - one.intendedMs;
 }
 
 function describe({ seq, ...effect }: LedgerEntry): string {

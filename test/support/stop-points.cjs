@@ -2,8 +2,8 @@
  * Loaded into a worker before everything else (`--require`): the process stops itself, as by SIGSTOP, at one point of
  * the first call that is a pivot. STOP_AT names the point:
  *
- *   before-mean     the task was received; nothing is written down
- *   after-mean      it is written down; nothing is sent
+ *   before-intend     the task was received; nothing is written down
+ *   after-intend      it is written down; nothing is sent
  *   before-answered the provider has answered; the answer is not written down
  */
 const Module = require('node:module');
@@ -21,19 +21,19 @@ function stop() {
 Module._load = function (request, ...rest) {
   const loaded = load.call(this, request, ...rest);
   const journal = loaded?.Journal?.prototype;
-  if (journal?.mean === undefined || journal.mean.watched) return loaded;
-  const { mean, answered } = journal;
-  journal.mean = async function (meaning) {
-    const isPivot = meaning.call.kind === 'pivot';
-    if (isPivot && at === 'before-mean') stop();
-    const meant = await mean.call(this, meaning);
-    if (isPivot && at === 'after-mean') stop();
-    return meant;
+  if (journal?.intend === undefined || journal.intend.watched) return loaded;
+  const { intend, answered } = journal;
+  journal.intend = async function (intent) {
+    const isPivot = intent.call.kind === 'pivot';
+    if (isPivot && at === 'before-intend') stop();
+    const intended = await intend.call(this, intent);
+    if (isPivot && at === 'after-intend') stop();
+    return intended;
   };
-  journal.answered = async function (key, meant, answer) {
-    if (meant.call.kind === 'pivot' && at === 'before-answered') stop();
-    return answered.call(this, key, meant, answer);
+  journal.answered = async function (key, intended, answer) {
+    if (intended.call.kind === 'pivot' && at === 'before-answered') stop();
+    return answered.call(this, key, intended, answer);
   };
-  journal.mean.watched = true;
+  journal.intend.watched = true;
   return loaded;
 };

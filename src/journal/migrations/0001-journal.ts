@@ -26,17 +26,17 @@ const indexes = [
   // Two calls that find no row of their step at the same moment: one is written.
   'unique index one_first_call on effect (workflow, reference, step) where is_first is not null',
   // For questions over all references: by age, and by what became of it, where few are of that kind.
-  "index pivot_by_age on effect (meant_ms, id) where kind = 'pivot'",
+  "index pivot_by_age on effect (intended_ms, id) where kind = 'pivot'",
   `index pivot_by_fate on effect ((case when cancelled_ms is not null then 'cancelled'
     when outcome = 'done' or late is not null then 'placed' when outcome is null or outcome = 'unknown' then 'unknown'
-    else 'not-placed' end), meant_ms, id) where kind = 'pivot'`,
+    else 'not-placed' end), intended_ms, id) where kind = 'pivot'`,
   'index effect_by_step on effect (workflow, reference, step, seq)',
   // For changes of a server by all references.
   'index effect_by_server on effect (vm_object_id, seq) where vm_object_id is not null',
   // For ids that the provider has given again.
   'index effect_by_item on effect (cart_item_id, seq) where cart_item_id is not null',
-  'index purchase_by_what on purchase (same, meant_ms)',
-  'index purchase_by_account on purchase (account, meant_ms, effect)',
+  'index purchase_by_what on purchase (same, intended_ms)',
+  'index purchase_by_account on purchase (account, intended_ms, effect)',
   'index server_by_reference on server (workflow, reference)',
   'index server_open on server (open_since_ms) where open_since_ms is not null and closed_ms is null',
   // For a sweep: a saga that found everything as it should be has no call that says what it wanted.

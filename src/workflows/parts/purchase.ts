@@ -111,7 +111,7 @@ export class Purchase {
   /** `{"item": 2, "password": "…"}` corrects item 2; without `item`, every item that is not added yet. */
   private correction(cart: ItemsAdded, fields: () => z.ZodRawShape): Correction {
     const named = ({ item, ...correction }: Record<string, unknown>): PurchaseCorrection => {
-      const items = item === undefined ? this.itemsMeant(cart) : [item as number];
+      const items = item === undefined ? this.itemsIntended(cart) : [item as number];
       return { ...(Object.keys(itemFieldsOf(correction)).length === 0 ? {} : { items }), ...correction };
     };
     return {
@@ -136,7 +136,7 @@ export class Purchase {
   }
 
   /** The items that wait to be added; where all are added and there is only one item, that one. */
-  private itemsMeant(cart: ItemsAdded): number[] {
+  private itemsIntended(cart: ItemsAdded): number[] {
     const numbers = this.request.items.map((_, index) => index + 1);
     const waiting = numbers.filter((number) => !cart.has(number));
     return waiting.length === 0 && numbers.length === 1 ? numbers : waiting;

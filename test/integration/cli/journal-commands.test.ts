@@ -68,11 +68,17 @@ async function take(journal: Journal, reference: string): Promise<void> {
   await journal.take(keyOf(reference), { account: 'AB-1', request, run: 'run-1' });
 }
 
-/** Meant, and nothing more: as a worker leaves it that died. */
-async function meanOrder(journal: Journal, reference: string) {
-  const meant = await journal.mean({ ...keyOf(reference), call: order, run: 'run-1', knows: undefined, inFlightMs: 0 });
-  if (meant.how !== 'send') throw new Error(meant.how);
-  return { call: order, run: 'run-1', knows: meant.knows, inFlightMs: 0 };
+/** Intended, and nothing more: as a worker leaves it that died. */
+async function intendOrder(journal: Journal, reference: string) {
+  const intended = await journal.intend({
+    ...keyOf(reference),
+    call: order,
+    run: 'run-1',
+    knows: undefined,
+    inFlightMs: 0,
+  });
+  if (intended.how !== 'send') throw new Error(intended.how);
+  return { call: order, run: 'run-1', knows: intended.knows, inFlightMs: 0 };
 }
 
 /** As it is called where somebody reads it. */
@@ -104,10 +110,10 @@ function aJournal(kind: keyof typeof places): void {
     const url = await made(kind);
     await withJournal(url, async (journal) => {
       for (const reference of ['R-1', 'R-2', 'R-3', 'R-4']) await take(journal, reference);
-      await meanOrder(journal, 'R-1');
-      const lost = await meanOrder(journal, 'R-2');
+      await intendOrder(journal, 'R-1');
+      const lost = await intendOrder(journal, 'R-2');
       await journal.answered(keyOf('R-2'), lost, { outcome: 'unknown', failure: 'UnknownOutcome', answer: null });
-      const done = await meanOrder(journal, 'R-3');
+      const done = await intendOrder(journal, 'R-3');
       const value = { order: { note: 'as it came', password: secret } };
       await journal.answered(keyOf('R-3'), done, { outcome: 'done', answer: { how: 'answered', value } });
     });
@@ -115,9 +121,9 @@ function aJournal(kind: keyof typeof places): void {
     const answered = await run(url, ['record', 'R-3', '--timeline']);
     expect(answered.out).toContain('as it came');
     expect(answered.out).not.toContain(secret);
-    expect(await statusDocument(url)).toMatchObject({ references: 4, pivots: { meant: 1, unknown: 1 } });
+    expect(await statusDocument(url)).toMatchObject({ references: 4, pivots: { intended: 1, unknown: 1 } });
     const { out } = await status(url);
-    expect(out).toContain('orders, change orders and switches: 1 meant, 1 of unknown outcome\n');
+    expect(out).toContain('orders, change orders and switches: 1 intended, 1 of unknown outcome\n');
   });
 
   it('waits for a person where it was found to be an older copy, and is told what new references are', async () => {
@@ -201,9 +207,9 @@ function aJournal(kind: keyof typeof places): void {
     const url = await made(kind);
     await withJournal(url, async (journal) => {
       await take(journal, 'R-1');
-      const meant = await meanOrder(journal, 'R-1');
-      await journal.deny(keyOf('R-1'), meant.knows.row, { note: 'looked' });
-      await journal.answered(keyOf('R-1'), meant, {
+      const intended = await intendOrder(journal, 'R-1');
+      await journal.deny(keyOf('R-1'), intended.knows.row, { note: 'looked' });
+      await journal.answered(keyOf('R-1'), intended, {
         outcome: 'done',
         answer: { how: 'answered', value: { order: 1 } },
       });
@@ -253,8 +259,8 @@ describeWithPostgres('a database server that', () => {
     const asWorker = server!.url({ database, user: 'worker', password: '…' });
     await withJournal(asWorker, async (journal) => {
       await take(journal, 'R-1');
-      const meant = await meanOrder(journal, 'R-1');
-      await journal.answered(keyOf('R-1'), meant, { outcome: 'done', answer: null });
+      const intended = await intendOrder(journal, 'R-1');
+      await journal.answered(keyOf('R-1'), intended, { outcome: 'done', answer: null });
       await expect(takeTurn(journal, keyOf('R-1'), 'server 1')).resolves.toMatchObject({
         how: 'already-placed',
       });

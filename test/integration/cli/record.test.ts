@@ -103,7 +103,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   const order = told.effects.find(({ kind }) => kind === 'pivot')!;
   expect(order).toMatchObject({ activity: 'placeOrder', run: saga.runId, about: { cartItems: cartItemIds } });
   expect(order.answer).toMatchObject({ how: 'answered', value: { vmObjectIds: servers.map((one) => one.vmObjectId) } });
-  expect(Date.parse(order.answeredAt!)).toBeGreaterThanOrEqual(Date.parse(order.meantAt));
+  expect(Date.parse(order.answeredAt!)).toBeGreaterThanOrEqual(Date.parse(order.intendedAt));
   expect(told.endings).toMatchObject([{ run: saga.runId, workflow: 'provisionServers', outcome: 'done' }]);
   expect(told.total).toBeUndefined();
 
@@ -112,7 +112,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   expect(people.out).toMatch(new RegExp(`^provision/${request.reference}: done\n  ended on 20`));
   expect(people.out).toContain('  the order was placed\n');
   expect(people.out).toContain(`  server ${servers[0]!.vmObjectId}, firewalls 143\n`);
-  expect(people.out).toMatch(/ {2}meant {7}place-order: cart items \d+, \d+; firewalls \d+, row [0-9a-f-]{36}\n/);
+  expect(people.out).toMatch(/ {2}intended {7}place-order: cart items \d+, \d+; firewalls \d+, row [0-9a-f-]{36}\n/);
   const happened = happeningsIn(people);
   expect(happened[0]).toBe('first seen');
   expect(happened.at(-1)).toBe('ended');
@@ -132,9 +132,9 @@ it('tells who decided, when, and how they know; nothing that they wrote looks li
 
   const before = await recordOf(request.reference);
   expect(before).toMatchObject({ state: 'open', placement: 'unknown' });
-  const { id, inFlightUntil, meantAt } = before.effects.at(-1)!;
+  const { id, inFlightUntil, intendedAt } = before.effects.at(-1)!;
   expect(before.effects.at(-1)).toMatchObject({ step: 'place-order', outcome: 'unknown', failure: 'UnknownOutcome' });
-  expect(Date.parse(inFlightUntil!)).toBeGreaterThan(Date.parse(meantAt));
+  expect(Date.parse(inFlightUntil!)).toBeGreaterThan(Date.parse(intendedAt));
   const open = await record(request.reference);
   expect(open.out).toContain('nobody knows whether the order was placed');
   expect(open.out).toMatch(/: open\n {2}no run has recorded its end/);
@@ -150,7 +150,7 @@ it('tells who decided, when, and how they know; nothing that they wrote looks li
   expect(after).toMatchObject({ state: 'done', placement: 'placed', decisions: [{ decision: 'confirmNotPlaced' }] });
 
   const people = await record(request.reference, '--timeline');
-  expect(happeningsIn(people).filter((what) => !['first seen', 'meant'].includes(what))).toEqual([
+  expect(happeningsIn(people).filter((what) => !['first seen', 'intended'].includes(what))).toEqual([
     ...['done', 'unknown', 'decided', 'done', 'ended'],
   ]);
   expect(people.out).toContain('place-order: not placed, says ada: looked [2J 2026-01-01T00:00:00.000Z ended done\n');

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import { restored } from '../../../src/journal/confirm-restore';
-import { decide, type Meant } from '../../../src/journal/decide';
+import { decide, type Intended } from '../../../src/journal/decide';
 import { effectsOf } from '../../../src/journal/rows';
 import { said } from '../../support/operator';
 import { describeEachDatabase } from './databases';
 import { add, inFlightMs, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
 
-const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
+const how = (intended: readonly Intended[]) => intended.map((one) => one.how).sort();
 const rounds = Array.from({ length: 15 }, (_, round) => round);
 
 describeEachDatabase('the journal, many at once', ({ fresh }) => {
@@ -27,11 +27,11 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
   it.each([true, false])('one pivot is sent, and the others see it (the reference was taken: %s)', async (isTaken) => {
     const first = new Run(journals[0]!);
     if (isTaken) await first.take();
-    const meant = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
-    expect(how(meant)).toEqual(['send', ...meant.slice(1).map(() => 'under-way')].sort());
+    const intended = await Promise.all(crowd(first).map((run) => run.intend(place(1))));
+    expect(how(intended)).toEqual(['send', ...intended.slice(1).map(() => 'under-way')].sort());
     const [row, ...others] = await effectsOf(journals[0]!.db, first.key);
     expect(others).toEqual([]);
-    for (const one of meant)
+    for (const one of intended)
       expect(one.how === 'send' ? one.knows.row : one).toEqual(
         one.how === 'send' ? row!.id : expect.objectContaining({ row: row!.id }),
       );
@@ -50,11 +50,11 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     for (const round of rounds) {
       const run = await Run.begin(journals[0]!);
       await run.adds(7);
-      const calls = [() => run.again(journals[1]).mean(place(7)), () => run.again(journals[2]).mean(remove(7))];
+      const calls = [() => run.again(journals[1]).intend(place(7)), () => run.again(journals[2]).intend(remove(7))];
       if (round % 2 === 0) calls.reverse();
-      const meant = await Promise.all(calls.map((call) => call()));
-      expect(how(meant).filter((one) => one === 'send')).toHaveLength(1);
-      outcomes.add(how(meant).join());
+      const intended = await Promise.all(calls.map((call) => call()));
+      expect(how(intended).filter((one) => one === 'send')).toHaveLength(1);
+      outcomes.add(how(intended).join());
     }
     // Each of the two was first at least once, or the rounds say little.
     expect([...outcomes].sort()).toEqual(['changed,send', 'send,under-way']);
@@ -73,14 +73,14 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     for (const { key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
       const run = new Run(other, key);
       await run.own();
-      const meaning = { ...key, call: add(), run: run.run, knows: run.knows, inFlightMs, isOwn: true };
-      let meant: Promise<Meant> | undefined;
+      const intent = { ...key, call: add(), run: run.run, knows: run.knows, inFlightMs, isOwn: true };
+      let intended: Promise<Intended> | undefined;
       const decided = await one.inTransaction(async (tx) => {
-        const decided = await decide(tx, { ...meaning, note: null, store: one }, randomUUID());
-        meant = run.mean(add(), meaning);
+        const decided = await decide(tx, { ...intent, note: null, store: one }, randomUUID());
+        intended = run.intend(add(), intent);
         return decided;
       });
-      expect([decided.how, (await meant!).how]).toEqual(['send', 'under-way']);
+      expect([decided.how, (await intended!).how]).toEqual(['send', 'under-way']);
     }
   });
 

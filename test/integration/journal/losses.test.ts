@@ -1,4 +1,4 @@
-/** PostgreSQL, or the way to it, is lost at each moment at which that matters: nothing is ever meant twice. */
+/** PostgreSQL, or the way to it, is lost at each moment at which that matters: nothing is ever intended twice. */
 import { untilReady } from '../../../scripts/reachable';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
@@ -50,40 +50,42 @@ describeWithPostgres('the journal loses its database', () => {
   describe('between a commit and its answer', () => {
     it('finds the row that was written, and sends', async () => {
       const lost = proxy.loseAnswerTo('commit');
-      const meant = await run.mean(place(1));
+      const intended = await run.intend(place(1));
       await lost;
-      expect(meant).toMatchObject({ how: 'send', doubts: 0, knows: run.knows });
-      expect(await effects()).toMatchObject([{ id: (meant as { knows: { row: string } }).knows.row, outcome: null }]);
+      expect(intended).toMatchObject({ how: 'send', doubts: 0, knows: run.knows });
+      expect(await effects()).toMatchObject([
+        { id: (intended as { knows: { row: string } }).knows.row, outcome: null },
+      ]);
     });
 
-    it('does not mean it when the commit never got there', async () => {
+    it('does not intend it when the commit never got there', async () => {
       const lost = proxy.loseOnItsWay('commit');
-      const meaning = unavailable(run.mean(place(1)));
+      const intent = unavailable(run.intend(place(1)));
       await lost;
       await proxy.close();
-      const { row } = await quickly(meaning);
+      const { row } = await quickly(intent);
       expect(row).toBeDefined();
       expect(await effects()).toEqual([]);
       proxy = await startProxy(server().port);
     });
 
     it.each(['done', 'not-done', 'unknown'] as const)('writes %s again, which changes nothing', async (outcome) => {
-      const meant = await run.send(place(1));
+      const intended = await run.send(place(1));
       // What only completes its row is one statement.
       const lost = proxy.loseAnswerTo(outcome === 'done' ? 'commit' : '"outcome" is null');
-      await unavailable(run.answer(place(1), meant, outcome, { answer: { order: 5 } }));
+      await unavailable(run.answer(place(1), intended, outcome, { answer: { order: 5 } }));
       await lost;
-      const written = await untilWritten(meant.knows.row, outcome);
-      await expect(run.answer(place(1), meant, outcome, { answer: { order: 5 } })).resolves.toBe('written');
-      expect(await rowOf(witness, meant.knows.row)).toEqual(written);
+      const written = await untilWritten(intended.knows.row, outcome);
+      await expect(run.answer(place(1), intended, outcome, { answer: { order: 5 } })).resolves.toBe('written');
+      expect(await rowOf(witness, intended.knows.row)).toEqual(written);
     });
   });
 
   it('without a word, and goes on with new connections when there is a way again: no silent one is used', async () => {
     proxy.swallow();
-    await unavailable(run.mean(place(1)));
+    await unavailable(run.intend(place(1)));
     proxy.heal();
-    expect(await quickly(run.mean(place(1)))).toMatchObject({ how: 'send' });
+    expect(await quickly(run.intend(place(1)))).toMatchObject({ how: 'send' });
   });
 
   /** It did not wait for its synchronous standby. The server’s own settings keep warnings to itself. */
@@ -108,13 +110,13 @@ describeWithPostgres('the journal loses its database', () => {
       const isSet = `select 1 from pg_settings where name = 'synchronous_standby_names' and setting = 'standby1'`;
       await untilReady('the setting', async () => expect(await server().ask(isSet)).toHaveLength(1));
       const call = { step: 'a-step', kind, activity, about: {} };
-      const meant = lossless
-        .mean({ ...key, call, run: 'r', isOwn: true, inFlightMs: 1_000, knows })
+      const intended = lossless
+        .intend({ ...key, call, run: 'r', isOwn: true, inFlightMs: 1_000, knows })
         .catch((error: unknown) => error);
       const waiting = `from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'order-saga'`;
       await untilReady('its wait', async () => expect(await server().ask(`select pid ${waiting}`)).toHaveLength(1));
       await server().ask(`select pg_cancel_backend(pid) ${waiting}`);
-      expect(await meant).toBeInstanceOf(JournalUnavailable);
+      expect(await intended).toBeInstanceOf(JournalUnavailable);
     });
   });
 });

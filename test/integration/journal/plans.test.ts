@@ -86,28 +86,28 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
   const wide = ({ plan }: { plan: string }) => accesses(plan).filter((access) => !isNarrow(access));
 
   const calls: Record<string, () => Promise<unknown>> = {
-    'a pivot is meant, denied, meant again and confirmed': async () => {
+    'a pivot is intended, denied, intended again and confirmed': async () => {
       const run = await Run.begin(journal);
       const { knows } = await run.do(place(1, 2), 'unknown');
-      await run.mean(place(1, 2));
+      await run.intend(place(1, 2));
       await letPassFor(plain, knows.row);
       await run.deny(knows.row);
       const again = await run.send(place(1, 2));
       await run.confirm(again.knows.row);
-      await run.mean(place(1, 2));
+      await run.intend(place(1, 2));
     },
     'an item is added, recalled and deleted': async () => {
       const run = await Run.begin(journal);
       await run.adds(7);
-      await run.mean(add());
+      await run.intend(add());
       await run.removes(7);
-      await run.mean(remove(7));
-      await run.mean(place(7));
+      await run.intend(remove(7));
+      await run.intend(place(7));
     },
     'firewalls are assigned, and others unassigned': async () => {
       const run = await Run.begin(journal);
       await run.do(assign);
-      await run.mean(unassignOld);
+      await run.intend(unassignOld);
     },
     'a server is looked at before what was done to it is undone': async () => {
       const run = await Run.begin(journal);
@@ -228,10 +228,10 @@ function accesses(plan: string): string[] {
 /** By the whole key of a reference, by its place among what is open, or by a row's id. */
 function isNarrow(access: string): boolean {
   return (
-    /(\(workflow=\? AND reference=\?|resource=\?|vm_object_id=\?|first_seen_ms>\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?|\((cart_item_id|effect)=\?)|^SEARCH effect $|using open_reference on reference|USING INDEX open_reference /.test(
+    /(\(workflow=\? AND reference=\?|resource=\?|vm_object_id=\?|first_seen_ms>\?|(same|account)=\? AND intended_ms>\?|\(id=\?\)|rowid=\?|\((cart_item_id|effect)=\?)|^SEARCH effect $|using open_reference on reference|USING INDEX open_reference /.test(
       access,
     ) ||
-    /Index Cond: \(.*(\breference = |\bresource = |\bvm_object_id = |\bfirst_seen_ms >= |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = |\bcart_item_id = )/.test(
+    /Index Cond: \(.*(\breference = |\bresource = |\bvm_object_id = |\bfirst_seen_ms >= |\((same|account) = [^)]*\) AND \(intended_ms > |\bseq = |\bid = |\bcart_item_id = )/.test(
       access,
     )
   );
@@ -245,14 +245,14 @@ async function fill({ db }: Journal): Promise<void> {
   for (const into of [
     sql`reference (workflow, reference, first_seen_ms, first_run, epoch, touched_ms)
       select 'provisionServers', 'r' || n, 0, 'run', 0, 0 from ${perReference}`,
-    sql`effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, meant_ms,
+    sql`effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, intended_ms,
       in_flight_ms, outcome)
       select 'e' || n, 'provisionServers', 'r' || (1 + n % ${of}), 'step-' || (n % 7),
         case when n <= ${of} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, n, 0, n / 300, 0, 'done'
       from ${numbers}`,
     sql`ending (workflow, reference, run, ended_by, ended_ms, outcome, report, resource)
       select workflow, reference, 'run', workflow, 0, 'done', '', 'server ' || reference from reference`,
-    sql`purchase (effect, account, same, servers, items, meant_ms)
+    sql`purchase (effect, account, same, servers, items, intended_ms)
       select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n / 300 from ${numbers}`,
     sql`server (vm_object_id, workflow, reference, seen_ms, firewalls)
       select 100000 + n, 'provisionServers', 'r' || n, 0, '[]' from ${perReference}`,
@@ -264,5 +264,5 @@ async function fill({ db }: Journal): Promise<void> {
 }
 
 async function letPassFor({ db }: Journal, row: string): Promise<void> {
-  await db.updateTable('effect').set({ meant_ms: 0 }).where('id', '=', row).execute();
+  await db.updateTable('effect').set({ intended_ms: 0 }).where('id', '=', row).execute();
 }

@@ -233,11 +233,11 @@ describe('a file', () => {
       if (statement === 'commit') throw Object.assign(new Error('full'), { code: 'SQLITE_FULL' });
       return exec.call(this, statement);
     });
-    const { why, row } = await unavailable(run.mean(place(1)));
+    const { why, row } = await unavailable(run.intend(place(1)));
     full.mockRestore();
     expect(why).toBe('its disk is full');
     expect(await rowOf(journal, row!)).toBeUndefined();
     await run.do(place(1), 'done', { answer: 'placed' });
-    expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
+    expect(await run.again().intend(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
   });
 });

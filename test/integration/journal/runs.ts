@@ -5,7 +5,7 @@ import type { AnsweredOutcome, EffectCall, JournalKnowledge } from '../../../src
 import type { WorkflowName } from '../../../src/domain/identity';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Answer, Ending, Journal } from '../../../src/journal/journal';
-import type { Meaning, Meant } from '../../../src/journal/decide';
+import type { Intent, Intended } from '../../../src/journal/decide';
 import type { Begin, SagaKey } from '../../../src/journal/rows';
 import type { FailoverRule } from '../../../src/journal/lost-time';
 import { openJournal } from '../../../src/journal/open';
@@ -83,10 +83,10 @@ export const unassignOld: EffectCall = {
 };
 export const undoOld: EffectCall = { ...unassignOld, kind: 'compensate', activity: 'assignFirewalls' };
 
-export type Sent = Extract<Meant, { how: 'send' }>;
+export type Sent = Extract<Intended, { how: 'send' }>;
 
 interface Ways extends Partial<
-  Pick<Meaning, 'recall' | 'countsByHand' | 'inFlightMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'isOwn'>
+  Pick<Intent, 'recall' | 'countsByHand' | 'inFlightMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'isOwn'>
 > {
   knows?: JournalKnowledge | undefined;
 }
@@ -131,7 +131,7 @@ export class Run {
     return taken;
   }
 
-  /** From here on only this run means anything: see `Meaning.isOwn`. */
+  /** From here on only this run means anything: see `Intent.isOwn`. */
   async own(renews?: Begin['renews'], isReset = true): Promise<number | undefined> {
     const begun = await begin(this.journal, this.key, { run: this.run, isReset, renews });
     const { id, epoch } = await journalRow(this.journal);
@@ -140,19 +140,27 @@ export class Run {
     return begun.number;
   }
 
-  async mean(call: EffectCall, { knows = this.knows, ...ways }: Ways = {}): Promise<Meant> {
+  async intend(call: EffectCall, { knows = this.knows, ...ways }: Ways = {}): Promise<Intended> {
     // What was added is given again; what may be repeated is sent again.
     const recall = { recall: call.activity === 'addCartItem' };
-    const meant = await this.journal.mean({ ...this.key, call, run: this.run, knows, inFlightMs, ...recall, ...ways });
-    if ('knows' in meant) this.knows = meant.knows;
-    return meant;
+    const intended = await this.journal.intend({
+      ...this.key,
+      call,
+      run: this.run,
+      knows,
+      inFlightMs,
+      ...recall,
+      ...ways,
+    });
+    if ('knows' in intended) this.knows = intended.knows;
+    return intended;
   }
 
   /** For what must be sent. */
   async send(call: EffectCall, ways: Ways = {}): Promise<Sent> {
-    const meant = await this.mean(call, ways);
-    if (meant.how !== 'send') throw new Error(`${call.step} is not to be sent: ${JSON.stringify(meant)}`);
-    return meant;
+    const intended = await this.intend(call, ways);
+    if (intended.how !== 'send') throw new Error(`${call.step} is not to be sent: ${JSON.stringify(intended)}`);
+    return intended;
   }
 
   answer(call: EffectCall, { knows }: Sent, outcome: AnsweredOutcome, rest: Partial<Answer> = {}) {
@@ -163,31 +171,31 @@ export class Run {
     );
   }
 
-  /** Meant, sent and answered; with the outcome null nobody has written yet what came of it. */
+  /** Intended, sent and answered; with the outcome null nobody has written yet what came of it. */
   async do(
     call: EffectCall,
     outcome: AnsweredOutcome | null = 'done',
     rest: Partial<Answer> = {},
     ways: Ways = {},
   ): Promise<Sent> {
-    const meant = await this.send(call, ways);
-    if (outcome !== null) await this.answer(call, meant, outcome, rest);
-    return meant;
+    const intended = await this.send(call, ways);
+    if (outcome !== null) await this.answer(call, intended, outcome, rest);
+    return intended;
   }
 
   /** Its answer was lost, and when its time was over a person has said “not placed”. */
   async doInVain(call: EffectCall, ways?: Ways): Promise<Sent> {
-    const meant = await this.do(call, 'unknown', {}, ways);
+    const intended = await this.do(call, 'unknown', {}, ways);
     await letPass(this.journal);
-    await this.deny(meant.knows.row);
-    return meant;
+    await this.deny(intended.knows.row);
+    return intended;
   }
 
   /** For what a person is to be asked about. @returns the row */
   async asks(call: EffectCall, ways?: Ways): Promise<string> {
-    const meant = await this.mean(call, ways);
-    if (meant.how !== 'unknown') throw new Error(`nobody is asked about ${call.step}: ${JSON.stringify(meant)}`);
-    return meant.row;
+    const intended = await this.intend(call, ways);
+    if (intended.how !== 'unknown') throw new Error(`nobody is asked about ${call.step}: ${JSON.stringify(intended)}`);
+    return intended.row;
   }
 
   /** Adds an item, which gets this id. */
@@ -215,15 +223,15 @@ export class Run {
 
 export const dayMs = 24 * 60 * 60_000;
 
-/** As if it were later: whatever was meant, and whatever was done to the journal, is so much longer ago. */
+/** As if it were later: whatever was intended, and whatever was done to the journal, is so much longer ago. */
 export async function letPass(journal: Journal, ms = inFlightMs): Promise<void> {
   await journal.db
     .updateTable('effect')
-    .set({ meant_ms: sql`meant_ms - ${ms}` })
+    .set({ intended_ms: sql`intended_ms - ${ms}` })
     .execute();
   await journal.db
     .updateTable('purchase')
-    .set({ meant_ms: sql`meant_ms - ${ms}` })
+    .set({ intended_ms: sql`intended_ms - ${ms}` })
     .execute();
   await journal.db
     .updateTable('journal')

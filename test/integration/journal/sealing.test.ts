@@ -110,8 +110,8 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     const before = await effectsOf(journal.db, run.key);
     const other = run.again(journal);
     expect(await unreadable(other.take())).toContain('the first request');
-    expect(await unreadable(other.mean(place(424_242)))).toContain('the answer of place-order');
-    expect(await unreadable(other.mean(add()))).toContain('the answer of add-item-1');
+    expect(await unreadable(other.intend(place(424_242)))).toContain('the answer of place-order');
+    expect(await unreadable(other.intend(add()))).toContain('the answer of add-item-1');
     const standing = standingOf(journal, run.key, { inFlightMs: 60_000 });
     expect(await unreadable(standing)).toContain('the answer of place-order');
     expect(await effectsOf(journal.db, run.key)).toEqual(before);

@@ -58,7 +58,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     await server().part.kill();
     await server().part.restart();
     await reached(journal);
-    expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
+    expect(await run.intend(place(1))).toMatchObject({ how: 'send' });
     expect(await isSilent(journal)).toBe(false);
     expect((await journalRow(journal)).identity).toBe(identity);
   });
@@ -69,11 +69,11 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const { identity, epoch } = await journalRow(journal);
     await promote();
     await reached(journal);
-    expect(await run.mean(place(1))).toMatchObject({ how: 'restored', why: expect.stringMatching(newTimeline) });
+    expect(await run.intend(place(1))).toMatchObject({ how: 'restored', why: expect.stringMatching(newTimeline) });
     // Also one that knows nothing, and one that has not begun.
-    expect(await run.again().mean(place(1), { knows: undefined })).toMatchObject({ how: 'restored' });
+    expect(await run.again().intend(place(1), { knows: undefined })).toMatchObject({ how: 'restored' });
     const late = await Run.begin(journal);
-    expect(await late.mean(place(2))).toMatchObject({ how: 'restored' });
+    expect(await late.intend(place(2))).toMatchObject({ how: 'restored' });
     expect(await standingOf(journal, run.key, { inFlightMs })).toMatchObject({ placement: { how: 'restored' } });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
     expect(await healthOf(journal)).toMatchObject({ restored: true });
@@ -83,7 +83,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     expect(await nothingLost(journal, said)).toMatchObject({ how: 'accepted' });
     expect(await journalRow(journal)).toMatchObject({ epoch, raised_ms: 0 });
     expect(await healthOf(journal)).toMatchObject({ restored: false });
-    expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
+    expect(await run.intend(place(1))).toMatchObject({ how: 'send' });
     expect(await nothingLost(journal, said)).toEqual({ how: 'nothing-to-say' });
   });
 
@@ -94,11 +94,11 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     await promote();
     await reached(journal);
     expect(await healthOf(journal)).toMatchObject({ restored: false });
-    const ways = await Promise.all(runs.map((run) => run.mean(place(1))));
+    const ways = await Promise.all(runs.map((run) => run.intend(place(1))));
     expect(ways.map(({ how }) => how)).toEqual(['send', 'send', 'send']);
     expect(said).toEqual([expect.stringMatching(/failed over to timeline \d+ of cluster/)]);
     // Whoever asks is not asked any more either.
-    expect(await (await Run.begin(await asWorker())).mean(place(1))).toMatchObject({ how: 'send' });
+    expect(await (await Run.begin(await asWorker())).intend(place(1))).toMatchObject({ how: 'send' });
   });
 
   const execute = 'execute on function pg_control_system()';
@@ -111,16 +111,16 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const journal = await asWorker('lossless');
     expect(await isSilent(journal)).toBe(true);
     const run = await Run.begin(journal);
-    expect(await run.mean(place(1))).toMatchObject({
+    expect(await run.intend(place(1))).toMatchObject({
       how: 'restored',
       why: expect.stringMatching(/does not say any more which one it is/),
     });
     expect(await nothingLost(journal, said)).toMatchObject({ how: 'accepted' });
     expect(await journalRow(journal)).toMatchObject({ identity: null });
-    expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
+    expect(await run.intend(place(1))).toMatchObject({ how: 'send' });
     expect(await nothingLost(journal, said)).toEqual({ how: 'nothing-to-say' });
     await server().ask(allow, { database });
-    expect(await run.mean(place(1))).toMatchObject({ how: 'under-way' });
+    expect(await run.intend(place(1))).toMatchObject({ how: 'under-way' });
     // From now on it is known.
     expect((await journalRow(journal)).identity).toMatch(/^\d+\//);
   });

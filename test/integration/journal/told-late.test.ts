@@ -89,8 +89,8 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
       await first.confirm(await first.again().asks(place(1), { rules }));
     }
     // It is known as placed.
-    expect(await first.again().mean(place(1), { rules })).toMatchObject({ how: 'recorded' });
-    expect(await (await taken(journal)).mean(place(2), { rules })).toMatchObject({ how: 'asks' });
+    expect(await first.again().intend(place(1), { rules })).toMatchObject({ how: 'recorded' });
+    expect(await (await taken(journal)).intend(place(2), { rules })).toMatchObject({ how: 'asks' });
   });
 
   it.each([true, false])(

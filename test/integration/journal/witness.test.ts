@@ -50,7 +50,7 @@ it.each([
   // The backend sends its request again, or Temporal's retention has forgotten the run: a second start.
   const second = first.again(again);
   await second.take();
-  expect(await second.mean(place(2))).toMatchObject({ how: 'restored' });
+  expect(await second.intend(place(2))).toMatchObject({ how: 'restored' });
 });
 
 it('a row whose commit failed, which another transaction had read, was never seen', async () => {
@@ -62,8 +62,8 @@ it('a row whose commit failed, which another transaction had read, was never see
     return exec.call(this, statement);
   });
   // These two are committed together, or not at all.
-  const failed = await Promise.allSettled(runs.slice(1).map((run) => run.mean(place(1))));
+  const failed = await Promise.allSettled(runs.slice(1).map((run) => run.intend(place(1))));
   spied.mockRestore();
   expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(await runs[0]!.mean(place(1))).toMatchObject({ how: 'send' });
+  expect(await runs[0]!.intend(place(1))).toMatchObject({ how: 'send' });
 });

@@ -48,9 +48,9 @@ describe('a run that Temporal has gone back to tells what was told in the time t
     const sent = { call, run, inFlightMs: 0 };
     const knows = await otherBegins(request, run);
     await rig.withJournal(async (journal) => {
-      const meant = await journal.mean({ ...key, isOwn: true, ...sent, knows });
-      if (meant.how !== 'send') throw new Error(meant.how);
-      await journal.answered(key, { ...sent, knows: meant.knows }, { outcome: 'done', answer });
+      const intended = await journal.intend({ ...key, isOwn: true, ...sent, knows });
+      if (intended.how !== 'send') throw new Error(intended.how);
+      await journal.answered(key, { ...sent, knows: intended.knows }, { outcome: 'done', answer });
     });
   }
   const order = { order_id: 1 };

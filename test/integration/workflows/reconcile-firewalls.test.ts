@@ -71,8 +71,8 @@ async function changedLongAgo(count: number): Promise<void> {
           .execute();
         const about = { vmObjectId: 1 + index, firewalls: [143] };
         const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
-        const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_flight_ms: 0, outcome: 'done' } as const;
-        const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
+        const intended = { id: `e-${index}`, epoch: 1, intended_ms: 1, in_flight_ms: 0, outcome: 'done' } as const;
+        const row = { ...key, ...call, ...intended, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
         await tx.insertInto('effect').values(row).execute();
       }
     }),

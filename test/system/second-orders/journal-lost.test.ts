@@ -1,5 +1,5 @@
 /**
- * The journal's database dies while an order is on its way: before it is meant, between meaning and sending, and
+ * The journal's database dies while an order is on its way: before it is intended, between intent and sending, and
  * between the answer and its writing. The worker stands still at that point until the database is dead; the database
  * comes back after it.
  */
@@ -35,10 +35,10 @@ describeWithPostgres('PostgreSQL is killed', () => {
   });
 
   itInWays.each([
-    ['before-mean', 'nothing is sent, and it is tried again'],
+    ['before-intend', 'nothing is sent, and it is tried again'],
     ['before-answered', 'its answer is written down when the journal is back'],
   ])('%s: %s', goesOn);
-  it.each([['after-mean', 'it is sent, and written down when the journal is back']])('%s: %s', goesOn);
+  it.each([['after-intend', 'it is sent, and written down when the journal is back']])('%s: %s', goesOn);
 
   async function goesOn(at: string): Promise<void> {
     const environment = {
@@ -54,7 +54,7 @@ describeWithPostgres('PostgreSQL is killed', () => {
     await server.part.kill();
     process.kill(pid, 'SIGCONT');
     const sent = () => callsTo(rig.sandbox.ledger, 'place-change-order').length;
-    if (at === 'before-mean') {
+    if (at === 'before-intend') {
       await until(async () =>
         (await stepOf(saga, 'place-change-order'))?.detail?.includes('the journal cannot be used'),
       );

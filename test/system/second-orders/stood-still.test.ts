@@ -3,7 +3,7 @@
  * speak. And a call that Temporal hands out twice, because somebody raised its attempts and reset it.
  *
  * ```text
- *   task ─▶ [stopped] ─▶ mean ─▶ [stopped] ─▶ connect, TLS ─▶ [stopped] ─▶ the clock ─▶ send ─▶ [stopped] ─▶ write
+ *   task ─▶ [stopped] ─▶ intend ─▶ [stopped] ─▶ connect, TLS ─▶ [stopped] ─▶ the clock ─▶ send ─▶ [stopped] ─▶ write
  * ```
  *
  * Temporal takes most of a minute to give a call up, so all of them stand still side by side, each in a scene of its
@@ -149,7 +149,7 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
   },
 
   ...Object.fromEntries(
-    (['before-mean', 'after-mean', 'before-answered'] as const).map((at) => [
+    (['before-intend', 'after-intend', 'before-answered'] as const).map((at) => [
       `stopped ${at}, and let go when others have gone on: one effect, and it is known`,
       async (scene: Scene) => {
         const isSent = at === 'before-answered';
@@ -157,8 +157,8 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
         const saga = await scene.rig.sagas.change(scene.request);
         await until(() => Promise.resolve(isStopped(frozen.pid)));
         const other = await scene.startWorker();
-        // Who had not meant it yet is forgotten; who had is asked about, since nobody has the answer.
-        if (at !== 'before-mean') {
+        // Who had not intended it yet is forgotten; who had is asked about, since nobody has the answer.
+        if (at !== 'before-intend') {
           await untilWaiting(saga, 'outcome-unknown');
           expect(scene.placed).toHaveLength(isSent ? 1 : 0);
           const decision = isSent ? 'confirmPlaced' : 'confirmNotPlaced';
@@ -168,7 +168,7 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
         await scene.thaw(frozen, other);
         expect(scene.placed).toHaveLength(1);
         expect(scene.sent).toHaveLength(1);
-        expect(await scene.rows()).toEqual([...(at === 'after-mean' ? [['denied', null]] : []), ['done', null]]);
+        expect(await scene.rows()).toEqual([...(at === 'after-intend' ? [['denied', null]] : []), ['done', null]]);
       },
     ]),
   ),
@@ -204,7 +204,7 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
 };
 
 /** Each takes as long as a call may be in flight; these differ in which rule holds. */
-const isTakenInOneWay = (name: string) => /person|before-mean|after-mean|handed out twice/.test(name);
+const isTakenInOneWay = (name: string) => /person|before-intend|after-intend|handed out twice/.test(name);
 const played = new Map<string, Promise<void>>();
 
 beforeAll(() => {

@@ -1,7 +1,7 @@
 /** What an activity asks before it calls the provider: secrets, and the journal, which may say that nothing is sent. */
 import { documentedParts } from '../../../src/activities/quotes';
 import type { CallFailure } from '../../../src/domain/failures';
-import type { Meant } from '../../../src/journal/decide';
+import type { Intended } from '../../../src/journal/decide';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
 import { folderForFile } from '../../support/folder';
 import { cartItem } from '../../support/requests';
@@ -71,13 +71,13 @@ const [at, run] = ['2026-01-31T22:15:00.000Z', 'another-run'];
 const place = { step: 'place-order', order: { account: 'AB-1', cartItems: [1] } };
 
 /** A saga whose journal says this of every call. */
-const sagaTold = (meant: Meant) =>
-  stand.saga({ journal: journalThat(stand.journal, () => ({ mean: () => Promise.resolve(meant) })) });
+const sagaTold = (intended: Intended) =>
+  stand.saga({ journal: journalThat(stand.journal, () => ({ intend: () => Promise.resolve(intended) })) });
 
 it('recorded: the answer of then is given, with the run and the time, and how many doubts there are', async () => {
   const knows = { journal: 'j', epoch: 1 };
-  const meant = { how: 'recorded', knows, answer: { cartItemId: 7 }, at, run, doubts: 2 } as const;
-  expect(await nothingSent(() => sagaTold(meant).do('addCartItem', adding))).toEqual({
+  const intended = { how: 'recorded', knows, answer: { cartItemId: 7 }, at, run, doubts: 2 } as const;
+  expect(await nothingSent(() => sagaTold(intended).do('addCartItem', adding))).toEqual({
     ...{ value: { cartItemId: 7 }, knows, recorded: { at, run }, doubts: 2 },
   });
 });
@@ -89,7 +89,7 @@ const lost = `it was sent on ${at} by run ${run}, and its outcome is not known; 
 const belongs = `it belongs to the order that was placed on ${at} by run ${run}`;
 const mayBelong = `it may belong to the order of ${at} by run ${run}, and nobody knows whether that was placed`;
 
-it.each<[Meant, CallFailure['failure'], message: string, rest?: Partial<CallFailure>]>([
+it.each<[Intended, CallFailure['failure'], message: string, rest?: Partial<CallFailure>]>([
   [{ how: 'under-way', row: 'r', leftMs: 60_000 }, 'UnderWay', inFlight, { retryInMs: 15_000, inFlightMs: 60_000 }],
   [{ how: 'under-way', row: 'r', leftMs: 700 }, 'UnderWay', inFlight, { retryInMs: 700, inFlightMs: 700 }],
   [{ how: 'unknown', leftMs: 0, ...doubt }, 'UnknownOutcome', lost, { doubt }],
@@ -97,7 +97,7 @@ it.each<[Meant, CallFailure['failure'], message: string, rest?: Partial<CallFail
   [{ how: 'ordered', placed: true, at, run }, 'Ordered', belongs],
   [{ how: 'ordered', placed: false, at, run }, 'Ordered', mayBelong],
   [{ how: 'restored', why: 'it is an older copy' }, 'JournalRestored', 'it is an older copy; nothing was sent'],
-])('%j: the workflow is told %s', async (meant, failure, message, rest = {}) => {
-  const told = await nothingSent(() => sagaTold(meant).refusal('placeOrder', place));
+])('%j: the workflow is told %s', async (intended, failure, message, rest = {}) => {
+  const told = await nothingSent(() => sagaTold(intended).refusal('placeOrder', place));
   expect(told).toEqual({ failure, message, ...rest });
 });

@@ -42,16 +42,16 @@ const standstills: [string, Partial<Clocks>][] = [
 /** Some time passes between an intent and its sending. */
 const pausing = (pause: () => void) =>
   journalThat(stand.journal, (real) => ({
-    mean: async (meaning) => {
-      const meant = await real.mean(meaning);
+    intend: async (intent) => {
+      const intended = await real.intend(intent);
       pause();
-      return meant;
+      return intended;
     },
   }));
 
 const stoodStill = {
   failure: 'StoodStill',
-  message: expect.stringMatching(/was not sent: it was meant \d+ ms ago, and may not be wanted any more$/) as string,
+  message: expect.stringMatching(/was not sent: it was intended \d+ ms ago, and may not be wanted any more$/) as string,
   retryInMs: expect.any(Number) as number,
 };
 
@@ -61,7 +61,7 @@ describe.each(standstills)('%s', (_, passed) => {
     ['an item', (saga) => saga.refusal('addCartItem', add)],
     ['an undo', (saga) => saga.refusal('deleteCartItem', { step: add.step, cartItemId: 1 })],
     ['firewalls', (saga) => saga.refusal('assignFirewalls', assign)],
-  ])('does not send what it had meant: %s', async (__, refused) => {
+  ])('does not send what it had intended: %s', async (__, refused) => {
     const moved = clocks();
     const saga = stand.saga({ journal: pausing(() => Object.assign(moved, passed)), settings });
     expect(await nothingSent(() => refused(saga))).toMatchObject(stoodStill);
@@ -76,7 +76,7 @@ it('a call leaves until the last millisecond, and not in the next one', async ()
   for (const clock of ['monotonicMs', 'wallMs'] as const) {
     const place = (ms: number) =>
       stand.saga({ journal: pausing(() => (frozen[clock] += ms)), settings }).do('placeChangeOrder', placeChange);
-    await expect(place(sendWithinMs + 1)).rejects.toThrow(`it was meant ${sendWithinMs + 1} ms ago`);
+    await expect(place(sendWithinMs + 1)).rejects.toThrow(`it was intended ${sendWithinMs + 1} ms ago`);
     expect(await place(sendWithinMs)).toMatchObject({ value: { how: 'answered' } });
   }
 });

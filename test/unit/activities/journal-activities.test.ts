@@ -34,7 +34,7 @@ describe('taking a reference', () => {
 });
 
 describe('how a saga stands', () => {
-  it('is owned before it is read, where a saga ends: no call of before is meant after the look', async () => {
+  it('is owned before it is read, where a saga ends: no call of before is intended after the look', async () => {
     const saga = stand.saga();
     const { knows } = await saga.do('addCartItem', add);
     const read = jest.spyOn(stand.journal, 'inTransaction');

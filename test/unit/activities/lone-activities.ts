@@ -188,7 +188,7 @@ export class LoneSaga {
   async told(): Promise<string[]> {
     const rows = await this.rows();
     return rows.map(({ step, kind, outcome, failure }) =>
-      [step, kind, outcome ?? 'meant', ...(failure === null ? [] : [failure])].join(' '),
+      [step, kind, outcome ?? 'intended', ...(failure === null ? [] : [failure])].join(' '),
     );
   }
 }
@@ -234,7 +234,7 @@ export function grpcError(code: number, details: string): Error {
 /** The journal, with some of what it does done otherwise. */
 export function journalThat(
   journal: Journal,
-  changes: (journal: Journal) => Partial<Pick<Journal, 'mean' | 'answered'>>,
+  changes: (journal: Journal) => Partial<Pick<Journal, 'intend' | 'answered'>>,
 ): Journal {
   return Object.assign(Object.create(journal) as Journal, changes(journal));
 }

@@ -130,7 +130,7 @@ describe('where the journal is away when the call has ended', () => {
       inFlightMs: rigSettings.inFlightMs,
       outcome: 'done',
     });
-    expect(await saga.told()).toEqual(['add-cart-item-1 mutate meant']);
+    expect(await saga.told()).toEqual(['add-cart-item-1 mutate intended']);
 
     for (const _ of ['once', 'and again, which changes nothing']) await written(saga, unwritten, value);
     const [now] = await saga.rows();
@@ -141,7 +141,7 @@ describe('where the journal is away when the call has ended', () => {
 
 it.each([{}, { knows: { journal: 'j', epoch: 1 } }])('nothing is sent where the journal is away: %j', async (knows) => {
   const gone = new JournalUnavailable('no database answers at its address');
-  const journal = journalThat(stand.journal, () => ({ mean: () => Promise.reject(gone) }));
+  const journal = journalThat(stand.journal, () => ({ intend: () => Promise.reject(gone) }));
   const refused = () => stand.saga({ journal }).refusal('placeChangeOrder', { ...change, ...knows });
   const { message } = gone;
   const retryInMs = expect.any(Number) as number;

@@ -14,8 +14,8 @@ export function cartItems(): void {
     await run.adds(7);
     await run.do(place(7), 'not-done');
     await run.removes(7);
-    expect(await run.mean(place(7))).toMatchObject({ how: 'changed' });
-    expect(await run.mean(remove(7))).toMatchObject({ how: 'recorded' });
+    expect(await run.intend(place(7))).toMatchObject({ how: 'changed' });
+    expect(await run.intend(remove(7))).toMatchObject({ how: 'recorded' });
   });
 
   describe('a delete', () => {
@@ -28,7 +28,7 @@ export function cartItems(): void {
       ['was refused', () => run.do(place(7), 'not-done'), send],
     ])('where the order %s', async (_, happen, expected) => {
       await happen();
-      expect(await run.again().mean(remove(7))).toMatchObject(expected);
+      expect(await run.again().intend(remove(7))).toMatchObject(expected);
       // A refusal leaves no row.
       expect(await kinds()).toEqual(['mutate', 'pivot', ...(expected === send ? ['compensate'] : [])]);
     });
@@ -42,9 +42,9 @@ export function cartItems(): void {
       await run.do(remove(7), 'not-done');
       await run.do(remove(7), 'unknown');
       const { knows } = await run.removes(7);
-      const meant = await run.again().mean(remove(7));
-      expect(meant).toMatchObject({ how: 'recorded', run: run.run, answer: null, knows });
-      expect(meant).toMatchObject({ at: new Date((await rowOf(journal, knows.row))!.answered_ms!).toISOString() });
+      const intended = await run.again().intend(remove(7));
+      expect(intended).toMatchObject({ how: 'recorded', run: run.run, answer: null, knows });
+      expect(intended).toMatchObject({ at: new Date((await rowOf(journal, knows.row))!.answered_ms!).toISOString() });
     });
 
     it('marks what it took away, and nothing else', async () => {
@@ -63,7 +63,7 @@ export function cartItems(): void {
     it('is refused when an item of it was deleted, and names the step that made the item', async () => {
       await run.adds(8, 2);
       await run.removes(8, 2);
-      expect(await run.again().mean(place(7, 8))).toEqual({ how: 'changed', why: 'add-item-2: undone since then' });
+      expect(await run.again().intend(place(7, 8))).toEqual({ how: 'changed', why: 'add-item-2: undone since then' });
       expect(await kinds()).not.toContain('pivot');
     });
 
@@ -74,14 +74,14 @@ export function cartItems(): void {
         await letPass(journal);
         const why = 'add-item-1: undone since then';
         const expected = outcome === 'not-done' ? send : { how: 'changed', why };
-        expect(await run.mean(place(7))).toMatchObject(expected);
+        expect(await run.intend(place(7))).toMatchObject(expected);
       },
     );
 
     it('is sent with the item that was added anew, not with the old one', async () => {
       await run.removes(7);
       await run.adds(9);
-      expect(await run.mean(place(7))).toMatchObject({ how: 'changed' });
+      expect(await run.intend(place(7))).toMatchObject({ how: 'changed' });
       await run.send(place(9));
     });
 
@@ -98,15 +98,15 @@ export function repeatableSteps(): void {
   it('gives the recorded answer of an item that was added, in every run, and sends nothing', async () => {
     const { knows } = await run.adds(7);
     for (const later of [run, run.again()]) {
-      const meant = await later.mean(add());
-      expect(meant).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 }, run: run.run, knows, doubts: 0 });
+      const intended = await later.intend(add());
+      expect(intended).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 }, run: run.run, knows, doubts: 0 });
     }
   });
 
   it('waits for an add that may be in flight, and then sends it once more and tells the doubt', async () => {
     const { knows } = await run.send(add());
     await letPass(journal, 10_000);
-    const waiting = await run.again().mean(add());
+    const waiting = await run.again().intend(add());
     expect(waiting).toMatchObject({ how: 'under-way', row: knows.row });
     expect((waiting as { leftMs: number }).leftMs).toBeLessThanOrEqual(inFlightMs - 10_000);
     await letPass(journal, inFlightMs - 10_000);
@@ -121,14 +121,14 @@ export function repeatableSteps(): void {
     await run.do(add(2), 'unknown');
     await run.do(add(), 'not-done');
     expect(await run.adds(7)).toMatchObject({ doubts: 2 });
-    expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 }, doubts: 2 });
+    expect(await run.again().intend(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 }, doubts: 2 });
   });
 
   it('sends an add again when the item was deleted, and gives the new answer from then on', async () => {
     await run.adds(7);
     await run.removes(7);
     await run.adds(8);
-    expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 } });
+    expect(await run.again().intend(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 } });
   });
 
   it.each([null, 'unknown'] as const)(
@@ -137,9 +137,9 @@ export function repeatableSteps(): void {
       await run.adds(7);
       await run.do(remove(7), outcome);
       expect(await run.adds(8)).toMatchObject({ doubts: 1 });
-      expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 1 });
+      expect(await run.again().intend(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 1 });
       await run.removes(7);
-      expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 0 });
+      expect(await run.again().intend(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 0 });
     },
   );
 
@@ -148,12 +148,12 @@ export function repeatableSteps(): void {
     await letPass(journal);
     await run.adds(8);
     await run.answer(add(), first, 'done', { answer: { cartItemId: 7 }, cartItemId: 7 });
-    expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 1 });
+    expect(await run.again().intend(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 1 });
   });
 
   it('does not send an add again when its delete was refused', async () => {
     await run.adds(7);
     await run.do(remove(7), 'not-done');
-    expect(await run.mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 } });
+    expect(await run.intend(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 } });
   });
 }

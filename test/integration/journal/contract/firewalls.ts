@@ -24,19 +24,19 @@ export function firewalls(): void {
     ['that are changed again, in a later run', undoOld, [assign, unassignOld]],
   ])('%s', (_, opposite, calls) => {
     it.each(outcomes)('wait for the opposite call of outcome %s while that may be in flight', async (outcome) => {
-      const meant = await run.do(opposite, outcome);
+      const intended = await run.do(opposite, outcome);
       const isKnown = outcome === 'done' || outcome === 'not-done';
-      const first = isKnown ? { how: 'send' } : { how: 'under-way', row: meant.knows.row };
-      for (const call of calls) expect(await run.again().mean(call)).toMatchObject(first);
+      const first = isKnown ? { how: 'send' } : { how: 'under-way', row: intended.knows.row };
+      for (const call of calls) expect(await run.again().intend(call)).toMatchObject(first);
       await letPass(journal);
-      for (const call of calls) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
+      for (const call of calls) expect(await run.again().intend(call)).toMatchObject({ how: 'send' });
     });
 
     it('do not wait for each other, for another server, or for another saga', async () => {
       for (const call of calls) await run.do(call, 'unknown');
       await run.send(elsewhere(opposite));
       await (await Run.begin(journal)).send(opposite);
-      for (const call of calls) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
+      for (const call of calls) expect(await run.again().intend(call)).toMatchObject({ how: 'send' });
     });
   });
 
@@ -103,7 +103,7 @@ export function firewalls(): void {
       expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: last.knows.row });
     });
 
-    it('are not undone by a call that was meant before them, and of which the answer was written late', async () => {
+    it('are not undone by a call that was intended before them, and of which the answer was written late', async () => {
       await run.do(on(assign));
       const back = await run.send(on(takeBackAssign));
       await letPass(journal);
@@ -137,9 +137,9 @@ export function firewalls(): void {
     it('are known as changed lately by the last call of each, without those that were refused or denied', async () => {
       const does = async (call: EffectCall, outcome: (typeof outcomes)[number] | 'denied' = 'done') => {
         const by = await other();
-        const meant = await by.do(call, outcome === 'denied' ? 'unknown' : outcome);
+        const intended = await by.do(call, outcome === 'denied' ? 'unknown' : outcome);
         if (outcome !== 'denied') return;
-        await journal.db.updateTable('effect').set({ outcome }).where('id', '=', meant.knows.row).execute();
+        await journal.db.updateTable('effect').set({ outcome }).where('id', '=', intended.knows.row).execute();
       };
       for (const id of [1, 2, 3, 4]) await does(on(assign, id));
       await does(on(unassignOld, 2));
@@ -232,8 +232,8 @@ export function byHand(): void {
 
   it('is given again to a later run that lets it count, and only to that', async () => {
     await say([assign]);
-    expect(await run.again().mean(assign, counting)).toMatchObject({ how: 'recorded', answer: null, run: run.run });
-    expect(await run.again().mean(assign)).toMatchObject({ how: 'send' });
+    expect(await run.again().intend(assign, counting)).toMatchObject({ how: 'recorded', answer: null, run: run.run });
+    expect(await run.again().intend(assign)).toMatchObject({ how: 'send' });
   });
 
   it.each<[string, () => Promise<unknown>]>([
@@ -242,15 +242,15 @@ export function byHand(): void {
   ])('counts no more after %s', async (_what, happen) => {
     await say([assign]);
     await happen();
-    expect(await run.again().mean(assign, counting)).toMatchObject({ how: 'send' });
+    expect(await run.again().intend(assign, counting)).toMatchObject({ how: 'send' });
   });
 
   it('counts for no other firewalls, and not for what the provider answered', async () => {
     await say([assign]);
     const other = { ...assign, about: { ...assign.about, firewalls: [151] } };
-    expect(await run.again().mean(other, counting)).toMatchObject({ how: 'send' });
+    expect(await run.again().intend(other, counting)).toMatchObject({ how: 'send' });
     await run.do(unassignOld);
-    expect(await run.again().mean(unassignOld, counting)).toMatchObject({ how: 'send' });
+    expect(await run.again().intend(unassignOld, counting)).toMatchObject({ how: 'send' });
   });
 
   it('counts in the turn in which it was said, and in no later one', async () => {
@@ -263,12 +263,12 @@ export function byHand(): void {
     };
     const turn = await begin();
     await say([assign], one);
-    expect(await one.again().mean(assign, { ...counting, turn })).toMatchObject({ how: 'recorded' });
+    expect(await one.again().intend(assign, { ...counting, turn })).toMatchObject({ how: 'recorded' });
     await one.end('done', { resource });
     await one.again().own();
     const next = await begin();
     await laterBegun(next);
-    expect(await one.again().mean(assign, { ...counting, turn: next })).toMatchObject({ how: 'send' });
+    expect(await one.again().intend(assign, { ...counting, turn: next })).toMatchObject({ how: 'send' });
   });
 
   /** No two of them in one millisecond. */

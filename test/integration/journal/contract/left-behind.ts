@@ -53,7 +53,7 @@ export function leftBehind(): void {
       expect(await isCleaned()).toBe(false);
     });
 
-    it('the servers that it has changed, or meant to', async () => {
+    it('the servers that it has changed, or intended to', async () => {
       const run = await begin();
       await run.do({ ...assign, about: { vmObjectId: 71, firewalls: [1] } });
       await run.do({ ...assign, step: 'assign-72', about: { vmObjectId: 72, firewalls: [1] } }, 'not-done');

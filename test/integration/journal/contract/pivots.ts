@@ -19,7 +19,7 @@ export function pivots(): void {
       ...{ in_flight_ms: inFlightMs, epoch: knows.epoch },
     });
     expect(JSON.parse(row!.about)).toEqual({ cartItems: [11, 12] });
-    expect(Math.abs(row!.meant_ms - Date.now())).toBeLessThan(60_000);
+    expect(Math.abs(row!.intended_ms - Date.now())).toBeLessThan(60_000);
   });
 
   it('gives the recorded answer to every later run, whatever the step is called and would order now', async () => {
@@ -28,15 +28,15 @@ export function pivots(): void {
     const calls = [place(1), { ...place(2, 3), step: 'place-order-again' }];
     for (const later of [run, run.again()])
       for (const call of calls)
-        expect(await later.mean(call)).toMatchObject({ how: 'recorded', run: run.run, answer, knows, doubts: 0 });
+        expect(await later.intend(call)).toMatchObject({ how: 'recorded', run: run.run, answer, knows, doubts: 0 });
   });
 
-  it('is under way for as long as whoever meant it said, not as whoever asks now does', async () => {
+  it('is under way for as long as whoever intended it said, not as whoever asks now does', async () => {
     const { knows } = await run.send(place(1), { inFlightMs: 90_000 });
     await letPass(journal, 60_000);
-    const meant = await run.again().mean(place(1), { inFlightMs: 10 });
-    expect(meant).toMatchObject({ how: 'under-way', row: knows.row });
-    const { leftMs } = meant as { leftMs: number };
+    const intended = await run.again().intend(place(1), { inFlightMs: 10 });
+    expect(intended).toMatchObject({ how: 'under-way', row: knows.row });
+    const { leftMs } = intended as { leftMs: number };
     expect(leftMs).toBeLessThanOrEqual(30_000);
     expect(leftMs).toBeGreaterThan(0);
   });
@@ -44,18 +44,18 @@ export function pivots(): void {
   it('is unknown when nobody has written what came of it, and names the row to ask about', async () => {
     const { knows } = await run.send(place(1));
     await letPass(journal);
-    const meant = await run.again().mean(place(1));
+    const intended = await run.again().intend(place(1));
     const { row } = knows;
-    expect(meant).toMatchObject({ how: 'unknown', row, run: run.run, inFlightMs, leftMs: 0, restored: false });
-    expect(Date.parse((meant as { at: string }).at)).toBe((await rowOf(journal, knows.row))!.meant_ms);
+    expect(intended).toMatchObject({ how: 'unknown', row, run: run.run, inFlightMs, leftMs: 0, restored: false });
+    expect(Date.parse((intended as { at: string }).at)).toBe((await rowOf(journal, knows.row))!.intended_ms);
   });
 
   it('is unknown at once when its answer was lost, and says for how long it may be in flight', async () => {
     const { knows } = await run.do(place(1), 'unknown', { failure: 'UnknownOutcome' });
-    const meant = await run.again().mean(place(1));
-    expect(meant).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
-    expect((meant as { leftMs: number }).leftMs).toBeGreaterThan(0);
-    expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
+    const intended = await run.again().intend(place(1));
+    expect(intended).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
+    expect((intended as { leftMs: number }).leftMs).toBeGreaterThan(0);
+    expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
   });
 }
 
@@ -64,7 +64,7 @@ export function constraints(): void {
   const row = (kind: EffectKind, outcome: EffectOutcome | null): Insertable<JournalTables['effect']> => ({
     ...run.key,
     ...{ id: randomUUID(), step: `step-${randomUUID()}`, kind, activity: 'placeOrder', run: randomUUID(), about: '{}' },
-    ...{ epoch: Date.now(), meant_ms: Date.now(), in_flight_ms: 0, outcome },
+    ...{ epoch: Date.now(), intended_ms: Date.now(), in_flight_ms: 0, outcome },
   });
   const insert = (...rows: Insertable<JournalTables['effect']>[]) =>
     journal.db.insertInto('effect').values(rows).execute();
@@ -125,56 +125,56 @@ export function answers(): void {
   it.each(pairs)(
     'complete a row as %s, with what was said; of %s, written later, what is news counts',
     async (first, second) => {
-      const meant = await run.do(place(1), first, { failure: 'Refused', answer: 1 });
-      const before = await read(meant.knows.row);
+      const intended = await run.do(place(1), first, { failure: 'Refused', answer: 1 });
+      const before = await read(intended.knows.row);
       expect(before).toMatchObject({ outcome: first, failure: 'Refused', answer: 1, late: null, decided: null });
-      expect(before.answered_ms).toBeGreaterThanOrEqual(before.meant_ms!);
+      expect(before.answered_ms).toBeGreaterThanOrEqual(before.intended_ms!);
 
       const isLate = first === 'not-done' && second === 'done';
       const isNews = isLate || (first === 'unknown' && second !== 'unknown');
-      await expect(run.answer(place(1), meant, second, { answer: 2 })).resolves.toBe(isLate ? 'late' : 'written');
-      expect(await read(meant.knows.row)).toMatchObject(isNews ? { outcome: second, failure: null } : before);
-      if (isNews && !isLate) expect(await read(meant.knows.row)).toMatchObject({ answer: 2 });
+      await expect(run.answer(place(1), intended, second, { answer: 2 })).resolves.toBe(isLate ? 'late' : 'written');
+      expect(await read(intended.knows.row)).toMatchObject(isNews ? { outcome: second, failure: null } : before);
+      if (isNews && !isLate) expect(await read(intended.knows.row)).toMatchObject({ answer: 2 });
     },
   );
 
   it('count when they come late, beside the denial: it is not sent again', async () => {
-    const meant = await run.doInVain(place(1));
-    const before = await rowOf(journal, meant.knows.row);
+    const intended = await run.doInVain(place(1));
+    const before = await rowOf(journal, intended.knows.row);
     for (const outcome of ['not-done', 'unknown'] as const) {
-      await expect(run.answer(place(1), meant, outcome)).resolves.toBe('written');
+      await expect(run.answer(place(1), intended, outcome)).resolves.toBe('written');
     }
-    expect(await rowOf(journal, meant.knows.row)).toEqual(before);
+    expect(await rowOf(journal, intended.knows.row)).toEqual(before);
 
-    await expect(run.answer(place(1), meant, 'done', { answer: { order: 5 } })).resolves.toBe('late');
-    const row = await rowOf(journal, meant.knows.row);
+    await expect(run.answer(place(1), intended, 'done', { answer: { order: 5 } })).resolves.toBe('late');
+    const row = await rowOf(journal, intended.knows.row);
     const { late, decided, outcome } = row!;
     expect({ decided, outcome }).toEqual({ decided: before!.decided, outcome: 'done' });
     await expect(journal.unseal(late!, 'what came late')).resolves.toEqual({ order: 5 });
-    expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
+    expect(await run.again().intend(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
   });
 
   it('only stand beside the denial where it was sent again meanwhile', async () => {
-    const meant = await run.doInVain(place(1));
+    const intended = await run.doInVain(place(1));
     const second = await run.again().send(place(1));
-    await expect(run.answer(place(1), meant, 'done')).resolves.toBe('late');
-    expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'denied' });
+    await expect(run.answer(place(1), intended, 'done')).resolves.toBe('late');
+    expect(await rowOf(journal, intended.knows.row)).toMatchObject({ outcome: 'denied' });
     expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: null });
   });
 
   it('are not late when they are written once more and the effect was taken back in between', async () => {
-    const meant = await run.do(assign);
+    const intended = await run.do(assign);
     await run.do(takeBackAssign);
-    const before = await rowOf(journal, meant.knows.row);
+    const before = await rowOf(journal, intended.knows.row);
     expect(before).toMatchObject({ outcome: 'undone' });
-    await expect(run.answer(assign, meant, 'done')).resolves.toBe('written');
-    expect(await rowOf(journal, meant.knows.row)).toEqual(before);
+    await expect(run.answer(assign, intended, 'done')).resolves.toBe('written');
+    expect(await rowOf(journal, intended.knows.row)).toEqual(before);
   });
 
   it('mark nothing as taken back unless taking it back is done', async () => {
-    const meant = await run.do(assign);
+    const intended = await run.do(assign);
     for (const outcome of ['not-done', 'unknown'] as const) await run.do(takeBackAssign, outcome);
-    expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'done', undone_by: null });
+    expect(await rowOf(journal, intended.knows.row)).toMatchObject({ outcome: 'done', undone_by: null });
   });
 }
 
@@ -195,7 +195,7 @@ export function decisions(): void {
       expect(row).toMatchObject({ outcome: 'done' });
       expect(Math.abs(row!.decided_ms! - Date.now())).toBeLessThan(60_000);
       await expect(unsealed(row!.decided)).resolves.toEqual({ note: 'in the panel' });
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: placed });
+      expect(await run.again().intend(place(1))).toMatchObject({ how: 'recorded', answer: placed });
     });
 
     it('is also what a look found, without a person', async () => {
@@ -203,7 +203,7 @@ export function decisions(): void {
       await letPass(journal, 1_000);
       await journal.confirm(run.key, knows.row, { how: 'found', vmObjectIds: [1] }, undefined);
       expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'done', decided: null, decided_ms: null });
-      expect(await run.mean(place(1))).toMatchObject({ how: 'recorded', answer: { how: 'found', vmObjectIds: [1] } });
+      expect(await run.intend(place(1))).toMatchObject({ how: 'recorded', answer: { how: 'found', vmObjectIds: [1] } });
     });
 
     it('changes nothing of a pivot that is known to be done', async () => {
@@ -214,7 +214,7 @@ export function decisions(): void {
     });
 
     it.each([null, 'unknown', 'done'] as const)(
-      'is superseded when it was denied, and is meant again with the outcome %s',
+      'is superseded when it was denied, and is intended again with the outcome %s',
       async (outcome) => {
         const { knows } = await run.doInVain(place(1));
         await run.again().do(place(1), outcome);
@@ -229,24 +229,24 @@ export function decisions(): void {
     it.each([null, 'unknown'] as const)(
       'is refused, with the time that is left, while a pivot of outcome %s may be in flight',
       async (outcome) => {
-        const meant = await run.do(place(1), outcome);
+        const intended = await run.do(place(1), outcome);
         await letPass(journal, inFlightMs - 5_000);
-        const before = await rowOf(journal, meant.knows.row);
-        const refused = await run.deny(meant.knows.row);
+        const before = await rowOf(journal, intended.knows.row);
+        const refused = await run.deny(intended.knows.row);
         expect(refused).toMatchObject({ how: 'in-flight' });
         expect((refused as { leftMs: number }).leftMs).toBeLessThanOrEqual(5_000);
         expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(0);
-        expect(await rowOf(journal, meant.knows.row)).toEqual(before);
+        expect(await rowOf(journal, intended.knows.row)).toEqual(before);
 
         await letPass(journal, 5_000);
-        await expect(run.deny(meant.knows.row)).resolves.toEqual({ how: 'denied' });
-        const row = await rowOf(journal, meant.knows.row);
+        await expect(run.deny(intended.knows.row)).resolves.toEqual({ how: 'denied' });
+        const row = await rowOf(journal, intended.knows.row);
         expect(row).toMatchObject({ outcome: 'denied' });
         await expect(unsealed(row!.decided)).resolves.toEqual({ by: 'ops', note: 'looked' });
       },
     );
 
-    it('is counted for its own row: one that was meant later has its own time', async () => {
+    it('is counted for its own row: one that was intended later has its own time', async () => {
       const first = await run.doInVain(place(1));
       const second = await run.do(place(1), 'unknown');
       await expect(run.deny(first.knows.row)).resolves.toEqual({ how: 'denied' });
@@ -265,7 +265,7 @@ export function decisions(): void {
       const { knows } = await run.do(place(1), 'done', { answer: 'placed' });
       await letPass(journal);
       await expect(run.deny(knows.row)).resolves.toEqual({ how: 'done' });
-      expect(await run.mean(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
+      expect(await run.intend(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
     });
   });
 }
@@ -294,18 +294,18 @@ export function corrections(): void {
   it('make another item of the same step: the recorded one is not its answer', async () => {
     await run.adds(7);
     await run.do(corrected(1, 1), 'not-done');
-    expect(await run.mean(add(1))).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 } });
+    expect(await run.intend(add(1))).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 } });
     const second = await Run.begin(journal);
     await second.do(corrected(1, 1), 'done', { answer: { cartItemId: 8 }, cartItemId: 8 });
     await second.do(add(1), 'not-done');
-    expect(await second.mean(corrected(1, 1))).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 } });
+    expect(await second.intend(corrected(1, 1))).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 } });
     await second.send(corrected(1, 2));
   });
 
   it('let nothing be placed by a run that does not know them all', async () => {
     for (const corrections of [0, 1]) {
       await correct({ label: `web-${corrections}` });
-      expect(await run.mean(place(1), { corrections })).toEqual(changed);
+      expect(await run.intend(place(1), { corrections })).toEqual(changed);
     }
     // A run may know more of them than a journal that lost one.
     await run.send(place(1), { corrections: 3 });
@@ -314,8 +314,8 @@ export function corrections(): void {
   it('are told before what was placed, to a run that does not know them all', async () => {
     await correct({ quantity: 1 });
     await run.do(place(1), 'done', {}, { corrections: 1 });
-    expect(await run.again().mean(place(1))).toEqual(changed);
-    expect(await run.again().mean(place(1), { corrections: 1 })).toMatchObject({ how: 'recorded' });
+    expect(await run.again().intend(place(1))).toEqual(changed);
+    expect(await run.again().intend(place(1), { corrections: 1 })).toMatchObject({ how: 'recorded' });
   });
 
   it.each([

@@ -5,7 +5,7 @@ import type { CartItem } from '../../../../src/domain/requests';
 import { parsePriceList } from '../../../../src/config/price-list';
 import { parseSpendLimits, type Concern } from '../../../../src/domain/spending';
 import { bought as listed, type PurchaseRules } from '../../../../src/journal/purchases';
-import type { Meant } from '../../../../src/journal/decide';
+import type { Intended } from '../../../../src/journal/decide';
 import { openJournal } from '../../../../src/journal/open';
 import { openServers } from '../../../../src/journal/servers';
 import { parsePayloadKeys } from '../../../../src/security/keys';
@@ -26,9 +26,9 @@ const rulesOf = (rules: Rules = {}): PurchaseRules => ({
 const duplicates: Rules = { duplicateWithinMs: 10 * minuteMs };
 const limited = (limits: string): Rules => ({ spendLimits: parseSpendLimits(limits) });
 
-function concernIn(meant: Meant): Concern {
-  if (meant.how !== 'asks') throw new Error(`nobody is asked: ${meant.how}`);
-  return meant.concern;
+function concernIn(intended: Intended): Concern {
+  if (intended.how !== 'asks') throw new Error(`nobody is asked: ${intended.how}`);
+  return intended.concern;
 }
 
 export function purchases(databases: TestDatabases): void {
@@ -45,7 +45,7 @@ export function purchases(databases: TestDatabases): void {
   const order = (changes: object = {}, into = journal) =>
     taken('provisionServers', { ...provisionRequest({ items: [{ plan_id: 17 }] }), account, ...changes }, into);
   const change = (changes: object = {}) => taken('changeOrder', { ...changeRequest(), account, ...changes });
-  const buy = (run: Run, rules: Rules, note?: PivotNote) => run.mean(place(1), { rules: rulesOf(rules), note });
+  const buy = (run: Run, rules: Rules, note?: PivotNote) => run.intend(place(1), { rules: rulesOf(rules), note });
   const bought = async (run: Run, outcome: AnsweredOutcome | null = 'done', note?: PivotNote) => {
     await run.do(place(1), outcome, {}, { rules: rulesOf(), note });
     return run;
@@ -56,7 +56,7 @@ export function purchases(databases: TestDatabases): void {
   });
 
   describe('likely duplicates', () => {
-    it('are told with the reference and the time, and nothing is meant', async () => {
+    it('are told with the reference and the time, and nothing is intended', async () => {
       const before = await bought(await order({ label: 'one' }));
       const again = await order({ label: 'other' });
       const concern = concernIn(await buy(again, duplicates));
@@ -67,7 +67,7 @@ export function purchases(databases: TestDatabases): void {
         more: false,
         withinMs: 10 * minuteMs,
       });
-      await expect(again.mean(place(1))).resolves.toMatchObject({ how: 'send', doubts: 0 });
+      await expect(again.intend(place(1))).resolves.toMatchObject({ how: 'send', doubts: 0 });
     });
 
     it.each([
@@ -149,8 +149,8 @@ export function purchases(databases: TestDatabases): void {
       for (let round = 0; round < 10; round += 1) {
         account = `AB-${round}${account.slice(3)}`;
         const runs = await Promise.all([order(), order()]);
-        const meant = await Promise.all(runs.map((run) => buy(run, duplicates)));
-        expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'send']);
+        const intended = await Promise.all(runs.map((run) => buy(run, duplicates)));
+        expect(intended.map(({ how }) => how).sort()).toEqual(['asks', 'send']);
       }
     });
   });
@@ -247,7 +247,7 @@ export function purchases(databases: TestDatabases): void {
       expect(await spent()).toMatchObject({ spent: 1 });
       expect(await found()).toEqual([['cancelled', 'placed'], [9002]]);
       expect(await cancelled(first.knows.row)).toBe(false);
-      expect(await run.again().mean(kept!)).toMatchObject({ how: 'recorded' });
+      expect(await run.again().intend(kept!)).toMatchObject({ how: 'recorded' });
     });
 
     it('that a person has agreed to exceed are exceeded by so much, and asked about again for more', async () => {

@@ -243,7 +243,7 @@ export function openOnes(): void {
 
   describe('are owned by one begin', () => {
     const renewed = (run: Run, more: object = {}) => ({ epoch: run.knows!.epoch, begun: run.knows!.begun, ...more });
-    const meant = { how: 'send' };
+    const intended = { how: 'send' };
     const refused = { how: 'not-owned' };
     let run: Run;
     beforeEach(async () => {
@@ -251,13 +251,13 @@ export function openOnes(): void {
       await run.own();
     });
 
-    it('and only its calls are meant, by one statement or by several', async () => {
+    it('and only its calls are intended, by one statement or by several', async () => {
       const before = run.knows;
-      expect(await run.mean(add(), { isOwn: true })).toMatchObject(meant);
-      expect(await run.mean(place(), { isOwn: true })).toMatchObject(meant);
+      expect(await run.intend(add(), { isOwn: true })).toMatchObject(intended);
+      expect(await run.intend(place(), { isOwn: true })).toMatchObject(intended);
       await run.again().own();
       for (const call of [add(2), place(), remove(5)])
-        expect(await run.mean(call, { isOwn: true, knows: before })).toEqual(refused);
+        expect(await run.intend(call, { isOwn: true, knows: before })).toEqual(refused);
     });
 
     it('which may renew itself, also twice, and then the number of before is nobody’s', async () => {
@@ -265,8 +265,8 @@ export function openOnes(): void {
       const begun = await run.own(renewed(run));
       expect(begun).toBe(before!.begun! + 1);
       expect(await run.own({ ...before! })).toBe(begun);
-      expect(await run.mean(add(), { isOwn: true, knows: before })).toEqual(refused);
-      expect(await run.mean(add(2), { isOwn: true })).toMatchObject(meant);
+      expect(await run.intend(add(), { isOwn: true, knows: before })).toEqual(refused);
+      expect(await run.intend(add(2), { isOwn: true })).toMatchObject(intended);
     });
 
     it('in whichever run of those that know it, until another one begins', async () => {
@@ -284,7 +284,7 @@ export function openOnes(): void {
       // As where Temporal is restored to before it.
       expect(await run.own({ ...knows! })).toBeUndefined();
       expect(await run.own({ ...knows!, undoes: true, again: true })).toBe(begun);
-      expect(await run.mean(takeBackAssign, { isOwn: true })).toMatchObject(meant);
+      expect(await run.intend(takeBackAssign, { isOwn: true })).toMatchObject(intended);
       expect(await run.own({ ...knows!, undoes: true })).toBeUndefined();
       expect(await run.again().own({ ...knows!, undoes: true, again: true })).toBeUndefined();
       await run.again().own();
@@ -295,7 +295,7 @@ export function openOnes(): void {
       const { knows } = run;
       const before = { ...knows!, epoch: knows!.epoch - 1 };
       expect(await run.own(before)).toBeUndefined();
-      expect(await run.mean(add(), { isOwn: true, knows: before })).not.toMatchObject(meant);
+      expect(await run.intend(add(), { isOwn: true, knows: before })).not.toMatchObject(intended);
     });
   });
 

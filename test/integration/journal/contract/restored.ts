@@ -38,7 +38,7 @@ export function restoredJournal(): void {
     });
 
     it('by whoever has found it out before', async () => {
-      await (await Run.begin(journal)).mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      await (await Run.begin(journal)).intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
       expect(await stands(run, undefined)).toMatchObject({ placement: { how: 'restored' } });
     });
 
@@ -61,7 +61,7 @@ export function restoredJournal(): void {
     await run.end('reversed');
     const begins = async () => (await run.again().own(undefined, false)) !== undefined;
     expect(await begins()).toBe(false);
-    await other.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+    await other.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
     expect(await begins()).toBe(true);
     await run.end('reversed');
     await restored(journal, 'trust', said);
@@ -101,7 +101,7 @@ export function restoredJournal(): void {
   it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {
     const say = () =>
       writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict: { note: 'seen' }, knows: run.knows });
-    await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+    await run.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
     await expect(say()).resolves.toMatchObject({ how: 'restored', why: expect.stringMatching(/older copy/) });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
     await restored(journal, 'trust', said);
@@ -126,14 +126,14 @@ export function restoredJournal(): void {
       const before = await journal.db.selectFrom('effect').selectAll().execute();
 
       const knows = await lacking[what]!(run);
-      const meant = await run.mean(place(1), { knows });
-      expect(meant).toMatchObject({ how: 'restored', why: expect.stringMatching(/journal/) });
+      const intended = await run.intend(place(1), { knows });
+      expect(intended).toMatchObject({ how: 'restored', why: expect.stringMatching(/journal/) });
       expect(Math.abs((await journalRow(journal)).restored_ms! - Date.now())).toBeLessThan(60_000);
 
       const stopped = [place(7), add(2), remove(7), assign, unassignOld];
       for (const call of stopped) {
-        expect(await other.mean(call)).toMatchObject({ how: 'restored' });
-        expect(await new Run(journal).mean(call)).toMatchObject({ how: 'restored' });
+        expect(await other.intend(call)).toMatchObject({ how: 'restored' });
+        expect(await new Run(journal).intend(call)).toMatchObject({ how: 'restored' });
       }
       expect(await journal.db.selectFrom('effect').selectAll().execute()).toEqual(before);
     });
@@ -141,13 +141,13 @@ export function restoredJournal(): void {
 
   describe('goes on after `restored`', () => {
     it('and asks about the pivot of a reference from before, once', async () => {
-      await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      await run.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
       await restored(journal, 'trust', said);
 
       const row = await run.asks(place(1), { knows: { ...run.knows!, row: 'lost' } });
       // The same question for everybody who asks.
       for (const one of [run, run.again()])
-        expect(await one.mean(place(1))).toMatchObject({ how: 'unknown', row, restored: true, inFlightMs });
+        expect(await one.intend(place(1))).toMatchObject({ how: 'unknown', row, restored: true, inFlightMs });
 
       expect(await run.deny(row)).toMatchObject({ how: 'in-flight' });
       await letPass(journal);
@@ -163,19 +163,19 @@ export function restoredJournal(): void {
       const refused = await run.deny(knows.row);
       expect(refused).toMatchObject({ how: 'in-flight' });
       expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(inFlightMs - 30_000);
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
+      expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
       await letPass(journal);
       expect(await run.deny(knows.row)).toEqual({ how: 'denied' });
       // The lost time may have had another one.
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', restored: true });
+      expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', restored: true });
     });
 
     it('and deletes nothing that an order of the lost time may name, before somebody has said what became of it', async () => {
       await run.adds(7);
       await restored(journal, 'trust', said);
-      expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false, run: run.run });
+      expect(await run.intend(remove(7))).toMatchObject({ how: 'ordered', placed: false, run: run.run });
       const row = await run.asks(place(8));
-      expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false });
+      expect(await run.intend(remove(7))).toMatchObject({ how: 'ordered', placed: false });
       await letPass(journal);
       await run.deny(row);
       await run.send(remove(7));
@@ -186,8 +186,8 @@ export function restoredJournal(): void {
       await run.adds(8, 2);
       await restored(journal, 'trust', said);
       await run.confirm(await run.asks(place(7)), { how: 'confirmed', orderId: '5' });
-      expect(await run.again().mean(place(7))).toMatchObject({ how: 'recorded', answer: { orderId: '5' } });
-      expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
+      expect(await run.again().intend(place(7))).toMatchObject({ how: 'recorded', answer: { orderId: '5' } });
+      expect(await run.intend(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
     });
 
     it('and stops no saga that goes on, nor one that comes back with what it knew before', async () => {
@@ -214,7 +214,7 @@ export function restoredJournal(): void {
       expect(await journalRow(journal)).toMatchObject({ doubts_new: 1 });
       for (const run of [await Run.begin(journal), new Run(journal)]) {
         const doubt = await run.asks(place(1));
-        expect(await run.mean(place(1))).toMatchObject({ row: doubt, restored: true });
+        expect(await run.intend(place(1))).toMatchObject({ row: doubt, restored: true });
         await letPass(journal);
         await run.deny(doubt);
         await run.send(place(1));
@@ -238,7 +238,7 @@ export function restoredJournal(): void {
       await trustNewReferences(journal, said);
       expect((await run.take()).first).toMatchObject({ request: { label: 'web-1' } });
       const { row } = first.placement as { row: string };
-      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, restored: true });
+      expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', row, restored: true });
     });
   });
 }
@@ -253,10 +253,10 @@ export function lostRows(): void {
 
   describe('while the call was under way', () => {
     it.each(['done', 'unknown'] as const)('is written again, as %s, and the journal is found out', async (outcome) => {
-      const meant = await run.send(place(1, 2));
-      await lose(meant);
-      await run.answer(place(1, 2), meant, outcome, { answer: { order: 5 } });
-      const row = await rowOf(journal, meant.knows.row);
+      const intended = await run.send(place(1, 2));
+      await lose(intended);
+      await run.answer(place(1, 2), intended, outcome, { answer: { order: 5 } });
+      const row = await rowOf(journal, intended.knows.row);
       expect(row).toMatchObject({ ...run.key, kind: 'pivot', step: 'place-order', run: run.run, outcome });
       expect(JSON.parse(row!.about)).toEqual({ cartItems: [1, 2] });
       await expect(journal.unseal(row!.answer!, 'the answer')).resolves.toEqual({ order: 5 });
@@ -276,10 +276,10 @@ export function lostRows(): void {
 
     it('marks what it took back, when it took something back', async () => {
       const added = await run.adds(7);
-      const meant = await run.send(remove(7));
-      await lose(meant);
-      await run.answer(remove(7), meant, 'done');
-      expect(await rowOf(journal, added.knows.row)).toMatchObject({ outcome: 'undone', undone_by: meant.knows.row });
+      const intended = await run.send(remove(7));
+      await lose(intended);
+      await run.answer(remove(7), intended, 'done');
+      expect(await rowOf(journal, added.knows.row)).toMatchObject({ outcome: 'undone', undone_by: intended.knows.row });
     });
 
     it('is nothing where nothing was done: a row that was perhaps never written is no sign of an older copy', async () => {
@@ -294,38 +294,38 @@ export function lostRows(): void {
 
   describe('while a doubt of the lost time stands for it', () => {
     /** The doubt's row. */
-    const doubted = async (meant: Sent): Promise<string> => {
-      await lose(meant);
+    const doubted = async (intended: Sent): Promise<string> => {
+      await lose(intended);
       await restored(journal, 'trust', said);
       return run.again().asks(place(1));
     };
 
     it('is what the doubt was about, when it was placed', async () => {
-      const meant = await run.send(place(1));
-      const doubt = await doubted(meant);
+      const intended = await run.send(place(1));
+      const doubt = await doubted(intended);
       // Written once more, because the answer of the first time was lost.
       for (const _ of ['first', 'second']) {
-        await expect(run.answer(place(1), meant, 'done', { answer: { order: 5 } })).resolves.toBe('written');
-        expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
+        await expect(run.answer(place(1), intended, 'done', { answer: { order: 5 } })).resolves.toBe('written');
+        expect(await run.again().intend(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
       }
       expect(await rowOf(journal, doubt)).toMatchObject({ outcome: 'done' });
     });
 
     it('is late when the doubt was denied: both are kept, and nothing is sent again', async () => {
-      const meant = await run.send(place(1));
-      const doubt = await doubted(meant);
+      const intended = await run.send(place(1));
+      const doubt = await doubted(intended);
       await letPass(journal);
       await run.deny(doubt);
-      const answered = () => run.answer(place(1), meant, 'done', { answer: { order: 5 } });
+      const answered = () => run.answer(place(1), intended, 'done', { answer: { order: 5 } });
       await expect(answered()).resolves.toBe('late');
       await expect(answered()).resolves.toBe('late');
       expect(await rowOf(journal, doubt)).toMatchObject({ outcome: 'denied' });
-      expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'done' });
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
+      expect(await rowOf(journal, intended.knows.row)).toMatchObject({ outcome: 'done' });
+      expect(await run.again().intend(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
     });
   });
 
-  it('does not complete another call that was meant meanwhile: both are told', async () => {
+  it('does not complete another call that was intended meanwhile: both are told', async () => {
     const first = await run.send(place(1));
     await lose(first);
     const other = run.again();
@@ -343,24 +343,24 @@ export function lostRows(): void {
 
   describe('while a person looked', () => {
     it('keeps that it was placed, for every later run, and the journal is found out', async () => {
-      const meant = await run.do(place(1), 'unknown');
-      await lose(meant);
-      await expect(run.confirm(meant.knows.row, { how: 'confirmed', orderId: '5' })).resolves.toBe('done');
+      const intended = await run.do(place(1), 'unknown');
+      await lose(intended);
+      await expect(run.confirm(intended.knows.row, { how: 'confirmed', orderId: '5' })).resolves.toBe('done');
       expect(await isRestored()).toBe(true);
       await restored(journal, 'trust', said);
-      const later = await run.again().mean(place(1));
+      const later = await run.again().intend(place(1));
       expect(later).toMatchObject({ how: 'recorded', answer: { how: 'confirmed', orderId: '5' } });
       // Nobody knows which items it named.
-      expect(await run.again().mean(remove(7))).toMatchObject({ how: 'ordered', placed: true });
+      expect(await run.again().intend(remove(7))).toMatchObject({ how: 'ordered', placed: true });
     });
 
     it('takes “not placed” for no reason to send, and the journal is found out', async () => {
       const { knows } = run;
-      const meant = await run.do(place(1), 'unknown');
-      await lose(meant);
-      await run.deny(meant.knows.row);
+      const intended = await run.do(place(1), 'unknown');
+      await lose(intended);
+      await run.deny(intended.knows.row);
       expect(await isRestored()).toBe(true);
-      expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'restored' });
+      expect(await run.intend(place(1), { knows })).toMatchObject({ how: 'restored' });
     });
   });
 }

@@ -122,10 +122,10 @@ export function turns(): void {
     const [gone, next] = [await begin(), await begin()];
     const turn = await turnOf(gone);
     const behind = await placeBefore(next);
-    const meant = await gone.send(assign, { turn });
+    const intended = await gone.send(assign, { turn });
     await expect(dropTurn(journal, behind)).resolves.toBeGreaterThan(1_000);
     await expect(arrive(next)).resolves.toMatchObject({ how: 'queued', before: 1 });
-    await gone.answer(assign, meant, 'unknown');
+    await gone.answer(assign, intended, 'unknown');
     await expect(dropTurn(journal, behind)).resolves.toBeGreaterThan(1_000);
     await letPass(journal);
     // Taken away twice, it is only one place.
@@ -185,18 +185,18 @@ export function turns(): void {
     });
   });
 
-  it('end with the begin that had them: nothing is meant any more, and it cannot go on', async () => {
+  it('end with the begin that had them: nothing is intended any more, and it cannot go on', async () => {
     const [first, second] = [await begin(), await begin()];
     const begun = await first.own();
     await turnOf(first);
     await first.do(assign, 'done', {}, { isOwn: true });
     await end(first);
-    await expect(first.mean(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
+    await expect(first.intend(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
     await expect(first.own({ epoch: first.knows!.epoch, begun })).resolves.toBeUndefined();
     await arrive(second);
     const again = first.again();
     await again.own();
-    await expect(again.mean(assign, { isOwn: true })).resolves.toMatchObject({ how: 'send' });
+    await expect(again.intend(assign, { isOwn: true })).resolves.toMatchObject({ how: 'send' });
   });
 
   it('that are taken from a saga leave it nothing to go on with', async () => {
@@ -205,7 +205,7 @@ export function turns(): void {
     await turnOf(gone);
     const behind = await placeBefore(next);
     await expect(dropTurn(journal, behind)).resolves.toBe(0);
-    await expect(gone.mean(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
+    await expect(gone.intend(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
     await expect(gone.own({ epoch: gone.knows!.epoch, begun })).resolves.toBeUndefined();
   });
 }
