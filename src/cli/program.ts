@@ -31,12 +31,16 @@ const exits =
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
   '5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.';
 
-const starting: [command: string, workflow: WorkflowName, does: string][] = [
-  ['provision', 'provisionServers', 'buy cloud servers and assign firewalls to them'],
-  ['change', 'changeOrder', 'add resources to a subscription, or only quote that'],
-  ['switch', 'switchPlan', 'move a subscription to another plan, or only quote it'],
-  ['firewalls', 'setFirewalls', 'change which firewalls protect a server'],
-];
+/** `cleanCart` has a command of its own. */
+type Started = Exclude<WorkflowName, 'cleanCart'>;
+type Starting = [command: string, does: string];
+
+const starting: Record<Started, Starting> = {
+  provisionServers: ['provision', 'buy cloud servers and assign firewalls to them'],
+  changeOrder: ['change', 'add resources to a subscription, or only quote that'],
+  switchPlan: ['switch', 'move a subscription to another plan, or only quote it'],
+  setFirewalls: ['firewalls', 'change which firewalls protect a server'],
+};
 
 /** Runs one command line and returns its exit status; it never throws. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -68,7 +72,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })
     .showHelpAfterError();
 
-  for (const [name, workflow, does] of starting) {
+  for (const [workflow, [name, does]] of Object.entries(starting) as [Started, Starting][]) {
     command(program, `${name} <FILE>`, does)
       .option('--detach', 'return right after the start')
       .action(run((_, file: string, options: { detach?: boolean }) => start(context, workflow, file, options)));
