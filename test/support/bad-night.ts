@@ -1,43 +1,37 @@
 /** Many sagas that wait for a person at once, as after a bad night of the provider. */
+import type { FaultSpec } from '../../sandbox/faults';
 import type { SagaHandle } from '../../src/client/handle';
 import type { WaitKind } from '../../src/domain/progress';
 import { changeRequest } from './requests';
 import { until, type Rig } from './rig';
 
-/**
- * So many changes of subscriptions that stand stuck: the provider refuses our credentials. They are listed.
- *
- * @returns in the order in which they began to wait
- */
-export async function stuckSagas(rig: Rig, count: number, account = 'AB-1'): Promise<SagaHandle<'changeOrder'>[]> {
+type Fault = Pick<FaultSpec, 'kind' | 'times'>;
+
+/** So many changes of subscriptions, whose calls to place them meet the faults. They are listed as in that state. */
+async function struckSagas(rig: Rig, state: WaitKind, faults: Fault[], account: string) {
   const sagas: SagaHandle<'changeOrder'>[] = [];
-  for (let n = 0; n < count; n += 1) {
+  for (const fault of faults) {
     const request = changeRequest({ account });
-    const { subscription_id: subscriptionId } = request;
-    rig.sandbox.faults.add({
-      endpoint: 'place-change-order',
-      match: { subscriptionId },
-      kind: 'unauthorized',
-      times: 'all',
-    });
+    const match = { subscriptionId: request.subscription_id };
+    rig.sandbox.faults.add({ endpoint: 'place-change-order', match, ...fault });
     sagas.push(await rig.sagas.change(request));
   }
-  await untilListed(rig, sagas, 'stuck');
-  return inOrderOfWaiting(sagas);
+  await untilListed(rig, sagas, state);
+  return sagas;
 }
 
-/** So many changes of which nobody knows whether they were placed; the first `placed` of them were. */
-export async function doubtfulSagas(rig: Rig, count: number, placed: number): Promise<SagaHandle<'changeOrder'>[]> {
-  const sagas: SagaHandle<'changeOrder'>[] = [];
-  for (let n = 0; n < count; n += 1) {
-    const request = changeRequest({ account: 'AB-1' });
-    const { subscription_id: subscriptionId } = request;
-    const kind = n < placed ? 'reset-after' : 'reset-before';
-    rig.sandbox.faults.add({ endpoint: 'place-change-order', match: { subscriptionId }, kind });
-    sagas.push(await rig.sagas.change(request));
-  }
-  await untilListed(rig, sagas, 'outcome-unknown');
-  return sagas;
+/** Stuck, since the provider refuses our credentials. @returns in the order in which they began to wait */
+export async function stuckSagas(rig: Rig, count: number, account = 'AB-1'): Promise<SagaHandle<'changeOrder'>[]> {
+  const faults = Array<Fault>(count).fill({ kind: 'unauthorized', times: 'all' });
+  return inOrderOfWaiting(await struckSagas(rig, 'stuck', faults, account));
+}
+
+/** Nobody knows whether they were placed; the first `placed` of them were. */
+export function doubtfulSagas(rig: Rig, count: number, placed: number): Promise<SagaHandle<'changeOrder'>[]> {
+  const faults = Array.from({ length: count }, (_, n): Fault => ({
+    kind: n < placed ? 'reset-after' : 'reset-before',
+  }));
+  return struckSagas(rig, 'outcome-unknown', faults, 'AB-1');
 }
 
 /** Until the list shows all of them: a change takes a moment to show. */

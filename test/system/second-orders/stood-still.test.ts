@@ -27,10 +27,10 @@ type Request = ReturnType<typeof changeRequest>;
 const stopPoints = join(__dirname, '..', '..', 'support', 'stop-points.cjs');
 let authority: Authority;
 
-/** A namespace, a journal, a provider behind TLS, and workers as processes of their own. */
+/** A namespace, a journal, a provider behind TLS, and a worker as a process of its own; others are in this one. */
 class Scene {
   readonly request: Request = changeRequest();
-  private readonly workers = new Set<RunningProcess>();
+  private worker: RunningProcess | undefined;
 
   private constructor(
     readonly rig: Rig,
@@ -53,20 +53,14 @@ class Scene {
       PROVIDER_TIMEOUT_MS: '3000',
       ...environment,
     };
-    const worker = await startProcess(programOf('worker'), settings, flags);
-    this.workers.add(worker);
-    return worker;
-  }
-
-  async end(worker: RunningProcess): Promise<void> {
-    this.workers.delete(worker);
-    await worker.kill('SIGKILL');
+    this.worker = await startProcess(programOf('worker'), settings, flags);
+    return this.worker;
   }
 
   /** Lets the worker go on alone, and returns when it is done with whatever it held. */
-  async thaw(frozen: RunningProcess, other: RunningProcess): Promise<void> {
+  async thaw(frozen: RunningProcess, other: { stop: () => Promise<void> }): Promise<void> {
     process.kill(frozen.pid, 'SIGCONT');
-    await this.end(other);
+    await other.stop();
     await (await this.rig.sagas.change(changeRequest())).result();
   }
 
@@ -99,7 +93,7 @@ class Scene {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.workers].map((worker) => worker.kill('SIGKILL')));
+    await this.worker?.kill('SIGKILL');
     await this.gateway.close();
     await this.closeTls();
     await this.rig.close();
@@ -116,7 +110,7 @@ async function stoppedBeforeSending(scene: Scene) {
   process.kill(frozen.pid, 'SIGSTOP');
   expect(await scene.rows()).toEqual([[null, null]]);
   scene.gateway.letGo();
-  return { frozen, saga, other: await scene.startWorker() };
+  return { frozen, saga, other: await scene.rig.startWorker() };
 }
 
 const scenes: Record<string, (scene: Scene) => Promise<void>> = {
@@ -156,7 +150,7 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
         const frozen = await scene.startWorker({ STOP_AT: at }, ['--require', stopPoints]);
         const saga = await scene.rig.sagas.change(scene.request);
         await until(() => Promise.resolve(isStopped(frozen.pid)));
-        const other = await scene.startWorker();
+        const other = await scene.rig.startWorker();
         // Who had not intended it yet is forgotten; who had is asked about, since nobody has the answer.
         if (at !== 'before-intend') {
           await untilWaiting(saga, 'outcome-unknown');
@@ -191,10 +185,10 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
       activityOptions: { retryPolicy: { maximumAttempts: 5 }, startToCloseTimeout: msToTs('1 second') },
       updateMask: { paths: ['retry_policy.maximum_attempts', 'start_to_close_timeout'] },
     });
-    await scene.end(first);
+    await first.kill('SIGKILL');
     rig.sandbox.faults.release(gate);
     await rig.temporal.workflowService.resetActivity(call);
-    await scene.startWorker();
+    await rig.startWorker();
     await untilWaiting(saga, 'outcome-unknown');
     expect(scene.sent).toHaveLength(1);
     await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
