@@ -7,7 +7,7 @@ import { until, type Rig } from './rig';
 
 type Fault = Pick<FaultSpec, 'kind' | 'times'>;
 
-/** So many changes of subscriptions, whose calls to place them meet the faults. They are listed as in that state. */
+/** Changes of subscriptions whose calls to place them meet the faults. The list shows them in that state. */
 async function struckSagas(rig: Rig, state: WaitKind, faults: Fault[], account: string) {
   const sagas: SagaHandle<'changeOrder'>[] = [];
   for (const fault of faults) {
