@@ -35,13 +35,13 @@ export type Act<T> = (asked: EffectContext) => Promise<T | Effected<T>>;
 export interface Attempted<T> {
   step: Step;
   act: Act<T>;
-  /** Where a call of another step is in flight: that one is shown. @default step */
+  /** The step that is shown, if a call of another one is in flight. @default step */
   inFlight?: () => Step | undefined;
   /** Called before each attempt. What it throws ends the attempts. */
   before?: () => Promise<void>;
 }
 
-/** What all calls of a saga go by, and add to. */
+/** All calls of a saga go by this, and add to it. */
 export interface Calling {
   readonly journal: JournalMemory;
   readonly deadline: Deadline;

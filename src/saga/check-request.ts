@@ -1,5 +1,5 @@
 /**
- * Whether what a run was started with is a request, for this workflow and this workflow id. It may come from the Web UI
+ * Checks whether a run was started with a request, for this workflow and this workflow id. It may come from the Web UI
  * or another language.
  */
 import { ApplicationFailure, CancellationScope, workflowInfo } from '@temporalio/workflow';

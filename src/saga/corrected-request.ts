@@ -1,6 +1,6 @@
 /**
- * What is wanted by now: the request that the reference was taken with, and what people have corrected of it before its
- * pivot, in whichever run.
+ * The request as it is wanted by now: the one that the reference was taken with, and what people have corrected of it
+ * before its pivot, in whichever run.
  *
  * ```text
  *   retry with a correction ── still a request, within its limits? ── into the journal ── from here on it holds
@@ -24,9 +24,9 @@ import { activities } from './activities';
 
 export interface CorrectionRules<R, C> {
   apply: (request: R, correction: C) => R;
-  /** Whether it is a request at all. */
+  /** Checks that it is a request at all. */
   check: (request: R) => Checked<R>;
-  /** What else stands against it, by the field's name. */
+  /** The other objections, by the field's name. */
   objections?: (first: R, corrected: R) => string[];
 }
 
@@ -45,7 +45,7 @@ export class CorrectedRequest<R, C extends object> {
     this.request = this.corrections.reduce(rules.apply, first);
   }
 
-  /** What a `retry` may correct, as it is typed. */
+  /** The fields that a `retry` may correct, as they are typed. */
   correction(schema: () => z.ZodObject): Correction {
     return {
       schema,

@@ -10,7 +10,7 @@
  *   undoing      side by side, with automatic retries │ one after the other, once each  │ left behind, and listed
  * ```
  *
- * What is under way at a mark goes beyond it: 200 steps side by side by 3,400 events, one after the other by 2,200.
+ * Steps under way at a mark go beyond it: 200 steps side by side by 3,400 events, one after the other by 2,200.
  * docs/decisions/0025 has the sum.
  */
 import { workflowInfo } from '@temporalio/workflow';
@@ -25,12 +25,12 @@ export class HistoryIsFull extends Error {
   }
 }
 
-/** Whether steps are tried side by side, and again by themselves. */
+/** True while steps are tried side by side, and again by themselves. */
 export function hasRoomForMany(undoing: boolean): boolean {
   return isBelow(undoing ? marks.undoing.sideBySideTo : marks.forward.sideBySideTo);
 }
 
-/** Whether a person can still be asked. @param canBeLeftOut nothing has to be undone where nobody answers */
+/** True while a person can still be asked. @param canBeLeftOut nothing has to be undone where nobody answers */
 export function hasRoomToAsk(canBeLeftOut: boolean): boolean {
   return isBelow(canBeLeftOut ? marks.undoing.waitsTo : marks.forward.waitsTo);
 }

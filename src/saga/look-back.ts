@@ -59,7 +59,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
   return looked.value;
 }
 
-/** What was placed, by whichever run, stands in the report; and what may have been, among the leftovers. */
+/** Puts an order that was placed, by whichever run, into the report, and one that may have been among the leftovers. */
 export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, standing: Standing | undefined): void {
   const { progress } = saga;
   const placement = standing?.placement ?? { how: 'unread' as const };

@@ -11,7 +11,7 @@ import type { Progress } from './progress';
 
 type Ending = SagaOutcome | SagaFailureName | 'cancelled' | 'CancelledBefore';
 
-/** What is counted, with its labels. */
+/** The counters, each with its labels. */
 interface Counted {
   sagas: { outcome: Ending };
   attended: Record<string, never>;

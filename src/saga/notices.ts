@@ -1,5 +1,5 @@
 /**
- * What others are told of the saga. It waits for none of this, and fails for none.
+ * Notifies others of the saga, which waits for none of them, and fails for none.
  *
  * ```text
  *   question, reminder, progress ──▶ untold ──an activity beside the saga──▶ a run that delivers it (src/workflows/fleet/notify.ts)
@@ -18,7 +18,7 @@ import { telling } from './activities';
 import { count } from './metrics';
 import { now, type Progress } from './progress';
 
-/** Where a saga asks and is answered while no worker runs, the oldest messages are lost. */
+/** The oldest messages are lost if a saga asks and is answered while no worker runs. */
 const untoldMax = 100;
 
 /** `state` is the saga's, unless it says another one. */
@@ -111,7 +111,7 @@ export class Notices {
     return { events: [...this.untold], ...definedOnly(this.about) };
   }
 
-  /** What cancels the saga does not cancel it. */
+  /** A cancelled saga does not cancel it. */
   private beginTelling(): void {
     void CancellationScope.nonCancellable(async () => {
       const scope = new CancellationScope();
@@ -121,7 +121,7 @@ export class Notices {
   }
 
   /**
-   * What ends while the run's last workflow task is done makes the server refuse that task: it would be done, and
+   * A call that ends while the run's last workflow task is done makes the server refuse that task: it would be done, and
    * counted, once more. So a call under way is awaited, and one that waits for its next attempt is given up: its
    * events are among the untold, or handed over.
    */

@@ -15,7 +15,7 @@
  *                                                 └─ markCancelled, in the journal ─▶ SagaFailed
  * ```
  *
- * Whether it may be sent is not decided here: the journal refuses what was sent before, in whichever run. Here a person
+ * The journal decides whether it may be sent, and refuses what was sent before, in whichever run. Here a person
  * is asked about the row that the journal names, and the answer is written into that row.
  */
 import type { PlacementFound } from '../activities/journal';
@@ -33,7 +33,7 @@ import type { PivotStep, Saga } from './saga';
 
 export interface Pivot<T> extends PivotStep, Pick<Doubtful, 'noun' | 'confirming'> {
   known: (placed: Placement<T>) => Record<string, unknown>;
-  /** What is to be known of it again, as it is sent now. */
+  /** The facts by which it is known again, as it is sent now. */
   note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
@@ -50,7 +50,7 @@ export interface Pivot<T> extends PivotStep, Pick<Doubtful, 'noun' | 'confirming
   look?: () => Promise<Looked>;
 }
 
-/** That it was placed, by whichever run. */
+/** It was placed, by whichever run. */
 export interface Placed<P> {
   placement: Placement<P>;
   /** As it was sent. */
@@ -59,11 +59,11 @@ export interface Placed<P> {
   cartItems?: readonly number[] | undefined;
 }
 
-/** What a look has found; undefined where it has not found it, `nobody` where no look can show that. */
+/** A look has found this; undefined where it has not found it, `nobody` where no look can show that. */
 export type Looked = number[] | 'nobody' | undefined;
 
 /**
- * What became of it in runs of before is settled first: no story meets a placed order in its middle.
+ * The run first settles what became of it in earlier runs: no story meets a placed order in its middle.
  *
  * @returns undefined where it was not placed; `again` where the journal has to be read again
  */

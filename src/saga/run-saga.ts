@@ -57,7 +57,7 @@ import { Saga } from './saga';
 import type { Story, StoryContext, StoryOf } from './story';
 import { activities, inPlace, isReset } from './activities';
 
-/** What counts for the ending, whatever the story. */
+/** The part of a story that counts for the ending. */
 type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
 
 /** Makes the story, of what the begin has read. */
@@ -69,7 +69,7 @@ interface Run {
   /** Undefined until the request is known. */
   story?: AnyStory;
   storyFinished?: boolean;
-  /** What the look before the end has shown, where the saga did not go on after it. */
+  /** The look before the end has shown this, where the saga did not go on after it. */
   looked?: { standing: Standing | undefined };
   wentOn?: boolean;
 }
@@ -163,7 +163,7 @@ async function untilThrough<W extends WorkflowName, P>(
         begunAgain += 1;
         if (begunAgain % begunAgainMax === 0) await askToBeginAgain(saga, error);
       } else if (!(await isPlacedAllTheSame(run, error))) throw error;
-      // What was done is known to the journal: it is used, or undone in the end.
+      // The journal knows what was done: it is used, or undone in the end.
       saga.journal.inDoubt = true;
       saga.journal.giveUpOwnership();
     }
@@ -207,7 +207,7 @@ async function giveUp(run: Run, error: unknown): Promise<never> {
     } catch (thrown) {
       if (!(thrown instanceof LookAgain)) throw thrown;
       delete run.looked;
-      // What is left by then, the next look tells.
+      // The next look tells what is left by then.
       leftovers.length = before;
     }
   }
@@ -240,7 +240,7 @@ async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   return throwEnd(as, why, report());
 }
 
-/** Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest. */
+/** A cancel while a refused order is being undone ends as cancelled; the report says the rest. */
 function endOf({ saga, isCancelled }: Run, error: unknown) {
   if (!isCancelled()) {
     if (!(error instanceof SagaFailed)) throw error;
@@ -285,7 +285,7 @@ async function endAsBefore<W extends WorkflowName>(
 }
 
 /**
- * Where a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference
+ * If a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference
  * may be another request's: whatever was done under it is not this run's to end.
  */
 function whatIsKnown({ saga, story }: Run): 'nothing' | 'something' | 'all-in-order' {
@@ -305,7 +305,7 @@ function referenceTaken(
 }
 
 /**
- * Whoever skips it leaves the record without an end; what was sent stands in it all the same. Where nothing is known of
+ * A person who skips it leaves the record without an end; what was sent stands in it all the same. If nothing is known of
  * the saga there is nothing to write.
  *
  * @returns false where a person went on without it

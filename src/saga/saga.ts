@@ -37,7 +37,7 @@ import type { StepOutcome, StepSpec, Undo } from './steps';
 export interface PivotStep {
   /** Stands in the progress from when it is read. */
   readonly step: Step;
-  /** What a report says of what was placed, by name. */
+  /** The entries of a report about what was placed, by name. */
   known: (placed: Placement<never>) => Record<string, unknown>;
 }
 
@@ -54,16 +54,16 @@ export class Saga {
   readonly journal = new JournalMemory();
   readonly deadline = new Deadline();
   /**
-   * What this run has heard of its cart, in all its stories: items that it has added and not deleted, by their ids; and
+   * The cart as this run has heard of it, in all its stories: items that it has added and not deleted, by their ids; and
    * by the item's number in the request, how many calls to add it may have added another one.
    */
   readonly cart = { added: new Map<number, OpenItem>(), doubts: new Map<number, number>() };
   /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
   readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
   onRefusal?: OnRefusal | undefined;
-  /** What a person has agreed to that stood against the pivot. */
+  /** A person has agreed to this, which stood against the pivot. */
   readonly approved: Concern[] = [];
-  /** What was placed stands no more: the provider has cancelled it. */
+  /** The provider has cancelled what was placed. */
   isCancelled = false;
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
@@ -118,7 +118,7 @@ export class Saga {
     await this.together(undos, { ...mayBeLeftOut, undoing: true });
   }
 
-  /** What cannot be undone. */
+  /** The step that cannot be undone. */
   leaveAlone(leftover: Leftover): void {
     this.progress.leave(leftover);
     count('undos', { fate: 'left-alone' });
@@ -149,7 +149,7 @@ export class Saga {
    * @throws StateChanged where it was placed, or may have been
    */
   async throwIfPlaced(step: Step): Promise<void> {
-    // Whoever is cancelled ends, and looks then.
+    // A saga that is cancelled ends, and looks then.
     if (!this.pivot || this.isPlaced || CancellationScope.current().consideredCancelled) return;
     const { placement } = await this.must({
       step: this.unlistedStep('read-journal', lookTitle),
@@ -198,7 +198,7 @@ class StepRunner<T> {
   async together(): Promise<StepOutcome<T>[]> {
     const { saga, specs, undoing } = this;
     for (let open = specs; open.length > 0;) {
-      // Where the history has no room for all of them to fail: one after the other, up to the first that fails.
+      // One after the other, up to the first that fails, where the history has no room for all of them to fail.
       const tried = hasRoomForMany(undoing) ? open : open.slice(0, 1);
       const settled = await Promise.allSettled(
         tried.map((spec) => attempt(spec, saga, undoing).then((result) => this.hear(spec, result))),
@@ -298,7 +298,7 @@ class StepRunner<T> {
       if (decision.decision === 'retry') {
         await pivot?.beforeAgain();
         if (decision.correction) {
-          // What was corrected may have been done already, and is taken back by now.
+          // A step that was corrected may have been done already, and undone by now.
           for (const spec of this.specs) if (spec.step.status !== 'done') this.outcomes.delete(spec);
           return this.open;
         }
@@ -326,7 +326,7 @@ class StepRunner<T> {
     const { skippable = false, skippedWhenFull, corrections } = this.policy;
     return {
       undoing,
-      // What follows a pivot needs no doing any more where the provider has cancelled it.
+      // The steps after a pivot are needless once the provider has cancelled the order.
       cancellable: saga.isPlaced && !undoing && !saga.progress.isEnding && !left.some(({ spec }) => spec.step.quiet),
       skippable,
       skippedWhenFull,
@@ -335,7 +335,7 @@ class StepRunner<T> {
     };
   }
 
-  /** What a person has said is done, but for what follows from a rejection and a retry. */
+  /** Does what a person has said, except what follows from a rejection and a retry. */
   private async ask(left: readonly Failed<T>[], question: Question): Promise<Decision> {
     const { saga } = this;
     try {

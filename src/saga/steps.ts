@@ -22,7 +22,7 @@ export interface StepSpec<T> extends Attempted<T> {
 export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftover'>>;
 
 /**
- * What a person has done by hand, because our own calls would not go through: the step counts as done, nothing is left
+ * A person has done it by hand, because our own calls would not go through: the step counts as done, nothing is left
  * over, and the journal has who says so. Not offered where the step makes something that later steps need to know (a
  * cart item's id).
  */

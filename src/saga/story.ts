@@ -16,11 +16,11 @@ import type { Unprotected } from '../activities/settings';
 import type { Pivot, Placed } from './pivot';
 import type { Saga } from './saga';
 
-/** What a story gets beside the request. */
+/** A story gets this beside the request. */
 export interface StoryContext {
   /** Plan types beyond the document's four, as the setting has them. */
   planTypesMore: readonly string[];
-  /** What people corrected of the request, in order: in earlier runs of the reference, and in this one. */
+  /** People's corrections of the request, in order: in earlier runs of the reference, and in this one. */
   corrections: unknown[];
   /** The operator's rule for servers without firewalls, where there is one. */
   unprotected?: Unprotected | undefined;
@@ -55,9 +55,9 @@ interface Parts {
    * back that a pivot may rely on
    */
   undo?: (standing: Standing | undefined) => Promise<void>;
-  /** What {@link undo} would do now, in a sentence; undefined where that is nothing. */
+  /** Says in a sentence what {@link undo} would do now; undefined where that is nothing. */
   undoes?: () => string | undefined;
-  /** Where the saga does not reach its end: what it leaves that no undo knows of. @param standing as for {@link undo} */
+  /** Reports leftovers that no undo knows of, where the saga does not reach its end. @param standing as for {@link undo} */
   reportLeftovers?: (standing: Standing | undefined) => Promise<void> | void;
   /** Present where it is about another saga's reference, and takes none. */
   other?: {

@@ -82,7 +82,7 @@ export class Cart {
     this.reportDoubts(doubtfulAdds);
   }
 
-  /** What other calls have left beside the order. @returns the ids that were deleted */
+  /** Deletes what other calls have left beside the order. @returns the ids that were deleted */
   async deleteStrays(): Promise<number[]> {
     const { saga } = this;
     if (!saga.journal.inDoubt) return [];

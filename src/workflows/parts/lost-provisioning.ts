@@ -65,7 +65,7 @@ export class LostProvisioning {
     this.standing = undefined;
   }
 
-  /** What the clean-up was to delete or to ask about, and did not reach. */
+  /** The clean-up was to delete these, or to ask about them, and did not reach them. */
   reportUnreached(): void {
     if (this.standing !== undefined) this.reportOpen(this.standing);
   }
