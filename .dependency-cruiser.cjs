@@ -10,7 +10,7 @@ const rooms = {
   'src/domain': { packages: ['zod'] },
   // The engine. Deterministic: what it does is done by activities, of which it knows the types.
   'src/saga': {
-    rooms: ['src/domain', 'src/temporal'],
+    rooms: ['src/domain', 'src/temporal/search-attributes'],
     types: ['src/activities'],
     packages: ['@temporalio/workflow', '@temporalio/common', 'zod'],
   },
@@ -27,7 +27,7 @@ const rooms = {
   },
   // What was sent, outside of Temporal: it knows no saga and no provider.
   'src/journal': { rooms: ['src/domain'], packages: ['kysely', 'libsql', 'pg'], node: true },
-  // What client, worker and activities have to know of Temporal's own words.
+  // Search attributes, which workflows write; and the service, which client, worker and activities ask.
   'src/temporal': { rooms: ['src/domain'], packages: ['@temporalio/client', '@temporalio/common'] },
   // Would make sense as a library, without Temporal and without sagas.
   'src/provider': { rooms: ['src/domain/secrets'], packages: ['lossless-json', 'undici', 'zod'], node: true },

@@ -1,7 +1,7 @@
 /** The workflow bundle, for the build, the tests and the measurements. */
 import { bundleWorkflowCode, type BundleOptions } from '@temporalio/worker';
 import { failureConverterPathOf } from '../src/security/data-converter';
-import { payloadConverterPath, workflowModules } from '../src/temporal/workflow-modules';
+import { payloadConverterPath, workflowModules } from '../src/operations/workflow-modules';
 
 /** Drops Webpack's report of a successful build; a failed build throws. */
 export const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };

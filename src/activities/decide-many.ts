@@ -19,9 +19,7 @@ import {
   type OneDecision,
 } from '../domain/decide-many';
 import { describeProblems, type Problem } from '../domain/problems';
-import { sendDecision } from '../temporal/send-decision';
-import { WrongFilter } from '../temporal/list-filter';
-import { listWaiting } from '../temporal/waiting-sagas';
+import { listWaiting, sendDecision, WrongFilter } from '../temporal/service';
 
 /** Whom a job reaches by its filter, as `[workflow id, question]`; empty where it names each itself. */
 export interface Listed {

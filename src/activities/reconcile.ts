@@ -14,7 +14,7 @@ import { countServers, isCancelled, isClosed, openServers, serversInTurn, type O
 import { isFailure } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
-import { reportOf } from '../temporal/sweep-report';
+import { reportOf } from '../temporal/service';
 import type { Call, CallContext } from './call';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';

@@ -2,8 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { describeHolder, type Hold } from '../domain/hold';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
-import { lookAtHold } from '../temporal/hold';
+import { grpcCodeOf, grpcCodes, lookAtHold } from '../temporal/service';
 import { OwnFailure } from './translate-failure';
 
 const answerWithinMs = 2_500;

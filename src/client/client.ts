@@ -54,9 +54,8 @@ import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { listRows, type SagaFilter, type SagaRow } from './saga-list';
 import { webUiAt } from '../domain/web-ui';
-import { lookAtHold } from '../temporal/hold';
+import { listWaiting, lookAtHold } from '../temporal/service';
 import { attributesOf } from '../temporal/search-attributes';
-import { listWaiting } from '../temporal/waiting-sagas';
 
 export interface OrderSagaClientOptions {
   /** @default 'order-saga' */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { temporal as proto } from '@temporalio/proto';
 import type { ProgressView } from '../domain/progress';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { grpcCodeOf, grpcCodes } from '../temporal/service';
 import { NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 

@@ -14,7 +14,7 @@ import { check } from '../domain/validation';
 import { differences } from '../domain/differences';
 import { ReferenceTakenError } from './errors';
 import { toRow } from './saga-list';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { grpcCodeOf, grpcCodes } from '../temporal/service';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.api.enums.v1.HistoryEventFilterType;
 

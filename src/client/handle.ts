@@ -22,7 +22,7 @@ import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/service';
 import { valueOf } from './checked';
 import {
   DecisionRefusedError,

@@ -2,14 +2,15 @@
 import type { Client } from '@temporalio/client';
 import type { WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
-import { is, isStep } from '../temporal/list-filter';
 import {
+  is,
+  isStep,
   listWaiting,
   waitingQuery,
   waitingSinceIs,
   type WaitingFilter,
   type WaitingSaga,
-} from '../temporal/waiting-sagas';
+} from '../temporal/service';
 import type { SagaFilter } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 

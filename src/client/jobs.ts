@@ -17,7 +17,7 @@ import {
 import { cutWell } from '../domain/markdown';
 import type { Problem } from '../domain/problems';
 import type { WaitKind } from '../domain/progress';
-import { listWaiting, type WaitingSaga } from '../temporal/waiting-sagas';
+import { listWaiting, type WaitingSaga } from '../temporal/service';
 import { valueOf } from './checked';
 import { InvalidRequestError, JobEndedError, JobLostError, UnknownReferenceError } from './errors';
 import { decode } from './first-request';

@@ -5,7 +5,7 @@ import { waysLost, type Standing } from '../domain/lost';
 import { noneIf } from '../domain/none-if';
 import { isOutcome } from '../domain/outcomes';
 import { requestSchemas, type RequestOf } from '../domain/requests';
-import { quoted } from '../temporal/list-filter';
+import { quoted } from '../temporal/service';
 import { ReferenceTakenError, UnknownReferenceError } from './errors';
 import { requireSameRequest } from './first-request';
 import { withTemporalErrors } from './temporal-errors';

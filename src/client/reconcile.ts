@@ -11,7 +11,7 @@ import { definedOnly } from '../domain/defined-only';
 import { noneIf } from '../domain/none-if';
 import { reconcileSchema, reconcileWorkflow, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
 import { check } from '../domain/validation';
-import { reportOf } from '../temporal/sweep-report';
+import { reportOf } from '../temporal/service';
 import { valueOf } from './checked';
 import { InvalidRequestError } from './errors';
 import { startUnlessThere, unlessUntaken } from './runs';

@@ -5,7 +5,7 @@ import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName 
 import { noneIf } from '../domain/none-if';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
 import { sagaStates, waitKinds, type SagaState } from '../domain/progress';
-import { is, isStep, quoted, rowsAtOnce, runsThatFit } from '../temporal/list-filter';
+import { is, isStep, quoted, rowsAtOnce, runsThatFit } from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
 import { UnknownReferenceError } from './errors';
 import { named, withTemporalErrors } from './temporal-errors';

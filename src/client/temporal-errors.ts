@@ -2,8 +2,7 @@
 import { isGrpcDeadlineError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { searchAttributeNames } from '../domain/identity';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
-import { WrongFilter } from '../temporal/list-filter';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf, WrongFilter } from '../temporal/service';
 import { InvalidRequestError, NoConnectionError, SearchAttributesMissingError, UnknownReferenceError } from './errors';
 
 /**

@@ -13,7 +13,7 @@ import { readHoldStart } from '../domain/hold';
 import { metrics, type OutageFate } from '../domain/metrics';
 import { reconcileWorkflow } from '../domain/reconcile';
 import type { CallEvent } from '../provider/client';
-import { describeLastHold } from '../temporal/hold';
+import { describeLastHold } from '../temporal/service';
 
 export interface OutageSurroundings {
   temporal: Client;

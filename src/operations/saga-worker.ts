@@ -21,7 +21,7 @@ import { ProviderClient, type CallEvent } from '../provider/client';
 import { createDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
-import { payloadConverterPath, workflowModules } from '../temporal/workflow-modules';
+import { payloadConverterPath, workflowModules } from './workflow-modules';
 import { Sender } from '../notifications/sender';
 import type { TraceSinks } from '../workflows/trace-propagation';
 import { checkJournalKeys } from './journal-keys';

@@ -2,7 +2,7 @@
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import { CannotStart } from '../config';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { grpcCodeOf, grpcCodes } from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
 
 const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_KEYWORD_LIST, INDEXED_VALUE_TYPE_DATETIME } =

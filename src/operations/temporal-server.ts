@@ -1,7 +1,7 @@
 /** Connects the worker to Temporal, and checks that sagas can run there. Each failure says what to do. */
 import { NativeConnection } from '@temporalio/worker';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { grpcCodeOf, grpcCodes } from '../temporal/service';
 import { CannotStart, type ClientConfig } from '../config';
 
 /** @param warn gets a sentence about a server with known holes. @throws CannotStart */

@@ -3,7 +3,7 @@ import type { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
-import { noneIfNotFound } from '../temporal/grpc';
+import { noneIfNotFound } from '../temporal/service';
 
 const { TASK_QUEUE_TYPE_WORKFLOW } = temporal.api.enums.v1.TaskQueueType;
 

@@ -12,9 +12,9 @@ interface Rule {
 const root = join(__dirname, '..', '..');
 const { forbidden } = createRequire(__filename)(join(root, '.dependency-cruiser.cjs')) as { forbidden: Rule[] };
 
-/** `^src/domain(/|[.]ts$)` is the room `domain`; what stands for a package is none. */
+/** `^src/domain(/|[.]ts$)` is the room `domain`, or a file of one; what stands for a package is none. */
 const roomsIn = (patterns: readonly string[] = []) =>
-  patterns.flatMap((pattern) => /^\^(?:src\/)?([\w-]+)\(\/\|\[\.\]ts\$\)$/.exec(pattern)?.[1] ?? []);
+  patterns.flatMap((pattern) => /^\^(?:src\/)?([\w/-]+)\(\/\|\[\.\]ts\$\)$/.exec(pattern)?.[1] ?? []);
 
 const walls = new Map(
   forbidden.flatMap(({ name, from, to }) => {
@@ -31,7 +31,7 @@ const typesOnly = new Map(
 
 /** Each room of the picture, with the rooms that it may import, and those of which only types. */
 const arrows = new Map(
-  [...readDocument('ARCHITECTURE.md').matchAll(/^([\w, -]+?) *──▶ ([\w, -]+?)(?:; types of ([\w, -]+))?$/gm)].flatMap(
+  [...readDocument('ARCHITECTURE.md').matchAll(/^([\w, -]+?) *──▶ ([\w, /-]+?)(?:; types of ([\w, -]+))?$/gm)].flatMap(
     ([, from = '', to = '', types = '']) => {
       const names = (list: string) => (list === '' || list.startsWith('no room') ? [] : list.split(', ').sort());
       return names(from).map((room) => [room, { rooms: names(to), types: names(types) }] as const);

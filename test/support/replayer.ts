@@ -12,7 +12,7 @@ import { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { createDataConverter } from '../../src/security/data-converter';
-import { payloadConverterPath } from '../../src/temporal/workflow-modules';
+import { payloadConverterPath } from '../../src/operations/workflow-modules';
 
 export interface Replay {
   /** Path of a workflow bundle. */

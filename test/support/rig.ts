@@ -27,7 +27,7 @@ import { createDataConverter } from '../../src/security/data-converter';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { createSealing } from '../../src/security/sealing';
-import { grpcCodeOf, grpcCodes } from '../../src/temporal/grpc';
+import { grpcCodeOf, grpcCodes } from '../../src/temporal/service';
 import type { EndpointName } from '../../sandbox/endpoints';
 import type { Call } from '../../sandbox/ledger';
 import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';

@@ -6,7 +6,7 @@ import { InvalidRequestError, JobEndedError, JobLostError } from '../../../src/c
 import type { SagaHandle } from '../../../src/client/handle';
 import type { JobHandle } from '../../../src/client/jobs';
 import { countsOf, jobReportSchema, sumOf } from '../../../src/domain/decide-many';
-import { sendDecision } from '../../../src/temporal/send-decision';
+import { sendDecision } from '../../../src/temporal/service';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
 import { programOf } from '../../support/programs';
 import { startProcess } from '../../../scripts/processes';

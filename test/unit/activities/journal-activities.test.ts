@@ -2,7 +2,7 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { Journal } from '../../../src/journal/journal';
 import { referenceOf } from '../../../src/journal/rows';
-import { grpcCodes } from '../../../src/temporal/grpc';
+import { grpcCodes } from '../../../src/temporal/service';
 import { cartItem } from '../../support/requests';
 import { grpcError, stand, standAlone, temporalThat, type Temporal } from './lone-activities';
 

@@ -2,7 +2,7 @@
 import type { NativeConnection } from '@temporalio/worker';
 import { CannotStart } from '../../../src/config';
 import { ensureSearchAttributes } from '../../../src/operations/search-attributes';
-import { grpcCodes } from '../../../src/temporal/grpc';
+import { grpcCodes } from '../../../src/temporal/service';
 import { grpcError } from '../activities/lone-activities';
 
 const server = (operatorService: object) => ({ operatorService }) as Pick<NativeConnection, 'operatorService'>;

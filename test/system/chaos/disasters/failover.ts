@@ -4,7 +4,7 @@
  */
 import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../../../../src/client/client';
-import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/grpc';
+import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/service';
 import { until } from '../../../support/rig';
 import type { Disaster, Scene } from './scene';
 import { there, type Standby } from './ground';

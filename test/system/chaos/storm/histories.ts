@@ -4,7 +4,7 @@ import type { temporal as protocol } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { turnSignal } from '../../../../src/domain/turns';
-import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/grpc';
+import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/service';
 import { brokenTask } from '../../../support/events';
 
 type HistoryEvent = protocol.api.history.v1.IHistoryEvent;

@@ -14,7 +14,7 @@ import {
 } from '../../../../src/client/errors';
 import type { SagaHandle } from '../../../../src/client/handle';
 import { withTemporalErrors } from '../../../../src/client/temporal-errors';
-import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/grpc';
+import { grpcCodeOf, grpcCodes } from '../../../../src/temporal/service';
 import { defaultTaskQueue } from '../../../../src/domain/identity';
 import type { Asked } from '../../../support/promises';
 import { outcomeOf, persistently, type Ended } from '../../../support/sagas';
