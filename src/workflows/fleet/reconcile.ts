@@ -115,8 +115,8 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
   const taken = toCompareInTurn(request, sweep, inTurn);
   const next = taken < servers.length ? (servers[taken - 1] ?? after) : undefined;
   if (next !== undefined) sweep.report.next = next;
-  // Behind the last server comes the first one. Who wants none to be compared does not wait for it.
-  sweep.isRound = next === undefined || next < after || request.servers === 0;
+  // Behind the last server comes the first one.
+  sweep.isRound = next === undefined || next < after;
   sweep.at = { phase: 'servers' };
 }
 

@@ -234,12 +234,13 @@ it('goes on in another run before its history is long, and looks at each server 
 
 it('sees every server in turn, goes on where it stopped, and says so where it has not seen all', async () => {
   await beginWithTheFirst();
-  // Only the last of them has ended a round.
+  // Only the last sweep has ended a round.
   const query = "WorkflowType = 'reconcile' AND ExecutionStatus = 'Completed' AND SagaState IS NULL";
   const rounds = async () => (await rig.temporal.workflow.count(query)).count;
   const roundsBefore = await rounds();
   await bought(6, [143]);
   await bought(1, [143]);
+  expect(await sweepUntilSeen({ servers: 0 })).toMatchObject({ outcome: 'partly', looked: { servers: 0, missed: 7 } });
   const before = listed().length;
   const reports: SweepReport[] = [];
   for (let nth = 0; nth < 4; nth += 1) reports.push(await sweepUntilSeen({ servers: 4 }));
