@@ -32,7 +32,6 @@ const keptPath = join(__dirname, 'counts.json');
 
 interface Kept {
   sagas: Record<string, HistoryCounts>;
-  /** Bytes of code. */
   bundles: Record<string, number>;
 }
 
@@ -126,7 +125,7 @@ function asExpected(failure: new (...args: never[]) => Error, order: Order | und
   };
 }
 
-/** What has moved, in sentences. */
+/** The counts that have moved, as sentences. */
 function differences(kept: Kept, counted: Kept): string[] {
   const [before, now] = [numbersIn(kept), numbersIn(counted)];
   return [...new Set([...before.keys(), ...now.keys()])].flatMap((what) => {

@@ -26,7 +26,6 @@ type ContestantName = 'bare' | 'bare, same shape' | 'ours' | 'ours, journal in P
 /** Each makes the same provider calls for the same order. */
 interface Contestant {
   name: ContestantName;
-  /** Its worker's process. */
   workerPid: number;
   /** The journal's server, where there is one. */
   journalPid?: number;
@@ -39,7 +38,6 @@ interface Series {
   order: OrderName;
   contestant: ContestantName;
   atOnce: number;
-  /** Sagas a second. */
   rates: number[];
   p50Ms: number[];
   /** Milliseconds of processor time for each saga: of the worker (a journal in a file is in it), of a journal's server. */

@@ -14,11 +14,9 @@ import { leftoversOf, outcomeOf, reportOf, type Ended } from '../../support/saga
 import type { PlannedSaga } from './storm/plan';
 
 export interface Lived {
-  /** What ended last: after a termination, the clean-up. */
+  /** The saga that ended last: after a termination, the clean-up. */
   asked: Asked;
-  /** Absent for one that has not ended. */
   ended?: Ended;
-  /** What it was doing when a disaster struck. */
   role?: string;
   /** It may have bought nothing, and says so. */
   mayEndEarly?: true;
@@ -30,7 +28,6 @@ export interface Lived {
   startedAnew?: number;
   /** Temporal has forgotten some of what its runs did. */
   forgotten?: true;
-  /** What went otherwise than the contract says, in sentences. */
   surprises?: string[];
 }
 
@@ -45,10 +42,8 @@ export function judge<L extends Lived>(ledger: LedgerSnapshot, sagas: readonly L
   const named = firewallsNamed(sagas);
   const accused = sagas.map((lived) => ({ lived, sentences: accusations(ledger, lived, named) }));
   return {
-    /** What was bought twice, whoever asked for it. */
     doubled: brokenByAll(ledger),
     broken: accused.flatMap(({ sentences }) => sentences),
-    /** Of the journal and the ledger. */
     differing: rows === undefined ? [] : differences(rows, ledger),
     suspects: accused.filter(({ sentences }) => sentences.length > 0).map(({ lived }) => lived),
   };
@@ -82,12 +77,11 @@ function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
   });
 }
 
-/** Of cart items that it may have added, and whose ids nobody knows: a person looks for so many in the panel. */
+/** Counts cart items that it may have added without knowing their ids: a person looks for so many in the panel. */
 export function doubtfulAddsOf({ ended }: Lived): number {
   return leftoversOf(ended).filter(({ kind }) => kind === 'cart-item-unknown').length;
 }
 
-/** By the server, and by the saga that names them. */
 type FirewallsNamed = Map<number, { lived: Lived; firewalls: number[] }[]>;
 
 function firewallsNamed(sagas: readonly Lived[]): FirewallsNamed {
