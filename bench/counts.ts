@@ -1,5 +1,5 @@
 /**
- * What a saga costs in counts, which are the same on every machine: held against the numbers in `counts.json`, so that
+ * The costs of a saga in counts, which are the same on every machine: held against the numbers in `counts.json`, so that
  * a change that makes sagas dearer is noticed where it is made.
  *
  * How many workflow tasks there are depends on who is first: two calls that end together are told to the workflow in
@@ -189,7 +189,7 @@ function table({ sagas, bundles }: Kept): string {
 
 type History = temporal.api.history.v1.IHistory;
 
-/** What one saga left on the server; `bytes` as protobuf, without processes' names and stacks: as long as a machine's. */
+/** A saga's traces on the server; `bytes` as protobuf, without processes' names and stacks: as long as a machine's. */
 type HistoryCounts = Record<'events' | 'workflowTasks' | 'searchAttributeUpserts' | 'memoUpserts' | 'bytes', number>;
 
 const { EventType, TaskQueueKind } = temporal.api.enums.v1;

@@ -1,5 +1,5 @@
 /**
- * Where it is measured: a Temporal server, the provider's stub, and workers, each a process of its own; the client is
+ * The stand: a Temporal server, the provider's stub, and workers, each a process of its own; the client is
  * this process. Journals are the stand's own, and go with it: each kind of worker has another one.
  *
  *   client ──▶ server ◀── worker ──▶ stub

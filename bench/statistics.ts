@@ -1,7 +1,7 @@
 /** Measures jobs. Of measured values: the middle, and how two of the same rounds compare. */
 
 /**
- * So many jobs, so many of them at once: each that ends makes room for the next.
+ * Runs so many jobs, so many of them at once: each that ends makes room for the next.
  *
  * @returns the seconds from the first start to the last end, and how long each took
  */

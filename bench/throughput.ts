@@ -15,7 +15,7 @@ import { closedLoop, median, ratioOfRounds } from './statistics';
 export interface ThroughputOptions {
   rounds: number;
   /**
-   * Of each contestant, in each round, at each number at once; more where so many at once need more to come into step.
+   * For each contestant, round and number at once; more where so many at once need more to come into step.
    */
   sagas: number;
   atOnce: readonly number[];

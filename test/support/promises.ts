@@ -1,5 +1,5 @@
 /**
- * What is never broken, whatever fails: asked of the sandbox's ledger, and of what the saga says only where it must own
+ * The promises that are never broken: asked of the sandbox's ledger, and of what the saga says only where it must own
  * up. Each broken promise is a sentence; none is good.
  *
  * It holds for requests whose label is their reference (`requests.ts`), and where whoever decides tells the truth

@@ -1,5 +1,5 @@
 /**
- * What the journal has, held against what took effect at the provider: every effect has a row that was intended before it,
+ * Holds the journal against what took effect at the provider: every effect has a row that was intended before it,
  * and every row that is done has its effect. Each difference is a sentence; none is good.
  */
 import type { Kysely } from 'kysely';

@@ -105,7 +105,7 @@ export function progressOf(saga: Pick<SagaHandle, 'progress'>): Promise<Progress
   return persistently(() => saga.progress());
 }
 
-/** Whoever wants something of a server that dies now and then asks again; only for what may be asked twice. */
+/** Asks a server that dies now and then again; only for what may be asked twice. */
 export async function persistently<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

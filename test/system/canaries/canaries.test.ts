@@ -161,7 +161,7 @@ const shown = ['progress', 'errors', 'what the command line prints', 'what the w
 /** Places where Temporal and the journal keep it, or hand it out to anybody. */
 const stored = ['the server’s files', 'exported histories', 'the journal’s files', 'descriptions and lists'];
 const toldOthers = 'what receivers are told';
-/** Of these nothing is told but our own words, or as of `Rejected`; other tests bring them about. */
+/** These tell nothing but our own words, or the same as `Rejected`; other tests bring them about. */
 const inOurWords: readonly CallFailureName[] = [
   'TokenUnreadable',
   'WorkerLost',
@@ -193,8 +193,8 @@ here('with keys', () => {
     expect([...workflows].sort()).toEqual([...workflowNames, 'hold', 'notify'].sort());
     const failures = callFailureNames.filter((name) => !inOurWords.includes(name));
     expect([...callFailures].sort()).toEqual(failures.sort());
-    // Of the length of a history nothing is told but our own words, and it would take 36,000 events.
-    // Of an order that the provider has cancelled a person’s note is told, as of each decision; of a run that was
+    // A full history tells nothing but our own words, and would take 36,000 events.
+    // A cancelled order tells a person’s note, as each decision does; a run that was
     // cancelled before, its report.
     const untold = ['HistoryFull', 'OrderCancelled', 'CancelledBefore'];
     const endings = sagaFailureNames.filter((name) => !untold.includes(name));

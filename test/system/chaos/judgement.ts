@@ -1,5 +1,5 @@
 /**
- * What a story has come to: asked of the provider's ledger and of the journal, and of the sagas only where they must own
+ * The verdict on a story: asked of the provider's ledger and of the journal, and of the sagas only where they must own
  * up. Each sentence is something that must not be; none is good.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -64,8 +64,8 @@ function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
     const buys = asked.workflow !== 'setFirewalls' && asked.workflow !== 'cleanCart';
     if (buys && placementsOf(ledger, asked).length === 0) return [`${name} was never placed`];
     const { outcome, skipped = [] } = (ended.result ?? {}) as { outcome?: string; skipped?: string[] };
-    // What a call without an answer may have added, and what a restored journal cannot know to be in the order, is
-    // told, and changes nothing of what was bought.
+    // Items that a call without an answer may have added, or that a restored journal cannot know to be ordered, are
+    // told, and change nothing of what was bought.
     const isOrdered = (id: number) => !openCartItems(ledger).some(({ cartItemId }) => cartItemId === id);
     const isOnlyDoubt =
       skipped.length === 0 &&
@@ -111,7 +111,7 @@ function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed
 }
 
 /**
- * What its runs say together; one of these is true. Firewalls that an earlier run has changed, one that was made after
+ * The endings of its runs; one of them is true. Firewalls that an earlier run has changed, one that was made after
  * it and then cancelled may have undone: it depends on whether it began before the change or after it.
  */
 function endings({ asked, before }: Lived, ended: Ended): Ended[] {

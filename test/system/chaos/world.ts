@@ -1,5 +1,5 @@
 /**
- * What every story of this folder takes place in: the provider's stand-in, a journal, worker processes, a client and a
+ * The world of every story of this folder: the provider's stand-in, a journal, worker processes, a client and a
  * person. All of it ends with the story.
  */
 import { mkdtemp, rm } from 'node:fs/promises';

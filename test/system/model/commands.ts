@@ -1,5 +1,5 @@
 /**
- * What may happen to a saga: by its caller, an operator, the provider, and whoever runs the workers. Each command says,
+ * The events of a saga: by its caller, an operator, the provider, and whoever runs the workers. Each command says,
  * as a sentence, what it did, and holds the real saga against the model right after.
  */
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 /**
- * What a saga may be in, from the contract and the design alone: where it stands, what it waits for, which decisions
+ * The states of a saga, from the contract and the design alone: where it stands, what it waits for, which decisions
  * fit, and whether the provider has what was asked for.
  *
  * ```text
@@ -77,7 +77,7 @@ export interface State {
   failing: SagaFailureName | undefined;
   cancelled: boolean;
   /**
-   * What the journal knows of the pivot: nothing that stands, a call of which nobody knows what became, or that it was
+   * The journal's knowledge of the pivot: nothing that stands, a call of which nobody knows what became, or that it was
    * placed.
    */
   fate: 'before' | 'unknown' | 'past';

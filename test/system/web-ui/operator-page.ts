@@ -1,5 +1,5 @@
 /**
- * What an operator does in Temporal's Web UI, with its own words for buttons and tabs: one method for each thing that
+ * An operator's work in Temporal's Web UI, with its own words for buttons and tabs: one method for each thing that
  * `docs/operating.md` tells to do.
  *
  * The page draws its action menu twice, for wide and for narrow windows, so what is acted on is asked to be visible.

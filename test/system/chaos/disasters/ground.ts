@@ -1,5 +1,5 @@
 /**
- * What a disaster strikes: a Temporal server on PostgreSQL, the journal in the same cluster, in one of its own or in a
+ * The ground of a disaster: a Temporal server on PostgreSQL, the journal in the same cluster, in one of its own or in a
  * file, worker processes, the provider's stand-in, and one person at a terminal. Everything is ended with its closers.
  */
 import { execFile } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * What a rehearsal works with, and what it writes down: the commands in their order, what the sagas said, how long each
+ * A rehearsal works with this, and writes down: the commands in their order, what the sagas said, how long each
  * part took.
  */
 import { NoConnectionError, NoWorkerError, SearchAttributesMissingError } from '../../../../src/client/errors';

@@ -74,7 +74,7 @@ function hear(
 
 /**
  * A server that cannot read which search attributes there are refuses ours as unknown, and hands the task out again.
- * That breaks no promise as long as a later task is done; without faults of the server it is a mistake of ours.
+ * No promise is broken as long as a later task is done; without faults of the server it is a mistake of ours.
  */
 function isDoneAgain({ workflowTaskFailedEventAttributes: failed }: HistoryEvent, later: HistoryEvent[]): boolean {
   const { WORKFLOW_TASK_FAILED_CAUSE_BAD_SEARCH_ATTRIBUTES: badAttributes } =

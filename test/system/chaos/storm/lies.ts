@@ -1,5 +1,5 @@
 /**
- * What sagas stand on says something that is not so:
+ * The ground under the sagas lies:
  *
  *   disk    the journal's disk does not sync, and does not write, now and then (libfiu); the journal is a file
  *   clock   workers live two hours ahead of the journal and of Temporal, or behind them (faketime)

@@ -1,5 +1,5 @@
 /**
- * What is going to happen, drawn from the seed alone: which sagas, what strikes them, who meddles with them, which
+ * The plan of a run, drawn from the seed alone: which sagas, what strikes them, who meddles with them, which
  * calls the workers die under, and how far the run is when a server dies or forgets. Nothing here looks at a clock: the
  * same seed gives the same plan on every machine. What each part of it then meets is up to the race.
  */
@@ -66,7 +66,7 @@ interface WorkerDeath {
 }
 
 /**
- * What somebody in front of the Web UI does to the saga while it runs (once it has made so many calls) or after its
+ * Somebody in front of the Web UI does this to the saga while it runs (once it has made so many calls) or after its
  * end. A run that is deleted is forgotten: the same request is started again. `at` is which of its finished workflow
  * tasks it is reset to, as a share of them.
  */
