@@ -44,7 +44,7 @@ export async function buildWorkers() {
   };
 }
 
-/** Of the code alone: the source map at its end names paths of this machine, and is not run. */
+/** The code alone: the source map at its end names paths of this machine, and is not run. */
 export function bundleBytes(path: string): number {
   return readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '').length;
 }

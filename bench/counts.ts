@@ -1,5 +1,5 @@
 /**
- * What a saga costs in counts, which are the same on every machine: held against the numbers in `counts.json`, so that
+ * The costs of a saga in counts, which are the same on every machine: held against the numbers in `counts.json`, so that
  * a change that makes sagas dearer is noticed where it is made.
  *
  * How many workflow tasks there are depends on who is first: two calls that end together are told to the workflow in
@@ -32,7 +32,6 @@ const keptPath = join(__dirname, 'counts.json');
 
 interface Kept {
   sagas: Record<string, HistoryCounts>;
-  /** Bytes of code. */
   bundles: Record<string, number>;
 }
 
@@ -126,7 +125,7 @@ function asExpected(failure: new (...args: never[]) => Error, order: Order | und
   };
 }
 
-/** What has moved, in sentences. */
+/** The counts that have moved, as sentences. */
 function differences(kept: Kept, counted: Kept): string[] {
   const [before, now] = [numbersIn(kept), numbersIn(counted)];
   return [...new Set([...before.keys(), ...now.keys()])].flatMap((what) => {
@@ -190,7 +189,7 @@ function table({ sagas, bundles }: Kept): string {
 
 type History = temporal.api.history.v1.IHistory;
 
-/** What one saga left on the server; `bytes` as protobuf, without processes' names and stacks: as long as a machine's. */
+/** A saga's traces on the server; `bytes` as protobuf, without processes' names and stacks: as long as a machine's. */
 type HistoryCounts = Record<'events' | 'workflowTasks' | 'searchAttributeUpserts' | 'memoUpserts' | 'bytes', number>;
 
 const { EventType, TaskQueueKind } = temporal.api.enums.v1;

@@ -1,5 +1,5 @@
 /**
- * What a saga costs, measured: npm run bench. On a dev server of its own, or on the one that TEMPORAL_ADDRESS names.
+ * Measures what a saga costs: npm run bench. On a dev server of its own, or on the one that TEMPORAL_ADDRESS names.
  *
  *   --part NAME       throughput, or waiting                                        (throughput)
  *   --rounds N        that are counted                                              (5)

@@ -1,4 +1,4 @@
-/** What the operating system knows of a process. Linux only; elsewhere there are no such figures. */
+/** The operating system's figures of a process. Linux only; elsewhere there are none. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 
@@ -29,7 +29,7 @@ interface Stat {
   parent: number;
   utime: number;
   stime: number;
-  /** Of the children that ended. */
+  /** Those of children that have ended. */
   cutime: number;
   cstime: number;
 }

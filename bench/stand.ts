@@ -1,5 +1,5 @@
 /**
- * Where it is measured: a Temporal server, the provider's stub, and workers, each a process of its own; the client is
+ * The stand: a Temporal server, the provider's stub, and workers, each a process of its own; the client is
  * this process. Journals are the stand's own, and go with it: each kind of worker has another one.
  *
  *   client ──▶ server ◀── worker ──▶ stub
@@ -128,7 +128,6 @@ function isOfTemporal(entry: [string, string | undefined]): entry is [string, st
   return entry[0].startsWith('TEMPORAL_') && entry[1] !== undefined;
 }
 
-/** What is ordered in a measurement. */
 export interface Order {
   firewalls: boolean;
   /** The stub refuses it. */
@@ -139,7 +138,6 @@ export function newReference(): string {
   return `B-${randomUUID()}`;
 }
 
-/** Of two items. */
 export function provisionRequest({ firewalls, refused }: Order): ProvisionServersRequest {
   const item: CartItem = {
     billing_cycle: 1,

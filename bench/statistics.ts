@@ -1,7 +1,7 @@
 /** Measures jobs. Of measured values: the middle, and how two of the same rounds compare. */
 
 /**
- * So many jobs, so many of them at once: each that ends makes room for the next.
+ * Runs so many jobs, so many of them at once: each that ends makes room for the next.
  *
  * @returns the seconds from the first start to the last end, and how long each took
  */
@@ -21,14 +21,13 @@ export async function closedLoop(total: number, atOnce: number, job: () => Promi
   return { seconds: (performance.now() - from) / 1_000, latenciesMs };
 }
 
-/** Milliseconds that it takes. */
 export async function timed(job: () => Promise<unknown>): Promise<number> {
   const from = performance.now();
   await job();
   return performance.now() - from;
 }
 
-/** Of an even number of values, the mean of the two in the middle. */
+/** The mean of the two in the middle where there are two. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];

@@ -15,7 +15,7 @@ import { closedLoop, median, ratioOfRounds } from './statistics';
 export interface ThroughputOptions {
   rounds: number;
   /**
-   * Of each contestant, in each round, at each number at once; more where so many at once need more to come into step.
+   * For each contestant, round and number at once; more where so many at once need more to come into step.
    */
   sagas: number;
   atOnce: readonly number[];
@@ -26,7 +26,6 @@ type ContestantName = 'bare' | 'bare, same shape' | 'ours' | 'ours, journal in P
 /** Each makes the same provider calls for the same order. */
 interface Contestant {
   name: ContestantName;
-  /** Its worker's process. */
   workerPid: number;
   /** The journal's server, where there is one. */
   journalPid?: number;
@@ -39,7 +38,6 @@ interface Series {
   order: OrderName;
   contestant: ContestantName;
   atOnce: number;
-  /** Sagas a second. */
   rates: number[];
   p50Ms: number[];
   /** Milliseconds of processor time for each saga: of the worker (a journal in a file is in it), of a journal's server. */

@@ -1,4 +1,4 @@
-/** What sagas that wait for a person hold in one worker: change orders that nobody has approved yet. */
+/** The memory that waiting sagas hold in one worker: change orders that nobody has approved yet. */
 import type { SagaHandle } from '../src/client/handle';
 import type { Built } from './built';
 import { markdownTable } from './markdown';
@@ -9,7 +9,7 @@ import { closedLoop, timed } from './statistics';
 interface WaitingFigures {
   sagas: number;
   workerMiB: number | undefined;
-  /** Of `progress`, for one of the first and one of the last. */
+  /** Times of `progress`, for one of the first and one of the last. */
   queryMs: Record<'oldest' | 'newest', number | undefined>;
 }
 
@@ -23,7 +23,7 @@ export async function measureWaiting(built: Built, sagas: number): Promise<Waiti
     let last = 5_000;
     const start = async () => {
       const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
-      // Of another subscription each: sagas of one wait for each other.
+      // Each has its own subscription: sagas of one wait for each other.
       const request = { reference: newReference(), subscription_id: (last += 1), resources };
       const saga = await client.change({ ...request, approval: 'always' });
       started.push(saga);

@@ -1,4 +1,4 @@
-/** What is mutated, and which tests have to notice. None of them needs a Temporal server. */
+/** The files that are mutated, and the tests that must notice. None of them needs a Temporal server. */
 export interface Room {
   /** Globs of sources. */
   sources: string[];

@@ -1,5 +1,5 @@
 /**
- * What ours is measured against: the same provider calls as plain activities with the same timeouts, and nothing else.
+ * Ours is measured against these: the same provider calls as plain activities with the same timeouts, and nothing else.
  * No check, no progress, no decisions, no reports; a refused order is undone, because its calls are part of the work.
  */
 import { proxyActivities } from '@temporalio/workflow';

@@ -1,7 +1,6 @@
 import type { Images } from './images';
 import type { Project } from './project';
 
-/** What every look is given. */
 export interface Context {
   checks: Checks;
   project: Project;

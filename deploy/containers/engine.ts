@@ -18,9 +18,9 @@ export class NoContainersError extends ExpectedError {}
 export interface Engine {
   /** In a few words, for a person. */
   readonly name: string;
-  /** Whether it was started here, and has nothing of anybody else's. */
+  /** True if it was started here, and has nothing of anybody else's. */
   readonly isOurs: boolean;
-  /** What its clients need in their environment. */
+  /** Its clients need this in their environment. */
   readonly env: NodeJS.ProcessEnv;
   /** @throws unless the status is 0 */
   docker: Command;
@@ -56,7 +56,7 @@ async function startOwn(): Promise<Engine> {
     'dockerd',
     [
       ...['--data-root', data, '--exec-root', join(folder, 'exec'), '--pidfile', pidFile, '--host', `unix://${socket}`],
-      // Where the machine's own limit is higher than this one, an old engine cannot start a container.
+      // An old engine cannot start a container if the machine's own limit is higher than this one.
       ...['--default-ulimit', 'nofile=20000:20000'],
     ],
     { stdio: ['ignore', out, out], detached: true },

@@ -20,7 +20,7 @@ const debian = 'bookworm';
 const label = 'order-saga.recipe';
 
 interface Recipe {
-  /** What the image's name begins with, as far as the recipe is for it: Debian has this major version of PostgreSQL. */
+  /** The image's name begins so, as far as the recipe is for it: Debian has this major version of PostgreSQL. */
   of: string;
   /** Under `images/`, with its Dockerfile. */
   folder: string;

@@ -133,7 +133,7 @@ export class Project {
     return this.inside('worker', ['node', 'dist/starter.js', ...args], { input });
   }
 
-  /** What the engine knows of the service's container. */
+  /** The engine's own view of the service's container. */
   async inspect(service: string, format: string): Promise<string> {
     const container = (await this.compose(['ps', '--all', '--quiet', service])).stdout.trim();
     return (await this.docker(['inspect', '--format', format, container])).stdout.trim();

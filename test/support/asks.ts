@@ -1,11 +1,11 @@
-/** What may be asked for, in sweep, chaos and drill: of every workflow, the requests that take another way through it. */
+/** The stories of sweep, chaos, drill and disasters: the requests that take another way through each workflow. */
 import type { Asked } from './promises';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from './requests';
 
 export const provision =
   (changes: Parameters<typeof provisionRequest>[0] = {}) =>
   (): Asked => ({ workflow: 'provisionServers', request: provisionRequest(changes) });
-const change = (changes?: object) => (): Asked => ({
+export const change = (changes?: object) => (): Asked => ({
   workflow: 'changeOrder',
   request: changeRequest({ ...changes }),
 });
@@ -13,12 +13,14 @@ const switchPlan = (changes?: object) => (): Asked => ({
   workflow: 'switchPlan',
   request: switchRequest({ ...changes }),
 });
-const firewalls = (changes: object) => (): Asked => ({
-  workflow: 'setFirewalls',
-  request: firewallsRequest({ ...changes }),
-});
+export const firewalls =
+  (changes: object = {}) =>
+  (): Asked => ({
+    workflow: 'setFirewalls',
+    request: firewallsRequest({ ...changes }),
+  });
 
-/** What the server of a change of firewalls has before. */
+/** The firewalls of a server before they are changed. */
 export const firewallsBefore = [1, 2];
 
 /** By workflow, and by name; each makes another request. */

@@ -7,7 +7,7 @@ import { until, type Rig } from './rig';
 
 type Fault = Pick<FaultSpec, 'kind' | 'times'>;
 
-/** Changes of subscriptions whose calls to place them meet the faults. The list shows them in that state. */
+/** Changes of subscriptions, one for each fault, which strikes its order. They are listed as in that state. */
 async function struckSagas(rig: Rig, state: WaitKind, faults: Fault[], account: string) {
   const sagas: SagaHandle<'changeOrder'>[] = [];
   for (const fault of faults) {

@@ -36,7 +36,7 @@ export async function call(url: string, { method = 'POST', headers = {}, body, c
 
 export const newKey = (): string => randomBytes(32).toString('base64');
 
-/** What each line of the log held. */
+/** The fields of each line of the log. */
 type Line = Record<string, unknown> & { level: 'info' | 'warn' | 'error'; message: string };
 
 export interface TestServer extends CodecServer {

@@ -1,10 +1,11 @@
-/** What a run's history says, in few words. */
+/** A run's history, in few words. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { cancelledBeside } from '../../src/saga/activities';
 
 type Run = Pick<WorkflowHandle, 'fetchHistory'>;
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 const { WorkflowTaskFailedCause: causes } = temporal.api.enums.v1;
 
@@ -15,10 +16,8 @@ const serversCauses: unknown[] = [
   causes.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
 ];
 
-/** What must never stand in a history: why a worker could not do a workflow task. */
-export function brokenTask({
-  workflowTaskFailedEventAttributes: failed,
-}: temporal.api.history.v1.IHistoryEvent): string | undefined {
+/** Why a worker could not do a workflow task: it must never stand in a history. */
+export function brokenTask({ workflowTaskFailedEventAttributes: failed }: HistoryEvent): string | undefined {
   if (!failed || serversCauses.includes(failed.cause)) return undefined;
   return failed.failure?.message?.replace(cancelledBeside, '') || undefined;
 }
@@ -48,7 +47,7 @@ export async function activitiesOf(run: Run): Promise<string[]> {
 }
 
 /** A local activity leaves one marker, without its input. */
-export function localActivityIn({ markerRecordedEventAttributes: marker }: temporal.api.history.v1.IHistoryEvent) {
+export function localActivityIn({ markerRecordedEventAttributes: marker }: HistoryEvent) {
   const [data] = marker?.details?.['data']?.payloads ?? [];
   if (marker?.markerName !== 'core_local_activity' || !data) return undefined;
   const { activity_type: name } = JSON.parse(Buffer.from(data.data ?? '').toString()) as { activity_type: string };
@@ -64,15 +63,26 @@ export async function inputsOf(run: Run, activity: string): Promise<unknown[]> {
   });
 }
 
-/** What each call of an activity that was done came to. */
+/** The result of each call of an activity that was done. */
 export async function resultsOf(run: Run, activity: string): Promise<unknown[]> {
-  const { events = [] } = await run.fetchHistory();
+  const { events } = await run.fetchHistory();
   return (events ?? []).flatMap(({ activityTaskCompletedEventAttributes: completed }) => {
-    const scheduled = events?.find(({ eventId }) => Number(eventId) === Number(completed?.scheduledEventId));
     const [result] = completed?.result?.payloads ?? [];
-    const name = scheduled?.activityTaskScheduledEventAttributes?.activityType?.name;
-    return name === activity && result ? [defaultPayloadConverter.fromPayload(result)] : [];
+    const isIts = result && isOf(activity, completed?.scheduledEventId, events);
+    return isIts ? [defaultPayloadConverter.fromPayload(result)] : [];
   });
+}
+
+export async function failuresOf(run: Run, activity: string): Promise<unknown[]> {
+  const { events } = await run.fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskFailedEventAttributes: failed }) =>
+    failed && isOf(activity, failed.scheduledEventId, events) ? [failed.failure?.applicationFailureInfo?.type] : [],
+  );
+}
+
+function isOf(activity: string, scheduledEventId: unknown, events: HistoryEvent[] | null | undefined): boolean {
+  const scheduled = events?.find(({ eventId }) => Number(eventId) === Number(scheduledEventId));
+  return scheduled?.activityTaskScheduledEventAttributes?.activityType?.name === activity;
 }
 
 /** The states that the list has shown, one after another. */

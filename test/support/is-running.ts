@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** Whether there is a process of that id. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -10,7 +9,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether it stands still, as by SIGSTOP. @param path of a thread below /proc */
+/** True if it stands still, as by SIGSTOP. @param path of a thread below /proc */
 export function isStopped(pid: number | string): boolean {
   return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }

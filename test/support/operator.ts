@@ -13,7 +13,7 @@ import { until, type Rig } from './rig';
 import { anyUnderWay, callsOf } from './saga-calls';
 import { answer, outcomeOf, progressOf, type Ended } from './sagas';
 
-/** What goes with a word of a person that stays in the journal. */
+/** The signature of a person whose word stays in the journal. */
 export const said = { by: 'op', note: 'a test' };
 export const saidThere = ['--by', said.by, '--note', said.note];
 
@@ -53,7 +53,6 @@ export class Operator {
   choices = 0;
 
   constructor(
-    /** Which of them it takes there. */
     readonly choice = 0,
     /** Called at decisions once it attends: whatever lasts until somebody decides is over. */
     readonly decided: () => void = () => undefined,
@@ -73,7 +72,7 @@ export async function operate(rig: Rig, saga: SagaHandle, asked: Asked, operator
       if (ended !== undefined) return ended;
       const { waiting } = await progressOf(saga);
       if (waiting === undefined) continue;
-      // What is still on its way will be in the control panel: nobody can say yet what is there.
+      // A call that is still in flight may show in the control panel later: nobody can say yet what is there.
       await until(() => Promise.resolve(!anyUnderWay(rig.sandbox.ledger, callsOf(asked))));
       const fitting = fittingDecisions(waiting, rig.sandbox.ledger, asked);
       const chooses = operator.attends && operator.choices === 0;
@@ -99,7 +98,7 @@ export function unlessOver(error: unknown): undefined {
   if (!over) throw error;
 }
 
-/** Of the steps that wait, those that the control panel shows as done. */
+/** The waiting steps that the control panel shows as done. */
 function stepsDone({ step, steps = [step], question }: Waiting, ledger: LedgerSnapshot, asked: Asked): string[] {
   if (asked.workflow !== 'provisionServers' && asked.workflow !== 'cleanCart') return [];
   const { firewalls: wanted = [] } = asked.request as { firewalls?: number[] };

@@ -29,9 +29,7 @@ export interface Place {
   options?: string;
 }
 
-/** What a person needs to take a cluster apart. */
 export interface Cluster {
-  /** PostgreSQL's folder of programs. */
   programs: string;
   /** Its data is in the folder `data` there. */
   folder: string;
@@ -66,7 +64,6 @@ export class PostgresServer {
     return `postgres://${name}:${secret}@${host}:${port}/${database}${query}`;
   }
 
-  /** @returns the name of an empty database */
   async createDatabase(more = ''): Promise<string> {
     const name = `journal_${randomUUID().replaceAll('-', '')}`;
     await this.ask(`create database ${name} ${more}`);

@@ -28,7 +28,7 @@ export async function buildPrograms(): Promise<string> {
   await mkdir(unfinished, { recursive: true });
   await Promise.all(sourceFiles().map((file) => compile(file, unfinished)));
   await bundleInto(unfinished, { quick: true });
-  // Where somebody else was first, theirs is as good.
+  // If somebody else was first, theirs is as good.
   await rename(unfinished, folder).catch(() => rm(unfinished, { recursive: true, force: true }));
   return folder;
 }

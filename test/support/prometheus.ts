@@ -21,7 +21,6 @@ export const whyNoPrometheus =
 
 interface Series {
   metric: Record<string, string>;
-  /** Its value now. */
   value: number;
 }
 
@@ -31,14 +30,13 @@ interface Rule {
   type: 'alerting' | 'recording';
   health: string;
   lastError?: string;
-  /** Of an alert. */
+  /** Alerts only. */
   state?: 'inactive' | 'pending' | 'firing';
 }
 
 export interface Prometheus {
   /** The series of an expression now; an error of the expression is thrown with its text. */
   query: (expression: string) => Promise<Series[]>;
-  /** Waits until the expression returns a series. */
   until: (expression: string) => Promise<void>;
   rules: () => Promise<Rule[]>;
   stop: () => Promise<void>;

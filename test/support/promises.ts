@@ -1,5 +1,5 @@
 /**
- * What is never broken, whatever fails: asked of the sandbox's ledger, and of what the saga says only where it must own
+ * The promises that are never broken: asked of the sandbox's ledger, and of what the saga says only where it must own
  * up. Each broken promise is a sentence; none is good.
  *
  * It holds for requests whose label is their reference (`requests.ts`), and where whoever decides tells the truth
@@ -48,7 +48,6 @@ export function brokenPromises(
   return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
 }
 
-/** What it bought. */
 export function placementsOf(ledger: LedgerSnapshot, { workflow, request }: Asked): Placed[] {
   switch (workflow) {
     case 'changeOrder':
@@ -60,7 +59,7 @@ export function placementsOf(ledger: LedgerSnapshot, { workflow, request }: Aske
   }
 }
 
-/** What an account of the whole shows: nothing was bought twice, whoever asked for it. */
+/** The whole ledger shows that nothing was bought twice, whoever asked for it. */
 export function brokenByAll(ledger: LedgerSnapshot): string[] {
   return [
     ...placedTwice(ledger).map((placed) => `bought twice: ${JSON.stringify(placed)}`),

@@ -1,4 +1,4 @@
-/** What stands in front of a server in production: something that ends TLS, or asks for a key. */
+/** Proxies as in front of a server in production: they end TLS, or ask for a key. */
 import { createSecureServer, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
 import { connect, createServer as createPlainServer, type Socket } from 'node:net';
 import { createServer, type TlsOptions } from 'node:tls';
@@ -60,7 +60,7 @@ export interface Link extends Listening {
   readonly broken: number;
 }
 
-/** What becomes of a connection once so many bytes have come back. */
+/** The end of a connection, once so many bytes have come back. */
 export interface Break {
   afterBytes: number;
   how: 'cut' | 'silence';
@@ -124,7 +124,7 @@ export async function startLink(to: string, breaks?: () => Break): Promise<Link>
   };
 }
 
-/** What one says the other hears; and when one ends, so does the other. */
+/** Each hears the other, and ends with it. */
 function join(outside: Socket, inside: Socket): void {
   for (const [one, other] of [
     [outside, inside],

@@ -10,7 +10,6 @@ export type Told = number | 'hang' | 'endless' | { redirectTo: string } | { unti
 export interface Delivery {
   id: string;
   message: Message;
-  /** What it was answered with, where it was. */
   status: number | undefined;
   headers: IncomingHttpHeaders;
   body: string;
@@ -39,7 +38,6 @@ export class WebhookReceiver {
     return receiver;
   }
 
-  /** The secret by which its webhooks are signed. */
   readonly secret = secret;
 
   get port(): number {
@@ -50,12 +48,12 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${this.port}/hooks?of=test`;
   }
 
-  /** What it has answered with success, in order. */
+  /** The messages that it has answered with success, in order. */
   get taken(): Delivery[] {
     return this.deliveries.filter(({ status }) => status !== undefined && status < 300);
   }
 
-  /** Of one saga, without what is sent again: a message is sent at least once. */
+  /** Those of one saga, without repeats: a message is sent at least once. */
   messagesOf(reference: string): Message[] {
     const first = new Map(this.taken.map(({ id, message }) => [id, message]));
     return [...first.values()].filter(({ data }) => data.reference === reference);

@@ -6,7 +6,6 @@ import type { PayloadKeys } from '../../src/security/keys';
 import type { Replay, Replayed } from './replayer';
 
 export interface ReplayOptions {
-  /** Path of a workflow bundle. */
   bundle: string;
   payloadKeys?: PayloadKeys | undefined;
 }

@@ -15,7 +15,6 @@ import { createDataConverter } from '../../src/security/data-converter';
 import { payloadConverterPath } from '../../src/operations/workflow-modules';
 
 export interface Replay {
-  /** Path of a workflow bundle. */
   bundle: string;
   /** As `PAYLOAD_KEYS` has them, where payloads are encrypted. */
   payloadKeys?: string;

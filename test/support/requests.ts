@@ -37,7 +37,6 @@ export function provisionRequest({
   };
 }
 
-/** The plan id of a request's items. */
 export function planIdOf(reference: string): number {
   return 1000 + Number(reference.replace(/\D/g, ''));
 }
@@ -58,7 +57,7 @@ export function switchRequest(changes: Record<string, unknown> = {}) {
   return { reference, subscription_id: 6_000_000 + made, plan_id: 21, ...changes };
 }
 
-/** Of a server that no order brings: the sandbox counts those from 9001 on. */
+/** For a server that no order brings: the sandbox counts those from 9001 on. */
 export function firewallsRequest(changes: Record<string, unknown> = {}) {
   const reference = nextReference();
   return { reference, vmObjectId: 7_000_000 + made, assign: [143], ...changes };

@@ -53,7 +53,7 @@ export interface RigOptions {
   /** With keys; needs a bundle of its own, see {@link bundle}. */
   payloadKeys?: PayloadKeys;
   secrets?: Partial<SecretSources>;
-  /** What the client takes beside the document's plan types. */
+  /** Plan types that the client takes beside the document's. */
   planTypesMore?: readonly string[];
   /** Another server than the one that all test files share. */
   address?: string;
@@ -61,7 +61,7 @@ export interface RigOptions {
   bundle?: string;
   /** Which sagas' histories have to replay at the end. @default all */
   replays?: (run: { workflowId: string }) => boolean;
-  /** What a test has spoiled is right again after it; of {@link rigForFile}. */
+  /** Each test leaves the sandbox as it was; for {@link rigForFile}. */
   clears?: boolean;
   /** False: what took effect is not all by way of our activities, or somebody told a lie. @default true */
   compares?: boolean;
@@ -205,7 +205,7 @@ export class Rig {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Where the options name no other journal. */
+  /** The journal's file, if the options name no other journal. */
   get journalFile(): string {
     return join(this.folder, 'journal.db');
   }
@@ -240,7 +240,6 @@ export class Rig {
     return this.sandbox.ledger.calls.filter((call) => isOwn(call) && (endpoint ?? call.endpoint) === call.endpoint);
   }
 
-  /** The saga's items that the provider's cart holds. */
   openItems({ reference }: { reference: string }): ReturnType<typeof openCartItems> {
     return openCartItems(this.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
   }
@@ -255,7 +254,6 @@ export class Rig {
     }
   }
 
-  /** What the journal has of it. */
   recordOf({ workflow, reference }: { workflow: WorkflowName; reference: string }): ReturnType<typeof recordOf> {
     return this.withJournal((journal) => recordOf(journal, { workflow, reference }));
   }
@@ -374,7 +372,7 @@ async function untilThere(native: NativeConnection, namespace: string): Promise<
   });
 }
 
-/** What a worker adds to the search attributes of a namespace can be asked for only after a moment. */
+/** Search attributes that a worker adds to a namespace can be queried only after a moment. */
 async function untilNamed(sagas: OrderSagaClient): Promise<void> {
   await until(async () => {
     try {

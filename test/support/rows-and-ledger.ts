@@ -1,5 +1,5 @@
 /**
- * What the journal has, held against what took effect at the provider: every effect has a row that was intended before it,
+ * Holds the journal against what took effect at the provider: every effect has a row that was intended before it,
  * and every row that is done has its effect. Each difference is a sentence; none is good.
  */
 import type { Kysely } from 'kysely';
@@ -66,7 +66,7 @@ export function differences(rows: readonly Row[], ledger: LedgerSnapshot): strin
 
   // Those that name what they made first, so that nothing vaguer takes their rows.
   const effects = ledger.entries
-    // What a person did in the panel no call has brought about.
+    // A person did the others in the panel.
     .filter((entry) => called.has(entry.seq))
     .sort((one, other) => Number(exactly(rows, other)) - Number(exactly(rows, one)));
   for (const effect of effects) {
@@ -114,7 +114,6 @@ function isFound(row: Row, rows: readonly Row[]): boolean {
   );
 }
 
-/** Whether a row names the very item. */
 const exactly = (rows: readonly Row[], effect: LedgerEntry) =>
   'cartItemId' in effect && rows.some(({ cartItemId }) => cartItemId === effect.cartItemId);
 

@@ -1,4 +1,4 @@
-/** What tests ask of a saga, in sentences. */
+/** Questions that tests ask of a saga. */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   DecisionRefusedError,
@@ -21,7 +21,6 @@ export interface Ended {
   cancelled?: Report;
 }
 
-/** How a saga ended, whichever way. */
 export async function outcomeOf(saga: Pick<SagaHandle, 'result'>): Promise<Ended> {
   try {
     return { result: await saga.result() };
@@ -32,7 +31,6 @@ export async function outcomeOf(saga: Pick<SagaHandle, 'result'>): Promise<Ended
   }
 }
 
-/** Of one that did not end well. */
 export function reportOf({ failure, cancelled }: Ended): Report | undefined {
   return failure?.report ?? cancelled;
 }
@@ -56,7 +54,6 @@ export function untilAnother(saga: Pick<SagaHandle, 'progress'>, id: string, kin
   });
 }
 
-/** Waits until the saga is in that state. */
 export function untilState(saga: Pick<SagaHandle, 'progress'>, state: SagaState): Promise<ProgressView> {
   return until(async () => {
     const found = await progressOf(saga);
@@ -103,12 +100,12 @@ export async function stepOf(saga: Pick<SagaHandle, 'progress'>, id: string): Pr
   return (await saga.progress()).steps.find((step) => step.id === id);
 }
 
-/** Where a worker is killed, stopped or very busy, a question may be lost on the way to it: it is asked again. */
+/** If a worker is killed, stopped or very busy, a question may be lost on the way to it: it is asked again. */
 export function progressOf(saga: Pick<SagaHandle, 'progress'>): Promise<ProgressView> {
   return persistently(() => saga.progress());
 }
 
-/** Whoever wants something of a server that dies now and then asks again; only for what may be asked twice. */
+/** Asks a server that dies now and then again; only for what may be asked twice. */
 export async function persistently<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

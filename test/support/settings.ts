@@ -1,4 +1,3 @@
-/** What is wrong with settings. */
 import { SettingsError, type Environment } from '../../src/config';
 
 export function problemsOf(read: (env: Environment) => unknown, env: Environment): readonly string[] {

@@ -4,7 +4,9 @@
  *
  *   before-intend     the task was received; nothing is written down
  *   after-intend      it is written down; nothing is sent
- *   before-answered the provider has answered; the answer is not written down
+ *   before-answered   the provider has answered; the answer is not written down
+ *
+ * On standard error the worker says of each pivot what the journal has answered, and what was written in the end.
  */
 const Module = require('node:module');
 
@@ -18,6 +20,10 @@ function stop() {
   process.kill(process.pid, 'SIGSTOP');
 }
 
+function say(reference, word) {
+  process.stderr.write(`pivot of ${reference}: ${word}\n`);
+}
+
 Module._load = function (request, ...rest) {
   const loaded = load.call(this, request, ...rest);
   const journal = loaded?.Journal?.prototype;
@@ -27,12 +33,16 @@ Module._load = function (request, ...rest) {
     const isPivot = intent.call.kind === 'pivot';
     if (isPivot && at === 'before-intend') stop();
     const intended = await intend.call(this, intent);
+    if (isPivot) say(intent.reference, intended.how);
     if (isPivot && at === 'after-intend') stop();
     return intended;
   };
   journal.answered = async function (key, intended, answer) {
-    if (intended.call.kind === 'pivot' && at === 'before-answered') stop();
-    return answered.call(this, key, intended, answer);
+    const isPivot = intended.call.kind === 'pivot';
+    if (isPivot && at === 'before-answered') stop();
+    const written = await answered.call(this, key, intended, answer);
+    if (isPivot) say(key.reference, answer.failure ?? answer.outcome);
+    return written;
   };
   journal.intend.watched = true;
   return loaded;

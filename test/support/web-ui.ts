@@ -1,4 +1,4 @@
-/** What people do to runs in the Web UI: start, reset, terminate and delete them. */
+/** People start, reset, terminate and delete runs in the Web UI. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { SagaHandle } from '../../src/client/handle';

@@ -59,7 +59,7 @@ export async function order({ OrderSagaClient, SagaFailedError }, { Client, Conn
 `;
 const files: Record<string, string> = {
   'order.mjs': using,
-  // Of another way to load it: it is one package.
+  // Loaded another way: it is one package.
   'backend.mjs': `
 import { createRequire } from 'node:module';
 import * as saga from 'order-saga-client';

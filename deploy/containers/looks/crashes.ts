@@ -13,7 +13,7 @@ const sagasAtOnce = 4;
 
 export async function crashes({ checks, project }: Context): Promise<void> {
   const sandbox = sandboxOf(project);
-  // Of all sagas here: an add whose worker was killed is told, and its cart item is for a person to look at.
+  // For all sagas here: an add whose worker was killed is told, and a person looks at its cart item.
   let told = 0;
   const inFlight = request('PO-IN-FLIGHT');
   for (const service of ['postgres', 'temporal', 'worker', 'codec-server', 'ui'])

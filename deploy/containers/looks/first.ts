@@ -7,7 +7,7 @@ import { ordersOf } from '../../../sandbox/sentences';
 import { ledgerOf, reached, request, sandboxOf } from '../sagas';
 import type { Context } from '../checks';
 
-/** What compose says of these is not the default, so that a default cannot be taken for them. */
+/** Compose sets these to values that are not the default, so that a default cannot be taken for them. */
 const chosen = { TEMPORAL_NAMESPACE: 'orders', RETENTION: '45d', PROVIDER_TOKEN: randomBytes(16).toString('hex') };
 
 const setUps = ['temporal-databases', 'journal-database', 'journal-schema', 'temporal-namespace'];

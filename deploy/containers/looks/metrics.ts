@@ -54,7 +54,6 @@ export async function metrics({ checks, project, images }: Context): Promise<voi
     });
 }
 
-/** Where docker-compose.yml publishes it. */
 const address = 'http://127.0.0.1:9090';
 
 async function query(expression: string): Promise<Answer['data']['result']> {

@@ -6,7 +6,6 @@ import { OperatorPage } from '../../../test/system/web-ui/operator-page';
 import { finish, request, startSaga } from '../sagas';
 import type { Context } from '../checks';
 
-/** Where docker-compose.yml publishes them. */
 const [ui, codec] = ['http://localhost:8080', 'http://localhost:8088'];
 
 /** In the request, and in no search attribute: those are clear text. */

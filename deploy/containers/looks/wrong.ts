@@ -1,4 +1,4 @@
-/** What people get wrong, and the one sentence that each of it says. */
+/** Mistakes that people make, and the one sentence that each is told. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -32,15 +32,12 @@ const here = unlessLacking(cli === undefined ? 'TEMPORAL_ADDRESS names a server 
 interface Travelled {
   witness: Witness;
   seen: Journey['seen'];
-  /** Looks for everything that was secret on this journey. */
   search: Search;
-  /** Looks for what people and the provider said. */
   confided: Search;
-  /** What the provider was sent. */
   ledger: Buffer;
 }
 
-/** What a journey that came to nothing has not stopped. */
+/** Ends what a journey that failed has not stopped. */
 const running: (() => Promise<void>)[] = [];
 const folders: string[] = [];
 afterAll(async () => {
@@ -94,8 +91,8 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     NOTIFICATION_ALLOW_HTTP: 'true',
     SECRET_WEBHOOK_OPS: receiver.secret,
     SERVER_POINTERS: '/vm_object_ids',
-    // What one saga is told is not to hold up the others: each has its own place on the way.
-    // Whoever says “not placed” does not wait for long.
+    // One saga's answers must not hold up the others: each has its own place on the way.
+    // A person who says “not placed” does not wait for long.
     ...shortFlights,
     RETRY_BUDGET: '3,10,50,60000',
   };
@@ -153,19 +150,18 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   };
 }
 
-/** A key is a secret as well. */
 function keysOf(keys: string | undefined): Canary[] {
   if (keys === undefined) return [];
   const bytes = Buffer.from(keys.split(':')[1] ?? '', 'base64');
   return [{ name: 'payload key', text: bytes, parts: [] }];
 }
 
-/** Where somebody looks who has the keys, or watches a terminal. */
+/** Places of people who have the keys, or watch a terminal. */
 const shown = ['progress', 'errors', 'what the command line prints', 'what the workers write', 'the server’s log'];
-/** Where Temporal and the journal keep it, or hand it out to whoever asks. */
+/** Places where Temporal and the journal keep it, or hand it out to anybody. */
 const stored = ['the server’s files', 'exported histories', 'the journal’s files', 'descriptions and lists'];
 const toldOthers = 'what receivers are told';
-/** Of these nothing is told but our own words, or as of `Rejected`; other tests bring them about. */
+/** These tell nothing but our own words, or the same as `Rejected`; other tests bring them about. */
 const inOurWords: readonly CallFailureName[] = [
   'TokenUnreadable',
   'WorkerLost',
@@ -197,8 +193,8 @@ here('with keys', () => {
     expect([...workflows].sort()).toEqual([...workflowNames, 'hold', 'notify'].sort());
     const failures = callFailureNames.filter((name) => !inOurWords.includes(name));
     expect([...callFailures].sort()).toEqual(failures.sort());
-    // Of the length of a history nothing is told but our own words, and it would take 36,000 events.
-    // Of an order that the provider has cancelled a person’s note is told, as of each decision; of a run that was
+    // A full history tells nothing but our own words, and would take 36,000 events.
+    // A cancelled order tells a person’s note, as each decision does; a run that was
     // cancelled before, its report.
     const untold = ['HistoryFull', 'OrderCancelled', 'CancelledBefore'];
     const endings = sagaFailureNames.filter((name) => !untold.includes(name));

@@ -27,16 +27,15 @@ export interface World {
   sandbox: Sandbox;
   temporal: Client;
   sagas: OrderSagaClient;
-  /** Of the same namespace; its worker's provider cannot be reached. */
+  /** In the same namespace; its worker's provider cannot be reached. */
   unreachable: OrderSagaClient;
-  /** Of the command line. */
   environment: Record<string, string>;
   /** For files that the command line reads. */
   folder: string;
 }
 
 export class Journey {
-  /** What happened on the way, by the names of the domain. */
+  /** The events on the way, by the names of the domain. */
   readonly seen = {
     workflows: new Set<string>(),
     callFailures: new Set<string>(),
@@ -239,7 +238,6 @@ export class Journey {
     witness.add('errors', await temporal.workflow.getHandle(workflowId).result().catch(String));
   }
 
-  /** Past the client. @returns the workflow id */
   private async startRaw(request: { reference: string }): Promise<string> {
     const workflowId = workflowIdOf('provisionServers', request.reference);
     const options = { workflowId, taskQueue: 'order-saga', args: [request] };
@@ -284,7 +282,7 @@ export class Journey {
     }
   }
 
-  /** What Temporal tells of every run, to whoever has the keys and to whoever has not. */
+  /** Every run as Temporal tells it, to people with the keys and without. */
   private async lookBack(): Promise<void> {
     const { temporal, witness, sagas } = this.world;
     for await (const listed of temporal.workflow.list()) {
@@ -348,7 +346,6 @@ export class Journey {
     await this.end(saga);
   }
 
-  /** Waits for the end, whichever way. */
   private async end(saga: SagaHandle): Promise<void> {
     try {
       await saga.result();

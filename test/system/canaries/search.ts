@@ -8,7 +8,6 @@
 
 export interface Canary {
   name: string;
-  /** The whole of it. */
   text: string | Buffer;
   /** Parts of it that say enough on their own. */
   parts: readonly string[];
@@ -17,7 +16,7 @@ export interface Canary {
 export interface Sighting {
   canary: string;
   form: string;
-  /** What stands there, for whoever has to find out who wrote it. */
+  /** The text there, so that one can find out who wrote it. */
   around: string;
 }
 
@@ -56,7 +55,7 @@ const writings: readonly Writing[] = [
   ],
 ];
 
-/** What is sure to stand in the base64 of anything that holds these bytes, wherever in it they begin. */
+/** These strings stand in the base64 of anything that holds these bytes, wherever in it they begin. */
 function alignments(bytes: Buffer, encoding: 'base64' | 'base64url'): string[] {
   return [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
@@ -77,7 +76,7 @@ const needleBytesMin = 8;
 export class Search {
   private readonly needles: readonly Needle[];
   private readonly byStart = new Map<number, Needle[]>();
-  /** Whether any needle begins with these three bytes: most places in a file are passed by with one look. */
+  /** True if any needle begins with these three bytes: most places in a file are passed by with one look. */
   private readonly starts = new Uint8Array(1 << 24);
 
   constructor(readonly canaries: readonly Canary[]) {

@@ -28,14 +28,10 @@ export function makeSecrets() {
     password: canary('password'),
     key,
     script,
-    /** As a request has them. */
     keyBase64: Buffer.from(key.text).toString('base64'),
     scriptBase64: Buffer.from(script.text).toString('base64'),
-    /** In the correction of a decision. */
     corrected: canary('corrected password'),
-    /** In requests and decisions that are refused. */
     refused: canary('refused password'),
-    /** In a file that a request names. */
     filed: canary('secret in a file'),
     token: tokenCanary('provider token'),
   };
@@ -43,7 +39,7 @@ export function makeSecrets() {
 
 export type Secrets = ReturnType<typeof makeSecrets>;
 
-/** What people write and providers answer: whoever has the keys may read it, Temporal may not. */
+/** Words of people and answers of providers: people with the keys may read them, Temporal may not. */
 export const makeConfided = () => canary('what is confided');
 
 export function canariesOf(secrets: Secrets): Canary[] {

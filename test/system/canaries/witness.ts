@@ -1,4 +1,4 @@
-/** What came to light on a journey, by the place where somebody could read it. */
+/** The texts that came to light on a journey, by the place where somebody could read them. */
 import { inspect } from 'node:util';
 
 export class Witness {

@@ -12,7 +12,6 @@ interface Member {
   worker: RunningProcess;
   /** Somebody has sent it a signal to end. */
   leaving: boolean;
-  /** It stands still for a while. */
   paused: boolean;
 }
 
@@ -33,7 +32,6 @@ export class Crew {
    * worker that was killed.
    */
   endedByNode = 0;
-  /** What nobody asked for, in sentences. */
   readonly mishaps: string[] = [];
   private readonly members = new Set<Member>();
   private readonly starting = new Set<Promise<void>>();
@@ -42,7 +40,6 @@ export class Crew {
 
   constructor(
     private readonly program: string,
-    /** Of the nth worker. */
     private readonly environmentOf: (nth: number) => Record<string, string>,
     private readonly sandbox: Sandbox,
   ) {}

@@ -1,5 +1,5 @@
 /**
- * What a story has come to: asked of the provider's ledger and of the journal, and of the sagas only where they must own
+ * The verdict on a story: asked of the provider's ledger and of the journal, and of the sagas only where they must own
  * up. Each sentence is something that must not be; none is good.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,11 +14,9 @@ import { leftoversOf, outcomeOf, reportOf, type Ended } from '../../support/saga
 import type { PlannedSaga } from './storm/plan';
 
 export interface Lived {
-  /** What ended last: after a termination, the clean-up. */
+  /** The saga that ended last: after a termination, the clean-up. */
   asked: Asked;
-  /** Absent for one that has not ended. */
   ended?: Ended;
-  /** What it was doing when a disaster struck. */
   role?: string;
   /** It may have bought nothing, and says so. */
   mayEndEarly?: true;
@@ -30,7 +28,6 @@ export interface Lived {
   startedAnew?: number;
   /** Temporal has forgotten some of what its runs did. */
   forgotten?: true;
-  /** What went otherwise than the contract says, in sentences. */
   surprises?: string[];
 }
 
@@ -45,10 +42,8 @@ export function judge<L extends Lived>(ledger: LedgerSnapshot, sagas: readonly L
   const named = firewallsNamed(sagas);
   const accused = sagas.map((lived) => ({ lived, sentences: accusations(ledger, lived, named) }));
   return {
-    /** What was bought twice, whoever asked for it. */
     doubled: brokenByAll(ledger),
     broken: accused.flatMap(({ sentences }) => sentences),
-    /** Of the journal and the ledger. */
     differing: rows === undefined ? [] : differences(rows, ledger),
     suspects: accused.filter(({ sentences }) => sentences.length > 0).map(({ lived }) => lived),
   };
@@ -69,8 +64,8 @@ function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
     const buys = asked.workflow !== 'setFirewalls' && asked.workflow !== 'cleanCart';
     if (buys && placementsOf(ledger, asked).length === 0) return [`${name} was never placed`];
     const { outcome, skipped = [] } = (ended.result ?? {}) as { outcome?: string; skipped?: string[] };
-    // What a call without an answer may have added, and what a restored journal cannot know to be in the order, is
-    // told, and changes nothing of what was bought.
+    // Items that a call without an answer may have added, or that a restored journal cannot know to be ordered, are
+    // told, and change nothing of what was bought.
     const isOrdered = (id: number) => !openCartItems(ledger).some(({ cartItemId }) => cartItemId === id);
     const isOnlyDoubt =
       skipped.length === 0 &&
@@ -82,12 +77,11 @@ function lost(ledger: LedgerSnapshot, sagas: readonly Lived[]): string[] {
   });
 }
 
-/** Of cart items that it may have added, and whose ids nobody knows: a person looks for so many in the panel. */
+/** Counts cart items that it may have added without knowing their ids: a person looks for so many in the panel. */
 export function doubtfulAddsOf({ ended }: Lived): number {
   return leftoversOf(ended).filter(({ kind }) => kind === 'cart-item-unknown').length;
 }
 
-/** By the server, and by the saga that names them. */
 type FirewallsNamed = Map<number, { lived: Lived; firewalls: number[] }[]>;
 
 function firewallsNamed(sagas: readonly Lived[]): FirewallsNamed {
@@ -117,7 +111,7 @@ function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed
 }
 
 /**
- * What its runs say together; one of these is true. Firewalls that an earlier run has changed, one that was made after
+ * The endings of its runs; one of them is true. Firewalls that an earlier run has changed, one that was made after
  * it and then cancelled may have undone: it depends on whether it began before the change or after it.
  */
 function endings({ asked, before }: Lived, ended: Ended): Ended[] {

@@ -37,7 +37,6 @@ const whole =
   };
 
 const program = new Command('npm run').exitOverride();
-/** Of the story that was told. */
 let isGood = true;
 
 program
@@ -113,7 +112,6 @@ program
     );
   });
 
-/** Prints it. */
 function verdict<T extends Told>(told: T, least: number) {
   const seldom = tooSeldom(told.sections, least);
   console.log(`\n${printed(told.sections)}\n`);
@@ -134,7 +132,7 @@ async function rehearseAll(chosen: readonly Disaster[], patienceMs: number, json
   for (const disaster of chosen) {
     const { name, title } = disaster;
     const lacking = disaster.lacks?.();
-    // What this machine lacks CI has, so there it fails.
+    // CI has everything, so there it fails.
     if (lacking !== undefined && !process.env['CI']) {
       console.log(`\nleft out  ${name}: ${lacking}`);
       continue;

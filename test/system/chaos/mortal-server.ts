@@ -21,7 +21,6 @@ export class MortalServer {
     private server: DevServer,
   ) {}
 
-  /** @throws NoTemporalError */
   static async start(): Promise<MortalServer> {
     // Nobody else's server is killed, whatever the environment names.
     const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });

@@ -19,7 +19,6 @@ import { countOpen, journalInFile, rowsOf, startWorld, type Closers, type World 
 
 export interface NightOptions {
   sagas: number;
-  /** How many of them come in one second. */
   perSecond: number;
   patienceMs: number;
 }
@@ -91,7 +90,7 @@ export async function liveThroughNight(options: NightOptions, closers: Closers):
 class Night {
   readonly started: Started[] = [];
   readonly phases = new Phases();
-  /** What a dashboard showed when it was at its worst. */
+  /** The worst figures that a dashboard showed. */
   readonly seen = { hold: undefined as Hold | undefined, held: 0, stuck: 0, doubtful: 0, firstWaitMs: Infinity };
   private isOver = false;
 
@@ -100,12 +99,10 @@ class Night {
     private readonly options: NightOptions,
   ) {}
 
-  /** Nobody comes any more. */
   end(): void {
     this.isOver = true;
   }
 
-  /** @returns what the sweep at the end says */
   async live(): Promise<SweepReport | undefined> {
     const { world, phases, seen } = this;
     const { sandbox, person } = world;
@@ -163,7 +160,7 @@ class Night {
     return (await person.reconcile()).report;
   }
 
-  /** Of one that is open nothing is heard. Twenty are asked at once. */
+  /** Open ones do not answer. Twenty are asked at once. */
   async hearAll(): Promise<void> {
     const waiting = this.started.filter(({ ended }) => ended === undefined);
     while (waiting.length > 0) {
@@ -183,7 +180,6 @@ class Night {
     }
   }
 
-  /** What a dashboard shows now. */
   private async look() {
     const { sagas } = this.world;
     const [inbox, hold, held] = await Promise.all([sagas.inbox({ limit: 1 }), sagas.holding(), sagas.countHeld()]);
@@ -209,7 +205,7 @@ class Night {
   }
 }
 
-/** What the shop sells that night: mostly servers, and now and then a change of a subscription or of a plan. */
+/** The shop's sales of that night: mostly servers, and now and then a change of a subscription or of a plan. */
 function requestNumber(nth: number): Asked {
   if (nth % 10 === 8) return asks.changeOrder.change();
   if (nth % 10 === 9) return asks.switchPlan.switch();

@@ -31,7 +31,6 @@ interface Answered {
 }
 
 export class Person {
-  /** As they were typed. */
   readonly commands: string[] = [];
   /** From the first line of a command to its end, all of them together. */
   typingMs = 0;
@@ -39,12 +38,10 @@ export class Person {
    * Orders, changes and switches that were looked up in the panel; cart items that were looked for there, and deleted.
    */
   readonly looks = { placed: 0, notPlaced: 0, cartItems: 0 };
-  /** When the last decision was through. */
   lastDecisionMs = 0;
   private jobs = 0;
 
   constructor(
-    /** The compiled command line. */
     private readonly program: string,
     private readonly settings: Record<string, string>,
     private readonly sandbox: Sandbox,
@@ -68,13 +65,11 @@ export class Person {
     throw new Error(`“${words}” ended with ${answered.status}: ${answered.err}${answered.out}`.slice(0, 2_000));
   }
 
-  /** A command, ours or not, that was typed. */
   readonly note = (command: string): void => {
     this.commands.push(command);
     process.stderr.write(`  $ ${command}\n`);
   };
 
-  /** Runs a command of `order-saga journal`. @returns what it says */
   async journal(args: readonly string[], statuses?: readonly number[]): Promise<string> {
     return (await this.type(['journal', ...args], statuses)).out;
   }
@@ -84,7 +79,7 @@ export class Person {
     return JSON.parse(out) as Inbox;
   }
 
-  /** What stands stuck is tried again. Status 5: some refuse. */
+  /** Retries all stuck sagas. Status 5: some refuse. */
   retryStuck(note: string, more: readonly string[] = [], statuses?: readonly number[]): Promise<JobReport> {
     return this.job(['retry', '--where', 'SagaState="stuck"', '--note', note, ...more], statuses);
   }
@@ -135,7 +130,6 @@ export class Person {
     for (const { cartItemId } of own.slice(0, count)) panelOf(this.sandbox).deleteCartItem(cartItemId);
   }
 
-  /** @returns the sweep, whatever it has found */
   async reconcile(): Promise<SweepRun> {
     const { out } = await this.type(['reconcile', 'now', '--rate', '20', '--servers', '5000', '--json'], [0, 1, 4]);
     return JSON.parse(out) as SweepRun;
@@ -159,7 +153,6 @@ export class Person {
   }
 }
 
-/** A line, filled in by what the panel shows. */
 function lookUp(ledger: LedgerSnapshot, { saga, question }: OpenLine) {
   const { workflow, reference = '' } = readWorkflowId(saga) ?? {};
   // A subscription of a test is named by the number of its request.

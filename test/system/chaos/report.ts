@@ -1,4 +1,4 @@
-/** What a story shows at its end. */
+/** The figures that a story shows at its end. */
 
 export interface Figure {
   of: string;
@@ -16,7 +16,6 @@ export interface Section {
   figures: Figure[];
 }
 
-/** What it was, and what must not be. */
 export interface Told {
   sections: Section[];
   violations: string[];
@@ -47,7 +46,7 @@ export function printed(sections: readonly Section[]): string {
   return sections.map(({ title, figures }) => [title, ...figures.map(row)].join('\n')).join('\n\n');
 }
 
-/** What happened less often than it must for the run to prove anything, in sentences. */
+/** Events that were too seldom for the run to prove anything, as sentences. */
 export function tooSeldom(sections: readonly Section[], least: number): string[] {
   return sections
     .flatMap(({ figures }) => figures)
@@ -55,7 +54,6 @@ export function tooSeldom(sections: readonly Section[], least: number): string[]
     .map(({ of, count }) => `${of}: ${count} times, and at least ${least} are asked for`);
 }
 
-/** How often each came, in the order of their names. */
 export function counted(names: readonly string[]): Figure[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -1,5 +1,5 @@
 /**
- * What every story of this folder takes place in: the provider's stand-in, a journal, worker processes, a client and a
+ * The world of every story of this folder: the provider's stand-in, a journal, worker processes, a client and a
  * person. All of it ends with the story.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { rowsIn, type Row } from '../../support/rows-and-ledger';
 import { Crew } from './crew';
 import { Person } from './person';
 
-/** What a run has started, so that all of it ends with the run, whatever is under way. */
+/** They end everything that a run has started, whatever is under way. */
 export class Closers {
   private readonly closers: (() => unknown)[] = [];
   private closed: Promise<void> | undefined;
@@ -53,27 +53,22 @@ export interface World {
   temporal: Client;
   sagas: OrderSagaClient;
   person: Person;
-  /** Of workers and of the person, from their next start on. */
+  /** Workers and the person use them from their next start on. */
   settings: Record<string, string>;
   /** @param count of worker processes that there are from now on */
   hire: (count: number) => Promise<Crew>;
 }
 
 export interface WorldOptions {
-  /** The folder of our programs. */
   compiled: string;
-  /** Where Temporal is. */
   address: string;
   namespace?: string;
   journalUrl: string;
   sandbox?: SandboxOptions;
-  /** Beside the usual. */
   settings: Record<string, string>;
-  /** Of the nth worker, beside those of all. */
   environmentOf?: (nth: number) => Record<string, string>;
 }
 
-/** Everything is ended with its closers. */
 export async function startWorld(closers: Closers, options: WorldOptions): Promise<World> {
   const { compiled, address, namespace = 'default', journalUrl, environmentOf } = options;
   // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
@@ -108,7 +103,6 @@ export async function countOpen({ temporal }: Pick<World, 'temporal'>): Promise<
 
 export interface JournalPlace {
   url: string;
-  /** Undefined for a file. */
   cluster?: Cluster;
 }
 

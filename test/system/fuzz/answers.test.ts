@@ -52,7 +52,7 @@ const kinds: Record<string, ProviderKind> = {
   ...{ 6: 'pivot', 7: 'quote', 8: 'assign', 9: 'assign', 10: 'list' },
 };
 
-/** What such an answer must be taken for: the table of docs/failures.md, put together a second time. */
+/** The meaning that such an answer must have: the table of docs/failures.md, put together a second time. */
 function expected(asked: ProviderCall, { status, body }: Answer): CallFailureName | 'success' {
   const { pivot, documented } = asked;
   const call = kindOf(asked);
@@ -71,7 +71,7 @@ function expected(asked: ProviderCall, { status, body }: Answer): CallFailureNam
   return documented(json) ? 'success' : 'UnknownOutcome';
 }
 
-/** That there is nothing, which counts by the interface's own word only. */
+/** “There is nothing” counts by the interface's own word only. */
 const saysOfNothing = (call: ProviderKind, status: number) =>
   (call === 'delete' && (status === 404 || status === 410)) ||
   (call === 'directory' && [404, 423, 425].includes(status));
@@ -80,7 +80,7 @@ const isPage = (body: Buffer) => new TextDecoder().decode(body).trim() !== '' &&
 
 const kindOf = ({ name }: ProviderCall) => kinds[name.split(' ')[0] ?? ''] ?? 'directory';
 
-/** What is decompressed, test/unit/provider/wire.test.ts shows. */
+/** test/unit/provider/wire.test.ts shows what is decompressed. */
 const isCompressed = ({ body, headers }: Answer) =>
   (body[0] === 0x1f && body[1] === 0x8b) || headers.some((header) => header.startsWith('content-encoding'));
 
@@ -89,7 +89,6 @@ function parsed(body: Buffer): unknown {
   return 'json' in read ? read.json : undefined;
 }
 
-/** Arrays and objects within each other. */
 function depthOf(json: unknown): number {
   let depth = 0;
   for (let level = nestings([json]); level.length > 0; depth += 1) level = nestings(level.flatMap(Object.values));

@@ -108,7 +108,7 @@ export function onTheWire({ status: code, headers: lines, body }: Answer): Buffe
   ]);
 }
 
-/** What a body unpacks to: a hundred times its length. */
+/** The length of an unpacked body: a hundred times its own. */
 export const bombs = [
   ['gzip', gzipSync(Buffer.alloc(10_000_000, ' '))],
   ['deflate', deflateSync(Buffer.alloc(10_000_000, ' '))],

@@ -5,14 +5,13 @@ export interface ProviderCall {
   name: string;
   pivot: boolean;
   make: (client: ProviderClient) => Promise<unknown>;
-  /** Whether a body holds what the document shows of this call's success. */
+  /** True if a body holds what the document shows of this call's success. */
   documented: (body: unknown) => boolean;
 }
 
 type Fields = Record<string, unknown>;
 
 const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1;
-/** Also as a numeric string. */
 const isNumber = (value: unknown) =>
   typeof value === 'number'
     ? Number.isFinite(value)
@@ -39,7 +38,7 @@ function isAdded(body: unknown): boolean {
   );
 }
 
-/** What an object says itself, and not what it inherits. */
+/** An object's own fields, and not those that it inherits. */
 function own(value: object): Fields {
   return Object.fromEntries<unknown>(Object.entries(value));
 }

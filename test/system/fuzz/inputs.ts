@@ -50,7 +50,6 @@ export const encoded = (encoding: string, data: string): Payload => ({
   data: Buffer.from(data),
 });
 
-/** Payloads that no converter reads. */
 export const unreadable: [string, Payload[]][] = [
   ['JSON that breaks off', [encoded('json/plain', '{"by":')]],
   ['an encoding of another SDK', [encoded('json/protobuf', '{}')]],

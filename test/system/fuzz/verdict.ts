@@ -1,4 +1,4 @@
-/** What may be said of an answer, whatever it is: a success that is one, or one of the failures. */
+/** The verdicts on an answer, whatever it is: a success that is one, or one of the failures. */
 import { translateFailure } from '../../../src/activities/translate-failure';
 import { callFailureNames, type CallFailure, type CallFailureName } from '../../../src/domain/failures';
 import type { ProviderClient } from '../../../src/provider/client';

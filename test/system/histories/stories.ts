@@ -196,7 +196,7 @@ export const stories: Record<string, Story> = {
     return ended(await rig.sagas.clean(saga.reference));
   },
   'provision, held and released': heldAndReleased,
-  // What is no saga.
+  // These are no sagas.
   'hold, cancelled': async (rig) => {
     await rig.sagas.hold(seen);
     const hold = rig.temporal.workflow.getHandle('hold');

@@ -1,5 +1,5 @@
 /**
- * What every client must do (docs/clients.md), rule by rule: by ours, and by the one in Python out of `examples`, with
+ * The duties of every client (docs/clients.md), rule by rule: by ours, and by the one in Python out of `examples`, with
  * the worker's keys. Each is asked the same.
  */
 import { execFile } from 'node:child_process';

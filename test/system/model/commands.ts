@@ -1,5 +1,5 @@
 /**
- * What may happen to a saga: by its caller, an operator, the provider, and whoever runs the workers. Each command says,
+ * The events of a saga: by its caller, an operator, the provider, and whoever runs the workers. Each command says,
  * as a sentence, what it did, and holds the real saga against the model right after.
  */
 import fc from 'fast-check';
@@ -24,15 +24,13 @@ import type { RealSaga } from './real-saga';
 import { endpointsOf, type Story } from './stories';
 import { troubles } from './troubles';
 
-/** What a history knows of its saga. */
 export interface Model {
   story: Story;
   armed: State['armed'];
   /** None before its start, and none after a reset: from then on only the promises hold. */
   states: State[];
-  /** What it showed when it came to rest last; undefined before its start, and after its termination. */
+  /** Its view when it came to rest last; undefined before its start, and after its termination. */
   view?: ProgressView | undefined;
-  /** Of which a call is held. */
   held?: EndpointName | undefined;
   /** It was reset when the journal knew that it was placed: nobody is asked about that. */
   isSettled?: boolean;
@@ -40,7 +38,6 @@ export interface Model {
   isTerminated: boolean;
   /** When the call that is held arrived. */
   heldSinceMs?: number | undefined;
-  /** What happened, for whoever reads of a failure. */
   log: string[];
 }
 
@@ -180,7 +177,7 @@ const decideWrongly = (pick: number, bySignal: boolean) =>
     say(`the operator says ${decision}${surplus}, which does not fit${bySignalOf(bySignal)}`);
     const isOver = hasEnded(model);
     if (bySignal && !isOver) return isIgnored(model, saga, decision, body);
-    // What is ill-formed is refused on this side already.
+    // An ill-formed one is refused on this side already.
     expectSame('the decision', await saga.decide(decision, body), isOver && !fits ? 'ended' : 'refused');
     return follow(model, saga, model.states);
   });
@@ -243,7 +240,7 @@ export async function finish(model: Model, real: Real): Promise<void> {
   // The first decision is the one that brings a saga on; where that is in vain, the others have their turn.
   for (let decisions = 0; mayDecide(model); decisions += 1) {
     if (decisions === 10) throw new Error('it waits again and again, although nothing is wrong any more');
-    // What an earlier run has undone, no decision brings about again: the operator gives up.
+    // No decision brings about again what an earlier run has undone: the operator gives up.
     const givesUp = decisions === 8 && model.wasReset === true;
     const command = givesUp ? requestCancellation() : decideRightly(decisions, false);
     await command.run(model, { ...real, count: () => undefined });
@@ -261,7 +258,7 @@ const deciding = (decide: (pick: number, bySignal: boolean) => Command) =>
   fc.tuple(any, fc.boolean()).map(([pick, bySignal]) => decide(pick, bySignal));
 const of = (make: () => Command) => fc.constant(null).map(make);
 
-/** What is wrong already when the saga starts; a saga that nothing befalls is soon told. */
+/** The troubles at the start; a saga that nothing befalls is soon told. */
 export const preludes: fc.Arbitrary<Command[]> = fc.noBias(
   fc
     .array(fc.oneof({ weight: 5, arbitrary: spoiling }, { weight: 1, arbitrary: holding }), {
@@ -341,7 +338,6 @@ function armBoth(model: Model, saga: RealSaga, endpoint: EndpointName, armed: Ar
   model.states = model.states.map((state) => arm(state, endpoint, armed));
 }
 
-/** What is armed, in each state that it may be in. */
 function armedIn({ states, armed }: Model): State['armed'][] {
   return states.length > 0 ? states.map((state) => state.armed) : [armed];
 }

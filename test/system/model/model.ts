@@ -1,5 +1,5 @@
 /**
- * What a saga may be in, from the contract and the design alone: where it stands, what it waits for, which decisions
+ * The states of a saga, from the contract and the design alone: where it stands, what it waits for, which decisions
  * fit, and whether the provider has what was asked for.
  *
  * ```text
@@ -23,7 +23,7 @@ import { meaningOf, type Meaning, type Trouble } from './troubles';
 /** Tries of a call that is repeated by itself, as the rig has it. */
 const attemptsMax = 3;
 
-/** What is going to happen to the next call, or to all calls, of an endpoint. */
+/** The trouble of the next call, or of all calls, of an endpoint. */
 export interface Armed {
   trouble?: Trouble;
   lasting?: boolean;
@@ -43,19 +43,17 @@ type Rest =
   | { is: 'ended'; as: 'done' | 'cancelled' }
   | { is: 'ended'; as: 'failed'; type: SagaFailureName };
 
-/** What a call changes outside of the saga, and whether the saga knows its servers by it. */
+/** A call's change outside of the saga, and whether the saga knows its servers by it. */
 type Effects = Pick<State, 'placed' | 'serversKnown' | 'assigned'>;
 
-/** What came of the calls of a stage. */
 interface Answer {
   through: number;
-  /** Of those: how many only when tried again. */
+  /** How many of those only when tried again. */
   repeated: number;
   failed: number;
   why?: 'refused' | 'barred' | 'lost';
 }
 
-/** What is undone together. */
 interface Level {
   step: string;
   calls: EndpointName[];
@@ -73,14 +71,13 @@ export interface State {
   open: number;
   /** How many calls of this stage got through. */
   through: number;
-  /** What would have to be undone, the oldest first. */
   levels: Level[];
   /** Set once it undoes: which call of the last level is next. */
   undoing: number | undefined;
   failing: SagaFailureName | undefined;
   cancelled: boolean;
   /**
-   * What the journal knows of the pivot: nothing that stands, a call of which nobody knows what became, or that it was
+   * The journal's knowledge of the pivot: nothing that stands, a call of which nobody knows what became, or that it was
    * placed.
    */
   fate: 'before' | 'unknown' | 'past';
@@ -177,7 +174,7 @@ export function disarm(state: State): State {
   return { ...state, armed: {} };
 }
 
-/** Whether the real saga may be in this state, by what it shows and by what the provider has. */
+/** True if the real saga may be in this state, by what it shows and by what the provider has. */
 export function allows(state: State, view: ProgressView, isPlaced: boolean): boolean {
   const { rest, undoing, leftovers, placed } = state;
   if (placed !== isPlaced) return false;
@@ -196,7 +193,7 @@ export function allows(state: State, view: ProgressView, isPlaced: boolean): boo
   return isStep && waiting.choices.join() === choices.join();
 }
 
-/** What it comes to at the provider, in a word; both where the model does not know all that was left. */
+/** Its outcome at the provider, in a word; both if the model does not know all that was left. */
 function endsAs({ rest, fate, leftovers, skipped }: State): ProgressView['state'][] {
   if (rest.is === 'ended' && rest.as === 'done') {
     if (leftovers === undefined) return ['done', 'partly'];
@@ -325,7 +322,7 @@ function doubt(before: State): State[] {
   ]);
 }
 
-/** Where there were terms, they may have moved: it comes to terms again. */
+/** If there were terms, they may have moved: it comes to terms again. */
 function dareAgain(state: State): State[] {
   return state.story.stages[0]?.step === 'quote' ? enter(state, 0) : goOn(state);
 }
@@ -346,7 +343,7 @@ function undo(state: State): State[] {
   const endpoint = level.calls[state.undoing ?? 0];
   const over: State = { ...state, undoing: 0, levels: state.levels.slice(0, -1) };
   if (endpoint === undefined) return undo(over);
-  // What never took effect need not be undone, but is where its outcome is not known.
+  // A call without effect need not be undone, but is if its outcome is not known.
   const mayBeOver = endpoint === 'unassign-firewalls' && !state.assigned;
   return [...call(state, endpoint, level.count, settleUndo), ...(mayBeOver ? undo(over) : [])];
 }
@@ -450,7 +447,7 @@ function call(
   return [{ ...first, rest: { is: 'held', endpoint, answer, then } }];
 }
 
-/** What the journal will have of a call to the pivot that was made once. */
+/** The journal's word on a call to the pivot that was made once. */
 function fateAfter(meaning: Meaning | undefined, before: State['fate']): State['fate'] {
   if (meaning === undefined || meaning === 'nameless') return 'past';
   return meaning === 'lost' ? 'unknown' : before;

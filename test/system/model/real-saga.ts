@@ -16,7 +16,7 @@ import { outcomeOf, progressOf, type Ended } from '../../support/sagas';
 import type { Armed } from './model';
 import type { Story } from './stories';
 
-/** Where nobody else's ids are: servers of orders count from 9001, and other requests of this file beside it. */
+/** Nobody else's ids are there: servers of orders count from 9001, and other requests of this file beside it. */
 const ownIdsFrom = 1_000_000;
 let ownIds = 0;
 
@@ -51,7 +51,7 @@ export class RealSaga {
     const armed = this.faults.get(endpoint) ?? {};
     if (trouble) {
       const { kind } = trouble;
-      // Of these a new server makes no “not yet”.
+      // A new server makes no “not yet” of these.
       const said = kind === 'refuse-before' ? { status: 402 } : kind === 'error-code' ? { code: 402 } : {};
       armed.trouble = faults.add({ endpoint, match, kind, ...said, ...(lasting ? { times: 'all' } : {}) });
     }
@@ -75,7 +75,7 @@ export class RealSaga {
     delete armed.gate;
   }
 
-  /** What the operator may truly say to what it waits for, naming the question. */
+  /** The operator's true answers to what it waits for, naming the question. */
   async fitting(): Promise<Fitting[]> {
     const { waiting } = await this.progress();
     if (waiting === undefined) return [];
@@ -146,7 +146,6 @@ export class RealSaga {
     }
   }
 
-  /** Of which a call is held. */
   get held(): EndpointName | undefined {
     const { faultsStruck } = this.rig.sandbox.ledger;
     const isStruck = (gate?: string) => gate !== undefined && faultsStruck.some(({ faultId }) => faultId === gate);

@@ -6,21 +6,19 @@ import type { EndpointName } from '../../../sandbox/endpoints';
 import type { SagaFailureName } from '../../../src/domain/failures';
 import type { WorkflowName } from '../../../src/domain/identity';
 
-/** Calls that are made side by side. */
 export interface Calls {
   is: 'calls';
   /** The step's id; `*` at its end stands for a number. */
   step: string;
   endpoint: EndpointName;
   calls: number;
-  /** True for the point of no return. */
   pivot?: true;
   /** How a refusal ends the saga; without it, a person is asked. */
   refusal?: SagaFailureName;
   skippable?: true;
   /** Made only for as many as got through the stage before. */
   follows?: true;
-  /** What takes it back: each call by one of its own, or all by these calls in turn, begun even if it did nothing. */
+  /** The calls that undo it: each call by one of its own, or all by these calls in turn, begun even if it did nothing. */
   undo?: { each: EndpointName } | { armed: EndpointName[] };
 }
 
@@ -35,7 +33,6 @@ export type Stage = Calls | Asks;
 export interface Story {
   name: string;
   workflow: Exclude<WorkflowName, 'cleanCart'>;
-  /** What the request has beside the usual. */
   request: Record<string, unknown>;
   /** A refusal is asked about, and ends nothing by itself. */
   asksWhenRefused?: true;
@@ -161,7 +158,6 @@ export const stories: readonly Story[] = [
   firewalls('to be exactly these', { exactly: [144] }, { assigns: true, unassigns: true }),
 ];
 
-/** Where something can go wrong in a story. */
 export function endpointsOf({ stages }: Story): EndpointName[] {
   const named = stages.flatMap((stage) => {
     if (stage.is !== 'calls') return [];

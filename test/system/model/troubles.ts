@@ -1,5 +1,5 @@
 /**
- * What goes wrong with calls in a history: on the wire, and what it means for a saga by the design's table of failures.
+ * The troubles of calls in a history: on the wire, and what it means for a saga by the design's table of failures.
  */
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 
@@ -19,13 +19,12 @@ export interface Trouble {
   kind: FaultKind;
   said: string;
   meaning: Meaning;
-  /** Whether the call takes effect all the same. */
   effect: boolean;
   /** The answer does not say that nothing happened. */
   leavesDoubt?: true;
 }
 
-/** Of a call that is dared once, whatever does not surely say that nothing happened leaves nobody knowing. */
+/** A call that is dared once is of unknown outcome unless the answer surely says that nothing happened. */
 export function meaningOf({ meaning, leavesDoubt }: Trouble, isPivot: boolean): Meaning {
   return isPivot && leavesDoubt && (meaning === 'barred' || meaning === 'refused') ? 'lost' : meaning;
 }

@@ -16,7 +16,7 @@ import { deleteRun, resetTo, workflowTasksOf } from '../../support/web-ui';
 import { rigForEach } from '../../support/rig';
 import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
 
-// What the copies lack took effect without a row.
+// Effects that the copies lack have no row.
 const rig = rigForEach({ witness: true, compares: false });
 
 /** No story makes more. */

@@ -11,13 +11,13 @@ import { changeRequest, provisionRequest } from '../../support/requests';
 import { resultsOf } from '../../support/events';
 import { deleteRun, resetTo, resetToBeginning, taskBefore } from '../../support/web-ui';
 import { Rig, rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, untilAnother, untilState, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilAnother, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
 const latest = (reference: string, of: Rig = rig) => of.latest('provisionServers', { reference });
 
-// What is told of an ended saga that Temporal has forgotten, of each workflow: test/integration/saga/outcomes.test.ts.
+// test/integration/saga/outcomes.test.ts asks each workflow for an ended saga that Temporal has forgotten.
 it('the newest run was deleted, which frees the workflow id, and the request comes again', async () => {
   const request = provisionRequest({ firewalls: [143] });
   const saga = await rig.sagas.provision(request);
@@ -115,7 +115,7 @@ describe('a decision answers one question', () => {
     const request = changeRequest({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     const first = await untilWaiting(saga, 'approval');
-    // Of the quote, so that a run that was restored to before it cannot ask another one by the same id.
+    // It is the quote's, so that a run that was restored to before it cannot ask another one by the same id.
     const run = rig.runOf(saga);
     const [quoted] = (await resultsOf(run, 'quoteChangeOrder')) as { id: string }[];
     expect(first.id).toBe(quoted?.id.slice(0, 8));
@@ -143,7 +143,11 @@ describe('nobody is asked while the call may be in flight: the saga is settling'
     const gate = slow.sandbox.faults.add({ endpoint: 'place-change-order', match, kind: 'gate', nth: 1 });
     const saga = await slow.sagas.change(request);
     await slow.sandbox.whenStruck(gate);
-    const { settling, waiting } = await untilState(saga, 'settling');
+    const { settling, waiting } = await until(async () => {
+      const shown = await saga.progress();
+      return (shown.settling ?? shown.waiting) && shown;
+    });
+    // The journal would refuse the word of whoever is asked too early.
     expect(waiting).toBeUndefined();
     expect(Date.parse(settling?.until ?? '')).toBeGreaterThan(Date.now());
     const placed = () => changeOrdersOf(slow.sandbox.ledger, request.subscription_id).length;

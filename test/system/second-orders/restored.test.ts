@@ -21,6 +21,7 @@ import { Rig, until, type RigOptions } from '../../support/rig';
 import { answer, outcomeOf, untilAnother, untilState, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 import { copyDatabase, crashCopy, putDatabaseBack, removeDatabase } from '../../support/sqlite-copy';
 import { said } from '../../support/operator';
+import { rulesThatHeld } from './rules-held';
 
 describe('Temporal', () => {
   const { path: folder, write } = folderForFile();
@@ -130,7 +131,7 @@ describe('the journal', () => {
   let rig: Rig;
 
   beforeEach(async () => {
-    // What a restored journal lacks took effect without a row.
+    // Effects that a restored journal lacks have no row.
     rig = await Rig.start({ witness: true, compares: false });
   });
   afterEach(() => rig.close());
@@ -150,6 +151,7 @@ describe('the journal', () => {
   /** A person is asked, and the panel shows it. @returns what comes of it */
   async function confirmed(saga: SagaHandle): Promise<unknown> {
     await untilWaiting(saga, 'outcome-unknown');
+    expect(await rulesThatHeld(rig, saga)).toEqual(['wait', 'epoch']);
     await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
     return saga.result();
   }

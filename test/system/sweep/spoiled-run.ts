@@ -24,7 +24,6 @@ export interface Spoiling {
   way: Way;
   /** The call of the story that is spoiled, counted from 1. */
   nth: number;
-  /** What happens while the call is held, besides. */
   whileHeld?: () => Promise<void>;
 }
 
@@ -38,7 +37,6 @@ export interface SpoiledRun {
   /** The rows that the story called, one for each call. */
   calls: EndpointName[];
   ended: Ended;
-  /** What is wrong, in sentences. */
   broken: string[];
 }
 
@@ -72,7 +70,7 @@ export async function tellSpoiled(
     operator.attends = true;
     spoiled?.release();
   }
-  // What somebody does meanwhile may wait for a call that is never made.
+  // Somebody's deed meanwhile may wait for a call that is never made.
   const ended = await Promise.race([ending, ...(meanwhile ? [meanwhile.then(() => ending)] : [])]);
   spoiled?.lift();
 
@@ -126,7 +124,7 @@ interface Evidence {
   ended: Ended;
 }
 
-/** That the call was spoiled, and that the saga noticed it at the step that made it. @returns what is missing */
+/** Proves that the call was spoiled, and that the saga noticed it at the step that made it. @returns what is missing */
 async function missingProof(saga: SagaHandle, evidence: Evidence): Promise<string[]> {
   const { way, call, steps, ended } = evidence;
   const missing: string[] = [];
@@ -152,7 +150,7 @@ async function leftNoTrace(saga: SagaHandle, { steps, ended }: Evidence): Promis
   return [`the step (${steps.map(({ id }) => id).join()}) shows no trace`];
 }
 
-/** Whether a step ended otherwise than one that was left alone: not in its one call, or not done. */
+/** True if a step ended otherwise than one that was left alone: not in its one call, or not done. */
 function isTroubled(held: StepView, after: StepView | undefined): boolean {
   const expected = held.status === 'undoing' ? 'undone' : 'done';
   return after?.status !== expected || after.attempts !== held.attempts || after.detail !== undefined;

@@ -22,9 +22,9 @@ export interface Story {
 
 export interface Scene {
   asked: Asked;
-  /** What the provider does besides: part of the story, in every run of it. */
+  /** The provider's faults: part of the story, in every run of it. */
   besides?: Omit<FaultSpec, 'match'>[];
-  /** What somebody does meanwhile: part of the story as well. */
+  /** Somebody's deed meanwhile: part of the story as well. */
   meanwhile?: (rig: Rig, saga: SagaHandle) => Promise<void>;
 }
 

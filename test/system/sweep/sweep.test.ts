@@ -20,7 +20,7 @@ const isLong = process.env['ORDER_SAGA_SWEEP'] === 'long';
 const grid = isLong ? allWays : takesAll ? ways : waysThatDiffer;
 
 /**
- * What an honest provider may do all the time: servers that are not ready, and are maintained; lists and directories that
+ * An honest provider may always do this: servers that are not ready, and are maintained; lists and directories that
  * lag; a cart that takes one item at a time; odd forms.
  */
 const unkind: SandboxOptions = {

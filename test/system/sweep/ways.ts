@@ -8,7 +8,6 @@ type Spoiling = Omit<FaultSpec, 'endpoint' | 'match' | 'nth' | 'from' | 'times'>
 
 export interface Way {
   name: string;
-  /** Absent: the call itself goes well. */
   fault?: Spoiling;
   /** Only calls to this row are spoiled; or the one that cannot be undone. */
   at?: EndpointName | 'pivot';
@@ -16,13 +15,11 @@ export interface Way {
   lasting?: boolean;
   /** The call is held before (default) or after it took effect, while somebody looks. */
   hold?: 'before' | 'after';
-  /** Somebody cancels while it is held. */
   cancelled?: boolean;
-  /** The worker process is ended while it is held. */
   worker?: 'killed' | 'stopped';
   /** Not every call fails so: an undocumented body may be any. */
   mayPass?: boolean;
-  /** Of this row it is a lie that nobody can see through: a delete is told that there is nothing, and there is. */
+  /** At this row it is a lie that nobody can see through: a delete is told that there is nothing, and there is. */
   lieAt?: EndpointName;
 }
 
@@ -60,11 +57,10 @@ const failingToo: Spoiling[] = [
 const once = (faults: readonly Spoiling[], mayPass = false): Way[] =>
   faults.map((fault) => ({ name: nameOf(fault), fault, mayPass }));
 
-/** What looks like a verdict of the call that cannot be undone, and is none. */
+/** Answers of the call that cannot be undone that look like a verdict, and are none. */
 const atThePivot = (faults: readonly Spoiling[]): Way[] =>
   faults.map((fault) => ({ name: `${nameOf(fault)} at the pivot`, fault, at: 'pivot' }));
 
-/** Forms of an answer. */
 const odd = (oddities: readonly Oddity[]): Way[] =>
   oddities.map((oddity) => {
     const isOfLists = ['page', 'pending', 'stale'].includes(oddity);
@@ -135,7 +131,6 @@ export const allWays: readonly Way[] = [
   ...cancelledAnd([...failing, ...failingToo]),
 ];
 
-/** What can become of a worker process. */
 export const waysToEnd: readonly Way[] = [
   { name: 'killed after it took effect', worker: 'killed', hold: 'after' },
   { name: 'killed before it could take effect', worker: 'killed', fault: { kind: 'hang-before' } },

@@ -29,7 +29,7 @@ beforeAll(async () => {
     writeFileSync(`${next}.part`, await bundleWorkflows({ workflowsPath }));
     renameSync(`${next}.part`, next);
   }
-  // What the next version ran does not replay on this one.
+  // Runs of the next version do not replay on this one.
   rig = await Rig.start({ worker: false, replays: ({ workflowId }) => !onNext.has(workflowId) });
 });
 afterAll(() => rig.close());

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 
-/** Where distributions put it. ORDER_SAGA_TEST_CHROMIUM names one that is elsewhere. */
+/** The paths of distributions. ORDER_SAGA_TEST_CHROMIUM names another one. */
 const usualPlaces = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',

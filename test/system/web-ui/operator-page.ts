@@ -1,5 +1,5 @@
 /**
- * What an operator does in Temporal's Web UI, with its own words for buttons and tabs: one method for each thing that
+ * An operator's work in Temporal's Web UI, with its own words for buttons and tabs: one method for each thing that
  * `docs/operating.md` tells to do.
  *
  * The page draws its action menu twice, for wide and for narrow windows, so what is acted on is asked to be visible.
@@ -11,7 +11,7 @@ import { until } from '../../support/rig';
 
 const picturesFolder = join(__dirname, '..', '..', '..', 'docs', 'pictures');
 
-/** What is used of the browser's own type, which this program does not know. */
+/** The used part of the browser's own type, which this program does not know. */
 interface Scrollable {
   scrollIntoView: (options: { block: 'end' }) => void;
 }
@@ -111,14 +111,14 @@ export class OperatorPage {
     return frame.locator('body').innerText();
   }
 
-  /** What *Current Details* gives to be pasted as the data of that decision. */
+  /** The data of that decision in *Current Details*, to be pasted. */
   async toPaste(name: string): Promise<Record<string, unknown>> {
     const frame = this.detailsFrame();
     const choice = frame.locator('li').filter({ has: frame.locator('strong', { hasText: new RegExp(`^${name}$`) }) });
     return JSON.parse(await choice.locator('code').innerText()) as Record<string, unknown>;
   }
 
-  /** Whether all of *Current Details* shows, without scrolling in its frame. */
+  /** True if all of *Current Details* shows, without scrolling in its frame. */
   async detailsFit(): Promise<boolean> {
     const frame = this.detailsFrame();
     const last = frame.locator('p').filter({ hasText: /\S/ }).last();
@@ -127,7 +127,7 @@ export class OperatorPage {
     return box !== null && outer !== null && box.y + box.height <= outer.y + outer.height;
   }
 
-  /** Whether nobody has to scroll for the decisions. */
+  /** True if nobody has to scroll for the decisions. */
   async choicesShow(): Promise<boolean> {
     const box = await this.detailsFrame().locator('li').last().boundingBox();
     return box !== null && box.y + box.height <= (this.page.viewportSize()?.height ?? 0);

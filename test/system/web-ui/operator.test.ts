@@ -1,5 +1,5 @@
 /**
- * What the people who are called at night do, in the Web UI that they have: find, read, decide, see it go on. Driven in
+ * The work of people who are called at night, in the Web UI that they have: find, read, decide, see it go on. Driven in
  * a real browser against the dev server's own Web UI, and checked against the sandbox's ledger.
  *
  * ORDER_SAGA_PICTURES=1 also takes the pictures of `docs/operating.md`.

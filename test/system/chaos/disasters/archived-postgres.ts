@@ -45,7 +45,6 @@ export class ArchivedPostgres {
     return askPostgres(programs, { ...superuser, database: 'postgres' }, statement);
   }
 
-  /** While it works. */
   async backUp(): Promise<void> {
     const { programs, superuser } = this.cluster;
     const { user, password, port } = superuser;

@@ -5,12 +5,12 @@ import type { SagaHandle } from '../../../../src/client/handle';
 import type { DecisionName } from '../../../../src/domain/decisions';
 import type { Waiting } from '../../../../src/domain/progress';
 import type { Asked } from '../../../support/promises';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../../support/requests';
+import { asks, change, firewalls, provision } from '../../../support/asks';
 import { until } from '../../../support/rig';
+import { callsOf } from '../../../support/saga-calls';
 import { answer, persistently, progressOf, untilWaiting } from '../../../support/sagas';
 
 export interface Member {
-  /** What it was doing. */
   role: string;
   asked: Asked;
   saga: SagaHandle;
@@ -20,13 +20,14 @@ export interface Member {
 
 type Cut = 'before' | 'after';
 
+const order = provision({ firewalls: [143] });
+
 export class Cast {
   readonly members: Member[] = [];
   private gates: string[] = [];
 
   constructor(
     private readonly sandbox: Sandbox,
-    /** Is another one after a failover. */
     public sagas: OrderSagaClient,
   ) {}
 
@@ -67,21 +68,20 @@ export class Cast {
   }
 
   private async untilItAsks(role: string): Promise<Member> {
-    const member = await this.send(role, { workflow: 'changeOrder', request: changeRequest({ approval: 'always' }) });
+    const member = await this.send(role, asks.changeOrder['change that is approved']());
     await untilWaiting(member.saga, 'approval');
     return member;
   }
 
   /** @param cut whether the order has taken effect while its answer is awaited */
   private async untilInFlight(role: string, cut: Cut): Promise<Member> {
-    const request = provisionRequest({ firewalls: [143] }) as Asked['request'] & { label: string };
-    const gate = this.hold('place-order', cut, { label: request.label });
-    const member = await this.send(role, { workflow: 'provisionServers', request } as Asked);
+    const asked = order();
+    const gate = this.hold('place-order', cut, asked);
+    const member = await this.send(role, asked);
     await this.sandbox.whenStruck(gate);
     return member;
   }
 
-  /** From the first call to the outcome. */
   private async untilDone(role: string): Promise<void> {
     await (await this.sendNew(role)).saga.result();
   }
@@ -92,12 +92,12 @@ export class Cast {
 
   /** Comes now, whatever it meets. */
   sendNew(role: string): Promise<Member> {
-    return this.send(role, { workflow: 'provisionServers', request: provisionRequest({ firewalls: [143] }) });
+    return this.send(role, order());
   }
 
   /** Whose time may be over before anybody sees to it. @param changes of the request: what ends it early */
   async sendMortal(role: string, changes: Record<string, unknown>): Promise<Member> {
-    const member = await this.send(role, { workflow: 'changeOrder', request: changeRequest(changes) });
+    const member = await this.send(role, change(changes)());
     member.mayEndEarly = true;
     return member;
   }
@@ -123,26 +123,24 @@ export class Cast {
   }
 
   private async untilStuck(): Promise<void> {
-    const request = provisionRequest({ firewalls: [143] });
-    const match = { planId: planIdOf(request.reference) };
-    this.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match });
-    const { saga } = await this.send('stuck', { workflow: 'provisionServers', request });
+    const asked = order();
+    this.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match: callsOf(asked) });
+    const { saga } = await this.send('stuck', asked);
     await untilWaiting(saga, 'stuck');
   }
 
   private async untilQueued(): Promise<void> {
-    const request = firewallsRequest();
-    const { vmObjectId } = request;
-    const gate = this.hold('assign-firewalls', 'before', { vmObjectId });
-    await this.send('works on a server', { workflow: 'setFirewalls', request });
+    const asked = firewalls()();
+    const gate = this.hold('assign-firewalls', 'before', asked);
+    await this.send('works on a server', asked);
     await this.sandbox.whenStruck(gate);
-    const next = firewallsRequest({ vmObjectId, assign: [150] });
-    const { saga } = await this.send('queued for that server', { workflow: 'setFirewalls', request: next });
+    const next = firewalls({ ...callsOf(asked), assign: [150] })();
+    const { saga } = await this.send('queued for that server', next);
     await until(async () => (await progressOf(saga)).queued);
   }
 
-  private hold(endpoint: 'place-order' | 'assign-firewalls', cut: Cut, match: object): string {
-    const gate = this.sandbox.faults.add({ endpoint, kind: 'gate', hold: cut, match });
+  private hold(endpoint: 'place-order' | 'assign-firewalls', cut: Cut, asked: Asked): string {
+    const gate = this.sandbox.faults.add({ endpoint, kind: 'gate', hold: cut, match: callsOf(asked) });
     this.gates.push(gate);
     return gate;
   }

@@ -113,7 +113,7 @@ async function isDone({ programs, superuser }: Cluster, statement: string): Prom
   );
 }
 
-/** What the system's supervisor, or compose, does by itself: PostgreSQL is started where it has ended. */
+/** As the system's supervisor, or compose, does by itself: starts PostgreSQL if it has ended. */
 async function makeRoom(scene: Scene, disk: SmallDisk, cluster: Cluster): Promise<void> {
   scene.note('df "$PGDATA" && rm …');
   disk.empty();

@@ -1,5 +1,5 @@
 /**
- * What a disaster strikes: a Temporal server on PostgreSQL, the journal in the same cluster, in one of its own or in a
+ * The ground of a disaster: a Temporal server on PostgreSQL, the journal in the same cluster, in one of its own or in a
  * file, worker processes, the provider's stand-in, and one person at a terminal. Everything is ended with its closers.
  */
 import { execFile } from 'node:child_process';
@@ -19,9 +19,8 @@ import type { Crew } from '../crew';
 import { journalInFile, journalInPostgres, startWorld, type Closers, type JournalPlace, type World } from '../world';
 
 export interface GroundOptions {
-  /** Where the journal is: beside Temporal's databases, in a cluster of its own, or in a file. @default 'beside' */
+  /** The journal's place: beside Temporal's databases, in a cluster of its own, or in a file. @default 'beside' */
   journal?: 'beside' | 'apart' | 'file';
-  /** The way to Temporal and to the provider is TLS. */
   tls?: boolean;
   /** A second Temporal server takes part, to which this one's namespace is replicated. */
   standby?: boolean;
@@ -31,17 +30,14 @@ export interface Ground extends Omit<World, 'hire'> {
   stack: Stack;
   /** Temporal's databases, and the journal's where it is beside them. */
   cluster: Cluster;
-  /** The journal's, where it has one of its own. */
   journalCluster: Cluster | undefined;
   journalUrl: string;
-  /** Where TLS ends. */
   fronts: Fronts | undefined;
   standby: Standby | undefined;
   /** All that there were; those of the last one work. */
   crews: Crew[];
   /** @param changes settings that are others from now on */
   hire: (changes?: Record<string, string>) => Promise<void>;
-  /** All workers end at once, and none follows. */
   dismiss: () => Promise<void>;
   /** Starts one worker more. @returns whether it ended before it was ready, and its last words */
   tryWorker: () => Promise<{ ended: boolean; words: string }>;
@@ -97,11 +93,10 @@ async function startJournal(
   return where === 'file' ? journalInFile(closers) : journalInPostgres(closers);
 }
 
-/** What ends TLS in front of Temporal and of the provider, with certificates that can be exchanged while it works. */
+/** They end TLS in front of Temporal and of the provider; their certificates can be exchanged meanwhile. */
 export interface Fronts {
   temporal: TlsProxy;
   provider: TlsProxy;
-  /** What our programs need to know of them. */
   settings: Record<string, string>;
   good: () => Certificate;
   expired: () => Certificate;

@@ -10,16 +10,12 @@ import { startGround } from './ground';
 import { Scene, type Disaster, type Expected } from './scene';
 
 export interface Rehearsed extends Told {
-  /** What a person typed, in order. */
   commands: string[];
-  /** What the sweep at the end found. */
   sweep: unknown;
 }
 
 interface Rehearsal {
-  /** The folder of our programs. */
   compiled: string;
-  /** Until sagas that do not end are given up. */
   patienceMs: number;
   closers: Closers;
 }

@@ -1,5 +1,5 @@
 /**
- * What a rehearsal works with, and what it writes down: the commands in their order, what the sagas said, how long each
+ * A rehearsal works with this, and writes down: the commands in their order, what the sagas said, how long each
  * part took.
  */
 import { NoConnectionError, NoWorkerError, SearchAttributesMissingError } from '../../../../src/client/errors';
@@ -27,14 +27,12 @@ export interface Disaster {
   strike: (scene: Scene) => Promise<Expected>;
 }
 
-/** What must have come about, beside what is always judged: each that is false breaks the rehearsal. */
+/** Facts beside what is always judged: each that is false breaks the rehearsal. */
 export interface Expected {
-  /** The journal has lost rows. */
   rowsLost?: boolean;
   facts: Record<string, boolean>;
   /** When all have ended: what a person does at last. */
   finish?: () => Promise<unknown>;
-  /** Asked at the end. */
   later?: () => Record<string, boolean>;
 }
 
@@ -42,21 +40,18 @@ export class Scene {
   readonly said: Said[] = [];
   readonly phases = new Phases();
   readonly person: Person;
-  /** A command that is not ours. */
   readonly note: (command: string) => void;
   private readonly heard = new Set<string>();
 
   constructor(
     readonly ground: Ground,
     readonly cast: Cast,
-    /** What is added ends with the rehearsal. */
     readonly closers: Closers,
   ) {
     this.person = ground.person;
     this.note = ground.person.note;
   }
 
-  /** Begins a part of the rehearsal. */
   phase(name: string): void {
     this.phases.begin(name);
   }

@@ -1,6 +1,6 @@
-/** What the histories of all runs prove, such as calls that were lost with their worker. Each is replayed as well. */
+/** The histories of all runs tell more, such as calls that were lost with their worker. Each is replayed as well. */
 import type { Client } from '@temporalio/client';
-import type { temporal as protocol } from '@temporalio/proto';
+import { temporal as protocol } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { turnSignal } from '../../../../src/domain/turns';
@@ -14,23 +14,20 @@ const nothingHeard = () => ({
   lostCalls: 0,
   /** Activities that ended so, beside local ones. */
   journalFailures: 0,
-  /** How often a saga was told that its turn has come. */
   turns: 0,
-  /** What does not replay, and tasks that broke, in sentences. */
+  /** Workflow tasks that the server failed by faults of its own, and that were done in the end. */
+  doneAgain: 0,
   broken: [] as string[],
-  /** Their workflow ids. */
   suspects: new Set<string>(),
 });
 
 export type Testimony = ReturnType<typeof nothingHeard>;
 
-export async function hearHistories(temporal: Client, bundlePath: string): Promise<Testimony> {
+/** @param lies whether the server meets faults of its own */
+export async function hearHistories(temporal: Client, codePath: string, lies: boolean): Promise<Testimony> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const testimony = nothingHeard();
-  const replays = Worker.runReplayHistories(
-    { workflowBundle: { codePath: bundlePath } },
-    histories(temporal, testimony),
-  );
+  const replays = Worker.runReplayHistories({ workflowBundle: { codePath } }, histories(temporal, testimony, lies));
   for await (const { workflowId, error } of replays) {
     if (error) {
       testimony.broken.push(`the history of ${workflowId} does not replay: ${error.message}`);
@@ -40,11 +37,11 @@ export async function hearHistories(temporal: Client, bundlePath: string): Promi
   return testimony;
 }
 
-async function* histories(temporal: Client, testimony: Testimony) {
+async function* histories(temporal: Client, testimony: Testimony, lies: boolean) {
   for await (const { workflowId, runId } of temporal.workflow.list()) {
     const history = await historyOf(temporal, workflowId, runId);
     if (history === undefined) continue;
-    hear(testimony, history.events ?? [], workflowId);
+    hear(testimony, history.events ?? [], { workflowId, lies });
     yield { workflowId, history };
   }
 }
@@ -59,13 +56,28 @@ export async function historyOf(temporal: Client, workflowId: string, runId: str
   }
 }
 
-function hear(testimony: Testimony, events: HistoryEvent[], workflowId: string): void {
-  for (const event of events) {
+function hear(
+  testimony: Testimony,
+  events: HistoryEvent[],
+  { workflowId, lies }: { workflowId: string; lies: boolean },
+): void {
+  for (const [place, event] of events.entries()) {
     const broken = brokenTask(event);
-    if (broken !== undefined) testimony.broken.push(`${workflowId}: a workflow task failed: ${broken}`);
+    if (lies && isDoneAgain(event, events.slice(place))) testimony.doneAgain += 1;
+    else if (broken !== undefined) testimony.broken.push(`${workflowId}: a workflow task failed: ${broken}`);
     if (event.activityTaskTimedOutEventAttributes) testimony.lostCalls += 1;
     const { type } = event.activityTaskFailedEventAttributes?.failure?.applicationFailureInfo ?? {};
     if (type === 'JournalUnavailable') testimony.journalFailures += 1;
     if (event.workflowExecutionSignaledEventAttributes?.signalName === turnSignal) testimony.turns += 1;
   }
+}
+
+/**
+ * A server that cannot read which search attributes there are refuses ours as unknown, and hands the task out again.
+ * No promise is broken as long as a later task is done; without faults of the server it is a mistake of ours.
+ */
+function isDoneAgain({ workflowTaskFailedEventAttributes: failed }: HistoryEvent, later: HistoryEvent[]): boolean {
+  const { WORKFLOW_TASK_FAILED_CAUSE_BAD_SEARCH_ATTRIBUTES: badAttributes } =
+    protocol.api.enums.v1.WorkflowTaskFailedCause;
+  return failed?.cause === badAttributes && later.some((event) => event.workflowTaskCompletedEventAttributes);
 }

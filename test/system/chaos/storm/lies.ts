@@ -1,5 +1,5 @@
 /**
- * What sagas stand on says something that is not so:
+ * The ground under the sagas lies:
  *
  *   disk    the journal's disk does not sync, and does not write, now and then (libfiu); the journal is a file
  *   clock   workers live two hours ahead of the journal and of Temporal, or behind them (faketime)
@@ -17,13 +17,10 @@ import { journalInFile, startJournal, type Closers, type JournalPlace } from '..
 export const lies = ['disk', 'clock', 'line', 'engine'] as const;
 export type Lie = (typeof lies)[number];
 
-/** What workers stand on, in truth or not. */
 export interface Ground {
   server: Pick<MortalServer, 'address' | 'copy' | 'die'>;
   journal: JournalPlace;
-  /** Temporal can be killed, and can forget. */
   isMortal: boolean;
-  /** Of the nth worker, beside the usual. */
   environmentOf: (nth: number) => Record<string, string>;
   /** How often it lied, where that can be counted here. */
   told?: () => Figure;

@@ -29,9 +29,8 @@ const terminationReason = 'pressed the wrong button';
 
 export interface Storm extends World {
   crew: Crew;
-  /** How often Temporal has forgotten something so far. */
   losses: () => number;
-  /** What people did to sagas, and Temporal said that it was done; it may have forgotten it since. */
+  /** Deeds of people that Temporal has confirmed; it may have forgotten them since. */
   deeds: Record<'cancelled' | 'terminated' | 'reset' | 'startedAgain', number>;
 }
 
@@ -40,7 +39,6 @@ export interface Lived extends Judged {
   ended: Ended;
   startedAnew: number;
   surprises: string[];
-  /** Sent a second time, it was found. */
   foundTwice?: true;
 }
 
@@ -79,7 +77,7 @@ export async function live(world: Storm, planned: PlannedSaga): Promise<Lived> {
 export async function liveOn(world: Storm, lived: Lived): Promise<Lived> {
   const { planned, asked } = lived;
   const next: Lived = { ...lived, asked: planned.asked, forgotten: true };
-  // What a clean-up told is no outcome of the saga that it cleaned up after.
+  // A clean-up's report is no outcome of the saga that it cleaned up after.
   if (asked.workflow === 'cleanCart') delete next.before;
   else next.before = lived.before ? toldByBoth(lived.before, lived.ended) : lived.ended;
   const last = await settled(world, next, await endOfSaga(world, next, { restart: true }));
@@ -138,7 +136,7 @@ async function sendAgain(world: Storm, lived: Lived, runId: string, lossesBefore
   else lived.surprises.push(`sent again, it was another run: ${again.runId}, not ${runId}`);
 }
 
-/** Where Temporal knows nothing of it, it is started again, as a backend does that has no answer. */
+/** If Temporal knows nothing of it, it is started again, as a backend does that has no answer. */
 async function endOfSaga(
   world: Storm,
   lived: Lived,

@@ -1,5 +1,5 @@
 /**
- * What is going to happen, drawn from the seed alone: which sagas, what strikes them, who meddles with them, which
+ * The plan of a run, drawn from the seed alone: which sagas, what strikes them, who meddles with them, which
  * calls the workers die under, and how far the run is when a server dies or forgets. Nothing here looks at a clock: the
  * same seed gives the same plan on every machine. What each part of it then meets is up to the race.
  */
@@ -18,13 +18,11 @@ import { callsOf, pivotOf } from '../../../support/saga-calls';
 export interface ChaosPlan {
   seed: string;
   sagas: PlannedSaga[];
-  /** What happens to Temporal, in this order. */
   losses: Loss[];
   /** The journal's database is killed when so many sagas have ended. */
   journalDeaths: number[];
-  /** Whose changes and switches the provider calls unavailable. */
   unavailableSubscriptions: number[];
-  /** What the provider does all the time, and the document does not rule out. */
+  /** The provider's usual unkindness, which the document does not rule out. */
   unkindness: SettingsPatch;
 }
 
@@ -44,7 +42,6 @@ export interface PlannedSaga {
   deadlineMs?: number;
   fault?: Spoilt;
   death?: WorkerDeath;
-  /** Sent a second time: the run is found. */
   twice?: true;
   meddling?: Meddling;
 }
@@ -69,7 +66,7 @@ interface WorkerDeath {
 }
 
 /**
- * What somebody in front of the Web UI does to the saga while it runs (once it has made so many calls) or after its
+ * Somebody in front of the Web UI does this to the saga while it runs (once it has made so many calls) or after its
  * end. A run that is deleted is forgotten: the same request is started again. `at` is which of its finished workflow
  * tasks it is reset to, as a share of them.
  */
@@ -81,7 +78,7 @@ export type Meddling =
 
 export const spoilingKinds = faultKinds.filter((kind): kind is SpoilingKind => kind !== 'gate');
 
-/** Of what can be undone, no caller can see through them. */
+/** No caller can see through them where a call can be undone. */
 const lies: readonly SpoilingKind[] = ['refuse-after', 'says-no-after'];
 
 type Chance = () => number;
@@ -142,7 +139,7 @@ function deathsAmong(sagas: number): Map<number, WorkerDeath['signal']> {
   ]);
 }
 
-/** So many places, evenly among all: none at the very beginning, none at the very end. */
+/** Spreads so many places evenly: none at the very beginning, none at the very end. */
 function spread(count: number, all: number): number[] {
   return Array.from({ length: count }, (_, index) => Math.floor(((index + 0.5) * all) / count));
 }
@@ -166,7 +163,6 @@ function drawing(chance: Chance) {
   const asksWhenRefused = deck(chance, [true, false, false]);
   const asksAtItsRefusal = deck(chance, [true, true, false]);
   const isShared = deck(chance, [true, false, false]);
-  /** What the next one that shares goes to. */
   let lastChanged: number | undefined;
   let lastServer: number | undefined;
   const servers = new Set<number>();
@@ -181,7 +177,7 @@ function drawing(chance: Chance) {
         planned.server = { vmObjectId, firewalls: firewallsBefore };
       }
       if (isSentTwice()) planned.twice = true;
-      // Where a worker is to die, nothing else happens: so its call is surely reached.
+      // If a worker is to die, nothing else happens: so its call is surely reached.
       if (signal !== undefined) return { ...planned, death: death(asked, signal) };
       const deadlineMs = deadline();
       if (deadlineMs !== undefined) planned.deadlineMs = deadlineMs;
@@ -272,7 +268,6 @@ function deck<T>(chance: Chance, cards: readonly T[]): () => T {
   };
 }
 
-/** Calls that it makes when all goes well. */
 function usualCalls({ workflow, request }: Asked): number {
   switch (workflow) {
     case 'provisionServers':

@@ -14,13 +14,10 @@ import { anyUnderWay } from '../../../support/saga-calls';
 import type { Storm } from './life';
 import type { PlannedSaga } from './plan';
 
-/** Between two looks at the list. */
 const roundMs = 700;
 
 export class RandomOperator {
-  /** What stood in the list at the last look. */
   waiting: SagaRow[] = [];
-  /** How often somebody was asked, by the kind of the question. */
   readonly questionsOf: Record<string, number> = {};
   /** Errors that the client does not promise, in sentences. */
   readonly surprises: string[] = [];

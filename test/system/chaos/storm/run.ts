@@ -17,10 +17,9 @@ import { spoilingKinds, type ChaosPlan, type Loss, type PlannedSaga } from './pl
 import { RandomOperator } from './random-operator';
 
 export interface ChaosOptions {
-  /** What the sagas stand on says what is not so. */
   lie?: Lie | undefined;
   atOnce: number;
-  /** So long without any saga's end, and those that are open count as forgotten. */
+  /** After so long without any saga's end the open ones count as forgotten. */
   patienceMs: number;
 }
 
@@ -31,7 +30,7 @@ export interface ChaosResult extends Told {
 
 const workers = 2;
 
-/** So many of those that had ended when Temporal lost everything are asked for again. */
+/** At most so many of those that had ended are asked for again when Temporal lost everything. */
 const forgottenMax = 30;
 
 export class ChaosRun {
@@ -45,7 +44,6 @@ export class ChaosRun {
   private lastJournalDeath: Promise<void> = Promise.resolve();
   private isOver = false;
   private readonly endedMs = new Map<PlannedSaga, number>();
-  /** When the server's database was copied last. */
   private copiedMs = 0;
   /** Those that were open when Temporal forgot something: what they heard last may be of before. */
   private readonly shaken = new Set<PlannedSaga>();
@@ -75,7 +73,7 @@ export class ChaosRun {
     await world.crew.close();
 
     this.say('all have settled; hearing and replaying the histories');
-    const testimony = await hearHistories(world.temporal, bundleOf({}, compiled));
+    const testimony = await hearHistories(world.temporal, bundleOf({}, compiled), this.options.lie === 'engine');
     const { ledger } = world.sandbox;
     const rows = await rowsOf(ground.journal.url);
     const { doubled, broken, differing, suspects } = judge(ledger, this.lives, rows);
@@ -128,7 +126,6 @@ export class ChaosRun {
     return { ...world, crew: await world.hire(workers), losses, deeds };
   }
 
-  /** @returns the references of those that were forgotten */
   private async liveAll(world: Storm, operator: RandomOperator, ground: Ground): Promise<string[]> {
     const waiting = [...this.plan.sagas];
     const livingOn = async () => {
@@ -199,7 +196,7 @@ export class ChaosRun {
       if (how === 'crash') return;
       // Their memory is of a server that is no more; whoever puts a database back starts the workers anew.
       await world.crew.killAll();
-      // Of those that were forgotten altogether, the backend sends the last ones again; of the others, all.
+      // The backend sends again the last ones of those that were forgotten altogether; of the others, all.
       for (const planned of this.open.keys()) this.shaken.add(planned);
       const endedMs = ({ planned }: Lived) => this.endedMs.get(planned) ?? 0;
       const ended = this.lives.filter(({ planned }) => !this.open.has(planned));
@@ -277,6 +274,7 @@ export class ChaosRun {
         title: 'Lies, and calls that failed by the journal',
         figures: [
           ...(told ? [{ ...told(), required: true }] : []),
+          { of: 'tasks that Temporal failed by its own faults, done again', count: testimony.doneAgain },
           {
             of: 'calls that the journal failed',
             count: testimony.journalFailures,
