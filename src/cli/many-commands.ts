@@ -106,7 +106,7 @@ async function followJob(
   printer.overwrite('');
   printer.lines(describeReport(report, { each: total === undefined }));
   const { counts, notReached } = report;
-  // What no longer waits or has ended needed no decision any more.
+  // A saga that no longer waits or has ended needed no decision any more.
   const isPartly = counts.refused + counts.unanswered + notReached > 0;
   return { document: { ...document, report }, status: isPartly ? exitStatus.partly : exitStatus.done };
 }
@@ -192,7 +192,7 @@ async function isConfirmed({ printer, stdin }: CommandContext, { asked, count }:
     return false;
   }
   printer.toStderr(`${asked}: ${inThousands(count)} sagas. Start? Type yes:`);
-  // Whoever ends the input (Ctrl-D) has not said yes.
+  // A person who ends the input (Ctrl-D) has not said yes.
   for await (const said of createInterface({ input: stdin })) {
     if (said.trim().toLowerCase() === 'yes') return true;
     break;

@@ -1,4 +1,4 @@
-/** What waits for people: how much of it, and which sagas have waited longest. */
+/** Counts what waits for people, and names the sagas that have waited longest. */
 import type { Client } from '@temporalio/client';
 import type { WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';

@@ -36,7 +36,7 @@ export interface SweepRun {
 export interface SweepSchedule {
   /** Milliseconds; undefined where somebody has given it other times in Temporal. */
   everyMs?: number;
-  /** What its sweeps are asked. */
+  /** The request of its sweeps. */
   options: ReconcileOptions;
   paused: boolean;
   note?: string;

@@ -14,7 +14,7 @@ export function isLoopback(hostname: string): boolean {
   return ['localhost', '[::1]', '::1'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** What goes to another machine goes over TLS. An address that is no URL has its own message. */
+/** Only TLS leads to another machine. An address that is no URL has its own message. */
 export function requireHttps(name: string, url: string, why: string, problems: string[]): void {
   if (!URL.canParse(url)) return;
   const { protocol, hostname } = new URL(url);

@@ -57,7 +57,7 @@ export function readTemporal(env: Environment, problems: string[]) {
 }
 
 /**
- * What would fail only when the connection is made, with an error that names no setting.
+ * Finds what would fail only when the connection is made, with an error that names no setting.
  *
  * @param hasOwn whether a setting gives a client certificate or a key: without the other one it would be left out
  */

@@ -3,7 +3,7 @@ import { keysInFile, parsePayloadKeys, type PayloadKeys } from '../security/keys
 import { isLoopback } from './checks';
 import { textOrFile, type Environment } from './settings';
 
-/** Whether there are any, right or wrong. */
+/** Some are given, right or wrong. */
 export function hasKeys({ PAYLOAD_KEYS, PAYLOAD_KEYS_FILE }: Environment): boolean {
   return Boolean(PAYLOAD_KEYS || PAYLOAD_KEYS_FILE);
 }
@@ -21,7 +21,7 @@ export function readPayloadKeys(env: Environment, problems: string[]): PayloadKe
   }
 }
 
-/** What is stored unencrypted stays on this machine, unless the operator allows more. */
+/** Unencrypted data stays on this machine, unless the operator allows more. */
 export function requireKeys(where: 'Temporal server' | 'journal', host: string, env: Environment, problems: string[]) {
   if (hasKeys(env) || env['PAYLOAD_ENCRYPTION'] === 'off' || isLoopback(host)) return;
   problems.push(

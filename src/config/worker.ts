@@ -116,7 +116,7 @@ export const workerSettings = z.object({
   logLevel: from('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error').default('info')),
 });
 
-/** Of all others the table says what they mean: after a 409 or a 423 a pivot may have happened. */
+/** The table says what all others mean: after a 409 or a 423 a pivot may have happened. */
 const mayBeSafe = (status: number) => status === 408 || status === 429 || status >= 500;
 /** From before the journal is asked until the call leaves. People wait so long too, until they may say "not placed". */
 const sendWithinMaxMs = 5_000;
@@ -250,7 +250,7 @@ function tokenReader(env: Environment, problems: string[]): (() => string) | und
   return () => (file === undefined ? token : readFileSync(file, 'utf8').trim());
 }
 
-/** What the environment sets of a worker's settings. Those that may hold a secret only say that they are there. */
+/** The worker's settings that the environment gives. Those that may hold a secret only say that they are there. */
 export function settingsGiven(env: Environment = process.env): Record<string, string> {
   const plain = Object.keys(variablesOf(workerSettings)).filter((name) => !name.startsWith('NOTIFICATION'));
   const temporal = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];

@@ -1,4 +1,4 @@
-/** What client, worker and activities ask of Temporal's service, and what its answers and errors say. */
+/** The questions of client, worker and activities to Temporal's service, and the meaning of its answers and errors. */
 import {
   isGrpcServiceError,
   WorkflowFailedError,
@@ -154,9 +154,8 @@ export function waitingQuery({ kinds = waitKinds, workflow, where }: WaitingFilt
 }
 
 /**
- * The sagas that have waited longest, in this order, and how many more fit; as visibility has them, a second late.
- * Everybody who asks who waits asks here. All are read, because SQL visibility does
- * not sort, and the others are not kept.
+ * The one reader of who waits: the sagas that have waited longest, in this order, and how many more fit. Visibility is
+ * a second late. All are read, because on SQL it does not sort, and the others are not kept.
  *
  * @param hear gets each one, in no order
  * @throws WrongFilter
