@@ -3,10 +3,9 @@ import type { OrderSagaClient } from '../client/client';
 import type { Inbox, InboxOptions } from '../client/inbox';
 import type { SagaFilter, SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
-import { definedOnly } from '../domain/defined-only';
-import { describeHold, type HoldWords } from '../domain/hold';
+import { describeHold } from '../domain/hold';
 import { withSagas } from './connect';
-import type { Came, CommandContext } from './define';
+import type { Came, CommandContext, Said } from './define';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 import { inUnits, withAge } from './units';
@@ -80,9 +79,9 @@ function printInbox(printer: Printer, { by, total, groups, rows }: Inbox): void 
   ]);
 }
 
-export function holdOn({ printer }: CommandContext, { by, note }: HoldWords): Promise<Came> {
+export function holdOn({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
   return withSagas(async (sagas) => {
-    const { existing, kept = false } = await sagas.hold(definedOnly({ by, note }));
+    const { existing, kept = false } = await sagas.hold({ by, note });
     const hold = await sagas.holding();
     const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
     const before = kept ? 'a worker had set that hold; it is yours now' : 'that hold was on before, and is not changed';
@@ -91,10 +90,10 @@ export function holdOn({ printer }: CommandContext, { by, note }: HoldWords): Pr
   });
 }
 
-export function holdOff({ printer }: CommandContext, { by, note }: HoldWords): Promise<Came> {
+export function holdOff({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
   return withSagas(async (sagas) => {
     const held = await sagas.countHeld();
-    const { was } = await sagas.release(definedOnly({ by, note }));
+    const { was } = await sagas.release({ by, note });
     printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');
     if (held > 0) printer.line(`${sagasHeld(held)} held: each begins within five minutes`);
     return { document: { was, held } };
