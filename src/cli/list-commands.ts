@@ -1,6 +1,6 @@
 /** The commands about many sagas at once that decide nothing: lists of them, and the hold of new ones. */
 import type { OrderSagaClient } from '../client/client';
-import type { Inbox, InboxOptions } from '../client/inbox';
+import type { Inbox, InboxOptions, InboxRow } from '../client/inbox';
 import type { SagaFilter, SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { describeHold } from '../domain/hold';
@@ -64,19 +64,25 @@ function printInbox(printer: Printer, { by, total, groups, rows }: Inbox): void 
     printer.line('nothing waits for a decision');
     return;
   }
-  const age = (since: Date) => inUnits(Date.now() - since.getTime());
   printer.line(`${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for a decision`);
   printer.table([
     [by, 'sagas', 'longest', 'in the Web UI'],
-    ...groups.map(({ name, count, oldest, link }) => [name, String(count), age(oldest.waitingSince), link ?? '']),
+    ...groups.map(({ name, count, oldest, link }) => [name, String(count), ageOf(oldest), link ?? '']),
   ]);
   printer.line(rows.length < total ? `the ${rows.length} that have waited longest:` : 'the longest wait first:');
+  printWaiting(printer, rows);
+}
+
+/** The rows of every list of what waits. */
+export function printWaiting(printer: Printer, rows: readonly InboxRow[]): void {
   printer.table([
     ['saga', 'kind', 'step', 'account', 'waits', 'in the Web UI'],
-    ...rows.map(({ workflowId, kind, step, account = '', waitingSince, link = '' }) => {
-      return [workflowId, kind, step, account, age(waitingSince), link];
-    }),
+    ...rows.map((row) => [row.workflowId, row.kind, row.step, row.account ?? '', ageOf(row), row.link ?? '']),
   ]);
+}
+
+function ageOf({ waitingSince }: Pick<InboxRow, 'waitingSince'>): string {
+  return inUnits(Date.now() - waitingSince.getTime());
 }
 
 export function holdOn({ printer }: CommandContext, { by, note }: Said): Promise<Came> {

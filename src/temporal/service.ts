@@ -134,8 +134,7 @@ export interface WaitingSaga {
   step: string;
   /** The id of the question that it asks. */
   question: string;
-  /** ISO time. */
-  since: string;
+  waitingSince: Date;
   account?: string;
   /** The name of the last failure; a wait that no failure led to has none. */
   failure?: string;
@@ -190,20 +189,20 @@ function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | und
   // One that is paused in Temporal waits all the same.
   if (!['RUNNING', 'PAUSED'].includes(status.name) || known?.workflow !== type) return undefined;
   const kind = waitKinds.find((one) => one === attributes.get(sagaAttributes.state));
-  const since = attributes.get(sagaAttributes.waitingSince);
+  const waitingSince = attributes.get(sagaAttributes.waitingSince);
   const question = attributes.get(sagaAttributes.question);
   const step = attributes.get(sagaAttributes.step);
-  if (kind === undefined || since === undefined || question === undefined || step === undefined) return undefined;
+  if (kind === undefined || waitingSince === undefined || question === undefined || step === undefined)
+    return undefined;
   const [account, failure] = [attributes.get(sagaAttributes.account), attributes.get(sagaAttributes.failure)];
   return {
-    ...{ workflowId, runId, ...known, kind, step, question, since: since.toISOString() },
+    ...{ workflowId, runId, ...known, kind, step, question, waitingSince },
     ...definedOnly({ account, failure }),
   };
 }
 
 function bySince(a: WaitingSaga, b: WaitingSaga): number {
-  if (a.since !== b.since) return a.since < b.since ? -1 : 1;
-  return a.workflowId < b.workflowId ? -1 : 1;
+  return a.waitingSince.getTime() - b.waitingSince.getTime() || (a.workflowId < b.workflowId ? -1 : 1);
 }
 
 /** The condition of a filter that names since when they have waited. */
