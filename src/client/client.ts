@@ -43,12 +43,11 @@ import {
   SearchAttributesMissingError,
   UnknownReferenceError,
 } from './errors';
-import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { Sweeps } from './reconcile';
 import { findJob, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
-import { startHold, startUnlessThere } from './runs';
+import { lookAtFirewalls, startHold, startUnlessThere } from './runs';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
-import { isCertificate, isKeyPair } from './checks';
+import { isCertificate, isKeyPair, readPayloadKeys, requireKeys } from './checks';
 import { oneOf, planTypes, serviceUrl, text } from './kinds';
-import { readPayloadKeys, requireKeys } from './payload-keys';
 import { from, readSettings, SettingsError, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */

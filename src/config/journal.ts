@@ -3,9 +3,8 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { orElse } from '../domain/none-if';
 import type { JournalAddress } from '../journal/dialects';
-import { isLoopback } from './checks';
+import { isLoopback, readPayloadKeys } from './checks';
 import { oneOf } from './kinds';
-import { readPayloadKeys } from './payload-keys';
 import { from, readSettings, readText, SettingsError, textOrFile, type Environment } from './settings';
 
 export type JournalConfig = NonNullable<ReturnType<typeof readJournal>>;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
 import type { SecretSources } from '../security/secret-resolver';
-import { isCertificate, requireHttps } from './checks';
+import { isCertificate, readPayloadKeys, requireHttps, requireKeys } from './checks';
 import { clientSettings, readTemporal } from './client';
 import { readJournal, type JournalConfig } from './journal';
 import {
@@ -21,7 +21,6 @@ import {
   whole,
 } from './kinds';
 import { notificationSettings, readNotifications } from './notifications';
-import { readPayloadKeys, requireKeys } from './payload-keys';
 import { proxyFor } from './proxy';
 import {
   from,
@@ -67,8 +66,6 @@ export const workerSettings = z.object({
     onRefusal: from('ON_REFUSAL', oneOf('fail', 'ask').default('fail')),
     pivotRetryStatuses: from('PIVOT_RETRY_STATUSES', statuses.default([429])),
     serverPointers: from('SERVER_POINTERS', pointers.default([])),
-    /** A person needs more than a minute; a price older than thirty days is no longer valid. */
-    approvalMaxAgeMs: from('APPROVAL_MAX_AGE_MS', whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000)),
     /** Off by default: a caller that buys equal servers one by one should not be asked each time. */
     duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
     spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
@@ -126,6 +123,8 @@ const writingMs = 15_000;
 const listLagMs = 60_000;
 /** A server is ready, and listed, within minutes; what a provider says of it after half an hour, it will say again. */
 const newServerWithinMs = 30 * 60_000;
+/** Who approves tomorrow is asked again, with the price of that day: that costs one answer, and no surprise. */
+const approvalMaxAgeMs = 24 * 60 * 60_000;
 /** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
 const quoteMaxAgeMs = 300_000;
 /** More than the provider's client has connections: many activities ask only the journal. */
@@ -191,6 +190,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     listLagMs,
     newServerWithinMs,
     quoteMaxAgeMs,
+    approvalMaxAgeMs,
     sendWithinMs,
     inFlightMs: callMs + settings.settlesMs,
     notifications: { ...notifications, webUiUrl },
