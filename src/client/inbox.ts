@@ -72,9 +72,9 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   const nowMs = Date.now();
   const asked = filterOf(filter, nowMs);
   const groups: Groups = new Map();
-  const hear = (saga: WaitingSaga) => addTo(groups, saga, by, nowMs);
+  const count = (saga: WaitingSaga) => addTo(groups, saga, by, nowMs);
   const { sagas, more } = await withTemporalErrors(temporal, () =>
-    listWaiting(temporal, asked, Math.min(limit, inboxRowsMax), hear),
+    listWaiting(temporal, asked, Math.min(limit, inboxRowsMax), count),
   );
   const oldestFirst = [...groups.values()].sort((one, other) => sinceMs(one) - sinceMs(other));
   return {

@@ -41,8 +41,6 @@ export interface SweepSchedule {
   paused: boolean;
   note?: string;
   next?: Date;
-  /** Sweeps that were not started, because one was still running. */
-  skipped: number;
 }
 
 export class Sweeps {
@@ -97,7 +95,6 @@ export class Sweeps {
     return {
       options: options.ok ? options.value : {},
       paused: state.paused,
-      skipped: info.numActionsSkippedOverlap,
       ...definedOnly({ everyMs, note: state.note, next: info.nextActionTimes[0] }),
     };
   }

@@ -156,14 +156,14 @@ export function waitingQuery({ kinds = waitKinds, workflow, where }: WaitingFilt
  * The one reader of who waits: the sagas that have waited longest, in this order, and how many more fit. Visibility is
  * a second late. All are read, because on SQL it does not sort, and the others are not kept.
  *
- * @param hear gets each one, in no order
+ * @param onEach gets each one, in no order
  * @throws WrongFilter
  */
 export async function listWaiting(
   client: Client,
   filter: WaitingFilter,
   limit: number,
-  hear: (saga: WaitingSaga) => void = () => undefined,
+  onEach: (saga: WaitingSaga) => void = () => undefined,
 ) {
   const { kinds = waitKinds, where } = filter;
   const sagas: WaitingSaga[] = [];
@@ -174,7 +174,7 @@ export async function listWaiting(
     // Looked at again: a filter with brackets of its own may have opened ours.
     if (!saga || !kinds.includes(saga.kind)) continue;
     count += 1;
-    hear(saga);
+    onEach(saga);
     // Sorted rarely.
     if (sagas.push(saga) >= 2 * limit + rowsAtOnce) keepOldest();
   }
