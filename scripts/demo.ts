@@ -41,7 +41,7 @@ interface Stage {
   reference: (name: string) => string;
 }
 
-/** What to print: the steps of a saga, and what came of it. Throws when it went wrong. */
+/** Plays a saga. @returns it, for its steps, and the outcome in words. @throws where it went wrong */
 type Story = (stage: Stage) => Promise<[SagaHandle, string]>;
 
 const item: CartItem = {

@@ -23,8 +23,6 @@ const startsMax = 5;
 export interface DevServerOptions {
   /** Path of the Temporal CLI. */
   cli: string;
-  /** Created with the server, beside `default`. @default 'default' */
-  namespace?: string;
   /** @default any free port */
   port?: number;
   /** @default true */
@@ -35,7 +33,6 @@ export interface DevServerOptions {
   uiCodecEndpoint?: string;
   /** The server keeps its data in this file. @default in memory */
   dbFile?: string;
-  searchAttributes?: Record<string, 'Text' | 'Keyword' | 'Int' | 'Double' | 'Bool' | 'Datetime' | 'KeywordList'>;
   /** Additional or other values. */
   dynamicConfig?: Record<string, unknown>;
   /** The server's output is appended to it. @default none; an error has the end of the output */
@@ -102,7 +99,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     });
     try {
       const held = await readied(program, async (signal) => {
-        await untilNamespaceReady(where.address, options.namespace ?? 'default', signal);
+        await untilNamespaceReady(where.address, 'default', signal);
         if (where.uiUrl !== undefined) await untilPageReady('the Web UI', where.uiUrl, signal);
       });
       return { ...where, ...held };
@@ -116,18 +113,14 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 }
 
 function argumentsFor(options: DevServerOptions, port: number, uiPort: number | undefined): string[] {
-  const pairs = (flag: string, values: Record<string, string>) =>
-    Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`]);
   const config = Object.entries({ ...dynamicConfig(), ...ofDevServers, ...options.dynamicConfig });
   return [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
     ...(options.uiCodecEndpoint === undefined ? [] : ['--ui-codec-endpoint', options.uiCodecEndpoint]),
-    ...(options.namespace === undefined ? [] : ['--namespace', options.namespace]),
     // A write-ahead log makes a server with a file up to twice as fast.
     ...(options.dbFile === undefined ? [] : ['--db-filename', options.dbFile, '--sqlite-pragma', 'journal_mode=WAL']),
-    ...pairs('--search-attribute', options.searchAttributes ?? {}),
-    ...pairs('--dynamic-config-value', Object.fromEntries(config.map(([key, value]) => [key, JSON.stringify(value)]))),
+    ...config.flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
   ];
 }
 

@@ -22,7 +22,7 @@ function sampleOf(row: Row): number {
   return status;
 }
 
-/** What most calls make of a status, after what single ones make of it: `pivot, add: UnknownOutcome; else Rejected`. */
+/** The meaning of a status for most calls, after those for single ones: `pivot, add: UnknownOutcome; else Rejected`. */
 function meaningsOf(row: Row): string {
   const callsOf = new Map<string, string[]>();
   for (const call of providerCalls) {

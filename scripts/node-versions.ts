@@ -1,6 +1,5 @@
 /**
- * Whether the project works on the other lines of Node that it supports. Each comes from npm's packages by npx, and
- * runs:
+ * Tries the project on the other lines of Node that it supports. Each comes from npm's packages by npx, and runs:
  *
  *   the native modules           load, and do something
  *   the unit tests
@@ -26,7 +25,7 @@ export const nodeVersions = ['24.21.0', '26.10.0'];
 
 const quickTests = [
   'test/integration/worker/health',
-  // What is traced is found by AsyncLocalStorage, which Node 24 has written anew.
+  // AsyncLocalStorage finds what is traced, and Node 24 has written it anew.
   'test/integration/operations/tracing',
   // A backend may be on any of them.
   'test/system/client-package',

@@ -1,6 +1,6 @@
 /** How the programs of this project begin and end. */
 
-/** What a person can change: the message says it in a sentence, and a stack would add nothing. */
+/** An error that a person can mend: the message says it in a sentence, and a stack would add nothing. */
 export class ExpectedError extends Error {}
 
 /**

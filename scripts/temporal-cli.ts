@@ -1,5 +1,5 @@
 /**
- * Where the Temporal dev server comes from. It uses the first of these that exists:
+ * Finds the Temporal dev server, or makes it: the first of these that exists.
  *
  *   TEMPORAL_ADDRESS        a running server; no CLI is needed
  *   TEMPORAL_CLI_PATH       exactly this CLI

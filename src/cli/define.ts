@@ -7,13 +7,11 @@ import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 
-/** What every command gets. */
 export interface CommandContext {
   printer: Printer;
   stdin: Readable;
 }
 
-/** What a command comes to. */
 export interface Came {
   /** @default done */
   status?: number;

@@ -1,4 +1,4 @@
-/** What is wrong with an installation, in one screen: each thing that sagas need, and what to do where it is missing. */
+/** Shows in one screen whether an installation has each thing that sagas need, and what to do where it lacks one. */
 import { countPollers } from '../client/runs';
 import { readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';

@@ -40,7 +40,7 @@ export async function endOf(saga: SagaHandle): Promise<Ending> {
   }
 }
 
-/** Of a saga that was to be cancelled: `done` where nothing of it is there, because that is what was asked for. */
+/** The status of a cancellation: `done` where nothing of the saga is there, because a person asked for that. */
 export function statusOfCancelled(ending: Ending): number {
   if (ending.state !== 'cancelled') return ending.state === 'waits' ? exitStatus.waits : exitStatus.notDone;
   const status = statusOf(ending);

@@ -1,4 +1,4 @@
-/** What a look at an installation or at a provider has found, in one screen. */
+/** The findings of `doctor` and `probe`, in one screen. */
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 
@@ -7,7 +7,7 @@ export interface Found {
   /** `look`: it works, and somebody should know. */
   is: 'ok' | 'look' | 'wrong';
   found: string;
-  /** What to do. */
+  /** The advice. */
   then?: string | undefined;
 }
 

@@ -1,12 +1,11 @@
 /** The commands about many sagas at once that decide nothing: lists of them, and the hold of new ones. */
 import type { OrderSagaClient } from '../client/client';
-import type { Inbox, InboxOptions } from '../client/inbox';
+import type { Inbox, InboxOptions, InboxRow } from '../client/inbox';
 import type { SagaFilter, SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
-import { definedOnly } from '../domain/defined-only';
-import { describeHold, type HoldWords } from '../domain/hold';
+import { describeHold } from '../domain/hold';
 import { withSagas } from './connect';
-import type { Came, CommandContext } from './define';
+import type { Came, CommandContext, Said } from './define';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 import { inUnits, withAge } from './units';
@@ -65,24 +64,30 @@ function printInbox(printer: Printer, { by, total, groups, rows }: Inbox): void 
     printer.line('nothing waits for a decision');
     return;
   }
-  const age = (since: Date) => inUnits(Date.now() - since.getTime());
   printer.line(`${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for a decision`);
   printer.table([
     [by, 'sagas', 'longest', 'in the Web UI'],
-    ...groups.map(({ name, count, oldest, link }) => [name, String(count), age(oldest.waitingSince), link ?? '']),
+    ...groups.map(({ name, count, oldest, link }) => [name, String(count), ageOf(oldest), link ?? '']),
   ]);
   printer.line(rows.length < total ? `the ${rows.length} that have waited longest:` : 'the longest wait first:');
+  printWaiting(printer, rows);
+}
+
+/** The rows of every list of what waits. */
+export function printWaiting(printer: Printer, rows: readonly InboxRow[]): void {
   printer.table([
     ['saga', 'kind', 'step', 'account', 'waits', 'in the Web UI'],
-    ...rows.map(({ workflowId, kind, step, account = '', waitingSince, link = '' }) => {
-      return [workflowId, kind, step, account, age(waitingSince), link];
-    }),
+    ...rows.map((row) => [row.workflowId, row.kind, row.step, row.account ?? '', ageOf(row), row.link ?? '']),
   ]);
 }
 
-export function holdOn({ printer }: CommandContext, { by, note }: HoldWords): Promise<Came> {
+function ageOf({ waitingSince }: Pick<InboxRow, 'waitingSince'>): string {
+  return inUnits(Date.now() - waitingSince.getTime());
+}
+
+export function holdOn({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
   return withSagas(async (sagas) => {
-    const { existing, kept = false } = await sagas.hold(definedOnly({ by, note }));
+    const { existing, kept = false } = await sagas.hold({ by, note });
     const hold = await sagas.holding();
     const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
     const before = kept ? 'a worker had set that hold; it is yours now' : 'that hold was on before, and is not changed';
@@ -91,10 +96,10 @@ export function holdOn({ printer }: CommandContext, { by, note }: HoldWords): Pr
   });
 }
 
-export function holdOff({ printer }: CommandContext, { by, note }: HoldWords): Promise<Came> {
+export function holdOff({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
   return withSagas(async (sagas) => {
     const held = await sagas.countHeld();
-    const { was } = await sagas.release(definedOnly({ by, note }));
+    const { was } = await sagas.release({ by, note });
     printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');
     if (held > 0) printer.line(`${sagasHeld(held)} held: each begins within five minutes`);
     return { document: { was, held } };

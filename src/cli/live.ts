@@ -1,6 +1,6 @@
 /**
  * Sagas on a terminal, drawn in place: each with its state, its steps, their attempts, and how long it takes so far.
- * What is to stay (a question, an ending) is written above it.
+ * A question and an ending are written above it, and stay.
  *
  * ```text
  *   provision/PO-7  running  12s
@@ -58,7 +58,7 @@ export class Live {
     this.draw();
   }
 
-  /** What was drawn last stays. */
+  /** Leaves the last picture on the screen. */
   close(): void {
     clearInterval(this.timer);
     this.draw();

@@ -1,7 +1,7 @@
 /** The commands about many sagas at once: whom a decision reaches, the job, and its end. */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { countedBy, inboxGroupings } from '../client/inbox';
+import { countedBy, inboxGroupings, type InboxGrouping } from '../client/inbox';
 import { checkJob, type JobHandle, type ManyPreview } from '../client/jobs';
 import {
   countsOf,
@@ -13,10 +13,14 @@ import {
   type JobReport,
 } from '../domain/decide-many';
 import { definedOnly } from '../domain/defined-only';
+import { namesOfFirst } from '../domain/problems';
 import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
+import { printWaiting } from './list-commands';
+import type { Printer } from './print';
 import { parseJson, readText } from './read-request';
+import { inUnits } from './units';
 
 export interface ManyOptions {
   where?: string;
@@ -45,7 +49,7 @@ export async function decideMany(
   return withSagas(async (sagas) => {
     const preview = await sagas.previewMany(request);
     const shown = { asked: preview.asked, count: preview.count, beyond: preview.beyond };
-    printer.lines(describePreview(preview));
+    printPreview(printer, preview);
     if (options.dryRun) return { document: { preview } };
     const document = { preview: shown };
     if (preview.count === 0) return { document, status: exitStatus.notDone };
@@ -106,7 +110,7 @@ async function followJob(
   printer.overwrite('');
   printer.lines(describeReport(report, { each: total === undefined }));
   const { counts, notReached } = report;
-  // What no longer waits or has ended needed no decision any more.
+  // A saga that no longer waits or has ended needed no decision any more.
   const isPartly = counts.refused + counts.unanswered + notReached > 0;
   return { document: { ...document, report }, status: isPartly ? exitStatus.partly : exitStatus.done };
 }
@@ -119,28 +123,23 @@ function lineOf(place: JobPlace): string {
 
 const groupsShown = 8;
 const rowsShown = 10;
-const nameWidth = 10;
 
-function describePreview({ asked, count, sagas = [], beyond, perSecond }: ManyPreview): string[] {
-  if (count === 0) return [`${asked}: no saga that waits fits; there is nothing to decide`];
-  const seconds = Math.ceil(count / perSecond);
-  const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  const indent = ' '.repeat(nameWidth + 2);
-  return [
-    `${asked}: ${inThousands(count)} ${count === 1 ? 'saga' : 'sagas'}`,
-    ...(sagas.length === 0 ? [] : inboxGroupings).map((by) => {
-      const groups = countedBy(sagas, by);
-      const shown = groups.slice(0, groupsShown).map((group) => `${group.name} ${inThousands(group.count)}`);
-      const more = groups.length - shown.length;
-      return `  ${by.padEnd(nameWidth)}${shown.join(', ')}${more > 0 ? ` and ${more} others` : ''}`;
-    }),
-    ...sagas.slice(0, rowsShown).map(({ workflowId, kind, step, since }) => {
-      return `${indent}${workflowId}  ${kind} at ${step} since ${since}`;
-    }),
-    ...(sagas.length > rowsShown ? [`${indent}and ${inThousands(sagas.length - rowsShown)} more`] : []),
-    ...(beyond > 0 ? [`${inThousands(beyond)} more wait, beyond the limit: another job takes them`] : []),
-    `at ${perSecond} per second it takes about ${time}`,
-  ];
+function printPreview(printer: Printer, { asked, count, sagas = [], beyond, perSecond }: ManyPreview): void {
+  if (count === 0) {
+    printer.line(`${asked}: no saga that waits fits; there is nothing to decide`);
+    return;
+  }
+  printer.line(`${asked}: ${inThousands(count)} ${count === 1 ? 'saga' : 'sagas'}`);
+  if (sagas.length > 0) {
+    const described = (by: InboxGrouping) =>
+      countedBy(sagas, by).map(({ name, count: sagasIn }) => `${name} ${inThousands(sagasIn)}`);
+    printer.table(inboxGroupings.map((by) => [by, namesOfFirst(described(by), groupsShown)]));
+    printWaiting(printer, sagas.slice(0, rowsShown));
+  }
+  if (sagas.length > rowsShown) printer.line(`and ${inThousands(sagas.length - rowsShown)} more`);
+  if (beyond > 0) printer.line(`${inThousands(beyond)} more wait, beyond the limit: another job takes them`);
+  const ms = Math.ceil(count / perSecond) * 1_000;
+  printer.line(`at ${perSecond} per second it takes about ${inUnits(ms)}`);
 }
 
 /** @param each whether each saga is listed, and not only counted */
@@ -192,7 +191,7 @@ async function isConfirmed({ printer, stdin }: CommandContext, { asked, count }:
     return false;
   }
   printer.toStderr(`${asked}: ${inThousands(count)} sagas. Start? Type yes:`);
-  // Whoever ends the input (Ctrl-D) has not said yes.
+  // A person who ends the input (Ctrl-D) has not said yes.
   for await (const said of createInterface({ input: stdin })) {
     if (said.trim().toLowerCase() === 'yes') return true;
     break;

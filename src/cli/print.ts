@@ -1,5 +1,5 @@
 /**
- * What the command line writes. For a person: lines, as things happen. For a program (`--json`): one JSON document at
+ * Writes what a command has to say. For a person: lines, as things happen. For a program (`--json`): one JSON document at
  * the end, or a line of JSON for each of many. Neither ever holds a secret field.
  */
 import { Writable } from 'node:stream';
@@ -18,7 +18,7 @@ export class Printer {
     private readonly terminal: Terminal = readTerminal(),
   ) {}
 
-  /** Where a person watches, and lines can be written over. */
+  /** The terminal that a person watches, if lines can be written over there. */
   get screen(): Streams['out'] | undefined {
     return !this.json && this.streams.out.isTTY && this.terminal.draws ? this.streams.out : undefined;
   }

@@ -195,14 +195,8 @@ function addHoldCommands(program: Command, run: Run): void {
   const hold = program
     .command('hold')
     .description('hold new sagas of the namespace before their first call; those under way go on');
-  command(hold, 'on', 'hold new sagas')
-    .requiredOption('--note <TEXT>', 'why: an operator who looks at a held saga reads it')
-    .option('--by <NAME>', 'who')
-    .action(run(holdOn));
-  command(hold, 'off', 'let the held sagas begin: each asks again within five minutes')
-    .option('--by <NAME>', 'who')
-    .option('--note <TEXT>', 'why')
-    .action(run(holdOff));
+  saying(hold, 'on', 'hold new sagas').action(run(holdOn));
+  saying(hold, 'off', 'let the held sagas begin: each asks again within five minutes').action(run(holdOff));
   command(hold, 'status', 'show whether new sagas are held, since when, by whom and why').action(run(holdStatus));
 }
 

@@ -1,4 +1,4 @@
-/** What was bought, out of the journal, as a table, JSON or CSV: it flows, however much it is. */
+/** Prints the journal's purchases as a table, JSON or CSV: they flow, however many there are. */
 import type { Fate } from '../domain/spending';
 import { bought, type Bought } from '../journal/purchases';
 import type { Came, CommandContext } from './define';

@@ -1,4 +1,4 @@
-/** What comes from outside, held against its schema before anything is started. */
+/** Holds input against its schema before anything is started. */
 import type { WorkflowName } from '../domain/identity';
 import { requestSchemas, type RequestOf, type RequestSchemas } from '../domain/requests';
 import { check, type Checked } from '../domain/validation';

@@ -43,12 +43,11 @@ import {
   SearchAttributesMissingError,
   UnknownReferenceError,
 } from './errors';
-import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { Sweeps } from './reconcile';
 import { findJob, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
-import { startHold, startUnlessThere } from './runs';
+import { lookAtFirewalls, startHold, startUnlessThere } from './runs';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
@@ -196,7 +195,7 @@ export class OrderSagaClient {
   }
 
   /**
-   * What waits for people, counted by kind, step, account, failure or age, and the sagas that have waited longest.
+   * Shows what waits for people, counted by kind, step, account, failure or age, and the sagas that have waited longest.
    *
    * @throws SearchAttributesMissingError, NoConnectionError
    */
@@ -250,7 +249,7 @@ export class OrderSagaClient {
   }
 
   /**
-   * What {@link decideMany} would do with this request, without doing it: whom it reaches.
+   * Shows whom {@link decideMany} would reach with this request, and starts nothing.
    *
    * @throws InvalidRequestError with every wrong field or line; SearchAttributesMissingError, NoConnectionError
    */
@@ -270,7 +269,7 @@ export class OrderSagaClient {
   }
 
   /**
-   * What waits, as lines of {@link decideMany} to fill in: the longest waiting first, and how many more wait.
+   * Lists what waits, as lines of {@link decideMany} to fill in: the longest waiting first, and how many more wait.
    *
    * @param where a list filter of Temporal's
    * @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError
@@ -320,8 +319,8 @@ export class OrderSagaClient {
 }
 
 /**
- * Where fairness is on at the server (`matching.enableFairness`), accounts take turns: a thousand orders of one do not
- * come before the first of another. Elsewhere the key has no effect. Its length is Temporal's limit.
+ * Lets accounts take turns on a server with `matching.enableFairness`: a thousand orders of one do not come before the
+ * first of another. Elsewhere the key has no effect. Its length is Temporal's limit.
  */
 function fairnessOf({ account }: { reference: string; account?: string | undefined }) {
   return account === undefined ? {} : { priority: { fairnessKey: accountName(account).slice(0, 64) } };
@@ -329,7 +328,7 @@ function fairnessOf({ account }: { reference: string; account?: string | undefin
 
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
 
-/** Where somebody deletes its runs as fast as they are started, no number of tries helps. */
+/** No number of tries helps against somebody who deletes the runs as fast as they are started. */
 const startsMax = 10;
 const startPauseMs = 100;
 

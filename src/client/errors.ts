@@ -1,4 +1,4 @@
-/** What the client throws. None ever carries a value of the request, since a value may be a password. */
+/** The client's errors. None ever carries a value of the request, since a value may be a password. */
 import type { DecisionName } from '../domain/decisions';
 import type { SagaFailureName } from '../domain/failures';
 import type { WorkflowName } from '../domain/identity';

@@ -83,7 +83,7 @@ async function* happenings(following: Following): AsyncGenerator<boolean> {
           workflowService.getWorkflowExecutionHistory({ ...asked, ...(token ? { nextPageToken: token } : {}) }),
         ),
       ).catch((error: unknown) => {
-        // Whether the server is there at all, the next look tells.
+        // The next look tells whether the server is there at all.
         if (grpcCodeOf((error as Error).cause) !== grpcCodes.deadlineExceeded) throw error;
         return {};
       });

@@ -42,7 +42,7 @@ export async function requireSameRequest<W extends WorkflowName>(
 const failuresOfNothing: readonly string[] = ['InvalidRequest', 'ReferenceTaken'] satisfies SagaFailureName[];
 
 /**
- * Whether the last run under this id has ended without taking the reference, so that another one may ask the journal
+ * Tells whether the last run under this id has ended without taking the reference, so that another one may ask the journal
  * for it: its request was invalid, another request had the reference, it was cancelled before it had it, or it was not
  * a saga at all.
  */

@@ -42,7 +42,6 @@ import { withTemporalErrors } from './temporal-errors';
 /** A worker answers within milliseconds; one that was killed is replaced within seconds. */
 const answerWithinMs = 10_000;
 
-/** What was decided, and at which step. */
 export interface DecisionTaken {
   taken: DecisionName;
   step: string;
@@ -215,14 +214,14 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 }
 
-/** Whether no worker took the query. One whose time is over may also end as a cancelled call: the two sides race. */
+/** No worker took the query. One whose time is over may also end as a cancelled call: the two sides race. */
 function isUnanswered(error: unknown, deadline: number): boolean {
   const code = grpcCodeOf(error);
   if (code === grpcCodes.cancelled) return Date.now() >= deadline;
   return code === grpcCodes.deadlineExceeded || code === grpcCodes.failedPrecondition;
 }
 
-/** Whether the worker that had the query stopped, so that the server cancelled it: the next worker may answer it. */
+/** The worker that had the query stopped, so that the server cancelled it: the next worker may answer it. */
 function isCutOff(error: unknown): boolean {
   return grpcCodeOf(error) === grpcCodes.cancelled && grpcDetailsOf(error) === 'context canceled';
 }

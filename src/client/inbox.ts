@@ -1,4 +1,4 @@
-/** What waits for people: how much of it, and which sagas have waited longest. */
+/** Counts what waits for people, and names the sagas that have waited longest. */
 import type { Client } from '@temporalio/client';
 import type { WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
@@ -27,8 +27,7 @@ export interface InboxOptions extends Pick<SagaFilter, 'step' | 'account' | 'wor
   limit?: number | undefined;
 }
 
-export interface InboxRow extends Omit<WaitingSaga, 'since'> {
-  waitingSince: Date;
+export interface InboxRow extends WaitingSaga {
   /** Into the Web UI, where its address is known. */
   link?: string;
 }
@@ -73,9 +72,9 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   const nowMs = Date.now();
   const asked = filterOf(filter, nowMs);
   const groups: Groups = new Map();
-  const hear = (saga: WaitingSaga) => addTo(groups, saga, by, nowMs);
+  const count = (saga: WaitingSaga) => addTo(groups, saga, by, nowMs);
   const { sagas, more } = await withTemporalErrors(temporal, () =>
-    listWaiting(temporal, asked, Math.min(limit, inboxRowsMax), hear),
+    listWaiting(temporal, asked, Math.min(limit, inboxRowsMax), count),
   );
   const oldestFirst = [...groups.values()].sort((one, other) => sinceMs(one) - sinceMs(other));
   return {
@@ -85,10 +84,7 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
       const both = asked.where === undefined ? only : `${asked.where} AND ${only}`;
       return webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: both })) } : group;
     }),
-    rows: sagas.map(({ since, ...saga }) => {
-      const row = { ...saga, waitingSince: new Date(since) };
-      return webUi ? { ...row, link: webUi.run(row) } : row;
-    }),
+    rows: webUi ? sagas.map((saga) => ({ ...saga, link: webUi.run(saga) })) : sagas,
   };
 }
 
@@ -104,7 +100,7 @@ type Groups = Map<string, InboxGroup & { only: string }>;
 
 function addTo(groups: Groups, saga: WaitingSaga, by: InboxGrouping, nowMs: number): void {
   const { name, only } = groupOf(saga, by, nowMs);
-  const seen = { workflowId: saga.workflowId, waitingSince: new Date(saga.since) };
+  const seen = { workflowId: saga.workflowId, waitingSince: saga.waitingSince };
   const group = groups.get(name) ?? { name, count: 0, oldest: seen, only };
   group.count += 1;
   if (seen.waitingSince < group.oldest.waitingSince) group.oldest = seen;
@@ -125,7 +121,7 @@ function filterOf({ kind, step, account, workflow, olderThanMs }: InboxOptions, 
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */
-function groupOf({ kind, step, account, failure, since }: WaitingSaga, by: InboxGrouping, nowMs: number) {
+function groupOf({ kind, step, account, failure, waitingSince }: WaitingSaga, by: InboxGrouping, nowMs: number) {
   switch (by) {
     case 'kind':
       return { name: kind, only: is('state', kind) };
@@ -139,7 +135,7 @@ function groupOf({ kind, step, account, failure, since }: WaitingSaga, by: Inbox
     case 'failure':
       return { name: failure ?? '(none)', only: is('failure', failure) };
     case 'age': {
-      const ageMs = nowMs - Date.parse(since);
+      const ageMs = nowMs - waitingSince.getTime();
       const age = ages.findLast(({ fromMs }) => ageMs >= fromMs) ?? ages[0];
       const older = ages[ages.indexOf(age) + 1];
       const before = ({ fromMs }: typeof age) => new Date(nowMs - fromMs);

@@ -1,5 +1,5 @@
 /**
- * What a backend imports: the package `order-saga-client` (packages/client). Everything that is not here is internal,
+ * The package `order-saga-client` (packages/client), which a backend imports. Everything that is not here is internal,
  * and may change with any release.
  */
 export { OrderSagaClient, type OrderSagaClientOptions } from './client';

@@ -24,7 +24,7 @@ import { decode } from './first-request';
 import { startUnlessThere } from './runs';
 import { withTemporalErrors } from './temporal-errors';
 
-/** What a job would do. `asked` is its request in words. */
+/** A job before it is started. `asked` is its request in words. */
 export interface ManyPreview {
   asked: string;
   perSecond: number;
@@ -108,7 +108,7 @@ export class JobHandle {
   ) {}
 
   /**
-   * Where it stands, as of its last heartbeat some seconds ago; without a worker's answer. @returns undefined before the
+   * Tells where it stands, as of its last heartbeat some seconds ago, without a worker. @returns undefined before the
    * first one, and after its end. @throws UnknownReferenceError, NoConnectionError
    */
   async progress(): Promise<JobPlace | undefined> {

@@ -1,4 +1,4 @@
-/** Whether sagas that have begun, and have no ending in the journal, go on. */
+/** Asks Temporal whether sagas that have no ending in the journal go on. */
 import type { Client } from '@temporalio/client';
 import type { WorkflowName } from '../domain/identity';
 import { waysLost, type Standing } from '../domain/lost';

@@ -36,13 +36,11 @@ export interface SweepRun {
 export interface SweepSchedule {
   /** Milliseconds; undefined where somebody has given it other times in Temporal. */
   everyMs?: number;
-  /** What its sweeps are asked. */
+  /** The request of its sweeps. */
   options: ReconcileOptions;
   paused: boolean;
   note?: string;
   next?: Date;
-  /** Sweeps that were not started, because one was still running. */
-  skipped: number;
 }
 
 export class Sweeps {
@@ -97,7 +95,6 @@ export class Sweeps {
     return {
       options: options.ok ? options.value : {},
       paused: state.paused,
-      skipped: info.numActionsSkippedOverlap,
       ...definedOnly({ everyMs, note: state.note, next: info.nextActionTimes[0] }),
     };
   }

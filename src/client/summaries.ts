@@ -43,18 +43,16 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
     return { summary, details };
   },
   changeOrder: ({ subscription_id, account, resources, guard, approval, quoteOnly }) => {
-    const changed = resources.map(({ resource_name, delta_value }) => `${resource_name} ${delta_value.slice(0, 20)}`);
-    const changes = first(changed);
+    const changes = first(resources.map((one) => `${one.resource_name} ${one.delta_value.slice(0, 20)}`));
     const summary = `subscription ${subscription_id}: ${quoteOnly ? 'quote ' : ''}${changes}`;
-    const only = quoteOnly ? { 'quote only': 'nothing is placed' } : {};
     const about = { subscription: subscription_id, account: account?.slice(0, 40), resources: changes };
-    return { summary, details: { ...about, ...only, ...conditions(guard, approval) } };
+    const only = quoteOnly && 'nothing is placed';
+    return { summary, details: { ...about, ...conditions(only, guard, approval) } };
   },
   switchPlan: ({ subscription_id, plan_id, guard, approval, quoteOnly }) => {
     const summary = `subscription ${subscription_id}: ${quoteOnly ? 'quote a switch' : 'switch'} to plan ${plan_id}`;
-    const only = quoteOnly ? { 'quote only': 'nothing is switched' } : {};
-    const about = { subscription: subscription_id, plan: plan_id };
-    return { summary, details: { ...about, ...only, ...conditions(guard, approval) } };
+    const only = quoteOnly && 'nothing is switched';
+    return { summary, details: { subscription: subscription_id, plan: plan_id, ...conditions(only, guard, approval) } };
   },
   setFirewalls: ({ vmObjectId, assign, unassign, exactly }) => {
     const wanted = [
@@ -74,9 +72,10 @@ function first(names: readonly (string | number)[] = []): string | undefined {
 
 type Conditions = Pick<RequestOf['changeOrder'], 'guard' | 'approval'>;
 
-function conditions(guard: Conditions['guard'], approval: Conditions['approval']) {
+function conditions(only: string | false | undefined, guard: Conditions['guard'], approval: Conditions['approval']) {
   const above = typeof approval === 'object' && 'above' in approval ? `above ${approval.above}` : 'always';
   return {
+    'quote only': only || undefined,
     'at most': guard?.maxTotal,
     approval: approval === undefined || approval === 'never' ? undefined : above,
   };

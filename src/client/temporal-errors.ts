@@ -27,7 +27,7 @@ export function named(temporal: Client, error: unknown): unknown {
   return why === undefined ? error : new NoConnectionError(addressOf(temporal), why, { cause: error });
 }
 
-/** Whether Temporal refused a start or a query because the namespace does not know our search attributes. */
+/** Temporal refused a start or a query because the namespace does not know our search attributes. */
 function lacksSearchAttributes(error: unknown): boolean {
   if (grpcCodeOf(error) !== grpcCodes.invalidArgument) return false;
   const details = grpcDetailsOf(error);

@@ -1,6 +1,9 @@
+/** Checks of certificates and keys: only TLS and encrypted data leave this machine, unless the operator allows more. */
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { orElse } from '../domain/none-if';
+import { keysInFile, parsePayloadKeys, type PayloadKeys } from '../security/keys';
+import { textOrFile, type Environment } from './settings';
 
 export function isCertificate(pem: string | Uint8Array): boolean {
   return orElse(() => new X509Certificate(pem).raw.length > 0, false);
@@ -14,9 +17,36 @@ export function isLoopback(hostname: string): boolean {
   return ['localhost', '[::1]', '::1'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** What goes to another machine goes over TLS. An address that is no URL has its own message. */
+/** Only TLS leads to another machine. An address that is no URL has its own message. */
 export function requireHttps(name: string, url: string, why: string, problems: string[]): void {
   if (!URL.canParse(url)) return;
   const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && !isLoopback(hostname)) problems.push(`${name}: must be https: (${why})`);
+}
+
+/** Some are given, right or wrong. */
+export function hasKeys({ PAYLOAD_KEYS, PAYLOAD_KEYS_FILE }: Environment): boolean {
+  return Boolean(PAYLOAD_KEYS || PAYLOAD_KEYS_FILE);
+}
+
+/** @returns undefined where none are given; no problem repeats a key */
+export function readPayloadKeys(env: Environment, problems: string[]): PayloadKeys | undefined {
+  const given = textOrFile('PAYLOAD_KEYS', env, problems);
+  if (given === undefined) return undefined;
+  try {
+    // A file is read again later: its keys may be replaced while the program runs.
+    return given.file === undefined ? parsePayloadKeys(given.text) : keysInFile(given.file);
+  } catch (error) {
+    problems.push(`${given.name}: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+/** Unencrypted data stays on this machine, unless the operator allows more. */
+export function requireKeys(where: 'Temporal server' | 'journal', host: string, env: Environment, problems: string[]) {
+  if (hasKeys(env) || env['PAYLOAD_ENCRYPTION'] === 'off' || isLoopback(host)) return;
+  problems.push(
+    `PAYLOAD_KEYS: is required for a ${where} that is not on this machine ` +
+      '(or set PAYLOAD_ENCRYPTION=off: passwords are then stored there unencrypted)',
+  );
 }

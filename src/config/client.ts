@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
-import { isCertificate, isKeyPair } from './checks';
+import { isCertificate, isKeyPair, readPayloadKeys, requireKeys } from './checks';
 import { oneOf, planTypes, serviceUrl, text } from './kinds';
-import { readPayloadKeys, requireKeys } from './payload-keys';
 import { from, readSettings, SettingsError, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
@@ -57,7 +56,7 @@ export function readTemporal(env: Environment, problems: string[]) {
 }
 
 /**
- * What would fail only when the connection is made, with an error that names no setting.
+ * Finds what would fail only when the connection is made, with an error that names no setting.
  *
  * @param hasOwn whether a setting gives a client certificate or a key: without the other one it would be left out
  */

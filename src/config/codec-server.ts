@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { parseTokens, type Token } from '../security/codec-server/authentication';
-import { isKeyPair, isLoopback, requireHttps } from './checks';
+import { hasKeys, isKeyPair, isLoopback, readPayloadKeys, requireHttps } from './checks';
 import { flag, listenAddress, origins, text } from './kinds';
-import { hasKeys, readPayloadKeys } from './payload-keys';
 import { from, readSettings, readText, requireTogether, SettingsError, textOrFile, type Environment } from './settings';
 
 export const codecServerSettings = z.object({

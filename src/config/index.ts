@@ -1,10 +1,9 @@
 /** The environment, read once, frozen. A wrong setting stops the program, with a message of all of them. */
-export { cannotListen, CannotStart, inUrl } from './cannot-start';
 export { readClientConfig, type ClientConfig } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readJournalConfig, type JournalConfig } from './journal';
 export type { ListenAddress } from './kinds';
-export { SettingsError, type Environment } from './settings';
+export { cannotListen, CannotStart, inUrl, SettingsError, type Environment } from './settings';
 export { readTerminal, type Terminal } from './terminal';
 export {
   readProviderConfig,

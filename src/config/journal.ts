@@ -3,12 +3,10 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { orElse } from '../domain/none-if';
 import type { JournalAddress } from '../journal/dialects';
-import { isLoopback } from './checks';
+import { isLoopback, readPayloadKeys } from './checks';
 import { oneOf } from './kinds';
-import { readPayloadKeys } from './payload-keys';
 import { from, readSettings, readText, SettingsError, textOrFile, type Environment } from './settings';
 
-/** Where the journal is. */
 export type JournalConfig = NonNullable<ReturnType<typeof readJournal>>;
 
 interface Place {
@@ -18,9 +16,9 @@ interface Place {
 }
 
 export const journalSettings = z.object({
-  /** What another timeline of the journal's cluster means. */
+  /** The meaning of another timeline of the journal's cluster. */
   failover: from('JOURNAL_FAILOVER', oneOf('ask', 'lossless').default('ask')),
-  /** Where a worker keeps what it has seen of the journal; none: nowhere. */
+  /** A worker keeps here what it has seen of the journal. */
   witnessFile: from('JOURNAL_WITNESS_FILE', z.string().optional()),
 });
 

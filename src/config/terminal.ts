@@ -1,12 +1,12 @@
 import type { Environment } from './settings';
 
-/** What the terminal of a command can do, and how the command was called. */
+/** The abilities of a command's terminal, and how the command was called. */
 export interface Terminal {
   /** Lines can be written over. */
   draws: boolean;
   /** https://no-color.org */
   hasColors: boolean;
-  /** What a person types before a command: `order-saga`, or in a checkout `npm run cli --`. */
+  /** A person types this before a command: `order-saga`, or in a checkout `npm run cli --`. */
   self: string;
 }
 

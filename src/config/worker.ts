@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
 import type { SecretSources } from '../security/secret-resolver';
-import { isCertificate, requireHttps } from './checks';
+import { isCertificate, readPayloadKeys, requireHttps, requireKeys } from './checks';
 import { clientSettings, readTemporal } from './client';
 import { readJournal, type JournalConfig } from './journal';
 import {
@@ -21,7 +21,6 @@ import {
   whole,
 } from './kinds';
 import { notificationSettings, readNotifications } from './notifications';
-import { readPayloadKeys, requireKeys } from './payload-keys';
 import { proxyFor } from './proxy';
 import {
   from,
@@ -67,8 +66,6 @@ export const workerSettings = z.object({
     onRefusal: from('ON_REFUSAL', oneOf('fail', 'ask').default('fail')),
     pivotRetryStatuses: from('PIVOT_RETRY_STATUSES', statuses.default([429])),
     serverPointers: from('SERVER_POINTERS', pointers.default([])),
-    /** A person needs more than a minute; a price older than thirty days is no longer valid. */
-    approvalMaxAgeMs: from('APPROVAL_MAX_AGE_MS', whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000)),
     /** Off by default: a caller that buys equal servers one by one should not be asked each time. */
     duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
     spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
@@ -116,7 +113,7 @@ export const workerSettings = z.object({
   logLevel: from('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error').default('info')),
 });
 
-/** Of all others the table says what they mean: after a 409 or a 423 a pivot may have happened. */
+/** The table says what all others mean: after a 409 or a 423 a pivot may have happened. */
 const mayBeSafe = (status: number) => status === 408 || status === 429 || status >= 500;
 /** From before the journal is asked until the call leaves. People wait so long too, until they may say "not placed". */
 const sendWithinMaxMs = 5_000;
@@ -126,6 +123,8 @@ const writingMs = 15_000;
 const listLagMs = 60_000;
 /** A server is ready, and listed, within minutes; what a provider says of it after half an hour, it will say again. */
 const newServerWithinMs = 30 * 60_000;
+/** Who approves tomorrow is asked again, with the price of that day: that costs one answer, and no surprise. */
+const approvalMaxAgeMs = 24 * 60 * 60_000;
 /** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
 const quoteMaxAgeMs = 300_000;
 /** More than the provider's client has connections: many activities ask only the journal. */
@@ -191,6 +190,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     listLagMs,
     newServerWithinMs,
     quoteMaxAgeMs,
+    approvalMaxAgeMs,
     sendWithinMs,
     inFlightMs: callMs + settings.settlesMs,
     notifications: { ...notifications, webUiUrl },
@@ -250,7 +250,7 @@ function tokenReader(env: Environment, problems: string[]): (() => string) | und
   return () => (file === undefined ? token : readFileSync(file, 'utf8').trim());
 }
 
-/** What the environment sets of a worker's settings. Those that may hold a secret only say that they are there. */
+/** The worker's settings that the environment gives. Those that may hold a secret only say that they are there. */
 export function settingsGiven(env: Environment = process.env): Record<string, string> {
   const plain = Object.keys(variablesOf(workerSettings)).filter((name) => !name.startsWith('NOTIFICATION'));
   const temporal = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];

@@ -16,7 +16,7 @@ export const sagaAttributes = {
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
 };
 
-/** So many ids of any size fit the 2 KiB of one search attribute; a workflow task with more fails for ever. */
+/** A hundred ids of any size fit the 2 KiB of one search attribute; a workflow task with more fails for ever. */
 const serversNamedMax = 100;
 
 /** @returns the object ids as the list has them: the first hundred */

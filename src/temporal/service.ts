@@ -1,4 +1,4 @@
-/** What client, worker and activities ask of Temporal's service, and what its answers and errors say. */
+/** The questions of client, worker and activities to Temporal's service, and the meaning of its answers and errors. */
 import {
   isGrpcServiceError,
   WorkflowFailedError,
@@ -134,8 +134,7 @@ export interface WaitingSaga {
   step: string;
   /** The id of the question that it asks. */
   question: string;
-  /** ISO time. */
-  since: string;
+  waitingSince: Date;
   account?: string;
   /** The name of the last failure; a wait that no failure led to has none. */
   failure?: string;
@@ -154,18 +153,17 @@ export function waitingQuery({ kinds = waitKinds, workflow, where }: WaitingFilt
 }
 
 /**
- * The sagas that have waited longest, in this order, and how many more fit; as visibility has them, a second late.
- * Everybody who asks who waits asks here. All are read, because SQL visibility does
- * not sort, and the others are not kept.
+ * The one reader of who waits: the sagas that have waited longest, in this order, and how many more fit. Visibility is
+ * a second late. All are read, because on SQL it does not sort, and the others are not kept.
  *
- * @param hear gets each one, in no order
+ * @param onEach gets each one, in no order
  * @throws WrongFilter
  */
 export async function listWaiting(
   client: Client,
   filter: WaitingFilter,
   limit: number,
-  hear: (saga: WaitingSaga) => void = () => undefined,
+  onEach: (saga: WaitingSaga) => void = () => undefined,
 ) {
   const { kinds = waitKinds, where } = filter;
   const sagas: WaitingSaga[] = [];
@@ -176,7 +174,7 @@ export async function listWaiting(
     // Looked at again: a filter with brackets of its own may have opened ours.
     if (!saga || !kinds.includes(saga.kind)) continue;
     count += 1;
-    hear(saga);
+    onEach(saga);
     // Sorted rarely.
     if (sagas.push(saga) >= 2 * limit + rowsAtOnce) keepOldest();
   }
@@ -191,20 +189,20 @@ function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | und
   // One that is paused in Temporal waits all the same.
   if (!['RUNNING', 'PAUSED'].includes(status.name) || known?.workflow !== type) return undefined;
   const kind = waitKinds.find((one) => one === attributes.get(sagaAttributes.state));
-  const since = attributes.get(sagaAttributes.waitingSince);
+  const waitingSince = attributes.get(sagaAttributes.waitingSince);
   const question = attributes.get(sagaAttributes.question);
   const step = attributes.get(sagaAttributes.step);
-  if (kind === undefined || since === undefined || question === undefined || step === undefined) return undefined;
+  if (kind === undefined || waitingSince === undefined || question === undefined || step === undefined)
+    return undefined;
   const [account, failure] = [attributes.get(sagaAttributes.account), attributes.get(sagaAttributes.failure)];
   return {
-    ...{ workflowId, runId, ...known, kind, step, question, since: since.toISOString() },
+    ...{ workflowId, runId, ...known, kind, step, question, waitingSince },
     ...definedOnly({ account, failure }),
   };
 }
 
 function bySince(a: WaitingSaga, b: WaitingSaga): number {
-  if (a.since !== b.since) return a.since < b.since ? -1 : 1;
-  return a.workflowId < b.workflowId ? -1 : 1;
+  return a.waitingSince.getTime() - b.waitingSince.getTime() || (a.workflowId < b.workflowId ? -1 : 1);
 }
 
 /** The condition of a filter that names since when they have waited. */

@@ -128,7 +128,7 @@ const pivots: [string, (provider: ProviderClient) => Promise<unknown>][] = [
   ['a switch', (provider) => provider.switchPlan(1, 2)],
 ];
 
-// What the body of a success says, test/unit/provider/verdicts.test.ts shows; where it breaks off, test/system/fuzz.
+// test/unit/provider/verdicts.test.ts shows what the body of a success says, test/system/fuzz where it breaks off.
 it.each(pivots)('%s is of unknown outcome unless its status surely says something else', async (noun, place) => {
   /** Written down once more, by hand. */
   const refused = [400, 402, 404, 405, 406, 411, 412, 413, 414, 415, 417, 422, 428, 431];

@@ -1,4 +1,4 @@
-/** What the documents show and point at is there. */
+/** The documents show and point at what is there. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

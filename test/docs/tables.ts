@@ -21,7 +21,7 @@ export function tableUnder(document: string, heading: string): Record<string, st
   return rows.map((cells) => Object.fromEntries(head.map((name, column) => [name, cells[column] ?? ''])));
 }
 
-/** What stands in backticks in a cell. */
+/** The texts in backticks in a cell. */
 export function codesIn(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');
 }

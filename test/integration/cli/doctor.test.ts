@@ -1,4 +1,4 @@
-/** What is wrong with an installation, in one screen; and what a provider answers, asked by reads only. */
+/** `doctor` finds what is wrong with an installation; `probe` asks a provider, by reads only. */
 import { join } from 'node:path';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { openJournal } from '../../../src/journal/open';

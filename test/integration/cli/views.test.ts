@@ -1,4 +1,4 @@
-/** What waits: the inbox by every grouping and filter, and its links. */
+/** The inbox by every grouping and filter, and its links. */
 import { OrderSagaClient } from '../../../src/client/client';
 import { inboxGroupings, type InboxOptions } from '../../../src/client/inbox';
 import type { SagaHandle } from '../../../src/client/handle';

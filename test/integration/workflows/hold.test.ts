@@ -66,23 +66,27 @@ it('ends by itself where a worker has set it, unless a person takes it over', as
 });
 
 it('is switched and told of by the command line', async () => {
-  const off = { status: 0, out: 'new sagas begin: no hold is on\n0 sagas are held\n', err: '' };
-  expect(await cli('hold', 'status')).toEqual(off);
+  const begin = { status: 0, out: 'new sagas begin: no hold is on\n0 sagas are held\n', err: '' };
+  expect(await cli('hold', 'status')).toEqual(begin);
   expect((await cli('hold', 'on', '--by', 'ann', '--note', 'a move')).out).toMatch(
     /^new sagas are held since .* by ann \(a move\)\n$/,
   );
-  expect((await cli('hold', 'on', '--note', 'again')).out).toMatch(/by ann \(a move\): that hold was on before/);
+  expect((await cli('hold', 'on', '--by', 'bob', '--note', 'again')).out).toMatch(
+    /by ann \(a move\): that hold was on before/,
+  );
   const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
   expect((await cli('hold', 'status')).out).toMatch(/by ann \(a move\)\n1 saga is held\n$/);
   expect(JSON.parse((await cli('hold', 'status', '--json')).out)).toMatchObject({ hold: { by: 'ann' }, held: 1 });
   const list = await cli('list', '--state', 'held');
   expect(list.out).toContain(saga!.workflowId);
   expect(list.err).toMatch(/^new sagas are held since .* by ann \(a move\); `order-saga hold off` lets them begin\n$/);
-  expect((await cli('hold', 'on')).status).toBe(2);
-  expect((await cli('hold', 'off', '--by', 'bob')).out).toBe(
+  for (const words of [[], ['--by', 'bob'], ['--note', 'done']])
+    for (const which of ['on', 'off']) expect((await cli('hold', which, ...words)).status).toBe(2);
+  const off = ['hold', 'off', '--by', 'bob', '--note', 'done'];
+  expect((await cli(...off)).out).toBe(
     'the hold is off: new sagas begin\n1 saga is held: each begins within five minutes\n',
   );
   await saga!.result();
   expect((await cli('list', '--limit', '1')).err).not.toContain('held');
-  expect((await cli('hold', 'off')).out).toMatch(/^no hold was on\n/);
+  expect((await cli(...off)).out).toMatch(/^no hold was on\n/);
 });

@@ -1,4 +1,4 @@
-/** What is wrong with the input is told before any connection is made: these run where there is no Temporal at all. */
+/** Wrong input is named before any connection is made: these run where there is no Temporal at all. */
 import { createServer } from 'node:net';
 import { runCommand, runHere } from '../../support/command-line';
 import { listenHere, type Listening } from '../../support/listen-here';

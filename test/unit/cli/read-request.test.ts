@@ -74,6 +74,6 @@ it('takes JSON itself, its file, and standard input', async () => {
   const given = [text, ` ${text}`, fileWith(text)];
   for (const one of given) expect(await readJson(one, noInput, 'it')).toEqual(decision);
   expect(await readJson('-', Readable.from([text]), 'it')).toEqual(decision);
-  // What is left where a shell eats the quotes.
+  // A shell has eaten the quotes.
   expect(() => readJson('{question:q}', noInput, 'it')).toThrow(/^it is not JSON/);
 });

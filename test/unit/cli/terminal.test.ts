@@ -1,4 +1,4 @@
-/** What others have written does not steer a terminal; and a person who says nothing has not said yes. */
+/** The words of others do not steer a terminal; and a person who says nothing has not said yes. */
 import { PassThrough, Writable } from 'node:stream';
 import { decideMany } from '../../../src/cli/many-commands';
 import { inColumns, Printer } from '../../../src/cli/print';

@@ -67,7 +67,6 @@ it.each<[env: Environment, config: object]>([
     { activities: { directory: { path: '/servers', pointers: ['/*/id'], labelIsUnique: false } } },
   ],
   [{ ON_REFUSAL: 'ask' }, { activities: { onRefusal: 'ask' } }],
-  [{ APPROVAL_MAX_AGE_MS: '60000' }, { activities: { approvalMaxAgeMs: 60_000 } }],
   [{ DUPLICATE_WITHIN_MS: '600000' }, { activities: { duplicateWithinMs: 600_000 } }],
   [{ SPEND_LIMITS: '*=5 items/1h' }, { activities: { spendLimits: [{ account: '*', most: 5, unit: 'items' }] } }],
   [{ REQUIRE_FIREWALLS: 'refuse' }, { activities: { requireFirewalls: 'refuse' } }],
