@@ -15,7 +15,7 @@ import { createJournalActivities } from './journal';
 import { createNotificationActivities } from './notifications';
 import { createOrderActivities } from './orders';
 import { createQuotedActivities } from './quotes';
-import { createReconcileActivities, type LookUp } from './reconcile';
+import { createReconcileActivities, type LookUpIn } from './reconcile';
 import type { ActivitySettings } from './settings';
 import { createHoldActivities } from './temporal';
 import { createReadSentSecrets } from './secrets-sent';
@@ -27,7 +27,7 @@ export interface ActivityNeeds {
   sender: Sender;
   settings: ActivitySettings;
   /** Which sagas Temporal has a run of: the client's knowledge. */
-  lookUp: LookUp;
+  lookUp: LookUpIn;
 }
 
 export function createActivities({ provider, journal, secrets, sender, settings, lookUp }: ActivityNeeds) {

@@ -325,8 +325,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     ): Promise<PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean }> {
       return atHand('mutate', input, async ({ saga, run, workflow }) => {
         const { isReset, outcome, report, resource, keepOpen, events = [], account, metadata } = input;
-        const word = await wordOf(journal, saga, outcome);
-        const ending = { run, by: workflow, isReset, outcome, report, resource, word, keepOpen };
+        const wanted = await wantedFirewalls(journal, saga, outcome);
+        const ending = { run, by: workflow, isReset, outcome, report, resource, wanted, keepOpen };
         const written = await journal.ended(saga, ending);
         if (written.how === 'ended') return written;
         if (resource !== undefined) await wakeNextInQueue(journal, written.next, resource);
@@ -405,7 +405,7 @@ async function whetherRunning(journal: Journal, saga: SagaKey): Promise<boolean>
  *
  * @throws JournalUnavailable, JournalUnreadable
  */
-async function wordOf(journal: Journal, saga: SagaKey, outcome: string): Promise<WantedFirewalls | undefined> {
+async function wantedFirewalls(journal: Journal, saga: SagaKey, outcome: string): Promise<WantedFirewalls | undefined> {
   if (saga.workflow !== 'setFirewalls' || !resultOutcomes.some((one) => one === outcome)) return undefined;
   const request = (await journal.correctedRequest(saga)) as SetFirewallsRequest | undefined;
   if (request === undefined) return undefined;

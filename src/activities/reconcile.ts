@@ -1,13 +1,12 @@
 /** What a sweep looks at. None of these changes anything. */
 import { Context } from '@temporalio/activity';
-import { workflowIdOf } from '../domain/identity';
-import { isLost, type Standing, type WayLost } from '../domain/lost';
+import { isLost, type WayLost } from '../domain/lost';
 import type { Leftover } from '../domain/leftovers';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { changedLately, statedFirewalls } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/standing';
-import { openReferences } from '../journal/open-references';
+import { openSagas, type LookUp } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
 import { countServers, isCancelled, isClosed, openServers, serversInTurn, type OpenServer } from '../journal/servers';
@@ -19,11 +18,8 @@ import type { Call, CallContext } from './call';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 
-/** How sagas stand in Temporal, by workflow id; a hundred at most. */
-export type LookUp = (
-  temporal: Context['client'],
-  workflowIds: readonly string[],
-) => Promise<ReadonlyMap<string, Standing>>;
+/** As {@link LookUp}, with the client of the activity that asks. */
+export type LookUpIn = (temporal: Context['client'], ...asked: Parameters<LookUp>) => ReturnType<LookUp>;
 
 type Unprotected = Pick<Extract<Leftover, { kind: 'server-unprotected' }>, 'vmObjectId' | 'firewalls'>;
 
@@ -112,7 +108,7 @@ export function createReconcileActivities(
   journal: Journal,
   provider: ProviderClient,
   call: Call,
-  lookUp: LookUp,
+  lookUp: LookUpIn,
   { listLagMs }: Pick<ActivitySettings, 'listLagMs'>,
 ) {
   /** @throws OwnFailure `TemporalUnavailable` */
@@ -153,20 +149,19 @@ export function createReconcileActivities(
     /** A slice of the sagas that have no ending in the journal: those that are lost, and what they have left. */
     lookAtOpen({ after, retry }: CallContext & { after?: SagaKey | undefined }): Promise<LostSlice> {
       return call('read', { retry }, async () => {
-        const open = await openReferences(journal, after, sliceSize);
-        const standing = await askTemporal('which sagas go on', (client) => lookUp(client, open.map(idOf)));
-        const lostOnes = open.filter((key) => isLost(standing.get(idOf(key)))).map(keyOf);
+        const ask: LookUp = (ids) => askTemporal('which sagas go on', (client) => lookUp(client, ids));
+        const { sagas: open, last } = await openSagas(journal, ask, { after, limit: sliceSize });
+        const lostOnes = open.flatMap(({ how, ...saga }) => (isLost(how) ? [{ ...keyOf(saga), how }] : []));
         const { restored, sagas } = await leftByLost(journal, lostOnes);
         requireWhole(restored);
         const lost: LostSlice['lost'] = [];
         for (const saga of sagas) {
-          const how = standing.get(idOf(saga)) as WayLost;
-          lost.push({ ...saga, how, ...(await boughtBy(saga)) });
+          lost.push({ ...saga, ...(await boughtBy(saga)) });
           if (idsIn(lost) < idsMax) continue;
-          const count = 1 + open.findIndex((one) => idOf(one) === idOf(saga));
+          const { workflow, reference } = saga;
+          const count = 1 + open.findIndex((one) => one.workflow === workflow && one.reference === reference);
           return { count, lost, last: keyOf(saga) };
         }
-        const last = open.length < sliceSize ? undefined : open.at(-1);
         return { count: open.length, lost, ...(last && { last: keyOf(last) }) };
       });
     },
@@ -255,7 +250,6 @@ export function createReconcileActivities(
 }
 
 const keyOf = ({ workflow, reference }: SagaKey): SagaKey => ({ workflow, reference });
-const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
 
 function idsIn(sagas: readonly (Left & { unprotected?: Unprotected[] })[]): number {
   const count = ({ cartItems, servers, unprotected = [] }: (typeof sagas)[number]) =>

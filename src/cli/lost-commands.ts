@@ -1,14 +1,14 @@
 /** Lists the lost sagas: they have begun by the journal, have no ending there, and Temporal has no run that goes on. */
 import type { Client } from '@temporalio/client';
 import { standingOf, untouchedBySame } from '../client/lost';
-import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import type { WorkflowName } from '../domain/identity';
 import { isLost, type WayLost } from '../domain/lost';
 import { noneIf } from '../domain/none-if';
 import type { RequestOf } from '../domain/requests';
 import { JournalUnreadable } from '../journal/errors';
 import type { Journal } from '../journal/journal';
 import { claim } from '../journal/open';
-import { mayBePlaced, openReferences, type OpenReference } from '../journal/open-references';
+import { mayBePlaced, openSagas, type OpenReference } from '../journal/open-references';
 import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
@@ -24,19 +24,20 @@ export function lost({ printer }: CommandContext): Promise<Came> {
       await claim(journal, temporal.options.namespace, { writes: false });
       let after: OpenReference | undefined;
       do {
-        const open = await openReferences(journal, after, sliceSize);
-        const standing = await standingOf(temporal, open.map(idOf));
-        for (const reference of open) {
-          const how = standing.get(idOf(reference));
+        const { sagas, last } = await openSagas(journal, (ids) => standingOf(temporal, ids), {
+          after,
+          limit: sliceSize,
+        });
+        for (const { how, ...saga } of sagas) {
           if (!isLost(how)) continue;
-          const { firstSeenAt } = reference;
-          const next = nextOf(reference, how, {
-            mayBePlaced: await mayBePlaced(journal, reference),
-            untouched: how === 'gone' ? await inTheWay(temporal, journal, reference) : undefined,
+          const { workflowId, firstSeenAt } = saga;
+          const next = nextOf(saga, how, {
+            mayBePlaced: await mayBePlaced(journal, saga),
+            untouched: how === 'gone' ? await inTheWay(temporal, journal, saga) : undefined,
           });
-          found.push({ workflowId: idOf(reference), how, firstSeenAt, next });
+          found.push({ workflowId, how, firstSeenAt, next });
         }
-        after = open.length === sliceSize ? open.at(-1) : undefined;
+        after = last;
       } while (after !== undefined);
       if (found.length === 0) printer.line(`no saga of the journal ${name} is lost`);
       for (const { workflowId, how, firstSeenAt, next } of found) {
@@ -51,16 +52,12 @@ export function lost({ printer }: CommandContext): Promise<Came> {
   );
 }
 
-function idOf({ workflow, reference }: { workflow: WorkflowName; reference: string }): string {
-  return workflowIdOf(workflow, reference);
-}
-
 type Untouched = Awaited<ReturnType<typeof untouchedBySame>>;
 
 /** Finds whether the same request, sent again, only meets a run that did nothing. */
-async function inTheWay(temporal: Client, journal: Journal, reference: OpenReference): Promise<Untouched> {
-  const request = await journal.firstRequest(reference).catch(noneIf(JournalUnreadable));
-  return untouchedBySame(temporal, idOf(reference), reference.workflow, request as RequestOf[WorkflowName] | undefined);
+async function inTheWay(temporal: Client, journal: Journal, saga: OpenReference): Promise<Untouched> {
+  const request = await journal.firstRequest(saga).catch(noneIf(JournalUnreadable));
+  return untouchedBySame(temporal, saga.workflowId, saga.workflow, request as RequestOf[WorkflowName] | undefined);
 }
 
 /** Says how to bring it to an end: nothing is done twice. Emptying the cart ends only what has placed nothing. */

@@ -25,12 +25,15 @@ import {
   type CorrectionRow,
   correctionsOf,
   type Db,
+  doneAt,
   type Effect,
   effects,
   effectsOf,
   insertEffect,
   insertReference,
   isDoubtful,
+  isSameSaga,
+  isUnanswered,
   iso,
   type JournalRow,
   leftInFlight,
@@ -191,14 +194,13 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     : (recall(rows, intent) ?? (intent.countsByHand ? await stillDoneByHand(tx, key, rows, intent) : undefined));
   if (found !== undefined) {
     if ('how' in found) return found;
-    const { id, step, answer, answered_ms, decided_ms, intended_ms } = found;
     return {
       how: 'recorded',
-      knows: knowledgeOf(journal, id, knows),
-      answer: await store.unseal(answer ?? 'null', `the answer of ${step}`),
-      at: iso(answered_ms ?? decided_ms ?? intended_ms),
+      knows: knowledgeOf(journal, found.id, knows),
+      answer: await store.answerOf(found),
+      at: doneAt(found),
       run: found.run,
-      doubts: doubtsBeside(id, rows, intent.recall),
+      doubts: doubtsBeside(found.id, rows, intent.recall),
     };
   }
   if (intent.recall) {
@@ -214,14 +216,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   const top = await insertEffect(tx, key, intent, { id: row, epoch: journal.epoch, ...first });
   if (bought) await insertPurchase(tx, row, bought);
   await noteIntended(tx, key, call);
-  const doubts = doubtsBeside(row, rows, intent.recall);
-  return {
-    how: 'send',
-    knows: knowledgeOf(journal, row, knows),
-    top,
-    doubts,
-    ...repeats(row, rows, call),
-  };
+  return { ...sends(knowledgeOf(journal, row, knows), rows, intent), top };
 }
 
 /** By this begin, in this epoch: after a restore the numbers of begins come again. */
@@ -233,7 +228,7 @@ function isOwned(
   return knows?.epoch === journal.epoch && taken?.owner === beginOf(run, knows.begun);
 }
 
-function knowledgeOf({ id, epoch }: JournalRow, row: string, knows: Noted['knows']) {
+export function knowledgeOf({ id, epoch }: Pick<JournalRow, 'id' | 'epoch'>, row: string, knows: Noted['knows']) {
   return { journal: id, epoch, row, ...definedOnly({ begun: knows?.begun }) };
 }
 
@@ -271,13 +266,13 @@ async function whyNot(
 /** The provider has given the id again: what a younger row of any reference names is not this saga's any more. */
 async function itemOfAnother(
   tx: Tx,
-  { workflow, reference }: SagaKey,
+  key: SagaKey,
   cartItemId: number,
 ): Promise<Extract<Intended, { how: 'anothers' }> | undefined> {
   const rows = effects(tx).where('cart_item_id', '=', cartItemId).where('kind', '=', 'mutate');
   const youngest = await rows.orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  const isOwn = youngest === undefined || (youngest.workflow === workflow && youngest.reference === reference);
-  return isOwn ? undefined : { how: 'anothers', of: youngest.reference, at: iso(youngest.intended_ms) };
+  if (youngest === undefined || isSameSaga(youngest, key)) return undefined;
+  return { how: 'anothers', of: youngest.reference, at: iso(youngest.intended_ms) };
 }
 
 /**
@@ -346,17 +341,24 @@ export function openPivot({ id, intended_ms, run, in_flight_ms, failure }: Effec
  * @param row of the call that counts for the run
  * @param makesMore as `recall` in {@link Intent}
  */
-export function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
+function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
   const mayBeThere = (other: Effect) =>
     isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
   return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
 }
 
-/** Whether the step has sent the same before, and nobody knows what came of it. */
-export function repeats(row: string, rows: readonly Effect[], { kind, activity }: EffectCall): { repeats?: true } {
-  const isSame = (other: Effect) => other.id !== row && other.kind === kind && other.activity === activity;
-  const isOpen = ({ outcome }: Effect) => outcome === null || outcome === 'unknown';
-  return rows.some((other) => isSame(other) && isOpen(other)) ? { repeats: true } : {};
+/** @param rows of the step */
+export function sends(
+  knows: JournalKnowledge & { row: string },
+  rows: readonly Effect[],
+  { call: { kind, activity }, recall: makesMore }: Pick<Intent, 'call' | 'recall'>,
+): Extract<Intended, { how: 'send' }> {
+  const isRepeated = rows.some((other) => {
+    const isSame = other.id !== knows.row && other.kind === kind && other.activity === activity;
+    return isSame && isUnanswered(other.outcome);
+  });
+  const doubts = doubtsBeside(knows.row, rows, makesMore);
+  return { how: 'send', knows, doubts, ...(isRepeated ? { repeats: true } : {}) };
 }
 
 /** The step's row with the answer, if what it made has not been undone. */

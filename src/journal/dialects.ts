@@ -12,7 +12,7 @@ import { Kysely, PostgresAdapter, PostgresDialect, sql, type QueryExecutorProvid
 import File from 'libsql';
 import { types } from 'pg';
 import { asUnavailable, JournalUnavailable } from './errors';
-import { FileDialect, writeAhead } from './file-dialect';
+import { FileDialect } from './file-dialect';
 import { lendConnections } from './lent-connections';
 import type { JournalTables } from './schema';
 
@@ -94,7 +94,6 @@ function openFile(path: string): Kysely<JournalTables> {
     // It contains requests and answers, unencrypted where there are no keys. An existing file keeps its mode.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
     const database = new File(path, { timeout: busyTimeoutMs });
-    writeAhead(database, busyTimeoutMs);
     for (const pragma of ['synchronous = FULL', 'foreign_keys = ON']) database.exec(`pragma ${pragma}`);
     return new Kysely({ dialect: new FileDialect({ database, busyMs: busyTimeoutMs }) });
   } catch (error) {

@@ -62,6 +62,12 @@ class FileDriver extends SqliteDriver {
     super(config);
   }
 
+  /** Switches the file to a write-ahead log, for good. */
+  override async init(): Promise<void> {
+    await this.whenFree('pragma journal_mode = wal');
+    await super.init();
+  }
+
   override async acquireConnection(): Promise<DatabaseConnection> {
     this.connecting ??= super.acquireConnection();
     const connection = await this.connecting;
@@ -90,7 +96,7 @@ class FileDriver extends SqliteDriver {
     // A full disk ends the transaction by itself, and with it those before this one.
     if (!database.inTransaction) {
       this.commit();
-      await this.lock();
+      await this.whenFree('begin immediate');
     }
     database.exec('savepoint one');
   }
@@ -145,8 +151,8 @@ class FileDriver extends SqliteDriver {
     }
   }
 
-  /** Takes the lock, so that no later statement fails for it. */
-  private async lock(): Promise<void> {
+  /** Runs a statement that takes the file's lock, and waits for that outside of SQLite. */
+  private async whenFree(statement: string): Promise<void> {
     const { database, busyMs } = this.config;
     const untilMs = performance.now() + busyMs;
     database.exec('pragma busy_timeout = 0');
@@ -154,7 +160,7 @@ class FileDriver extends SqliteDriver {
       for (;;) {
         try {
           // A prepared statement would stay open when it fails.
-          database.exec('begin immediate');
+          database.exec(statement);
           return;
         } catch (error) {
           if (!isBusy(error) || performance.now() > untilMs) throw error;
@@ -163,23 +169,6 @@ class FileDriver extends SqliteDriver {
       }
     } finally {
       database.exec(`pragma busy_timeout = ${busyMs}`);
-    }
-  }
-}
-
-/**
- * Switches the file to a write-ahead log, for good. If other processes open a new file at the same time, SQLite fails
- * at once and does not wait.
- */
-export function writeAhead(database: File.Database, busyMs: number): void {
-  const untilMs = performance.now() + busyMs;
-  for (;;) {
-    try {
-      database.exec('pragma journal_mode = wal');
-      return;
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > untilMs) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
 }

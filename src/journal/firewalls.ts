@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { isRepair } from '../domain/reconcile';
 import { changeInFlight } from './decide';
 import { nowMs } from './dialects';
-import { aboutOf, effects, ofSaga, theJournal, type SagaKey, type Tx } from './rows';
+import { aboutOf, type Db, effects, isSameSaga, isUnanswered, ofSaga, theJournal, type SagaKey, type Tx } from './rows';
 import type { WantedFirewalls } from './schema';
 import { stateOf } from './state';
 import type { Store } from './store';
@@ -31,21 +31,21 @@ export function lookAtServer(
   });
 }
 
+/** Changes of the server by any saga, the oldest first. */
+const callsOn = (db: Db, vmObjectId: number) => effects(db).where('vm_object_id', '=', vmObjectId).orderBy('seq');
+
 /** Firewalls that other references have (perhaps) assigned since this saga's turn began, and not unassigned since. */
 async function assignedByOthers(tx: Tx, key: SagaKey, vmObjectId: number): Promise<number[]> {
   // Earlier firewalls are in the list that the saga read first.
   const sinceMs = (await turnOf(tx, key))?.begun_ms ?? 0;
-  const those = effects(tx).where('vm_object_id', '=', vmObjectId);
-  const rows = await those
+  const rows = await callsOn(tx, vmObjectId)
     .where(sql`intended_ms + in_flight_ms`, '>=', sinceMs)
-    .orderBy('seq')
     .execute();
   const others = new Set<number>();
   for (const row of rows) {
-    const isOwn = row.workflow === key.workflow && row.reference === key.reference;
-    const mayBeThere = row.outcome === null || row.outcome === 'unknown';
     const isThere = row.outcome === 'done' && (row.answered_ms ?? row.decided_ms ?? sinceMs) >= sinceMs;
-    const isAssigned = row.activity === 'assignFirewalls' && !isOwn && (mayBeThere || isThere);
+    const mayBeThere = isThere || isUnanswered(row.outcome);
+    const isAssigned = row.activity === 'assignFirewalls' && !isSameSaga(row, key) && mayBeThere;
     const isUnassigned = row.activity === 'unassignFirewalls' && row.outcome === 'done';
     for (const id of aboutOf(row).firewalls ?? []) {
       if (isAssigned) others.add(id);
@@ -65,13 +65,9 @@ export function changedLately(
   withinMs: number,
 ): Promise<Map<number, boolean | undefined>> {
   return journal.read(async (db) => {
-    const rows = await db
-      .selectFrom('effect')
-      .select(['activity', 'outcome', 'about', 'decided_ms'])
-      .where('vm_object_id', '=', vmObjectId)
+    const rows = await callsOn(db, vmObjectId)
       .where(sql<boolean>`coalesce(answered_ms, intended_ms + in_flight_ms) > ${nowMs(db)} - ${withinMs}`)
       .where('intended_ms', '<=', nowMs(db))
-      .orderBy('seq')
       .execute();
     const lately = new Map<number, boolean | undefined>();
     for (const row of rows) {
@@ -93,9 +89,7 @@ export interface ChangedFirewalls {
 }
 
 export async function changedOnServer(journal: Store, key: SagaKey, vmObjectId: number): Promise<ChangedFirewalls> {
-  const rows = await journal.read((db) =>
-    effects(db).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId).orderBy('seq').execute(),
-  );
+  const rows = await journal.read((db) => callsOn(db, vmObjectId).where(ofSaga(key)).execute());
   const changed = stateOf(rows).firewalls;
   const by = (activity: string) => [
     ...new Set(changed.flatMap((one) => (one.activity === activity ? one.firewalls : []))),
@@ -114,30 +108,30 @@ export async function changedOnServer(journal: Store, key: SagaKey, vmObjectId: 
  */
 export function statedFirewalls(journal: Store, vmObjectId: number) {
   return journal.inTransaction(async (tx) => {
-    const rows = await effects(tx).where('vm_object_id', '=', vmObjectId).orderBy('seq').execute();
+    const rows = await callsOn(tx, vmObjectId).execute();
     const resource = `server ${vmObjectId}`;
-    const words = await wordsOn(tx, resource);
-    const said = new Map<number, string>();
+    const wishes = await wishesFor(tx, resource);
+    const state = new Map<number, string>();
     let exactlyMs: number | undefined;
-    const hear = ({ word, endedMs }: EndingWord) => {
-      if ('exactly' in word) {
+    const apply = ({ wanted, endedMs }: Wish) => {
+      if ('exactly' in wanted) {
         exactlyMs = endedMs;
-        for (const id of said.keys()) said.set(id, 'unassignFirewalls');
-      } else for (const id of word.unassign) said.set(id, 'unassignFirewalls');
-      for (const id of 'exactly' in word ? word.exactly : word.assign) said.set(id, 'assignFirewalls');
+        for (const id of state.keys()) state.set(id, 'unassignFirewalls');
+      } else for (const id of wanted.unassign) state.set(id, 'unassignFirewalls');
+      for (const id of 'exactly' in wanted ? wanted.exactly : wanted.assign) state.set(id, 'assignFirewalls');
     };
     for (const row of rows) {
-      // One saga at a time works on a server: what is intended after an ending is of a later one.
-      const before = words.filter(({ endedMs }) => endedMs < row.intended_ms);
-      words.splice(0, before.length).forEach(hear);
+      // One saga at a time works on a server: a call that is intended after an ending is of a later saga.
+      const before = wishes.filter(({ endedMs }) => endedMs < row.intended_ms);
+      wishes.splice(0, before.length).forEach(apply);
       if (isRepair(row)) continue;
-      const unsure = row.outcome === null || row.outcome === 'unknown';
-      // What was undone, a later row has undone.
+      const unsure = isUnanswered(row.outcome);
+      // A later row has undone what was undone.
       if (!unsure && row.outcome !== 'done' && row.outcome !== 'undone') continue;
-      for (const id of aboutOf(row).firewalls ?? []) said.set(id, unsure ? 'unsure' : row.activity);
+      for (const id of aboutOf(row).firewalls ?? []) state.set(id, unsure ? 'unsure' : row.activity);
     }
-    words.forEach(hear);
-    const those = (activity: string) => [...said].flatMap(([id, last]) => (last === activity ? [id] : []));
+    wishes.forEach(apply);
+    const those = (activity: string) => [...state].flatMap(([id, last]) => (last === activity ? [id] : []));
     return {
       isBusy: await someIsOpen(tx, vmObjectId, resource),
       assigned: those('assignFirewalls'),
@@ -147,24 +141,24 @@ export function statedFirewalls(journal: Store, vmObjectId: number) {
   });
 }
 
-interface EndingWord {
-  word: WantedFirewalls;
+interface Wish {
+  wanted: WantedFirewalls;
   endedMs: number;
 }
 
-/** The oldest first. Of a saga that has ended several times, because it was reset, the last ending counts. */
-async function wordsOn(tx: Tx, resource: string): Promise<EndingWord[]> {
+/** The oldest first. If a saga has ended several times, because it was reset, its last ending counts. */
+async function wishesFor(tx: Tx, resource: string): Promise<Wish[]> {
   const endings = await tx
     .selectFrom('ending')
-    .select(['workflow', 'reference', 'word', 'ended_ms'])
+    .select(['workflow', 'reference', 'wanted', 'ended_ms'])
     .where('resource', '=', resource)
     .orderBy('ended_ms')
     .execute();
   const last = new Map(endings.map((ending) => [`${ending.workflow}/${ending.reference}`, ending]));
   return endings.flatMap((ending) => {
-    const { workflow, reference, word, ended_ms: endedMs } = ending;
-    const counts = word !== null && !isRepair(ending) && last.get(`${workflow}/${reference}`) === ending;
-    return counts ? [{ word: JSON.parse(word) as WantedFirewalls, endedMs }] : [];
+    const { workflow, reference, wanted, ended_ms: endedMs } = ending;
+    const counts = wanted !== null && !isRepair(ending) && last.get(`${workflow}/${reference}`) === ending;
+    return counts ? [{ wanted: JSON.parse(wanted) as WantedFirewalls, endedMs }] : [];
   });
 }
 

@@ -17,13 +17,12 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { correctedBy } from '../domain/corrections';
-import { definedOnly } from '../domain/defined-only';
 import type { About, AnsweredOutcome, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import type { Report } from '../domain/results';
 import { purchaseOf } from '../domain/spending';
-import { decide, doubtsBeside, isPlain, intendAtOnce, repeats, type Intent, type Intended } from './decide';
+import { decide, intendAtOnce, isPlain, knowledgeOf, sends, type Intent, type Intended } from './decide';
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
@@ -41,6 +40,7 @@ import {
   endingOf,
   type EndingRow,
   inFlightOf,
+  isUnanswered,
   iso,
   leftInFlight,
   livePivot,
@@ -59,7 +59,7 @@ import {
   updateEffect,
 } from './rows';
 import type { WantedFirewalls } from './schema';
-import { idsIn, isProtecting, noteAssigned, noteCancelled, noteEnding, notePlaced, noteWord } from './servers';
+import { idsIn, isProtecting, noteAssigned, noteCancelled, noteEnding, notePlaced, noteWanted } from './servers';
 import { markUndone } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
@@ -328,15 +328,13 @@ export class Journal extends Store {
    * Finds the row of a commit whose confirmation was lost. Where its database has failed over meanwhile, the row is
    * there with all that was committed before it.
    */
-  private async findWritten({ call, recall, knows, ...key }: Intent, row: string): Promise<Intended | undefined> {
+  private async findWritten(intent: Intent, row: string): Promise<Intended | undefined> {
     // Waits for that commit, if the database is still working on it.
-    return this.locked(key, async (tx) => {
+    return this.locked(intent, async (tx) => {
       const found = await effectOf(tx, row);
       if (found === undefined) return undefined;
-      const { id } = await theJournal(tx);
-      const rows = await rowsOfStep(tx, key, call);
-      const known = { journal: id, epoch: found.epoch, row, ...definedOnly({ begun: knows?.begun }) };
-      return { how: 'send', knows: known, doubts: doubtsBeside(row, rows, recall), ...repeats(row, rows, call) };
+      const known = knowledgeOf({ ...(await theJournal(tx)), epoch: found.epoch }, row, intent.knows);
+      return sends(known, await rowsOfStep(tx, intent, intent.call), intent);
     });
   }
 
@@ -517,7 +515,7 @@ export class Journal extends Store {
       const found = await effectOf(tx, row);
       if (found === undefined) await noteLoss(tx, key);
       if (found?.outcome === 'done') return { how: 'done' };
-      if (found === undefined || (found.outcome !== null && found.outcome !== 'unknown')) return { how: 'denied' };
+      if (found === undefined || !isUnanswered(found.outcome)) return { how: 'denied' };
       const leftMs = await leftInFlight(tx, found, await theJournal(tx));
       if (leftMs > 0) return { how: 'in-flight', leftMs };
       await updateEffect(tx, row, { outcome: 'denied', decided, decided_ms: nowMs(tx) });
@@ -534,7 +532,7 @@ export class Journal extends Store {
    */
   async ended(
     key: SagaKey,
-    { run, by, isReset, outcome, report, resource, word, keepOpen }: Ending,
+    { run, by, isReset, outcome, report, resource, wanted, keepOpen }: Ending,
   ): Promise<EndingWritten> {
     const sealed = await this.sealing.seal(report);
     const isOwn = by === key.workflow;
@@ -552,8 +550,8 @@ export class Journal extends Store {
       if (!isTaken) return { how, next };
       // Another saga may work on it from now on: a run that is reset to before this has to begin again.
       if (resource !== undefined && isOwn) await disown(tx, key);
-      const said = { resource: resource ?? null, word: word === undefined ? null : JSON.stringify(word) };
-      const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx), ...said };
+      const wish = { resource: resource ?? null, wanted: wanted === undefined ? null : JSON.stringify(wanted) };
+      const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx), ...wish };
       await tx
         .insertInto('ending')
         .values({ ...key, run, ...ending })
@@ -563,12 +561,12 @@ export class Journal extends Store {
       const { leftovers = [] } = told;
       // A clean-up puts nothing in order of what was bought.
       await noteEnding(tx, key, isOwn ? outcome : 'untouched', told);
-      if (word !== undefined && resource !== undefined) await noteWord(tx, resource, word, leftovers);
+      if (wanted !== undefined && resource !== undefined) await noteWanted(tx, resource, wanted, leftovers);
       return { how, next };
     });
     if (!('past' in written)) return written;
     const past = await this.endedBy(written.past);
-    // Its own word: the answer to it was lost.
+    // The run has written it itself, and lost the answer.
     return past.run === run && isDeepStrictEqual(past.ending, report) ? { how: 'written', next: undefined } : past;
   }
 
@@ -600,8 +598,8 @@ export interface Ending {
   report: unknown;
   /** What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in flight. */
   resource?: string | undefined;
-  /** What it wants of the firewalls of its server, where that is done. */
-  word?: WantedFirewalls | undefined;
+  /** The firewalls that its server is to have, where the change is done. */
+  wanted?: WantedFirewalls | undefined;
   /** A clean-up did not settle everything: the saga stays lost. It does so too where a run has begun since. */
   keepOpen?: boolean | undefined;
 }
@@ -639,6 +637,6 @@ function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'com
   // Written twice: the first writer may not have received that it was late.
   if (row.late !== null && row.outcome === 'done' && outcome === 'done') return 'late';
   if (row.outcome === outcome || row.outcome === 'undone') return 'nothing';
-  if (row.outcome === null || row.outcome === 'unknown') return 'complete';
+  if (isUnanswered(row.outcome)) return 'complete';
   return outcome === 'done' ? 'late' : 'nothing';
 }

@@ -7,11 +7,14 @@
  * references as among hundreds.
  */
 import { sql } from 'kysely';
+import { workflowIdOf } from '../domain/identity';
+import type { Standing } from '../domain/lost';
 import { whatIsLacking } from './lost-time';
 import { type Begin, disown, endingOf, iso, livePivot, ofSaga, own, type SagaKey, theJournal } from './rows';
 import type { Ended, Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
+  workflowId: string;
   firstSeenAt: string;
   firstRun: string;
   touchedMs: number;
@@ -35,7 +38,28 @@ export async function openReferences(
       .limit(limit)
       .execute(),
   );
-  return rows.map(({ first_seen_ms: seenMs, ...row }) => ({ ...row, firstSeenAt: iso(seenMs) }));
+  return rows.map(({ first_seen_ms: seenMs, ...row }) => {
+    return { ...row, workflowId: workflowIdOf(row.workflow, row.reference), firstSeenAt: iso(seenMs) };
+  });
+}
+
+/** Asks Temporal how each of these sagas stands there, by workflow id; a hundred at most. */
+export type LookUp = (workflowIds: readonly string[]) => Promise<ReadonlyMap<string, Standing>>;
+
+/**
+ * A slice of the sagas without an ending, each with how it stands in Temporal: those that are lost are among them.
+ *
+ * @returns `last`: the one to go on behind; undefined where there are no more
+ */
+export async function openSagas(
+  journal: Journal,
+  lookUp: LookUp,
+  { after, limit }: { after: SagaKey | undefined; limit: number },
+) {
+  const open = await openReferences(journal, after, limit);
+  const standing = await lookUp(open.map(({ workflowId }) => workflowId));
+  const sagas = open.map((one) => ({ ...one, how: standing.get(one.workflowId) }));
+  return { sagas, last: open.length < limit ? undefined : open.at(-1) };
 }
 
 /** Whether its order, change order or switch was placed, or may have been. */

@@ -4,15 +4,14 @@
  * `order-saga journal migrate`.
  */
 import { existsSync } from 'node:fs';
-import { Migrator, sql, type Kysely, type Migration } from 'kysely';
+import { Migrator, sql, type Migration } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import { isPostgres, openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalSchemaError, JournalUnavailable } from './errors';
 import { Journal } from './journal';
 import { askAboutFailovers, whyRestored, type Failover, type FailoverRule } from './lost-time';
 import * as first from './migrations/0001-journal';
-import { hasNoAnswer, iso, theJournal, type Effect } from './rows';
-import type { JournalTables } from './schema';
+import { hasNoAnswer, iso, theJournal, type Db, type Effect } from './rows';
 import type { Sealing, Store } from './store';
 
 /**
@@ -70,17 +69,10 @@ export async function openToAsk(
  * there
  */
 export async function lookAtSchema(address: JournalAddress): Promise<number> {
-  const db = openExisting(address);
-  try {
-    return await schemaOf(db);
-  } catch (error) {
-    throw asUnavailable(error);
-  } finally {
-    await db.destroy();
-  }
+  return closing(openExisting(address), schemaOf);
 }
 
-function openExisting(address: JournalAddress): ReturnType<typeof openDatabase> {
+function openExisting(address: JournalAddress): Db {
   // Opening would create it, and a mistyped name would look like an empty journal.
   if ('file' in address && !existsSync(address.file)) throw new JournalUnavailable('there is no such file');
   return openDatabase(address, { statementMs: patientStatementMs });
@@ -101,8 +93,7 @@ const migrationMs = 600_000;
  * @throws JournalSchemaError for a journal of a newer release; JournalUnavailable
  */
 export async function migrate(address: JournalAddress): Promise<{ from: number; to: number }> {
-  const db = openDatabase(address, { statementMs: migrationMs, lockMs: migrationMs });
-  try {
+  return closing(openDatabase(address, { statementMs: migrationMs, lockMs: migrationMs }), async (db) => {
     const from = await schemaOf(db);
     if (from > schemaNumber) throw tooNew(from);
     if (from === schemaNumber) return { from, to: from };
@@ -110,28 +101,18 @@ export async function migrate(address: JournalAddress): Promise<{ from: number; 
     const { error } = await migrator.migrateToLatest();
     if (error !== undefined) throw error as Error;
     return { from, to: schemaNumber };
-  } catch (error) {
-    throw asUnavailable(error);
-  } finally {
-    await db.destroy();
-  }
-}
-
-/** Checks that a worker can write, and that commits are durable. @throws JournalSchemaError, JournalUnavailable */
-async function checkJournal(db: Kysely<JournalTables>): Promise<void> {
-  await checkSchema(db);
-  try {
-    if (isPostgres(db)) await checkServer(db);
-  } catch (error) {
-    throw asUnavailable(error);
-  }
-}
-
-/** @throws JournalSchemaError, with the command that fixes it; JournalUnavailable */
-async function checkSchema(db: Kysely<JournalTables>): Promise<void> {
-  const found = await schemaOf(db).catch((error: unknown) => {
-    throw asUnavailable(error);
   });
+}
+
+/** Checks that a worker can write, and that commits are durable. @throws JournalSchemaError */
+async function checkJournal(db: Db): Promise<void> {
+  await checkSchema(db);
+  if (isPostgres(db)) await checkServer(db);
+}
+
+/** @throws JournalSchemaError, with the command that fixes it */
+async function checkSchema(db: Db): Promise<void> {
+  const found = await schemaOf(db);
   if (found > schemaNumber) throw tooNew(found);
   if (found < schemaNumber) {
     throw new JournalSchemaError(
@@ -140,7 +121,7 @@ async function checkSchema(db: Kysely<JournalTables>): Promise<void> {
   }
 }
 
-async function checkServer(db: Kysely<JournalTables>): Promise<void> {
+async function checkServer(db: Db): Promise<void> {
   const { rows } = await sql<{ fsync: string; readonly: string; commit: string }>`
     select current_setting('fsync') as fsync, current_setting('transaction_read_only') as readonly,
       current_setting('synchronous_commit') as commit`.execute(db);
@@ -158,7 +139,7 @@ async function checkServer(db: Kysely<JournalTables>): Promise<void> {
 }
 
 /** The number of the schema; 0 where there is none yet. */
-async function schemaOf(db: Kysely<JournalTables>): Promise<number> {
+async function schemaOf(db: Db): Promise<number> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === 'kysely_migration')) return 0;
   const { rows } = await sql<{ count: number }>`select count(*) as count from kysely_migration`.execute(db);
@@ -171,14 +152,24 @@ function tooNew(found: number): JournalSchemaError {
   );
 }
 
-/** Closes it where it does not hold. */
-async function checked<Db extends Kysely<JournalTables>>(db: Db, check: (db: Db) => Promise<void>): Promise<Db> {
+/** Closes it where the check fails. */
+async function checked(db: Db, check: (db: Db) => Promise<void>): Promise<Db> {
   try {
     await check(db);
     return db;
   } catch (error) {
     await db.destroy();
-    throw error;
+    throw asUnavailable(error);
+  }
+}
+
+async function closing<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
+  try {
+    return await work(db);
+  } catch (error) {
+    throw asUnavailable(error);
+  } finally {
+    await db.destroy();
   }
 }
 

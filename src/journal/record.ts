@@ -23,6 +23,7 @@ import {
   type Effect,
   effectsOf,
   type EndingRow,
+  isUnanswered,
   iso,
   type JournalRow,
   ofSaga,
@@ -165,7 +166,6 @@ async function effectOf(
 ): Promise<RecordedEffect> {
   const { id, step, kind, activity, run, outcome, cart_item_id: cartItemId } = row;
   const what = `${step} (${id})`;
-  const isOpen = outcome === null || outcome === 'unknown';
   const note = await open.value(row.note, `what was sent as ${what}`);
   const answer = await open.value(row.answer, `answer of ${what}`);
   const decided = (await open.value(row.decided, `decision on ${what}`)) as object | undefined;
@@ -179,7 +179,7 @@ async function effectOf(
     intendedAt: iso(row.intended_ms),
     ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
     outcome: outcome ?? 'intended',
-    ...(isOpen ? { inFlightUntil: iso(Math.max(row.intended_ms, raised_ms) + row.in_flight_ms) } : {}),
+    ...(isUnanswered(outcome) ? { inFlightUntil: iso(Math.max(row.intended_ms, raised_ms) + row.in_flight_ms) } : {}),
     ...present({ failure: row.failure, answer, undoneBy: row.undone_by }),
     ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...decided } }),
     ...(row.cancelled_ms === null ? {} : { cancelled: { at: iso(row.cancelled_ms), ...cancelled } }),

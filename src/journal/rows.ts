@@ -37,13 +37,22 @@ export const mayHaveTakenEffect = sql<boolean>`(outcome is null or outcome in ('
 /** A condition: nobody knows yet what came of the call. */
 export const hasNoAnswer = sql<boolean>`(outcome is null or outcome = 'unknown')`;
 
-export const mayHaveHappened = (outcome: Effect['outcome']) =>
-  outcome === null || outcome === 'unknown' || outcome === 'done';
+/** As {@link hasNoAnswer}. */
+export const isUnanswered = (outcome: Effect['outcome']) => outcome === null || outcome === 'unknown';
+/** As {@link mayHaveTakenEffect}. */
+export const mayHaveHappened = (outcome: Effect['outcome']) => isUnanswered(outcome) || outcome === 'done';
 
 /** A call of a repeatable step with an unknown outcome. */
 export function isDoubtful({ kind, outcome }: Pick<Effect, 'kind' | 'outcome'>): boolean {
-  return kind === 'mutate' && (outcome === null || outcome === 'unknown');
+  return kind === 'mutate' && isUnanswered(outcome);
 }
+
+export const isSameSaga = (one: SagaKey, other: SagaKey) =>
+  one.workflow === other.workflow && one.reference === other.reference;
+
+/** When a call that is done was answered, or a person said so. */
+export const doneAt = ({ answered_ms, decided_ms, intended_ms }: Effect) =>
+  iso(answered_ms ?? decided_ms ?? intended_ms);
 
 /** Milliseconds since 1970, by the database's clock: a number that stands still. */
 export async function timeNow(db: Db): Promise<number> {

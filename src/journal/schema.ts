@@ -108,7 +108,7 @@ export const tables = {
     /** Set where it was written because the step had no row. */
     is_first: flag,
   },
-  /** What a pivot buys, to count and compare over all references. One for each pivot, whatever the settings. */
+  /** The purchase of a pivot, to count and compare over all references. One for each pivot, whatever the settings. */
   purchase: {
     /** The pivot's row. */
     effect: column<string>('text primary key references effect (id)'),
@@ -155,10 +155,10 @@ export const tables = {
     outcome: text,
     /** Sealed. */
     report: text,
-    /** What it worked on, as a turn names it. */
+    /** The server or subscription that it worked on, as a turn names it. */
     resource: textOrNull,
     /** JSON of `WantedFirewalls`, where it is a change of firewalls that is done. */
-    word: textOrNull,
+    wanted: textOrNull,
   },
   /** A saga's turn at a server or a subscription, or its place in the queue, until no call of it is in flight. */
   turn: {
@@ -188,7 +188,7 @@ export const tables = {
     /** Sealed: the correction, and who made it. */
     correction: text,
   },
-  /** What a person has said of the whole journal, or of what is not delivered. The rows stay. */
+  /** A person's statement about the whole journal. The rows stay. */
   confirmation: {
     seq: sequence,
     at_ms: integer,
@@ -205,7 +205,7 @@ type Seen<Columns> = { [Name in keyof Columns]: Columns[Name] extends Column<inf
 export type JournalTables = { [Name in keyof typeof tables]: Seen<(typeof tables)[Name]> };
 export type PurchaseTable = JournalTables['purchase'];
 
-/** What a change of firewalls asked for: it holds from the end of its saga, also where no call was needed. */
+/** The firewalls that a change asked for. They hold from the end of its saga, also where no call was needed. */
 export type WantedFirewalls =
   { exactly: readonly number[] } | { assign: readonly number[]; unassign: readonly number[] };
 

@@ -161,16 +161,16 @@ const hasLate = (key: SagaKey) =>
  * @param resource the server, as a turn names it
  * @param leftovers what it has not come to
  */
-export async function noteWord(
+export async function noteWanted(
   tx: Tx,
   resource: string,
-  word: WantedFirewalls,
+  wanted: WantedFirewalls,
   leftovers: readonly Leftover[],
 ): Promise<void> {
   const vmObjectId = Number(/^server (\d+)$/.exec(resource)?.[1] ?? unnamed);
   const missed = leftovers.flatMap((left) => (left.kind === 'firewalls' ? left.firewalls : []));
   const named = (id: number) =>
-    ('exactly' in word || word.assign.includes(id) || word.unassign.includes(id)) && !missed.includes(id);
+    ('exactly' in wanted || wanted.assign.includes(id) || wanted.unassign.includes(id)) && !missed.includes(id);
   const rows = tx.selectFrom('server').selectAll().where('vm_object_id', '=', vmObjectId).where(isOpen);
   for (const { firewalls, ...row } of await rows.execute()) {
     const lacks = (JSON.parse(firewalls) as number[]).filter((id) => !named(id));

@@ -12,10 +12,10 @@ import { epochOfNew, insertDoubt, lostPivot, whatIsLacking, whyRestored } from '
 import type { PurchaseRules } from './purchases';
 import {
   aboutOf,
+  doneAt,
   type Effect,
   effectsOf,
   insertReference,
-  iso,
   leftInFlight,
   referenceOf,
   type SagaKey,
@@ -124,12 +124,12 @@ const isOf = (row: Effect, { cartItemId }: OpenItem) =>
 
 async function placementOf(journal: Store, pivot: Effect | undefined, leftMs: number): Promise<Standing['placement']> {
   if (pivot === undefined) return { how: 'none' };
-  const { step, run, answer, outcome, answered_ms, decided_ms, intended_ms } = pivot;
+  const { run, outcome } = pivot;
   const { cartItems } = aboutOf(pivot);
   if (outcome === 'done') {
-    const at = iso(answered_ms ?? decided_ms ?? intended_ms);
-    const placed = (await journal.unseal(answer ?? 'null', `the answer of ${step}`)) as Placement<unknown>;
+    const placed = (await journal.answerOf(pivot)) as Placement<unknown>;
     const cancelled = pivot.cancelled_ms === null ? {} : { cancelled: true as const };
+    const at = doneAt(pivot);
     return { how: 'placed', at, run, placed, cartItems, note: await journal.noteOf(pivot.note), ...cancelled };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };

@@ -7,7 +7,7 @@ import type { PivotNote } from '../domain/effects';
 import { askAboutFailovers, type FailoverRule } from './lost-time';
 import { isPostgres } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnreadable } from './errors';
-import { lock, type Reference, type SagaKey, type Tx } from './rows';
+import { type Effect, lock, type Reference, type SagaKey, type Tx } from './rows';
 import type { JournalTables } from './schema';
 
 /** How confidential values are written: like Temporal's payloads, so encrypted where there are keys. */
@@ -41,6 +41,11 @@ export class Store {
   /** @throws JournalUnreadable */
   async noteOf(sealed: string | null): Promise<PivotNote | undefined> {
     return sealed === null ? undefined : ((await this.unseal(sealed, 'what was sent')) as PivotNote);
+  }
+
+  /** The recorded answer of a call that is done. @throws JournalUnreadable */
+  answerOf({ answer, step }: Pick<Effect, 'answer' | 'step'>): Promise<unknown> {
+    return this.unseal(answer ?? 'null', `the answer of ${step}`);
   }
 
   /** @throws JournalUnreadable */

@@ -1,5 +1,6 @@
 /** Gauges that need a question to Temporal or the journal. Every worker reports the same: take the maximum, not the sum. */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Connection } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { WorkerConfig } from '../config';
@@ -15,7 +16,6 @@ import type { Log } from './logging';
 import { LostSagas } from './lost-sagas';
 import { beginAtZero } from './metrics';
 import type { SagaWorker } from './saga-worker';
-import { countUnserved } from './unserved';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 const taskTypes = { workflow: TASK_QUEUE_TYPE_WORKFLOW, activity: TASK_QUEUE_TYPE_ACTIVITY };
@@ -212,4 +212,42 @@ function ageOf(oldestMs: number | undefined): number {
 /** @returns the seconds of a duration, or of a time since 1970 */
 function secondsOf(proto: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
   return Number(proto?.seconds ?? 0) + (proto?.nanos ?? 0) / 1e9;
+}
+
+/**
+ * Counts sagas that are pinned to a version that no worker polls for: they stand still until one does, or they are moved.
+ * Temporal forgets a poller some minutes after its last poll.
+ *
+ * @returns 0 where workers have no versions
+ */
+export async function countUnserved(
+  { workflowService }: Pick<Connection, 'workflowService'>,
+  { namespace, taskQueue, version }: Pick<WorkerConfig, 'namespace' | 'taskQueue' | 'version'>,
+): Promise<number> {
+  if (version === undefined) return 0;
+  const { deploymentName } = version;
+  // Before its first poll there is none.
+  const described = await workflowService.describeWorkerDeployment({ namespace, deploymentName }).catch(noneIfNotFound);
+  const { pollers } = await workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: TASK_QUEUE_TYPE_WORKFLOW,
+    reportPollers: true,
+  });
+  const served = new Set(
+    pollers.flatMap(({ deploymentOptions: options }) =>
+      options?.deploymentName === deploymentName ? [options.buildId] : [],
+    ),
+  );
+  let unserved = 0;
+  for (const { deploymentVersion } of described?.workerDeploymentInfo?.versionSummaries ?? []) {
+    const buildId = deploymentVersion?.buildId ?? '';
+    if (served.has(buildId)) continue;
+    const query =
+      `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}' AND TemporalWorkflowVersioningBehavior = 'Pinned' ` +
+      `AND TemporalWorkerDeploymentVersion = '${deploymentName}:${buildId}'`;
+    const { count } = await workflowService.countWorkflowExecutions({ namespace, query });
+    unserved += Number(count);
+  }
+  return unserved;
 }

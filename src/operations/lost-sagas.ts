@@ -5,12 +5,11 @@
  */
 import type { Client } from '@temporalio/client';
 import { standingOf } from '../client/lost';
-import { workflowIdOf } from '../domain/identity';
 import { isLost, waysLost } from '../domain/lost';
 import { withTemporalErrors } from '../client/temporal-errors';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
-import { close, openReferences } from '../journal/open-references';
+import { close, openSagas } from '../journal/open-references';
 
 const sliceSize = 100;
 const slicesMax = 10;
@@ -43,21 +42,18 @@ export class LostSagas {
 
   /** @returns whether it was the last slice of the pass */
   private async lookAtSlice(): Promise<boolean> {
-    const open = await openReferences(this.journal, this.after, sliceSize);
-    const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
-    const standing = await standingOf(this.temporal, open.map(idOf));
-    // What can fail comes first, so that a slice that is read again is counted once.
+    const slice = { after: this.after, limit: sliceSize };
+    const { sagas, last } = await openSagas(this.journal, (ids) => standingOf(this.temporal, ids), slice);
+    // Counting comes after all that can fail: a slice that is read again is counted once.
     const found: (typeof waysCounted)[number][] = [];
-    for (const [workflowId, how] of standing) {
-      if (isLost(how)) found.push(how === 'terminated' && (await this.isByServer(workflowId)) ? byServer : how);
-    }
-    for (const reference of open) {
-      if (standing.get(idOf(reference)) === 'ended') await close(this.journal, reference);
+    for (const { how, ...saga } of sagas) {
+      if (isLost(how)) found.push(how === 'terminated' && (await this.isByServer(saga.workflowId)) ? byServer : how);
+      else if (how === 'ended') await close(this.journal, saga);
     }
     for (const how of found) this.counting[how] += 1;
-    this.after = open.at(-1);
-    if (open.length === sliceSize) return false;
-    [this.counted, this.counting, this.after] = [this.counting, noneLost(), undefined];
+    this.after = last;
+    if (last !== undefined) return false;
+    [this.counted, this.counting] = [this.counting, noneLost()];
     return true;
   }
 

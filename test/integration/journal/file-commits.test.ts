@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import File from 'libsql';
-import { FileDialect, writeAhead } from '../../../src/journal/file-dialect';
+import { FileDialect } from '../../../src/journal/file-dialect';
 import { folderForFile } from '../../support/folder';
 
 const folder = folderForFile();
@@ -14,7 +14,6 @@ let beforeCommit: () => void;
 beforeEach(async () => {
   path = join(folder.path, `${expect.getState().currentTestName?.replace(/\W+/g, '-') ?? ''}.db`);
   database = new File(path);
-  writeAhead(database, 1_000);
   db = new Kysely({ dialect: new FileDialect({ database, busyMs: 1_000 }) });
   await db.schema
     .createTable('done')

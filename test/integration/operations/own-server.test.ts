@@ -3,7 +3,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import type { SagaWorkerConfig } from '../../../src/operations/saga-worker';
 import { LostSagas, noneLost } from '../../../src/operations/lost-sagas';
-import { countUnserved } from '../../../src/operations/unserved';
+import { countUnserved } from '../../../src/operations/gauges';
 import { unless } from '../../support/left-out';
 import { orderThat } from '../../support/orders';
 import { changeRequest } from '../../support/requests';

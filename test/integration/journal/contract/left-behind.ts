@@ -155,11 +155,11 @@ export function leftBehind(): void {
           .set({ ended_ms: sql`ended_ms - 5` })
           .execute();
       };
-      const says = async (word: WantedFirewalls | undefined, outcome = 'done', of?: Run) => {
+      const says = async (wanted: WantedFirewalls | undefined, outcome = 'done', of?: Run) => {
         const saga = of ?? (await begin('setFirewalls'));
         await later();
         const resource = `server ${server}`;
-        await saga.end(outcome, { isReset: true, resource, word });
+        await saga.end(outcome, { isReset: true, resource, wanted });
         await later();
       };
       const bought = async (...firewalls: number[]) => {
@@ -168,7 +168,7 @@ export function leftBehind(): void {
         await run.end();
       };
 
-      it('the newest one has the word', async () => {
+      it('the newest one counts', async () => {
         await bought(1, 2);
         await says({ assign: [3], unassign: [1] });
         expect(await stated()).toEqual({ isBusy: false, assigned: [2, 3], unassigned: [1] });

@@ -201,7 +201,7 @@ export function openOnes(): void {
         const said = { ended_by: key.workflow, outcome: 'done', report: await journal.sealing.seal({}) };
         await tx
           .insertInto('ending')
-          .values({ ...key, ...said, run: run.run, ended_ms: Date.now(), resource: null, word: null })
+          .values({ ...key, ...said, run: run.run, ended_ms: Date.now(), resource: null, wanted: null })
           .execute();
         closed();
         await mayCommit;
