@@ -101,7 +101,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
       case 'empty':
         return sendText(usual.status, '');
       case 'oversized':
-        return sendText(usual.status, padded(usual.body, spec.sizeBytes ?? 5 * 1024 * 1024));
+        return sendText(usual.status, padded(usual.body, 5 * 1024 * 1024));
       case 'truncated':
         return cutShort(JSON.stringify(usual.body ?? {}));
       case 'odd':

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { type EndpointName, endpointNames } from './endpoints';
 import { type CallMatch, callMatchSchema } from './call-match';
 import { chanceOf } from './chance';
-import { faultKinds, oddities } from './fault-kinds';
+import { type FaultKind, faultKinds, oddities } from './fault-kinds';
 import { Happenings } from './happenings';
 import type { Call, Ledger } from './ledger';
 
@@ -54,8 +54,6 @@ export const faultSchema = z
     location: z.string().optional(),
     /** `slow`: how long the answer is delayed after the effect, default 100. */
     delayMs: z.number().int().nonnegative().optional(),
-    /** `oversized`: default 5 MiB. */
-    sizeBytes: id.optional(),
     /** `gate`: held before its effect (default) or after it. */
     hold: z.enum(['before', 'after']).optional(),
   })
@@ -68,25 +66,18 @@ export const faultSchema = z
 
 export type FaultSpec = z.infer<typeof faultSchema>;
 
-const randomFaultsSchema = z.strictObject({
-  seed: z.union([z.number(), z.string()]),
+interface RandomFaults {
+  seed: number;
   /** The share of calls that are struck, 0 to 1. */
-  rate: z.number().min(0).max(1),
-  /** Default: all except the gate and the two that hang. */
-  kinds: z
-    .array(z.enum(faultKinds).exclude(['gate']))
-    .min(1)
-    .optional(),
-  /** Default: all. */
-  endpoints: z.array(z.enum(endpointNames)).min(1).optional(),
-});
-
-export type RandomFaults = z.infer<typeof randomFaultsSchema>;
+  rate: number;
+  kinds: readonly Exclude<FaultKind, 'gate'>[];
+  endpoints: readonly EndpointName[];
+}
 
 /** A strike that is about to happen. */
 export interface Strike {
   faultId: string;
-  spec: Pick<FaultSpec, 'kind'> & Partial<FaultSpec>;
+  spec: FaultSpec;
   /** Resolves when the gate opens; for other kinds already resolved. */
   opened: Promise<void>;
 }
@@ -125,18 +116,16 @@ export class Faults {
    * Strikes at random, but the same calls every time: the seed, the endpoint and its number of calls decide, so that
    * calls of other endpoints change nothing.
    */
-  random(faults: RandomFaults): string {
-    const random = randomFaultsSchema.parse(faults);
-    const kinds = random.kinds ?? faultKinds.filter((kind) => kind !== 'gate' && !kind.startsWith('hang'));
+  random({ seed, rate, kinds, endpoints }: RandomFaults): string {
     const counted = new Map<EndpointName, number>();
     return this.plan(({ endpoint }) => {
-      if (endpoint === null || (random.endpoints && !random.endpoints.includes(endpoint))) return undefined;
+      if (endpoint === null || !endpoints.includes(endpoint)) return undefined;
       const nth = (counted.get(endpoint) ?? 0) + 1;
       counted.set(endpoint, nth);
-      const chance = chanceOf(`${random.seed}/${endpoint}/${nth}`);
-      if (chance() >= random.rate) return undefined;
+      const chance = chanceOf(`${seed}/${endpoint}/${nth}`);
+      if (chance() >= rate) return undefined;
       const kind = kinds[Math.floor(chance() * kinds.length)];
-      return kind === undefined ? undefined : { kind };
+      return kind === undefined ? undefined : { endpoint, kind };
     });
   }
 

@@ -5,8 +5,6 @@
  *     SANDBOX_PORT          default 0: any free port
  *     SANDBOX_HOST          default 127.0.0.1
  *     SANDBOX_TOKEN         the bearer token that calls must carry; default none
- *     SANDBOX_FAULT_RATE    0 to 1: the share of calls that fail at random; default 0
- *     SANDBOX_SEED          decides which calls are struck, and how; default 1
  *     SANDBOX_SETTINGS      JSON: any of `settings.ts`
  */
 import { once } from 'node:events';
@@ -27,8 +25,6 @@ const environmentSchema = z.object({
   SANDBOX_PORT: z.coerce.number('must be a port').int().min(0).max(65_535).default(0),
   SANDBOX_HOST: z.string().default('127.0.0.1'),
   SANDBOX_TOKEN: z.string().min(1).optional(),
-  SANDBOX_FAULT_RATE: z.coerce.number('must be a number from 0 to 1').min(0).max(1).default(0),
-  SANDBOX_SEED: z.string().default('1'),
   SANDBOX_SETTINGS: json.pipe(z.looseObject({})).default({}),
 });
 
@@ -36,12 +32,10 @@ function optionsFrom(environment: NodeJS.ProcessEnv): SandboxOptions {
   // An empty variable counts as not set, as shells and container files usually mean it.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const set = environmentSchema.parse(given);
-  const [seed, rate] = [set.SANDBOX_SEED, set.SANDBOX_FAULT_RATE];
   return {
     // Checked when the sandbox starts.
     ...(set.SANDBOX_SETTINGS as SettingsPatch),
     ...(set.SANDBOX_TOKEN === undefined ? {} : { token: set.SANDBOX_TOKEN }),
-    ...(rate === 0 ? {} : { randomFaults: { seed, rate } }),
     port: set.SANDBOX_PORT,
     host: set.SANDBOX_HOST,
     log: (line) => process.stderr.write(`${line}\n`),

@@ -13,7 +13,7 @@ import type { AwaitedCalls } from './call-match';
 import { controlPrefix, handleControl } from './control';
 import { destinationOf } from './endpoints';
 import { exchange } from './exchange';
-import { Faults, fits, type RandomFaults } from './faults';
+import { Faults, fits } from './faults';
 import { Happenings } from './happenings';
 import { type Call, type FaultStruck, Ledger } from './ledger';
 import { Provider, type ProviderRequest } from './provider';
@@ -28,7 +28,6 @@ export interface SandboxOptions extends SettingsPatch {
   host?: string;
   /** Servers that exist before any order. */
   servers?: ServerSeed[];
-  randomFaults?: RandomFaults;
   /** Called with one line per call: method, path, status. Never a body. */
   log?: (line: string) => void;
 }
@@ -57,13 +56,12 @@ export class Sandbox {
   }
 
   private constructor(options: Omit<SandboxOptions, 'port' | 'host'>) {
-    const { servers = [], randomFaults, log, ...settings } = options;
+    const { servers = [], log, ...settings } = options;
     this.current = changed(settings);
     // Each waiting call adds a listener; under load there are many, and that is not a leak.
     setMaxListeners(0, this.closing.signal);
     this.log = log ?? (() => undefined);
     for (const server of servers) this.addServer(server);
-    if (randomFaults) this.faults.random(randomFaults);
     this.http = createServer((request, response) => {
       // An error here is a bug of the sandbox: it must be visible, and not look like a fault on demand.
       this.receive(request, response).catch((error: unknown) => {

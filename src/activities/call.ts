@@ -1,9 +1,21 @@
 /** What every activity has around its call: the saga for which it works, and a name for its failure. */
 import { Context } from '@temporalio/activity';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
+import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
+import type { Sender } from '../notifications/sender';
+import type { ProviderClient } from '../provider/client';
+import type { SecretResolver } from '../security/secret-resolver';
 import type { ActivitySettings, CallKind } from './settings';
 import { translateFailure, type RetryState } from './translate-failure';
+
+export interface Needs {
+  provider: ProviderClient;
+  journal: Journal;
+  secrets: SecretResolver;
+  sender: Sender;
+  settings: ActivitySettings;
+}
 
 /** What the workflow says beside the call's own arguments. */
 export interface CallContext {

@@ -2,10 +2,9 @@
 import type { Effected } from '../domain/effects';
 import { fitsDocument, type CartItem } from '../domain/requests';
 import type { Secret } from '../domain/secrets';
-import type { ProviderClient } from '../provider/client';
 import type { CartItemBody } from '../provider/schemas';
 import type { SecretResolver } from '../security/secret-resolver';
-import type { Effect, EffectContext } from './effect';
+import type { EffectContext, Tools } from './effect';
 import { OwnFailure } from './translate-failure';
 
 export interface AddCartItem extends EffectContext {
@@ -16,7 +15,7 @@ export interface AddCartItem extends EffectContext {
   corrected?: number;
 }
 
-export function createCartActivities(provider: ProviderClient, effect: Effect, secrets: SecretResolver) {
+export function createCartActivities({ provider, effect, secrets }: Tools) {
   return {
     /**
      * Row 2. A second call would add a second item, so an answer that the journal has is given again, and nothing is

@@ -30,11 +30,10 @@ import type { Answer, Journal } from '../journal/journal';
 import type { Intent, Intended } from '../journal/decide';
 import type { IntendedCall, SagaKey } from '../journal/rows';
 import type { SentSecrets } from '../domain/secrets';
-import type { CallOptions } from '../provider/client';
+import type { CallOptions, Secrets } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
-import { type Call, type CallContext, sagaOf } from './call';
+import { type Call, type CallContext, type Needs, sagaOf } from './call';
 import type { ActivitySettings } from './settings';
-import type { ReadSentSecrets } from './secrets-sent';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
 /** What the workflow says of a call with an effect, beside the call's own arguments. */
@@ -80,6 +79,13 @@ export type Effect = <T>(
   send: (options: SendOptions) => Promise<T>,
 ) => Promise<Effected<T>>;
 
+/** What an activity works with that calls the provider. */
+export interface Tools extends Needs {
+  call: Call;
+  effect: Effect;
+  readSecrets: ReadSentSecrets;
+}
+
 export type SendOptions = CallOptions &
   Required<Pick<CallOptions, 'secrets'>> & {
     /** The same was sent before, and nobody knows what came of it. */
@@ -105,12 +111,7 @@ export function underWay(why: string, leftMs: number): OwnFailure {
   return new OwnFailure('UnderWay', why, { retryInMs: lookAgainIn(leftMs), inFlightMs: leftMs });
 }
 
-export function createEffect(
-  journal: Journal,
-  call: Call,
-  settings: ActivitySettings,
-  readSecrets: ReadSentSecrets,
-): Effect {
+export function createEffect({ journal, settings }: Needs, call: Call, readSecrets: ReadSentSecrets): Effect {
   const { inFlightMs } = settings;
   return <T>(spec: EffectSpec<T>, asked: EffectContext, send: (options: SendOptions) => Promise<T>) =>
     call(spec.kind, asked, async () => {
@@ -157,6 +158,34 @@ export function createEffect(
         throw new OwnFailure(name, failure.message, { ...failure, ...facts });
       }
     });
+}
+
+/** @returns 'unknown' where one cannot be read here: then nothing of an answer is shown */
+type ReadSentSecrets = (sent: SentSecrets | undefined) => Promise<Secrets>;
+
+/**
+ * Looks up the secrets that came with a call, which an answer must not show. A secret by its name may have been rotated
+ * since it was sent, and the provider quotes what was sent. The journal has digests of that: where the value of now is
+ * another one, what was sent is not known any more.
+ */
+export function createReadSentSecrets({ secrets, journal }: Needs): ReadSentSecrets {
+  return async (sent = []) => {
+    if (sent === 'unknown') return sent;
+    const known = sent.filter((one) => typeof one === 'string');
+    const names = sent.flatMap((one) => (typeof one === 'string' ? [] : [one.secret]));
+    if (names.length === 0) return known;
+    const calls = await journal.digestsSent(sagaOf().saga).catch(() => undefined);
+    if (calls === undefined) return 'unknown';
+    for (const name of names) {
+      const value = await secrets.resolve(name).catch(() => undefined);
+      if (value === undefined) return 'unknown';
+      const sentThen = calls.flatMap(({ [name]: digests }) => (digests === undefined ? [] : [digests]));
+      const now = sentThen.length > 0 ? await journal.sealing.secretDigests(value) : [];
+      if (!sentThen.every((digests) => digests.some((digest) => now.includes(digest)))) return 'unknown';
+      known.push(value);
+    }
+    return known;
+  };
 }
 
 async function digestsOf(journal: Journal, sent: Readonly<Record<string, string>> = {}): Promise<Intent['sent']> {

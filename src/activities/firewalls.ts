@@ -7,16 +7,12 @@ import type { Effected } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { SentSecrets } from '../domain/secrets';
 import { changedLately, changedOnServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
-import type { Journal } from '../journal/journal';
 import { isNewServer } from '../journal/servers';
 import { isFailure, ProviderFailure } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
-import type { ProviderClient } from '../provider/client';
-import { type Call, type CallContext, rawResponse, sagaOf } from './call';
-import { lookWithinMs, underWay, type Effect, type EffectContext, type SendOptions } from './effect';
+import { type CallContext, rawResponse, sagaOf } from './call';
+import { lookWithinMs, underWay, type EffectContext, type SendOptions, type Tools } from './effect';
 import { isAnothers, type Standing, type ToCompare } from './journal';
-import type { ReadSentSecrets } from './secrets-sent';
-import type { ActivitySettings } from './settings';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
 export interface ChangeFirewalls extends EffectContext {
@@ -78,12 +74,7 @@ export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) &
 /** An activity has 50 s; a look takes the journal's time, too. */
 const lookWithinCallMs = 30_000;
 
-export function createFirewallActivities(
-  provider: ProviderClient,
-  journal: Journal,
-  { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadSentSecrets },
-  settings: ActivitySettings,
-) {
+export function createFirewallActivities({ provider, journal, call, effect, readSecrets, settings }: Tools) {
   const { newServerWithinMs, listLagMs } = settings;
 
   const list = async (input: ListFirewalls, signal?: AbortSignal): Promise<FirewallList> => {

@@ -19,9 +19,7 @@ import {
 import type { Metadata } from '../domain/requests';
 import { milestones, type Milestone } from '../domain/progress';
 import type { Journal } from '../journal/journal';
-import type { Sender } from '../notifications/sender';
-import type { SecretResolver } from '../security/secret-resolver';
-import { sagaOf } from './call';
+import { sagaOf, type Needs } from './call';
 import type { ActivitySettings } from './settings';
 
 export interface Told {
@@ -34,11 +32,7 @@ export interface Told {
 
 type Settings = Pick<ActivitySettings, 'notifications'>;
 
-export function createNotificationActivities(
-  journal: Journal,
-  settings: ActivitySettings,
-  { sender, secrets }: { sender: Sender; secrets: SecretResolver },
-) {
+export function createNotificationActivities({ journal, settings, sender, secrets }: Needs) {
   return {
     /** Hands over what happened to a saga. A second call delivers nothing twice to a receiver that knows ids. */
     tell(told: Told): Promise<void> {

@@ -4,18 +4,16 @@ import type { Effected, Placement } from '../domain/effects';
 import { countOf, type ServersOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
 import type { SentSecrets } from '../domain/secrets';
-import type { Journal } from '../journal/journal';
 import { JournalUnreadable } from '../journal/errors';
 import type { SagaKey } from '../journal/rows';
 import { notItsServers, writeServers } from '../journal/servers';
 import type { OrderBody } from '../provider/schemas';
 import { isFailure } from '../provider/errors';
 import { readPointers } from '../provider/json-pointer';
-import type { CallOptions, ProviderClient } from '../provider/client';
-import { type Call, type CallContext, rawResponse, sagaOf } from './call';
-import { lookWithinMs, type Effect, type EffectContext } from './effect';
-import type { ActivitySettings, ServerDirectory } from './settings';
-import type { ReadSentSecrets } from './secrets-sent';
+import type { CallOptions } from '../provider/client';
+import { type CallContext, rawResponse, sagaOf } from './call';
+import { lookWithinMs, type EffectContext, type Tools } from './effect';
+import type { ServerDirectory } from './settings';
 import { OwnFailure } from './translate-failure';
 
 export interface PlaceOrder extends EffectContext {
@@ -50,12 +48,7 @@ export interface FindServers extends CallContext {
   secrets?: SentSecrets;
 }
 
-export function createOrderActivities(
-  provider: ProviderClient,
-  journal: Journal,
-  { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadSentSecrets },
-  settings: ActivitySettings,
-) {
+export function createOrderActivities({ provider, journal, call, effect, readSecrets, settings }: Tools) {
   const { directory } = settings;
   /** @returns undefined where no directory is configured that can be asked for them */
   const listServers = async (

@@ -6,11 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { definedOnly } from '../domain/defined-only';
 import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
-import type { ProviderClient } from '../provider/client';
-import type { ChangeOrderBody } from '../provider/schemas';
-import { rawResponse, type Call, type CallContext } from './call';
-import type { Effect, EffectContext } from './effect';
-import type { ActivitySettings } from './settings';
+import type { ChangeOrderBody, PlanSwitchBody } from '../provider/schemas';
+import { rawResponse, type CallContext } from './call';
+import type { EffectContext, Tools } from './effect';
 
 export interface QuoteAnswer {
   quote: Quote;
@@ -24,17 +22,8 @@ export interface QuoteAnswer {
   asks?: true;
 }
 
-export interface PlanSwitch {
-  subscription_id: number;
-  plan_id: number;
-}
-
-export function createQuotedActivities(
-  provider: ProviderClient,
-  call: Call,
-  effect: Effect,
-  { quoteMaxAgeMs, approvalMaxAgeMs, onRefusal }: ActivitySettings,
-) {
+export function createQuotedActivities({ provider, call, effect, settings }: Tools) {
+  const { quoteMaxAgeMs, approvalMaxAgeMs, onRefusal } = settings;
   /** The quote without secrets, as short as a result can hold it. */
   const shown = (quote: Quote) => provider.blank(documentedParts(quote)) as Quote;
   const quoted = (quote: Quote): QuoteAnswer => ({
@@ -60,7 +49,7 @@ export function createQuotedActivities(
     },
 
     /** Row 7: switches nothing. */
-    quotePlanSwitch(input: CallContext & { change: PlanSwitch }): Promise<QuoteAnswer> {
+    quotePlanSwitch(input: CallContext & { change: PlanSwitchBody }): Promise<QuoteAnswer> {
       return call('read', input, async () => quoted(await provider.quotePlanSwitch(input.change)));
     },
 
@@ -68,7 +57,7 @@ export function createQuotedActivities(
      * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after the switch the
      * plan may no longer be available. So `false` does not say whether the plan was switched: it is of unknown outcome.
      */
-    switchPlan(input: EffectContext & { change: PlanSwitch }): Promise<Effected<Placement<{ quote: Quote }>>> {
+    switchPlan(input: EffectContext & { change: PlanSwitchBody }): Promise<Effected<Placement<{ quote: Quote }>>> {
       const { subscription_id, plan_id } = input.change;
       const about = { subscriptionId: subscription_id, planId: plan_id };
       return effect({ kind: 'pivot', about }, input, async (options) => {
