@@ -60,7 +60,6 @@ const nothingKnown: Known = { assigned: [], denied: new Map(), ids: undefined };
 export class Protection {
   /** Undefined until they are known; an order may bring none. */
   private servers?: Guarded[];
-  private isReported = false;
 
   constructor(
     private readonly saga: Saga,
@@ -97,7 +96,7 @@ export class Protection {
     return protectedServers;
   }
 
-  /** For a saga that does not reach its end. Reports once, also where it is cancelled in its last moment. */
+  /** For a saga that does not reach its end. What is told already, as of one that is cancelled in its last moment, stays. */
   async report(standing: Standing | undefined): Promise<void> {
     const { saga, purchase } = this;
     if (!saga.isPlaced || saga.isCancelled) return;
@@ -113,8 +112,7 @@ export class Protection {
   private tell(known: Known): void {
     const { saga } = this;
     const { firewalls: wanted = [] } = this.purchase.request;
-    if (this.isReported || wanted.length === 0) return;
-    this.isReported = true;
+    if (wanted.length === 0 || saga.progress.leftovers.some(isOfServer)) return;
     const servers = this.servers ?? known.ids?.map((id): Protected => ({ vmObjectId: id, firewalls: [...wanted] }));
     if (servers === undefined) {
       const why = 'the saga ended before the object ids of the servers were known';
@@ -223,6 +221,8 @@ export async function shownNow(saga: Saga, listing: Omit<ListFirewalls, 'retry'>
 export function readable(list: FirewallList): number[] | undefined {
   return 'firewalls' in list ? list.firewalls : undefined;
 }
+
+const isOfServer = ({ kind }: Leftover) => kind === 'server-unprotected' || kind === 'server-unverified';
 
 const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });
 

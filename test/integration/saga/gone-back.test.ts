@@ -148,6 +148,24 @@ describe('a run that Temporal has gone back to tells what was told in the time t
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
   });
+
+  it('and which of its servers lack firewalls, also where another run begins while it looks at them', async () => {
+    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143] });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402, nth: 2 });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
+    const gate = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
+    await saga.cancel();
+    await rig.sandbox.whenStruck(gate);
+    await otherBegins(request, randomUUID());
+    rig.sandbox.faults.release(gate);
+    const open = rig.ordersOf(saga)[0]?.vmObjectIds.filter((id) => firewallsOf(rig.sandbox.ledger, id).length === 0);
+    expect(open).toHaveLength(1);
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({
+      outcome: 'partly',
+      leftovers: [{ kind: 'server-unprotected', vmObjectId: open?.[0], firewalls: [143] }],
+    });
+  });
 });
 
 describe('the journal was restored to before', () => {
