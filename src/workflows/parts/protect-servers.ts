@@ -96,7 +96,7 @@ export class Protection {
     return protectedServers;
   }
 
-  /** For a saga that does not reach its end. What is told already, as of one that is cancelled in its last moment, stays. */
+  /** For a saga that does not reach its end. Servers that are in the report already, as of a saga cancelled in its last moment, stay. */
   async report(standing: Standing | undefined): Promise<void> {
     const { saga, purchase } = this;
     if (!saga.isPlaced || saga.isCancelled) return;
