@@ -1,6 +1,7 @@
 /** How followed sagas are shown: in place on a terminal, as lines elsewhere, or as JSON lines for a program. */
 import type { SagaHandle } from '../client/handle';
-import { decisionHints, exampleFor } from '../domain/decisions';
+import { answers } from '../domain/answers';
+import { exampleFor } from '../domain/decisions';
 import type { ProgressView, Waiting } from '../domain/progress';
 import { describeEnding, endOf, type Ending } from './ending';
 import { describeStep, Live } from './live';
@@ -100,7 +101,7 @@ function describeWait({ id, kind, step, steps, question, choices, since }: Waiti
     `  ${question.replace(/\s+/g, ' ')}`,
     ...choices.map(
       (name) =>
-        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id, steps)}'   # ${decisionHints[name].does}`,
+        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id, steps)}'   # ${answers[kind][name]?.does ?? name}`,
     ),
     `  order-saga cancel ${workflowId} --by you --note 'why'`,
   ];

@@ -79,7 +79,7 @@ export type Decision = {
   [D in DecisionName]: { decision: D } & z.output<ReturnType<(typeof decisionSchemas)[D]>>;
 }[DecisionName];
 
-/** The JSON to type, as the Web UI shows it under each decision's name; {@link exampleFor} adds the question. */
+/** The Web UI shows these under each decision's name, whatever is asked; at a question, `answers.ts` says what it does. */
 export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
   retry: { does: 'Try the waiting step again', example: exampleOf({}) },
   skip: { does: 'Skip the waiting step and go on', example: exampleOf({ note: 'why it can be left out' }) },
