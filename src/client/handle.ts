@@ -1,8 +1,6 @@
 /** One saga, seen from outside. A handle follows the reference: after a *Reset* it is about the run that goes on. */
 import {
   WorkflowFailedError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
   type WorkflowExecutionDescription,
   type WorkflowHandle,
@@ -22,7 +20,7 @@ import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/service';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf, whyNotTaken } from '../temporal/service';
 import { valueOf } from './checked';
 import {
   DecisionRefusedError,
@@ -146,12 +144,12 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
           this.latest.executeUpdate<DecisionTaken, [unknown]>(name, { args: [body] }),
         );
       } catch (error) {
-        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
+        const { outcome, why } = whyNotTaken(error);
+        if (outcome === 'gone') throw new UnknownReferenceError(this.workflowId);
+        if (outcome === 'unanswered') {
           throw new NoWorkerError(this.workflowId, ' The progress will show whether the decision was taken');
         }
-        const refused = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure;
-        if (!refused) throw error;
-        throw new DecisionRefusedError(name, error.cause.message);
+        throw new DecisionRefusedError(name, why);
       }
     });
   }

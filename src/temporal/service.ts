@@ -227,10 +227,8 @@ export async function sendDecision(client: Client, decision: OneDecision, update
       return { outcome: 'taken' };
     });
   } catch (error) {
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { outcome: 'unanswered' };
-    if (error instanceof WorkflowNotFoundError) return { outcome: 'gone' };
-    if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-    return whyNotTaken(error);
+    const { outcome, why } = whyNotTaken(error);
+    return outcome === 'refused' ? { outcome, why } : { outcome };
   }
 }
 
@@ -251,11 +249,15 @@ async function cancel(handle: WorkflowHandle, { by, note, question }: OneDecisio
   return { outcome: 'taken' };
 }
 
-function whyNotTaken({ cause, message }: WorkflowUpdateFailedError): Decided {
-  if (!(cause instanceof ApplicationFailure)) return { outcome: 'refused', why: cause?.message ?? message };
+/** Reads the error of an update. @throws it, where it says nothing about the decision */
+export function whyNotTaken(error: unknown): { outcome: Exclude<Decided['outcome'], 'taken'>; why: string } {
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { outcome: 'unanswered', why: error.message };
+  if (error instanceof WorkflowNotFoundError) return { outcome: 'gone', why: error.message };
+  if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+  const why = error.cause?.message ?? error.message;
+  const { type, details } = error.cause instanceof ApplicationFailure ? error.cause : {};
   // It ended in the moment in which it would have taken it.
-  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return { outcome: 'gone' };
-  const { movedOn } = (cause.details?.[0] ?? {}) as { movedOn?: boolean };
-  if (cause.type === decisionRefused && movedOn) return { outcome: 'movedOn' };
-  return { outcome: 'refused', why: cause.message };
+  if (type === 'AcceptedUpdateCompletedWorkflow') return { outcome: 'gone', why };
+  const { movedOn } = (details?.[0] ?? {}) as { movedOn?: boolean };
+  return { outcome: type === decisionRefused && movedOn ? 'movedOn' : 'refused', why };
 }
