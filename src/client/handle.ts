@@ -89,7 +89,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /**
-   * Waits until the saga has come so far.
+   * Waits until the saga reaches the milestone.
    *
    * @param throughWaits goes on while the saga waits for a person
    * @throws SagaWaitsError where it waits for a person; MilestoneMissedError where it has ended well without it; what

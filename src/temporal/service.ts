@@ -233,8 +233,8 @@ export async function sendDecision(client: Client, decision: OneDecision, update
 }
 
 /**
- * Temporal's cancellation names no question. So the saga is told the one that somebody has read, and takes no decision
- * there any more; where it is at another one, it is left alone.
+ * Temporal's cancellation names no question. So the signal names the question that somebody has read: the saga
+ * takes no decision there any more; where it is at another one, it is left alone.
  */
 async function cancel(handle: WorkflowHandle, { by, note, question }: OneDecision['body']): Promise<Decided> {
   await handle.signal(cancelledBySignal, { by, note, question });
