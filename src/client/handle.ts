@@ -20,7 +20,7 @@ import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf, whyNotTaken } from '../temporal/service';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf, isOpen, whyNotTaken } from '../temporal/service';
 import { valueOf } from './checked';
 import {
   DecisionRefusedError,
@@ -166,8 +166,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   async cancel(said?: Cancellation): Promise<void> {
     if (said !== undefined) valueOf(check<unknown>(cancellationSchema(), said));
     // A server may take the request for a run that has ended, and do nothing.
-    const { status } = await this.describe();
-    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') throw new SagaEndedError(this.workflowId);
+    if (!isOpen(await this.describe())) throw new SagaEndedError(this.workflowId);
     await this.unlessEnded(async () => {
       // Before it, so that no report is written without it.
       if (said !== undefined) await this.latest.signal(cancelledBySignal, said);

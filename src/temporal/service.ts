@@ -51,6 +51,11 @@ export function grpcDetailsOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? grpcDetailsOf(error.cause) : '';
 }
 
+/** A run that is paused in Temporal is open all the same. */
+export function isOpen({ status }: Pick<WorkflowExecutionInfo, 'status'>): boolean {
+  return status.name === 'RUNNING' || status.name === 'PAUSED';
+}
+
 /** The last run, open or closed. @returns undefined where Temporal knows of none */
 export function describeLastHold(client: Client): Promise<WorkflowExecutionDescription | undefined> {
   return client.workflow.getHandle(holdWorkflow).describe().catch(noneIf(WorkflowNotFoundError));
@@ -59,8 +64,7 @@ export function describeLastHold(client: Client): Promise<WorkflowExecutionDescr
 /** @returns undefined where new sagas may begin */
 export async function lookAtHold(client: Client): Promise<Hold | undefined> {
   const last = await describeLastHold(client);
-  const isOpen = last?.status.name === 'RUNNING' || last?.status.name === 'PAUSED';
-  return isOpen ? holdOf(last) : undefined;
+  return last && isOpen(last) ? holdOf(last) : undefined;
 }
 
 /** @returns undefined where the sweep was ended from outside, or refused its request */
@@ -184,10 +188,9 @@ export async function listWaiting(
 
 /** @returns undefined for a run that is no saga, or does not wait */
 function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | undefined {
-  const { workflowId, runId, type, status, typedSearchAttributes: attributes } = run;
+  const { workflowId, runId, type, typedSearchAttributes: attributes } = run;
   const known = readWorkflowId(workflowId);
-  // One that is paused in Temporal waits all the same.
-  if (!['RUNNING', 'PAUSED'].includes(status.name) || known?.workflow !== type) return undefined;
+  if (!isOpen(run) || known?.workflow !== type) return undefined;
   const kind = waitKinds.find((one) => one === attributes.get(sagaAttributes.state));
   const waitingSince = attributes.get(sagaAttributes.waitingSince);
   const question = attributes.get(sagaAttributes.question);
