@@ -18,7 +18,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** A build takes three minutes on two cores with nothing cached; after this limit it hangs. */
 const buildMaxMs = 20 * 60_000;
-/** After so long the holder of a lock has died, whatever process has its id now. */
+/** The holder of an older lock has died, whatever process has its id now. */
 const lockMaxMs = buildMaxMs + 5 * 60_000;
 
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {

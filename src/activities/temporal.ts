@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { describeHolder, type Hold } from '../domain/hold';
-import { grpcCodeOf, grpcCodes, lookAtHold } from '../temporal/service';
+import { grpcCodeOf, grpcCodes, isOpen, lookAtHold } from '../temporal/service';
 import { OwnFailure } from './translate-failure';
 
 const answerWithinMs = 2_500;
@@ -36,8 +36,7 @@ export async function whoHolds(): Promise<Hold | undefined> {
 /** Whether a run of this workflow id goes on, and may do more. A run that Temporal has forgotten does not. */
 export async function isRunning(workflowId: string): Promise<boolean> {
   try {
-    const { status } = await Context.current().client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
+    return isOpen(await Context.current().client.workflow.getHandle(workflowId).describe());
   } catch (error) {
     if (isNotFound(error)) return false;
     throw new OwnFailure('TemporalUnavailable', `Temporal could not say whether ${workflowId} is running`);

@@ -1,5 +1,5 @@
 /**
- * Sagas on a terminal, drawn in place: each with its state, its steps, their attempts, and how long it takes so far.
+ * Sagas on a terminal, drawn in place: each with its state, its steps, their attempts, and how long it takes.
  * A question and an ending are written above it, and stay.
  *
  * ```text

@@ -20,7 +20,7 @@ interface Asked {
   label?: string;
 }
 
-/** No provider is known to have counted so far. */
+/** No provider is known to have so many servers. */
 const noServer = 2_147_483_647;
 
 export async function probe({ printer }: CommandContext, asked: Asked): Promise<Came> {

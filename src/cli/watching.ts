@@ -15,7 +15,7 @@ interface FollowOptions {
 }
 
 export class Watching {
-  private readonly told = new Map<string, string>();
+  private readonly shown = new Map<string, string>();
 
   /** @param live absent: as lines. @param manySagas each line says of which saga it is */
   constructor(
@@ -82,8 +82,8 @@ export class Watching {
   }
 
   private isNew(what: string, text: string): boolean {
-    const isSame = this.told.get(what) === text;
-    this.told.set(what, text);
+    const isSame = this.shown.get(what) === text;
+    this.shown.set(what, text);
     return !isSame;
   }
 }

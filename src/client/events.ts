@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { temporal as proto } from '@temporalio/proto';
 import type { ProgressView } from '../domain/progress';
-import { grpcCodeOf, grpcCodes } from '../temporal/service';
+import { grpcCodeOf, grpcCodes, isOpen } from '../temporal/service';
 import { NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 
@@ -99,8 +99,8 @@ async function* happenings(following: Following): AsyncGenerator<boolean> {
 
 async function latest(following: Following): Promise<{ runId: string; isOpen: boolean }> {
   const { temporal, workflowId } = following;
-  const { status, runId } = await abortable(following, () => temporal.workflow.getHandle(workflowId).describe());
-  return { runId, isOpen: status.name === 'RUNNING' || status.name === 'PAUSED' };
+  const run = await abortable(following, () => temporal.workflow.getHandle(workflowId).describe());
+  return { runId: run.runId, isOpen: isOpen(run) };
 }
 
 /** Asks until a worker answers. @returns undefined where the saga has ended, and none does */

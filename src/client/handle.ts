@@ -1,8 +1,6 @@
 /** One saga, seen from outside. A handle follows the reference: after a *Reset* it is about the run that goes on. */
 import {
   WorkflowFailedError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
   type WorkflowExecutionDescription,
   type WorkflowHandle,
@@ -22,7 +20,7 @@ import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/service';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf, isOpen, whyNotTaken } from '../temporal/service';
 import { valueOf } from './checked';
 import {
   DecisionRefusedError,
@@ -91,7 +89,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /**
-   * Waits until the saga has come so far.
+   * Waits until the saga reaches the milestone.
    *
    * @param throughWaits goes on while the saga waits for a person
    * @throws SagaWaitsError where it waits for a person; MilestoneMissedError where it has ended well without it; what
@@ -146,12 +144,12 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
           this.latest.executeUpdate<DecisionTaken, [unknown]>(name, { args: [body] }),
         );
       } catch (error) {
-        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
+        const { outcome, why } = whyNotTaken(error);
+        if (outcome === 'gone') throw new UnknownReferenceError(this.workflowId);
+        if (outcome === 'unanswered') {
           throw new NoWorkerError(this.workflowId, ' The progress will show whether the decision was taken');
         }
-        const refused = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure;
-        if (!refused) throw error;
-        throw new DecisionRefusedError(name, error.cause.message);
+        throw new DecisionRefusedError(name, why);
       }
     });
   }
@@ -168,8 +166,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   async cancel(said?: Cancellation): Promise<void> {
     if (said !== undefined) valueOf(check<unknown>(cancellationSchema(), said));
     // A server may take the request for a run that has ended, and do nothing.
-    const { status } = await this.describe();
-    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') throw new SagaEndedError(this.workflowId);
+    if (!isOpen(await this.describe())) throw new SagaEndedError(this.workflowId);
     await this.unlessEnded(async () => {
       // Before it, so that no report is written without it.
       if (said !== undefined) await this.latest.signal(cancelledBySignal, said);

@@ -20,7 +20,7 @@ function isRange(text: string): boolean {
 }
 
 export const notificationSettings = z.object({
-  /** Inner hosts and addresses that may be told all the same. */
+  /** Inner hosts and addresses that may be notified. */
   allowed: from('NOTIFICATION_ALLOW', inner.default([])),
   allowHttp: from('NOTIFICATION_ALLOW_HTTP', flag.default(false)),
 });
@@ -28,7 +28,7 @@ export const notificationSettings = z.object({
 /** One exchange with a receiver, which takes what it gets and works on it later. */
 const timeoutMs = 10_000;
 
-/** Who is told of what happens to sagas, and how. No problem has an address of a route: it may be a secret. */
+/** Reads who is notified of what, and how. No problem has an address of a route: it may be a secret. */
 export function readNotifications(
   settings: z.output<typeof notificationSettings> | undefined,
   env: Environment,

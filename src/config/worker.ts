@@ -90,7 +90,7 @@ export const workerSettings = z.object({
   }),
   /** Off by default: a hold stops all selling. Look first how often calls fail on a good day. */
   outage: z.object({
-    /** The first hold of an outage ends after so long; each one that follows at once lasts twice as long. */
+    /** The length of the first hold of an outage; each one that follows at once lasts twice as long. */
     holdMs: from('OUTAGE_HOLD_MS', whole(1_000, 3_600_000).optional()),
     windowMs: from('OUTAGE_WINDOW_MS', whole(1_000, 3_600_000).default(60_000)),
     callsMin: from('OUTAGE_CALLS_MIN', whole(5, 10_000).default(20)),
@@ -115,7 +115,7 @@ export const workerSettings = z.object({
 
 /** The table says what all others mean: after a 409 or a 423 a pivot may have happened. */
 const mayBeSafe = (status: number) => status === 408 || status === 429 || status >= 500;
-/** From before the journal is asked until the call leaves. People wait so long too, until they may say "not placed". */
+/** From before the journal is asked until the call leaves. People wait as long before they may say "not placed". */
 const sendWithinMaxMs = 5_000;
 /** After the longest call its outcome is written down, also where the journal has to be connected to again. */
 const writingMs = 15_000;

@@ -51,6 +51,11 @@ export function grpcDetailsOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? grpcDetailsOf(error.cause) : '';
 }
 
+/** A run that is paused in Temporal is open all the same. */
+export function isOpen({ status }: Pick<WorkflowExecutionInfo, 'status'>): boolean {
+  return status.name === 'RUNNING' || status.name === 'PAUSED';
+}
+
 /** The last run, open or closed. @returns undefined where Temporal knows of none */
 export function describeLastHold(client: Client): Promise<WorkflowExecutionDescription | undefined> {
   return client.workflow.getHandle(holdWorkflow).describe().catch(noneIf(WorkflowNotFoundError));
@@ -59,8 +64,7 @@ export function describeLastHold(client: Client): Promise<WorkflowExecutionDescr
 /** @returns undefined where new sagas may begin */
 export async function lookAtHold(client: Client): Promise<Hold | undefined> {
   const last = await describeLastHold(client);
-  const isOpen = last?.status.name === 'RUNNING' || last?.status.name === 'PAUSED';
-  return isOpen ? holdOf(last) : undefined;
+  return last && isOpen(last) ? holdOf(last) : undefined;
 }
 
 /** @returns undefined where the sweep was ended from outside, or refused its request */
@@ -184,10 +188,9 @@ export async function listWaiting(
 
 /** @returns undefined for a run that is no saga, or does not wait */
 function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | undefined {
-  const { workflowId, runId, type, status, typedSearchAttributes: attributes } = run;
+  const { workflowId, runId, type, typedSearchAttributes: attributes } = run;
   const known = readWorkflowId(workflowId);
-  // One that is paused in Temporal waits all the same.
-  if (!['RUNNING', 'PAUSED'].includes(status.name) || known?.workflow !== type) return undefined;
+  if (!isOpen(run) || known?.workflow !== type) return undefined;
   const kind = waitKinds.find((one) => one === attributes.get(sagaAttributes.state));
   const waitingSince = attributes.get(sagaAttributes.waitingSince);
   const question = attributes.get(sagaAttributes.question);
@@ -227,16 +230,14 @@ export async function sendDecision(client: Client, decision: OneDecision, update
       return { outcome: 'taken' };
     });
   } catch (error) {
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { outcome: 'unanswered' };
-    if (error instanceof WorkflowNotFoundError) return { outcome: 'gone' };
-    if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-    return whyNotTaken(error);
+    const { outcome, why } = whyNotTaken(error);
+    return outcome === 'refused' ? { outcome, why } : { outcome };
   }
 }
 
 /**
- * Temporal's cancellation names no question. So the saga is told the one that somebody has read, and takes no decision
- * there any more; where it is at another one, it is left alone.
+ * Temporal's cancellation names no question. So the signal names the question that somebody has read: the saga
+ * takes no decision there any more; where it is at another one, it is left alone.
  */
 async function cancel(handle: WorkflowHandle, { by, note, question }: OneDecision['body']): Promise<Decided> {
   await handle.signal(cancelledBySignal, { by, note, question });
@@ -251,11 +252,15 @@ async function cancel(handle: WorkflowHandle, { by, note, question }: OneDecisio
   return { outcome: 'taken' };
 }
 
-function whyNotTaken({ cause, message }: WorkflowUpdateFailedError): Decided {
-  if (!(cause instanceof ApplicationFailure)) return { outcome: 'refused', why: cause?.message ?? message };
+/** Reads the error of an update. @throws it, where it says nothing about the decision */
+export function whyNotTaken(error: unknown): { outcome: Exclude<Decided['outcome'], 'taken'>; why: string } {
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { outcome: 'unanswered', why: error.message };
+  if (error instanceof WorkflowNotFoundError) return { outcome: 'gone', why: error.message };
+  if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+  const why = error.cause?.message ?? error.message;
+  const { type, details } = error.cause instanceof ApplicationFailure ? error.cause : {};
   // It ended in the moment in which it would have taken it.
-  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return { outcome: 'gone' };
-  const { movedOn } = (cause.details?.[0] ?? {}) as { movedOn?: boolean };
-  if (cause.type === decisionRefused && movedOn) return { outcome: 'movedOn' };
-  return { outcome: 'refused', why: cause.message };
+  if (type === 'AcceptedUpdateCompletedWorkflow') return { outcome: 'gone', why };
+  const { movedOn } = (details?.[0] ?? {}) as { movedOn?: boolean };
+  return { outcome: type === decisionRefused && movedOn ? 'movedOn' : 'refused', why };
 }

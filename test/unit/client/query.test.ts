@@ -1,6 +1,7 @@
 /** A question that Temporal calls off: because its worker stopped, because its time was over, or for another reason. */
-import { ServiceError } from '@temporalio/client';
-import { NoConnectionError, NoWorkerError } from '../../../src/client/errors';
+import { ServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { DecisionRefusedError, NoConnectionError, NoWorkerError, SagaEndedError } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
 
 const view = { state: 'running' };
@@ -13,10 +14,14 @@ function sagaBehind(calledOff: number, details: string): SagaHandle {
     const cause = Object.assign(new Error('1 CANCELLED'), { code: 1, details, metadata: {} });
     return asked > calledOff ? Promise.resolve(view) : Promise.reject(new ServiceError('Failed to query', { cause }));
   };
+  return sagaOf({ query });
+}
+
+function sagaOf(handle: object): SagaHandle {
   const temporal = {
     options: { namespace: 'any' },
     connection: {},
-    workflow: { getHandle: () => ({ query }) },
+    workflow: { getHandle: () => handle },
     withDeadline: (_: number, call: () => unknown) => call(),
   };
   return new SagaHandle(temporal as never, 'switchPlan', 'R', '', true);
@@ -35,4 +40,14 @@ it.each([
   [passed, 60_000, NoConnectionError],
 ])('in the words “%s” with %i ms left has the right name', async (words, withinMs, kind) => {
   await expect(sagaBehind(Infinity, words).progress({ withinMs })).rejects.toBeInstanceOf(kind);
+});
+
+it.each([
+  ['AcceptedUpdateCompletedWorkflow', SagaEndedError],
+  ['DecisionRefused', DecisionRefusedError],
+])('an update that failed as %s has the right name', async (type, kind) => {
+  const cause = ApplicationFailure.create({ type, message: 'why' });
+  const executeUpdate = () => Promise.reject(new WorkflowUpdateFailedError('it failed', cause));
+  const saga = sagaOf({ executeUpdate, describe: () => Promise.resolve({}) });
+  await expect(saga.decide('approve', { question: 'q', by: 'ann' })).rejects.toBeInstanceOf(kind);
 });

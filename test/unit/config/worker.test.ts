@@ -116,7 +116,6 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['RETRY_BUDGET', '1,2,3,-4', /four whole numbers/],
   ['LOG_LEVEL', 'loud', /must be trace, debug, info, warn or error/],
   ['PROVIDER_SETTLES_MS', '1 min', /a whole number from 0 to 3600000/],
-  ['JOURNAL_URL', 'mysql://host/journal', /must be postgres:/],
   ['JOURNAL_URL_FILE', '/nowhere/url', /cannot be read \(ENOENT\)/],
   ['JOURNAL_FAILOVER', 'sometimes', /ask.*lossless/],
   ['TEMPORAL_ADDRESS', 'http://localhost:7233', /must be a host and a port/],
