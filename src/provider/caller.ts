@@ -82,7 +82,11 @@ export abstract class Caller {
     const note: CallState = { sent: false };
     let failure: ProviderFailure | undefined;
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
-    const asked = mayLeave && noting(mayLeave, note);
+    const asked = () => {
+      const objection = mayLeave?.();
+      if (objection !== undefined) note.heldBack = true;
+      return objection;
+    };
     try {
       const limits = { signal: deadline.signal, mayLeave: asked, secrets, serverIsNew };
       return await this.perform({ kind, endpoint, ...parts }, limits, note);
@@ -293,14 +297,6 @@ const nothingLeft: unknown = null;
 function failureOf(meaning: Meaning, message: string, facts: FailureFacts): ProviderFailure {
   const isNo = meaning !== 'success' && meaning !== 'Gone';
   return new ProviderFailure(isNo ? meaning : 'UnknownOutcome', message, facts);
-}
-
-function noting(mayLeave: NonNullable<CallOptions['mayLeave']>, note: CallState): () => string | undefined {
-  return () => {
-    const objection = mayLeave();
-    if (objection !== undefined) note.heldBack = true;
-    return objection;
-  };
 }
 
 /** If this room has a bug, a request that was sent must still not be reported as not sent. */
