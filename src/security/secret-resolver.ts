@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where secrets come from. To use another store (a vault, a cloud's secret manager), implement this. */
+/** The source of secrets. To use another store (a vault, a cloud's secret manager), implement this. */
 export interface SecretResolver {
   /** @returns undefined when there is no such secret; rejects when the store cannot be read */
   resolve(name: string): Promise<string | undefined>;
