@@ -149,7 +149,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
   }
 }
 
-/** Of a body that is no object: one field with it. */
+/** A body that is no object becomes one field. */
 function fieldsOf(body: unknown): object {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : { answer: body };
 }

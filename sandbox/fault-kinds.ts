@@ -1,6 +1,6 @@
 /** Every way in which a call can fail on demand. */
 
-/** Whether the call takes effect although it fails. A gate changes neither the effect nor the answer. */
+/** `after`: the call takes effect although it fails. A gate changes neither the effect nor the answer. */
 export const faultMoments = {
   'refuse-before': 'before',
   'refuse-after': 'after',

@@ -185,7 +185,7 @@ export class Faults {
   }
 }
 
-/** Whether a call is to the endpoint (`*`: any) and names what `match` names. */
+/** True if a call is to the endpoint (`*`: any) and names what `match` names. */
 export function fits(call: Call, wanted: { endpoint: EndpointName | '*'; match?: CallMatch | undefined }): boolean {
   if (call.endpoint === null || (wanted.endpoint !== '*' && call.endpoint !== wanted.endpoint)) return false;
   const named = call.names;

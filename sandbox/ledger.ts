@@ -76,7 +76,7 @@ export interface Call {
   headers: Record<string, string>;
   /** Parsed if it was JSON, else the text; null for no body. */
   body: unknown;
-  /** What the call is about, by its path, query and body, and what is known of the ids that it names. */
+  /** Taken from its path, query and body, and from what is known of the ids in them. */
   names: { [Field in keyof CallMatch]?: (string | number)[] };
   /** The status that was sent; null before that, and where none was sent (reset, hung). */
   status: number | null;
@@ -102,7 +102,7 @@ export interface SeededServer {
   firewalls: number[];
 }
 
-/** What the sentences read, as JSON. The running ledger has the same shape, so they accept either. */
+/** The sentences read it, as JSON. The running ledger has the same shape, so they accept either. */
 export interface LedgerSnapshot {
   readonly entries: readonly LedgerEntry[];
   readonly calls: readonly Call[];

@@ -29,7 +29,7 @@ const environmentSchema = z.object({
 });
 
 function optionsFrom(environment: NodeJS.ProcessEnv): SandboxOptions {
-  // An empty variable counts as not set, as shells and container files usually mean it.
+  // An empty variable counts as not set, as in shells and container files.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const set = environmentSchema.parse(given);
   return {

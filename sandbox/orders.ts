@@ -110,7 +110,7 @@ function checkedItem(body: unknown, { supportedPlanTypes, plans }: Settings): Ca
   return item;
 }
 
-/** Whether an item makes servers: by its plan type, else by its plan's type, else by the setting. */
+/** True if an item makes servers: by its plan type, else by its plan's type, else by the setting. */
 function isServer({ plan_type, plan_id }: CartItem, { plans, untypedItemsAreServers }: Settings): boolean {
   const planType = plan_type ?? plans[String(plan_id)];
   return planType === undefined ? untypedItemsAreServers : cloudServerPlanTypes.includes(planType);

@@ -1,4 +1,4 @@
-/** What the interface does with a complete call: it checks the credentials, and lets the right row work on it. */
+/** The interface checks the credentials of a complete call, and lets the right row work on it. */
 import type { Destination, EndpointName } from './endpoints';
 import type { Oddity } from './fault-kinds';
 import type { Ledger } from './ledger';

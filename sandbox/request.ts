@@ -1,4 +1,4 @@
-/** What a request is about: what it names, and what is known of the ids in it. */
+/** A request is about what it names, and what is known of the ids in it. */
 import type { CallMatch } from './call-match';
 import type { Destination } from './endpoints';
 import type { Call, LedgerEntry } from './ledger';

@@ -41,7 +41,7 @@ export function cartItemAnswer(cartItemId: number): Answer {
   return { status: 200, body: { '0': cartItemId, data: { message: 'The item was added to the cart', code: 200 } } };
 }
 
-/** Of a row whose answer is not shown. */
+/** The answer of a row for which the document shows none. */
 export const plainAnswer: Answer = { status: 200, body: { status: 'accepted' } };
 
 /** Row 1. */

@@ -174,7 +174,7 @@ export function firewallsOf(ledger: LedgerSnapshot, vmObjectId: number): number[
 }
 
 /**
- * Whether the server had, at each moment, all firewalls that it started with, or all that were wanted. On the way from
+ * True if the server had, at each moment, all firewalls that it started with, or all that were wanted. On the way from
  * one set to the other it has, if the new ones are assigned first.
  *
  * `wanted` defaults to the last moment's. Set it where the change may be incomplete or undone: else a server that lost

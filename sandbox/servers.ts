@@ -26,7 +26,7 @@ export interface ServerSeed {
 export class Servers {
   /** Has a key for every server that was built or seeded, or (with `anyServer`) that was assigned firewalls. */
   private readonly firewalls = new Map<number, number[]>();
-  /** What its list was to show when it was asked for, for each time; first the firewalls that it started with. */
+  /** The list as it was at each time it was asked for; first the firewalls that it started with. */
   private readonly shown = new Map<number, number[][]>();
   private readonly called = new Map<number, number>();
   private nextVmObjectId = 9001;

@@ -1,5 +1,5 @@
 /**
- * What a test may choose about the sandbox, mostly where the document is silent. All of it can be changed while the
+ * A test may choose these, mostly where the document is silent. All of them can be changed while the
  * sandbox runs.
  */
 import { z } from 'zod';
@@ -28,7 +28,7 @@ const settingsSchema = z.strictObject({
       'cloud_servers_dedicatedcpu',
       'cloud_servers_highstorage_sas',
     ]),
-  /** Whether an item makes servers if it has no plan type, and its plan is not in `plans`. */
+  /** True: an item makes servers if it has no plan type, and its plan is not in `plans`. */
   untypedItemsAreServers: z.boolean().default(true),
   /** plan_id -> plan_type. A plan that is not listed exists and fits every type. */
   plans: z.record(z.string(), z.string()).default({}),
@@ -56,7 +56,7 @@ const settingsSchema = z.strictObject({
     ])
     .default('objects'),
 
-  /** Whether subscriptions exist: all of them, or none. */
+  /** True: every subscription exists; else none. */
   anySubscription: z.boolean().default(true),
   /** Price of one unit of a resource (rows 4 and 5). */
   resourcePrices: z.record(z.string(), z.number()).default({ vm_backup: 5, china_route: 12, vm_antiddos: 20 }),
@@ -75,7 +75,7 @@ const settingsSchema = z.strictObject({
     .default([]),
   /** A list shows the firewalls as they were when the list was asked for so many times less. */
   firewallLag: whole.default(0),
-  /** What the list does not show yet stands in it as pending. */
+  /** Firewalls that the list does not show yet stand in it as pending. */
   pendingWhileLagging: z.boolean().default(false),
 
   /** Every positive vm object id is a server, also without an order or a seed. */

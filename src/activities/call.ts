@@ -1,4 +1,4 @@
-/** What every activity has around its call: the saga for which it works, and a name for its failure. */
+/** Each call of an activity works for a saga, and its failure gets a name. */
 import { Context } from '@temporalio/activity';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import type { Journal } from '../journal/journal';
@@ -17,7 +17,7 @@ export interface Needs {
   settings: ActivitySettings;
 }
 
-/** What the workflow says beside the call's own arguments. */
+/** The workflow adds it to the call's own arguments. */
 export interface CallContext {
   retry?: RetryState | undefined;
 }

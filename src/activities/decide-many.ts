@@ -1,4 +1,4 @@
-/** What a job does outside of itself: it lists whom it reaches, and sends each its decision. */
+/** A job lists the sagas that it reaches, and sends each its decision. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Context, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -54,7 +54,7 @@ export function createDecideManyActivities() {
       }
     },
 
-    /** Sends each decision as an update, at the pace, and tells what came of each. A cancellation stops it. */
+    /** Sends each decision as an update, at the pace, and reports what came of each. A cancellation stops it. */
     async decideAll(request: unknown, listed: Listed): Promise<JobReport> {
       const context = Context.current();
       const { info, cancellationSignal: signal } = context;

@@ -36,11 +36,10 @@ import { type Call, type CallContext, type Needs, sagaOf } from './call';
 import type { ActivitySettings } from './settings';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
-/** What the workflow says of a call with an effect, beside the call's own arguments. */
+/** The workflow adds it to the own arguments of a call with an effect. */
 export interface EffectContext extends CallContext {
   /** The id of the step that makes it. */
   step: string;
-  /** What the run knows of the journal. */
   knows?: JournalKnowledge | undefined;
   /** For a pivot. */
   note?: PivotNote | undefined;
@@ -79,7 +78,7 @@ export type Effect = <T>(
   send: (options: SendOptions) => Promise<T>,
 ) => Promise<Effected<T>>;
 
-/** What an activity works with that calls the provider. */
+/** An activity that calls the provider works with these. */
 export interface Tools extends Needs {
   call: Call;
   effect: Effect;

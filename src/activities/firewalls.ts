@@ -22,7 +22,7 @@ export interface ChangeFirewalls extends EffectContext {
   undoing?: boolean;
   /** True: what a person has done by hand is not sent again. Not where a list has contradicted that person since. */
   countsByHand?: boolean;
-  /** What the list should show then: it is looked at once, in the same call. */
+  /** The list should show it then: it is looked at once, in the same call. */
   shows?: Shown;
 }
 
@@ -31,7 +31,7 @@ export type Shown = Pick<ListFirewalls, 'expect' | 'without' | 'exactly'>;
 
 /** The provider took the change. */
 export interface Changed {
-  /** Where it already shows what it should, or cannot be read. */
+  /** Present if it already shows what it should, or cannot be read. */
   list?: FirewallList;
   /** Why the look failed, or what the list does not show. */
   failed?: CallFailure;
@@ -65,8 +65,8 @@ export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) &
   /** Only with `undoing`: what other references have assigned meanwhile. */
   others?: number[];
   /**
-   * What the list shows, but not as active; and what was changed lately by a call of unknown outcome: the list may not
-   * show it yet, whichever it is.
+   * Ids that the list shows, but not as active; and those that a call of unknown outcome has changed lately: the list
+   * may not show it yet.
    */
   doubtful?: number[];
 };
@@ -96,7 +96,7 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     if (read === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
     const { ids: firewalls, pending } = read;
     const isShown = (id: number) => firewalls.includes(id);
-    // What was changed a moment ago counts more than a list, which may lag.
+    // A change of a moment ago counts more than a list, which may lag.
     const hidden = [...lately].filter(([id, assigned]) => assigned && !isShown(id)).map(([id]) => id);
     const stale = [...lately].filter(([id, assigned]) => assigned === false && isShown(id)).map(([id]) => id);
     const unseen = expect.filter((id) => !isShown(id) || pending.includes(id));
@@ -116,7 +116,7 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     const why = `the provider's firewall list of server ${vmObjectId} ${said.join(' and ')}`;
     throw new OwnFailure('NotVisibleYet', why, { lacks: missing, surplus });
   };
-  /** What it may not show yet, or fails to, is looked at again in a call of its own; so it is where time is short. */
+  /** A look that fails, or comes too early, is repeated in a call of its own; so it is if time is short. */
   const changeAndLook = async (
     how: 'assignFirewalls' | 'unassignFirewalls',
     { shows, undoing, ...input }: ChangeFirewalls,
@@ -141,8 +141,8 @@ export function createFirewallActivities({ provider, journal, call, effect, read
 
   const isNew = (vmObjectId: number) => isNewServer(journal, vmObjectId, newServerWithinMs);
   /**
-   * Where it was sent before, and may have taken effect, “it is assigned already” is no refusal, whether the list shows
-   * it by now or not. It is sent again all the same: a list may lag, and a repeat does no harm.
+   * If it was sent before, and may have taken effect, “it is assigned already” is no refusal, even if the list does
+   * not show it. It is sent again all the same: a list may lag, and a repeat does no harm.
    */
   const change = async (
     how: 'assignFirewalls' | 'unassignFirewalls',
@@ -184,7 +184,7 @@ export function createFirewallActivities({ provider, journal, call, effect, read
       return changeAndLook('unassignFirewalls', input);
     },
 
-    /** What runs of the saga have changed and not undone, as the journal has it. It does not call the provider. */
+    /** Reads from the journal what runs of the saga have changed and not undone. It does not call the provider. */
     readChanged({
       vmObjectId,
       ...input

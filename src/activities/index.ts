@@ -27,7 +27,7 @@ export function createActivities({ lookUp, ...needs }: ActivityNeeds) {
   return {
     /** Values of `plan_type` beyond the document's four that this installation knows, as the setting has them. */
     supportedPlanTypes: (): Promise<string[]> => Promise.resolve([...settings.planTypesMore]),
-    /** Whether a worker that has keys accepts a request that was not encrypted. */
+    /** True if a worker that has keys accepts a request that was not encrypted. */
     takesClearRequests: (): Promise<boolean> => Promise.resolve(settings.takesClearRequests),
     ...createHoldActivities(),
     ...createDecideManyActivities(),

@@ -1,4 +1,4 @@
-/** What a saga asks the journal and writes into it, beside its effects. None of these calls the provider. */
+/** A saga reads and writes the journal beside its effects. None of these calls the provider. */
 import { randomUUID } from 'node:crypto';
 import { Context, log } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
@@ -33,9 +33,9 @@ import { askForTurn, wakeNextInQueue } from './turns';
 export interface TakeReference extends CallContext {
   account?: string | undefined;
   request: unknown;
-  /** What only one saga at a time may work on, where there is such a resource. */
+  /** Only one saga at a time may work on it, if there is such a resource. */
   resource?: string | undefined;
-  /** What the run knows of the journal, where it takes the reference again. */
+  /** The run's knowledge of the journal, if it takes the reference again. */
   knows?: JournalKnowledge | undefined;
   /** The saga has a step that cannot be undone: what became of it is read. */
   hasPivot?: boolean;
@@ -43,10 +43,10 @@ export interface TakeReference extends CallContext {
   isReset?: boolean;
 }
 
-/** What a run that takes its reference hears beside it. */
+/** A run that takes its reference gets these settings with it. */
 interface Beside {
   turn?: TurnAnswer;
-  /** Milestones that a receiver wants to hear of. */
+  /** Milestones that a receiver is notified of. */
   wanted?: Milestone[];
   /** The operator's rule for servers without firewalls. */
   unprotected?: Unprotected;
@@ -94,7 +94,7 @@ export interface Standing extends Done {
   /** The workflow is still running, or paused. Looked up only where `orRunning` is set. */
   running: boolean;
   placement: PlacementFound;
-  /** What the request of an order that was placed asked for, with all corrections. Absent where that is not known. */
+  /** The request of an order that was placed, with all corrections. Absent where that is not known. */
   bought?: Bought;
   /**
    * Servers of the order that lack firewalls by the journal; absent where nothing was placed, and where the saga has an
@@ -222,7 +222,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /**
-     * What the saga has done at the provider, as the journal has it. Fails with `UnderWay`, and must be called again,
+     * Reads from the journal what the saga has done at the provider. Fails with `UnderWay`, and must be called again,
      * while the pivot may be in flight; with `JournalRestored` while the journal is an older copy, until an operator
      * confirms that. Where `owns` is set, the run begins, as one that ends.
      */
@@ -318,7 +318,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Writes how the run ended, for the record, hands it over to receivers, and ends its turn. Where the reference has ended
      * before, that counts: also where this call has written it, and is made again.
      *
-     * @returns `later` where another run has begun since: receivers are told nothing
+     * @returns `later` where another run has begun since: receivers are not notified
      */
     writeEnding(
       input: CallContext & Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen'> & Partial<Told>,
@@ -334,7 +334,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const isTold = await handOver(journal, settings, { events, account, metadata }).then(
           () => true,
           (err: unknown) => {
-            log.warn('receivers are not told of the end yet', { err });
+            log.warn('receivers are not notified of the end yet', { err });
             return false;
           },
         );
@@ -391,7 +391,7 @@ export async function isAnothers(journal: Journal, saga: SagaKey, { request }: T
   return first !== undefined && differences(first, request).length > 0;
 }
 
-/** Where it does not run, nothing is intended under its reference from here on, until a run begins again. */
+/** If it does not run, nothing is intended under its reference from here on, until a run begins again. */
 async function whetherRunning(journal: Journal, saga: SagaKey): Promise<boolean> {
   const workflowId = workflowIdOf(saga.workflow, saga.reference);
   if (await isRunning(workflowId)) return true;
@@ -401,7 +401,7 @@ async function whetherRunning(journal: Journal, saga: SagaKey): Promise<boolean>
 }
 
 /**
- * What a change of firewalls wants of its server, once that is done.
+ * A change of firewalls wants this of its server, once it is done.
  *
  * @throws JournalUnavailable, JournalUnreadable
  */

@@ -1,6 +1,6 @@
 /**
- * What receivers are told of a saga: handed to a run of its own for each route (`src/workflows/fleet/notify.ts`), which
- * delivers it. Nothing is handed over where no route matches.
+ * Receivers are notified of a saga by a run of its own for each route (`src/workflows/fleet/notify.ts`). Nothing is
+ * handed over where no route matches.
  */
 import { Context, log, metricMeter } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -63,7 +63,7 @@ function notDelivered(why: string): ApplicationFailure {
   return ApplicationFailure.retryable(`not delivered: ${why}`, 'NotDelivered');
 }
 
-/** Which of the events that only tell of progress anybody wants to hear of: the others cost a saga nothing. */
+/** The events of mere progress that a route takes: the others cost a saga nothing. */
 export function wantedEvents({ notifications }: Settings, account: string | undefined): Milestone[] {
   const { routes = [] } = notifications ?? {};
   return milestones.filter((event) => routesOf({ event }, account, routes).length > 0);

@@ -1,5 +1,5 @@
 /**
- * What is quoted first, and then placed by a pivot: change orders (rows 5 and 4) and plan switches (rows 7 and 6). Row 6
+ * Quoted first, and then placed by a pivot: change orders (rows 5 and 4) and plan switches (rows 7 and 6). Row 6
  * answers with a quote as well, and the document does not say that it changes nothing: it is treated as a pivot.
  */
 import { randomUUID } from 'node:crypto';

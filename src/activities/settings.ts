@@ -9,7 +9,7 @@ import type { OnRefusal } from '../domain/requests';
 import type { SpendLimit } from '../domain/spending';
 
 /**
- * What a call does to the provider: an effect, or none. `read` only looks; `poll` looks again for something that is on
+ * A call has an effect at the provider, or none. `read` only looks; `poll` looks again for something that is on
  * its way.
  */
 export type CallKind = EffectKind | 'read' | 'poll';
@@ -37,13 +37,13 @@ export interface ServerDirectory {
 interface NotificationConfig {
   routes: readonly Route[];
   webUiUrl?: string | undefined;
-  /** Inner hosts and addresses that may be told all the same. */
+  /** Inner hosts and addresses that may be notified all the same. */
   allowed: readonly string[];
   /** One exchange with a receiver. */
   timeoutMs: number;
 }
 
-/** What follows where servers are bought without firewalls. */
+/** Servers that are bought without firewalls are asked about, or refused. */
 export type Unprotected = 'ask' | 'refuse';
 
 export interface ActivitySettings {
@@ -58,7 +58,7 @@ export interface ActivitySettings {
    * Web UI.
    */
   takesClearRequests: boolean;
-  /** What happens when the provider refuses something before the pivot, where the request does not say. */
+  /** Counts when the provider refuses something before the pivot, and the request does not say. */
   onRefusal: OnRefusal;
   /** JSON pointers to the object ids in the order's response; none: the response is not read. */
   serverPointers: readonly string[];
@@ -90,10 +90,10 @@ export interface ActivitySettings {
   spendLimits: readonly SpendLimit[];
   /** For orders, which the provider does not quote. */
   priceList?: PriceList | undefined;
-  /** Whether servers may be bought without firewalls: `ask` has a person approve it. */
+  /** Servers without firewalls: `ask` has a person approve them. */
   requireFirewalls: 'off' | Unprotected;
   /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
-  /** Who is told of what happens to sagas. Undefined: nobody. */
+  /** Undefined: nobody is notified. */
   notifications?: NotificationConfig | undefined;
 }

@@ -1,4 +1,4 @@
-/** What Temporal knows of the hold and of other sagas. Nothing of an answer is kept. */
+/** Temporal knows of the hold and of other sagas. Nothing of an answer is kept. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { describeHolder, type Hold } from '../domain/hold';
@@ -33,7 +33,7 @@ export async function whoHolds(): Promise<Hold | undefined> {
   }
 }
 
-/** Whether a run of this workflow id goes on, and may do more. A run that Temporal has forgotten does not. */
+/** True while a run of this workflow id may do more. A run that Temporal has forgotten does not. */
 export async function isRunning(workflowId: string): Promise<boolean> {
   try {
     return isOpen(await Context.current().client.workflow.getHandle(workflowId).describe());

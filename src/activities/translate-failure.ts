@@ -42,7 +42,7 @@ export function translateFailure(
   const facts = callFailureOf(error, kind, settings);
   if (facts === undefined) throw error;
   const { retryAfterMs, ...failure } = facts;
-  // What only needs time gets the time of a look, not that of a change.
+  // A failure that only needs time gets the time of a look, not that of a change.
   const budget = settings.retries[failure.failure === 'NotYet' ? 'poll' : kind];
   const repeats = isRepeated[failure.failure] && !(kind === 'pivot' && failure.failure === 'UnknownOutcome');
   const retryInMs = repeats ? nextDelay(budget, again, retryAfterMs, random) : undefined;

@@ -12,7 +12,7 @@ import { isNotFound, isRunning } from './temporal';
 /**
  * A queued saga looks whether the saga right before it still runs: one that was terminated or deleted delays it by no
  * more than a quarter of the time that it has waited, and by a week at most. So the number of looks grows as the
- * logarithm of the wait. Behind a saga that has ended it waits while a call of that saga may be in the air.
+ * logarithm of the wait. Behind a saga that has ended it waits while a call of that saga may be in flight.
  */
 export async function askForTurn(
   journal: Journal,
@@ -42,7 +42,7 @@ function lookDelayMs(waitedMs: number, turnLookMs = lookMsMin): number {
   return Math.min(Math.max(Math.ceil(waitedMs / 4), turnLookMs), lookMsMax);
 }
 
-/** Where Temporal does not answer, the next look asks again. */
+/** If Temporal does not answer, the next look asks again. */
 async function mayGoOn(workflowId: string): Promise<boolean> {
   return isRunning(workflowId).catch(() => true);
 }

@@ -1,4 +1,4 @@
-/** What people correct in a request before its pivot: the first request stays, and the journal keeps these. */
+/** People correct a request before its pivot: the first request stays, and the journal keeps the corrections. */
 import { definedOnly } from './defined-only';
 import type { WorkflowName } from './identity';
 import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';

@@ -22,7 +22,7 @@ export function jobIdOf(name: string): string {
   return `decide-many/${name}`;
 }
 
-/** Whether a run of this workflow id may be a job: it stands apart from the sagas. */
+/** True if a run of this workflow id may be a job: it stands apart from the sagas. */
 export function isJobId(workflowId: string): boolean {
   return /^decide-many\/[A-Za-z0-9._:-]{1,128}$/.test(workflowId);
 }
@@ -88,7 +88,6 @@ export const decideManySchema = lazy(() =>
   }),
 );
 
-/** What one saga is told. */
 export interface OneDecision {
   /** The workflow id. */
   saga: string;
@@ -145,7 +144,7 @@ function bodySchema(decision: JobDecision): z.ZodType {
   return decision === 'cancel' ? jobCancellationSchema() : decisionSchemas[decision]();
 }
 
-/** What the job does, for a person: `retry where SagaStep="place-order"`. */
+/** For a person: `retry where SagaStep="place-order"`. */
 export function describeJob({ what }: Job): string {
   if ('decisions' in what) return `${what.decisions.length} ${what.decisions.length === 1 ? 'decision' : 'decisions'}`;
   return `${what.decision} ${what.where === undefined ? 'all that wait' : `where ${what.where}`}`;
@@ -155,7 +154,6 @@ export function describeJob({ what }: Job): string {
 export const manyOutcomes = ['taken', 'refused', 'movedOn', 'gone', 'unanswered'] as const;
 export type ManyOutcome = (typeof manyOutcomes)[number];
 
-/** What came of one decision. */
 export type Decided = { outcome: Exclude<ManyOutcome, 'refused'> } | { outcome: 'refused'; why: string };
 
 export type ManyCounts = Record<ManyOutcome, number>;

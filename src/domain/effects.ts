@@ -1,4 +1,4 @@
-/** What the journal keeps of a call that changes something: docs/journal.md. These words stand in its database. */
+/** The journal keeps this of a call that changes something: docs/journal.md. These words stand in its database. */
 import { z } from 'zod';
 import type { Quote } from './quotes';
 
@@ -10,10 +10,10 @@ export type EffectKind = (typeof effectKinds)[number];
 export const effectOutcomes = ['done', 'not-done', 'unknown', 'undone', 'denied'] as const;
 export type EffectOutcome = (typeof effectOutcomes)[number];
 
-/** What a call that ended can be written down as. */
+/** A call that ended is written down as one of these. */
 export type AnsweredOutcome = Extract<EffectOutcome, 'done' | 'not-done' | 'unknown'>;
 
-/** What a call was about, by ids only: it is stored unencrypted and searched, so it never holds a secret. */
+/** The ids that a call was about: they are stored unencrypted and searched, so none is a secret. */
 export const aboutSchema = z.strictObject({
   /** The number of the item in the request, from 1. */
   item: z.int().optional(),
@@ -39,12 +39,12 @@ export type Placement<T> =
   | { how: 'found'; vmObjectIds: number[] }
   | { how: 'confirmed'; vmObjectIds?: number[] | undefined; orderId?: string | undefined };
 
-/** What a question about a pivot shows, in any run: the history that knew it may be gone. */
+/** A question about a pivot shows it, in any run: the history that knew it may be gone. */
 export interface PivotNote {
-  /** What a person looks for in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
+  /** A person looks for it in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
   foundBy: string;
   quote?: Quote | undefined;
-  /** What the server directory listed before it was sent: these are not its servers. */
+  /** The server directory listed them before it was sent: these are not its servers. */
   listedBefore?: readonly number[] | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface OpenItem {
   step: string;
 }
 
-/** What a run knows of the journal, and passes to its next call: a journal that lacks it was restored. */
+/** A run passes it to its next call: a journal that lacks it was restored. */
 export interface JournalKnowledge {
   /** Made once, with the journal's tables: another journal has another id. */
   journal: string;
@@ -89,7 +89,7 @@ export interface EffectCall {
   about: About;
 }
 
-/** What has yet to be written into the journal, because the journal could not be reached when the call had ended. */
+/** It has yet to be written into the journal, which could not be reached when the call had ended. */
 export interface Unwritten {
   call: EffectCall;
   knows: JournalKnowledge & { row: string };
@@ -100,7 +100,7 @@ export interface Unwritten {
   failure?: string;
 }
 
-/** What an activity with an effect answers. */
+/** An activity with an effect answers it. */
 export interface Effected<T> {
   value: T;
   knows: JournalKnowledge;

@@ -2,7 +2,7 @@ import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
 import { cutWell } from './markdown';
 import type { Concern } from './spending';
 
-/** What a call's failure means, as the provider documents none; and how a saga may end other than done. */
+/** The meaning of a call's failure, as the provider documents none; and how a saga may end other than done. */
 
 /** Whose problem a failure is: where the operator looks first. */
 export const owners = ['provider', 'journal', 'Temporal', 'us', 'us or the provider'] as const;
@@ -35,7 +35,7 @@ export const callFailures = {
   StoodStill: { whose: 'us', outcome: 'not-done' },
   /** The journal cannot be asked or written. */
   JournalUnavailable: { whose: 'journal', outcome: 'unknown' },
-  /** What the journal has cannot be decrypted here. */
+  /** An entry of the journal cannot be decrypted here. */
   JournalUnreadable: { whose: 'journal', outcome: 'unknown' },
   /** The journal is an older copy of what it was, or another one. */
   JournalRestored: { whose: 'journal', outcome: 'unknown' },
@@ -43,7 +43,7 @@ export const callFailures = {
   TemporalUnavailable: { whose: 'Temporal', outcome: 'not-done' },
   /** The same call, or its opposite, was sent before, and may still be in flight. */
   UnderWay: { whose: 'us', outcome: 'unknown' },
-  /** What the run goes by has changed: another run or saga has worked, or a person has corrected. It begins again. */
+  /** Another run or saga has worked, or a person has corrected: the run begins again. */
   StateChanged: { whose: 'us', outcome: 'unknown' },
   /** A cart item that is to be deleted belongs to an order, or may. */
   Ordered: { whose: 'us', outcome: 'unknown' },
@@ -72,7 +72,7 @@ export function isForbidden({ failure, status }: { failure: CallFailureName; sta
   return failure === 'Unauthorized' && status === 403;
 }
 
-/** What an activity reports to the workflow about a failed call, as `details[0]`. No secret is in it. */
+/** An activity reports a failed call to the workflow by it, as `details[0]`. No secret is in it. */
 export interface CallFailure {
   failure: CallFailureName;
   /** One sentence for a person. */
@@ -98,9 +98,7 @@ export interface CallFailure {
   notOwned?: true;
   /** For `NeedsApproval`: what a person is asked about. */
   concern?: Concern;
-  /** What the journal knows by now. */
   knows?: JournalKnowledge;
-  /** What has yet to be written into the journal about this call. */
   unwritten?: Unwritten;
   /** By the setting, a correction that holds a secret may come unencrypted, although there are keys. */
   takesClear?: true;
@@ -108,7 +106,7 @@ export interface CallFailure {
   asks?: true;
 }
 
-/** What a person is asked about a pivot. */
+/** A person is asked about this pivot. */
 export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
   /** As it was sent, where the row says it. */
   foundBy?: string | undefined;

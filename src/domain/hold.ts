@@ -14,7 +14,7 @@ export interface HoldWords {
   note?: string;
 }
 
-/** What a hold is started with. */
+/** The input and the memo of a hold's run. */
 export interface HoldStart extends HoldWords {
   /** A worker that saw an outage set it: it ends by itself after so long, in milliseconds. */
   forMs?: number;
@@ -39,7 +39,7 @@ export function readHoldStart(given: unknown): HoldStart {
   };
 }
 
-/** The hold as a description of its run tells it. */
+/** Reads the hold from a description of its run. */
 export function holdOf({ startTime, runId, memo }: { startTime: Date; runId: string; memo?: unknown }): Hold {
   const { forMs, ...words } = readHoldStart(memo);
   const until = forMs === undefined ? {} : { until: new Date(startTime.getTime() + forMs).toISOString() };

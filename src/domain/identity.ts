@@ -57,7 +57,7 @@ export const referenceSchema = lazy(() =>
 
 /** One name for one account: `ab-7` and `AB-07` are `AB-7`. The provider gets it as it was written. */
 export function accountName(account: string): string {
-  // A run that was started by hand may have written another thing: its request is wrong, and is told so elsewhere.
+  // A run that was started by hand may have written another thing: its request is wrong, and is refused elsewhere.
   const [, prefix, digits] = /^(..)-(\d+)$/.exec(account) ?? [];
   if (prefix === undefined || digits === undefined) return account;
   return `${prefix.toUpperCase()}-${digits.replace(/^0+(?=\d)/, '')}`;

@@ -1,5 +1,5 @@
 /**
- * What a saga may leave behind at the provider. The third invariant is that a saga reports all of it.
+ * A saga may leave these behind at the provider. The third invariant is that it reports all of them.
  *
  * - `cart-item`: an item that was added and neither ordered nor deleted.
  * - `cart-item-unknown`: a call to add an item whose outcome was never learned; there may be an item of unknown id.

@@ -5,7 +5,7 @@ export function noneIf(...kinds: (abstract new (...args: never[]) => Error)[]): 
   };
 }
 
-/** What the work comes to; or the other value, where it throws, whatever it throws. */
+/** The result of the work; or the other value, if it throws, whatever it throws. */
 export function orElse<T, U>(work: () => T, otherwise: U): T | U {
   try {
     return work();

@@ -1,5 +1,5 @@
 /**
- * What a saga tells others of itself, and whom: events, routes, and the message that a receiver gets.
+ * Events of sagas, the routes that they take, and the message that a receiver gets.
  *
  * A message holds names, ids, times and words of ours. It holds nothing of the request but its reference,
  * account and metadata, no words of people, and nothing of the provider's answers.
@@ -24,7 +24,7 @@ import { webhookSecretPrefix } from './secrets';
  */
 const notificationEvents = ['waiting', 'reminder', 'settled', ...milestones, 'ended'] as const;
 export type NotificationEvent = (typeof notificationEvents)[number];
-/** The type of the run that tells one receiver of one saga; its id has both behind it. */
+/** The type of the run that notifies one receiver of one saga; its id has both behind it. */
 export const notifyWorkflow = 'notify';
 export const deliverSignal = 'deliver';
 
@@ -36,7 +36,7 @@ export interface Notice {
 
 const time = () => z.iso.datetime();
 
-/** What a workflow says of an event. What else a message has, the activity knows. */
+/** The workflow's part of an event. The activity knows what else a message has. */
 const saidSchema = lazy(() =>
   z.strictObject({
     state: z.enum(sagaStates),
@@ -149,7 +149,7 @@ export function routesOf(
   return routes.filter(takes).map(({ name }) => name);
 }
 
-/** Whether an event's account can make a difference. */
+/** True if an event's account can make a difference. */
 export function asksForAccount(routes: readonly Route[]): boolean {
   return routes.some(({ accounts }) => accounts !== undefined);
 }

@@ -1,5 +1,5 @@
 /**
- * What is at the provider once a saga has ended, in one word: the state of an ended saga, and `outcome` of its result
+ * One word for what is at the provider once a saga has ended: the state of an ended saga, and `outcome` of its result
  * or report.
  *
  * - `done`: all that was asked for is there.
@@ -18,7 +18,7 @@ export type SagaOutcome = (typeof sagaOutcomes)[number];
 export const resultOutcomes = ['done', 'partly'] as const satisfies SagaOutcome[];
 
 export interface End {
-  /** What was done is not undone: it was placed, or nothing of the story can be undone. */
+  /** Nothing is undone: it was placed, or nothing of the story can be undone. */
   stands: boolean;
   /** The story reached its end. */
   storyFinished: boolean;

@@ -63,7 +63,7 @@ export function isExact({ least, most }: ServersOrdered): boolean {
   return least === most;
 }
 
-/** Whether the order can bring this number of servers. */
+/** True if the order can bring this number of servers. */
 export function fits(servers: number, { least, most }: ServersOrdered): boolean {
   return servers >= least && servers <= most;
 }

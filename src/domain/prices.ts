@@ -1,4 +1,4 @@
-/** What an order may cost by the operator's list, as the provider has none; where that lacks anything, nobody knows. */
+/** The price of an order by the operator's list, as the provider has none; if that lacks anything, nobody knows. */
 import type { CartItem, ProvisionServersRequest } from './requests';
 
 export interface PriceList {

@@ -1,4 +1,4 @@
-/** What is wrong with something from outside, field by field. Messages never repeat a value: it may be a password. */
+/** Problems of something from outside, field by field. Messages never repeat a value: it may be a password. */
 
 /** One wrong field: `items[0].password`, and a sentence that says what it must be. */
 export interface Problem {

@@ -1,4 +1,4 @@
-/** What the `progress` query answers: the contract's shape, as zod schemas so that `schemas/` is made from them. */
+/** The answer of the `progress` query: the contract's shape, as zod schemas so that `schemas/` is made from them. */
 import { z } from 'zod';
 import { callFailureNames, owners } from './failures';
 import { workflowNames } from './identity';
@@ -61,7 +61,6 @@ export type StepView = z.infer<typeof stepSchema>;
 
 const lastFailureSchema = z.strictObject({
   failure: z.enum(callFailureNames),
-  /** Where the operator looks first. */
   whose: z.enum(owners),
   message: z.string(),
   endpoint: z.string().optional(),

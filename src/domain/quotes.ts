@@ -1,4 +1,4 @@
-/** What the provider answers to "what would it cost?" (rows 5, 6 and 7), and when a saga goes on or stops. */
+/** The provider's answers to "what would it cost?" (rows 5, 6 and 7), and when a saga goes on or stops. */
 import { z } from 'zod';
 import { lazy } from './lazy';
 import type { ApprovalRule, Guard } from './requests';
@@ -46,7 +46,7 @@ export function approvalExpiresInMs(rule: ExpiringRule = 'never'): number | unde
   return rule.expiresAfterSeconds * 1_000;
 }
 
-/** Whether an approval of one quote holds for the other: the same price, currency and availability. Dates may move. */
+/** True if an approval of one quote holds for the other: the same price, currency and availability. Dates may move. */
 export function sameTerms(one: Quote, other: Quote): boolean {
   return (
     one.total === other.total &&

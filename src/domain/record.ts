@@ -50,13 +50,13 @@ const recordedEffectSchema = z.strictObject({
   inFlightUntil: time.optional(),
   /** The name of the call's failure, also where a look or a person found later that it took effect. */
   failure: z.string().optional(),
-  /** What came back: the value of a call that is done, the facts of one that failed. */
+  /** The value of a call that is done, the facts of one that failed. */
   answer: z.unknown().optional(),
   /** The id of the effect that took it back. */
   undoneBy: z.string().optional(),
-  /** What a person said: of a pivot, its outcome; of any other effect, that it was done by hand. */
+  /** A person said it: of a pivot, its outcome; of any other effect, that it was done by hand. */
   decided: decidedSchema.optional(),
-  /** What a person said, where the provider has cancelled what a pivot placed. */
+  /** A person said that the provider has cancelled what a pivot placed. */
   cancelled: decidedSchema.optional(),
   /** A call took effect unexpectedly: after a person said that it had not, or beside the one that stands here. */
   late: z.strictObject({ answer: z.unknown().optional() }).optional(),
@@ -69,7 +69,7 @@ const recordedEndingSchema = z.strictObject({
   /** `cleanCart` where a clean-up of this reference ended. */
   workflow: z.enum(workflowNames),
   outcome: z.enum(sagaOutcomes),
-  /** Whether the run failed, and as what. Absent where it cannot be decrypted. */
+  /** The name of its failure, if it failed. Absent where it cannot be decrypted. */
   ended: z.enum(endedAs).optional(),
   report: reportSchema.optional(),
   /** Only where the run is done. */
@@ -77,7 +77,7 @@ const recordedEndingSchema = z.strictObject({
 });
 export type RecordedEnding = z.infer<typeof recordedEndingSchema>;
 
-/** What a person corrected in the request before its pivot; it holds for every later run of the reference. */
+/** A person corrected the request before its pivot; it holds for every later run of the reference. */
 const recordedCorrectionSchema = decidedSchema.extend({
   run: z.string(),
   /** The step that waited. */
@@ -110,7 +110,7 @@ export const recordSchema = z.strictObject({
       z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()).optional(), verified: z.boolean().optional() }),
     )
     .optional(),
-  /** That lacked firewalls, and of which a person has said that nothing is to be done. */
+  /** They lacked firewalls, and a person has said that nothing is to be done. */
   serversClosed: z
     .array(
       decidedSchema.extend({

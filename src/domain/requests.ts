@@ -1,5 +1,5 @@
 /**
- * What can be asked of the service: one zod schema each, with every rule that the provider's document states.
+ * Each request of the service is one zod schema, with every rule that the provider's document states.
  *
  * Fields of a provider payload keep the document's names (`plan_id`); the service's own are camelCase. What the
  * document leaves unmarked is optional here: only the provider knows whether it can do without. Objects are strict:
@@ -60,7 +60,7 @@ const base64 = lazy(() =>
     .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text), 'must be base64, and not empty'),
 );
 
-/** zod skips rules across fields where a field is wrong: with this, all is told at once. Parts may be of any type. */
+/** zod skips rules across fields where a field is wrong: so all is named at once. Parts may be of any type. */
 const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
 function wrong(context: z.core.$RefinementCtx, path: PropertyKey[], message: string): void {
@@ -95,7 +95,7 @@ function secret<T extends z.ZodType<string>>(value: T, what: string) {
   });
 }
 
-/** Whether a secret's value, once it is looked up, is what the document asks for. */
+/** True if a secret's value, once it is looked up, is what the document asks for. */
 export function fitsDocument(field: 'password' | 'custom_ssh_key' | 'custom_script', value: string): boolean {
   return (field === 'password' ? nonEmpty : base64()).safeParse(value).success;
 }
@@ -132,7 +132,7 @@ function cartItemSchema(planTypesMore: readonly string[]) {
   }, alsoBesideOthers);
 }
 
-/** What may be corrected of an order that the provider refuses: the fields of an item, and those of the order. */
+/** The fields of an item, and those of the order, may be corrected if the provider refuses an order. */
 export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
   const { billing_cycle, ...fields } = itemFields(planTypesMore);
   return {
@@ -144,7 +144,7 @@ export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
   };
 }
 
-/** What follows a refusal before the pivot: it ends the saga, or a person is asked. */
+/** A refusal before the pivot ends the saga, or a person is asked. */
 const onRefusalSchema = lazy(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
 export type OnRefusal = z.infer<ReturnType<typeof onRefusalSchema>>;
 
@@ -256,13 +256,13 @@ const resourcesSchema = () =>
     )
     .min(1, 'must hold at least one resource');
 
-/** What may be corrected of a change order that the provider refuses: the whole list. */
+/** The whole list may be corrected if the provider refuses a change order. */
 export const changeCorrectionSchema = lazy(() => z.strictObject({ resources: resourcesSchema() }));
 
-/** What may be corrected of a switch that the provider refuses. */
+/** The plan may be corrected if the provider refuses a switch. */
 export const switchCorrectionSchema = lazy(() => z.strictObject({ plan_id: positiveInt }));
 
-/** What the provider quotes first: a change or a switch of a subscription. */
+/** The provider first quotes a change or a switch of a subscription. */
 const quotedFields = () => ({
   reference: referenceSchema(),
   account: accountSchema().optional(),
@@ -308,7 +308,7 @@ const setFirewallsSchema = lazy(() =>
 /** Delete what a terminated or timed-out `provisionServers` of this reference left in the cart. */
 const cleanCartSchema = lazy(() => z.strictObject({ reference: referenceSchema() }));
 
-/** What the caller says about a request, by its own names. */
+/** The caller's words about a request, by its own names. */
 export type Metadata = Record<string, string>;
 export type ProvisionServersRequest = z.output<ReturnType<typeof provisionServersSchema>>;
 export type CartItem = ProvisionServersRequest['items'][number];

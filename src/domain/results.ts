@@ -75,18 +75,18 @@ export const resultSchemas = {
 };
 
 export type ResultOf = { [W in WorkflowName]: z.infer<(typeof resultSchemas)[W]> };
-/** What a story returns; the engine adds the outcome. */
+/** A story returns it; the engine adds the outcome. */
 export type StoryResult<W extends WorkflowName> = Omit<ResultOf[W], 'outcome'>;
 
 /** `details[0]` of a failure, and the memo `report` of a cancelled run: what was done, undone and left over. */
 export const reportSchema = z.strictObject({
   reference: z.string(),
   workflow: z.enum(workflowNames),
-  /** What is at the provider. Whether the saga failed, and how, or was cancelled, stands in `why`. */
+  /** `why` says whether the saga failed, and how, or was cancelled. */
   outcome: z.enum(sagaOutcomes),
   why: z.string(),
   steps: z.array(stepSchema),
-  /** What the saga knew when it ended: cart item ids, the provider's answer to the order, quotes. */
+  /** The saga knew it when it ended: cart item ids, the provider's answer to the order, quotes. */
   known: z.record(z.string(), z.unknown()),
   leftovers: z.array(leftoverSchema),
   ignored: z.array(ignoredSchema),

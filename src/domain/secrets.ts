@@ -8,7 +8,7 @@ export const secretFields: readonly string[] = ['password', 'custom_ssh_key', 'c
 const secretName =
   /password|passwd|passphrase|rootpass|^pass$|^pwd$|secret|sshkey|privatekey|customscript|userdata|credential|apikey|accesstoken|^token$/;
 
-/** Whether a field of this name holds a secret, in a request or in an answer. */
+/** True if a field of this name holds a secret, in a request or in an answer. */
 export function isSecretField(name: string): boolean {
   return secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
 }
@@ -37,7 +37,7 @@ type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
 /** A value, or where to find it. */
 export type Secret = string | SecretReference;
 
-/** What other calls of a saga sent to the provider; 'unknown' where that is not known, or more than a call carries. */
+/** Other calls of a saga sent them to the provider; 'unknown' if that is not known, or more than a call carries. */
 export type SentSecrets = readonly Secret[] | 'unknown';
 
 /** Metadata of a payload that reached a worker with keys unencrypted. */
@@ -54,7 +54,7 @@ export function redact(value: unknown): unknown {
   );
 }
 
-/** Whether it holds a secret's value, at any depth, and not only its name. */
+/** True if it holds a secret's value, at any depth, and not only its name. */
 export function holdsSecret(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false;
   return Object.entries(value).some(([key, inner]) =>

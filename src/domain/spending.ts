@@ -1,5 +1,5 @@
 /**
- * What a saga buys, as the journal compares and counts it; the limits of accounts; and what needs a person's yes. No
+ * A saga's purchase, as the journal compares and counts it; limits of accounts; and what needs a person's yes. No
  * price is guessed: an order is counted, and estimated by the operator's list; a change or a switch has the total of
  * its quote.
  */
@@ -8,7 +8,7 @@ import { serversOrdered } from './plan-types';
 import { estimateOf, type Estimate, type PriceList } from './prices';
 import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
-/** What has become of a purchase; `unknown`: nobody has said yet whether it was placed. */
+/** The fate of a purchase; `unknown`: nobody has said yet whether it was placed. */
 export const fates = ['placed', 'cancelled', 'unknown', 'not-placed'] as const;
 export type Fate = (typeof fates)[number];
 
@@ -168,7 +168,7 @@ export type Concern = { id: string } & (
       most: number;
       unit: string;
       withinMs: number;
-      /** What was, or may have been, spent in the period so far. */
+      /** The sum that was, or may have been, spent in the period so far. */
       spent: number;
       adds: number;
       /** Why it is not known what it adds. */
@@ -176,7 +176,7 @@ export type Concern = { id: string } & (
     }
 );
 
-/** Whether an earlier approval covers this concern: no reference is new, and no more is spent than was approved. */
+/** True if an earlier approval covers this concern: no reference is new, and no more is spent than was approved. */
 export function isAgreedTo(concern: Concern, approved: readonly Concern[]): boolean {
   if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));
@@ -195,7 +195,7 @@ export function isAgreedTo(concern: Concern, approved: readonly Concern[]): bool
   );
 }
 
-/** What is spent when this one is placed. Sums of decimals are rounded, so that 0.1 and 0.2 are 0.3. */
+/** The sum spent when this one is placed. Sums of decimals are rounded, so that 0.1 and 0.2 are 0.3. */
 export function inAll({ spent, adds }: { spent: number; adds: number }): number {
   return Math.round((spent + adds) * 1e6) / 1e6;
 }

@@ -1,4 +1,4 @@
-/** What only one saga at a time may work on. `provisionServers` takes no turn: it changes its own servers only. */
+/** One saga at a time works on a resource. `provisionServers` takes no turn: it changes its own servers only. */
 import type { WorkflowName } from './identity';
 
 /** @returns `server 7` or `subscription 5`; undefined for a saga that needs no turn */

@@ -84,7 +84,7 @@ function signersOf(secret: string): Webhook[] {
   throw new WrongSecret();
 }
 
-/** Webhooks can be signed with it: `whsec_` and base64, or several of them. */
+/** True if webhooks can be signed with it: `whsec_` and base64, or several of them. */
 export function isWebhookSecret(secret: string): boolean {
   try {
     return signersOf(secret).length > 0;

@@ -19,12 +19,12 @@ import { meaningOf, signIn, type Meaning, type ProviderCall } from './verdicts';
 /** A row of the document: its method, and its path with its parameters unfilled, as failures and events have it. */
 export type Endpoint = `${WireRequest['method']} ${string}`;
 
-/** What a call sends, and reads. */
+/** A call sends and reads these. */
 export interface CallParts<T> extends PathValues {
   /** The path to send, below the base URL, its parameters unfilled. @default the endpoint's */
   path?: string;
   body?: unknown;
-  /** What the document shows of a success; a success that does not fit is of unknown outcome. @default any JSON, or null */
+  /** The document's success; a success that does not fit is of unknown outcome. @default any JSON, or null */
   response?: z.ZodType<T>;
 }
 
@@ -56,7 +56,6 @@ interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
 
 type Answered = Extract<Exchanged, { answered: true }>;
 
-/** What is known of a call while it runs. */
 type CallState = Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
 
 export abstract class Caller {
@@ -82,7 +81,11 @@ export abstract class Caller {
     const note: CallState = { sent: false };
     let failure: ProviderFailure | undefined;
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
-    const asked = mayLeave && noting(mayLeave, note);
+    const asked = () => {
+      const objection = mayLeave?.();
+      if (objection !== undefined) note.heldBack = true;
+      return objection;
+    };
     try {
       const limits = { signal: deadline.signal, mayLeave: asked, secrets, serverIsNew };
       return await this.perform({ kind, endpoint, ...parts }, limits, note);
@@ -116,7 +119,7 @@ export abstract class Caller {
     const secrets = [...own, ...this.recent.all()];
     const token = this.readToken(endpoint, this.token);
     let answer = await this.send(call, request, token, limits, note);
-    // Where a 401 is no refusal of a pivot, it is not sent again either.
+    // If a 401 is no refusal of a pivot, it is not sent again either.
     if (answer.status === 401 && token !== undefined && this.meaningOf(call, 401, false) === 'Unauthorized') {
       // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token.
       const renewed = this.readToken(endpoint);
@@ -230,7 +233,7 @@ export abstract class Caller {
     const sign = signIn(json, call.kind);
     if (sign) {
       const says = `${answered}, and says ${sign.says}`;
-      // Whoever says no in a success may say it of anything: a pivot may have happened all the same.
+      // A no in a success may be of anything: a pivot may have happened all the same.
       if (call.kind === 'pivot' || !sign.isPlain) throw new ProviderFailure('UnknownOutcome', says, facts);
       const claims = sign.status === undefined ? 'Rejected' : this.meaningOf(call, sign.status, serverIsNew);
       if (claims === 'Gone') return nothingLeft as T;
@@ -287,20 +290,12 @@ function withItsPlace(list: unknown, headers: Answered['headers']): unknown {
   return Array.isArray(list) ? { data: list as unknown[], pagination } : { ...(list as object), pagination };
 }
 
-/** What a delete of something that is gone comes to: its answer is not documented. */
+/** The result of deleting something that is gone: its answer is not documented. */
 const nothingLeft: unknown = null;
 
 function failureOf(meaning: Meaning, message: string, facts: FailureFacts): ProviderFailure {
   const isNo = meaning !== 'success' && meaning !== 'Gone';
   return new ProviderFailure(isNo ? meaning : 'UnknownOutcome', message, facts);
-}
-
-function noting(mayLeave: NonNullable<CallOptions['mayLeave']>, note: CallState): () => string | undefined {
-  return () => {
-    const objection = mayLeave();
-    if (objection !== undefined) note.heldBack = true;
-    return objection;
-  };
 }
 
 /** If this room has a bug, a request that was sent must still not be reported as not sent. */

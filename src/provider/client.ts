@@ -19,7 +19,7 @@ export type { CallOptions } from './caller';
 export type { Secrets } from './excerpt';
 export type { CallEvent, ProviderClientOptions } from './options';
 
-/** Where servers are looked up. This is not in the document. */
+/** Servers are looked up there. This is not in the document. */
 export interface ServerLookup {
   /** Below the base URL, with `{account}` and `{label}`, e.g. `/servers?account={account}&label={label}`. */
   path: string;

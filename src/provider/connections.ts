@@ -55,7 +55,7 @@ export class Connections {
 /** A connection that is ready for a request. */
 interface Way {
   socket: Socket;
-  /** What is below TLS and a proxy's tunnel; or the same socket. */
+  /** The socket below TLS and a proxy's tunnel; or the same one. */
   tcp: Socket;
 }
 
@@ -79,7 +79,7 @@ function opener({ origin, connectTimeoutMs, ca, proxy }: ResolvedOptions): Opene
     const { hostname: host, port } = tunnel?.proxy ?? to;
     const tcp = connectTcp({ host, port: Number(port) || portOf(tunnel?.proxy.protocol ?? to.protocol) });
     tcp.setNoDelay(true).setKeepAlive(true, 60_000);
-    // Whoever waits for the socket is told of it.
+    // Those who wait for the socket get it.
     tcp.on('error', () => undefined);
     const deadline = { passed: false };
     const timer = setTimeout(() => {
@@ -186,7 +186,7 @@ function readAnswers(socket: Socket, bytesMax: number): void {
       }
       bytes = socket.bytesRead;
       if (bytes - begun > bytesMax) {
-        // Told first: a reset ends the connection without a word.
+        // Emitted first: a reset ends the connection without a word.
         socket.emit('error', new EndlessAnswer('the answer does not end'));
         socket.destroy();
         return null;
@@ -229,7 +229,7 @@ class EndlessAnswer extends Error {
   readonly code = 'ENDLESS';
 }
 
-/** Whoever gives a call up destroys its socket: nothing of the request is to be sent from then on. */
+/** A call that is given up destroys its socket: nothing of the request is to be sent from then on. */
 function resetIfGivenUp({ socket, tcp }: Way): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {

@@ -66,22 +66,19 @@ export interface FailureFacts {
 export class ProviderFailure extends Error {
   /** {@link FailureFacts}, one by one. */
   readonly endpoint: string;
-  readonly status?: number;
-  readonly body?: string;
-  readonly cartItemId?: number;
-  readonly retryAfterMs?: number;
+  readonly status: number | undefined;
+  readonly body: string | undefined;
+  readonly cartItemId: number | undefined;
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     override readonly name: ProviderFailureName,
     message: string,
-    { endpoint, status, body, cartItemId, retryAfterMs }: FailureFacts,
+    facts: FailureFacts,
   ) {
-    super(`${endpoint} ${message}`);
-    this.endpoint = endpoint;
-    if (status !== undefined) this.status = status;
-    if (body !== undefined) this.body = body;
-    if (cartItemId !== undefined) this.cartItemId = cartItemId;
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    super(`${facts.endpoint} ${message}`);
+    this.endpoint = facts.endpoint;
+    ({ status: this.status, body: this.body, cartItemId: this.cartItemId, retryAfterMs: this.retryAfterMs } = facts);
   }
 }
 

@@ -19,10 +19,10 @@ const wordCharsMax = 6;
 /** More than an excerpt needs, and little enough to search. */
 const searchedCharsMax = 16_384;
 
-/** What must not be shown. 'unknown': there are secrets that cannot be read, so no text may be shown. */
+/** Must not be shown. 'unknown': there are secrets that cannot be read, so no text may be shown. */
 export type Secrets = readonly string[] | 'unknown';
 
-/** What of an answer is shown: the texts of a success, the texts of a failure's JSON, a failure that is no JSON. */
+/** The shown part of an answer: the texts of a success, the texts of a failure's JSON, a failure that is no JSON. */
 type Part = 'success' | 'fields' | 'page';
 
 /** The values of secret fields in a request, at any depth. */
@@ -59,7 +59,7 @@ export function excerptOf(text: string, secrets: readonly string[]): string | un
  * secret in every text. A secret that is a word is blanked out only where it is the whole text: the answer may contain
  * the order's id.
  *
- * @param secrets 'unknown': no text is shown, and of field names those that tell what kind of answer it is
+ * @param secrets 'unknown': no text is shown, and of field names those that show what kind of answer it is
  */
 export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
   if (secrets === 'unknown') return withoutTexts(answer);
@@ -154,7 +154,7 @@ function blankOut(texts: readonly string[], secrets: readonly string[], part: Pa
 type Range = readonly [begin: number, end: number];
 
 /**
- * What may stand for something else in pages, addresses, programs and mail, also where it was cut. A code without
+ * Signs that stand for something else in pages, addresses, programs and mail, also where it was cut. A code without
  * letters needs no sign here, such as `+` for a space or a doubled quotation mark: only letters are compared.
  */
 const signs = [
@@ -168,11 +168,11 @@ const signs = [
   /\+(?:A[A-P]|[A-Za-z\d+/]{3,64}-)|_x[\dA-Fa-f]{4}_/,
 ];
 
-/** What is hidden together with a sign; mail breaks lines anywhere. A secret with white space may go on beside it. */
+/** Hidden together with a sign; mail breaks lines anywhere. A secret with white space may go on beside it. */
 const word = /(?:[^\s\uffff]|(?<==)\r?\n)+/g;
 const line = /(?:[^\n\uffff]|(?<==\r?)\n)+/g;
 
-/** Words or lines with a sign of a code, or with a secret that has too few letters to be told by them. */
+/** Words or lines with a sign of a code, or with a secret that has too few letters to be found by them. */
 function* codesIn(text: string, piece: RegExp, mostlySigns: readonly string[]): Iterable<Range> {
   let done = 0;
   for (const { 0: one, index } of text.matchAll(piece)) {
@@ -187,7 +187,7 @@ function* codesIn(text: string, piece: RegExp, mostlySigns: readonly string[]): 
 /** A name and its sign, as in `password = x`, `"password": "x"`, `[password] => x` and `<password>x`. */
 const assigned = /(?<![\w-])([\w-]{1,64})(["'\])\s]{0,16}[:=>][:=>\s]{0,16})(?=(["']?))/g;
 
-/** What is assigned to the name of a secret, which the provider may have made itself: up to the end of the line. */
+/** The value of a secret's name, which the provider may have made itself: up to the end of the line. */
 function* assignedIn(text: string, part: Part): Iterable<Range> {
   let done = 0;
   for (const { 0: start, 1: name = '', 2: sign = '', 3: quote = '', index } of text.matchAll(assigned)) {
@@ -204,7 +204,7 @@ function endOfLine(text: string, from: number): number {
   return chars < 0 ? text.length : from + chars;
 }
 
-/** Of a secret with such characters another character set may have made anything. */
+/** Another character set may have made anything of a secret with such characters. */
 const foreign = /[^\0-\x7f]/;
 
 function* foreignIn(text: string): Iterable<Range> {
@@ -264,7 +264,7 @@ function formsOf(secret: string): string[] {
 }
 
 /**
- * Where any of the forms stands in the text, whole or in part. The text is indexed, because it is short and a secret
+ * The places of any of the forms in the text, whole or in part. The text is indexed, because it is short and a secret
  * may be long.
  *
  * @param endsEarly the text may have been cut in the middle of a secret

@@ -5,7 +5,7 @@
  */
 import { readId, readIds } from './ids';
 
-/** Whether the text is a pointer: empty (the whole document) or segments led by `/`, with `~` only in `~0` and `~1`. */
+/** True if the text is a pointer: empty (the whole document) or segments led by `/`, with `~` only in `~0` and `~1`. */
 function isJsonPointer(pointer: string): boolean {
   return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer);
 }

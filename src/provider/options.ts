@@ -11,7 +11,7 @@ export interface CallEvent {
   failure?: ProviderFailureName;
   /** Including the wait for a connection and a repetition after a 401. */
   durationMs: number;
-  /** Whether anything may have been sent. */
+  /** True if anything may have been sent. */
   sent: boolean;
   /** Our side did not let it leave, or gave it up: what it ended in says nothing of the provider. */
   heldBack?: true;

@@ -9,7 +9,7 @@ const dateForm = /^[SMTWF][a-z]+,? [\w -]+ \d\d:[0-5]\d:[0-5]\d (?:GMT|\d{4})$/;
 /** The statuses that say: not now. A proxy in front of the provider answers some of them, and means the same. */
 const notNow: readonly number[] = [408, 429, 502, 503, 504];
 
-/** A longer wait is not meant: it is a moment in seconds since 1970, or a date of another year. */
+/** A longer wait is none: it is a moment in seconds since 1970, or a date of another year. */
 const longestMs = 24 * 60 * 60 * 1000;
 
 /**

@@ -133,7 +133,7 @@ function findList(response: unknown): unknown[] | undefined {
 
 const bareName = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
 
-/** What stands beside a list that is one page: where the next one is, or how many there are in all. */
+/** A list that is one page has beside it where the next one is, or how many there are in all. */
 const nextNames = setOf(
   'next nextpage nextpageurl nextlink odatanextlink nexturl nextcursor nexttoken nextpagetoken continuation hasmore ' +
     'hasnext hasnextpage more truncated istruncated',
@@ -144,7 +144,7 @@ const totalNames = setOf(
 );
 const pagesNames = setOf('lastpage totalpages pages pagecount pagestotal numpages');
 
-/** Where interfaces say that a list is a page. */
+/** Interfaces say there that a list is a page. */
 const pagePlaces = setOf('data meta pagination paging page links pageinfo pages cursor cursors');
 
 function isPage(response: unknown, length: number, depth = 0): boolean {

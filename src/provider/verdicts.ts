@@ -105,7 +105,7 @@ export function meaningOf(
   return row?.means ?? 'UnknownOutcome';
 }
 
-/** What the body of a success says against it. */
+/** The body of a success says it against it. */
 export interface Sign {
   /** Field and value: `success: false`, `data.code: 400`. */
   says: string;
@@ -115,7 +115,7 @@ export interface Sign {
   isPlain: boolean;
 }
 
-/** Where the document shows that an answer speaks of itself (the top, `data`), and where other interfaces do. */
+/** The document shows that an answer speaks of itself at the top and in `data`; other interfaces do it elsewhere. */
 const outer = ['data', 'result', 'response', 'status', 'meta', 'metadata', 'order', 'error'] as const;
 const within = ['order', 'result', 'error', 'status'] as const;
 const places: readonly (readonly string[])[] = [
@@ -168,7 +168,7 @@ const ownYes: Partial<Record<ProviderCall, readonly string[]>> = {
   delete: ['deleted', 'removed'],
 };
 
-/** Where nobody knows what a success looks like, a no in words is none for sure, and no yes either. */
+/** If nobody knows what a success looks like, a no in words is none for sure, and no yes either. */
 function ofUnshown(name: string, value: unknown, call: ProviderCall): Sign | undefined {
   const field = bare(name.slice(0, 60));
   if ((acknowledgements.has(field) || ownYes[call]?.includes(field)) && isNo(value))

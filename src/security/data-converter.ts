@@ -6,7 +6,7 @@ import type { PayloadKeys } from './keys';
 /**
  * The keys of a client must be the worker's. The last codec decodes first.
  *
- * @param payloadConverterPath of a worker: that converter tells the workflows which requests arrived unencrypted
+ * @param payloadConverterPath of a worker: that converter shows the workflows which requests arrived unencrypted
  */
 export function createDataConverter(keys: PayloadKeys | undefined, payloadConverterPath?: string): DataConverter {
   const failureConverterPath = failureConverterPathOf(keys !== undefined);

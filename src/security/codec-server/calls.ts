@@ -134,7 +134,7 @@ function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
     if (status === 401) call.header('WWW-Authenticate', 'Bearer');
     return call.text(message, status);
   }
-  // The place without the message: a parser's message quotes what it could not parse.
+  // The place, without the message: a parser's message quotes what it could not parse.
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   log.error({ ...logged, status: 500, error: error.name, at: frames.map((frame) => frame.trim()) }, 'call failed');
   return call.text('internal error: see the log of the codec server', 500);
@@ -148,7 +148,7 @@ function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
 function withoutSecrets(payload: Payload): Payload {
   const encoding = Buffer.from(payload.metadata?.['encoding'] ?? []).toString();
   if (!encoding.startsWith('json/')) return payload;
-  // A payload that cannot be checked (invalid JSON, or nested too deeply) is not shown.
+  // Data that cannot be checked (invalid JSON, or nested too deeply) are not shown.
   const shown = orElse(() => redact(JSON.parse(Buffer.from(payload.data ?? []).toString())), redactedMark);
   return { ...payload, data: Buffer.from(JSON.stringify(shown)) };
 }

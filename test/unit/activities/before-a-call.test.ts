@@ -1,4 +1,4 @@
-/** What an activity asks before it calls the provider: secrets, and the journal, which may say that nothing is sent. */
+/** An activity first asks for secrets, and the journal, which may say that nothing is sent. */
 import { documentedParts } from '../../../src/activities/quotes';
 import type { CallFailure } from '../../../src/domain/failures';
 import type { Intended } from '../../../src/journal/decide';

@@ -42,7 +42,7 @@ it('other servers than were ordered are no answer', async () => {
 
 it('a server of another order is not taken for its own: of “web-2” for “web”, while its own is not listed yet', async () => {
   const own = await LoneActivities.start({ directory: { lag: 1_000 }, orderResponse: 'opaque' });
-  // Of the sandbox, a parameter that it does not know finds all servers of the account: the label is a search.
+  // The sandbox ignores a parameter that it does not know: the label is a search.
   const path = '/servers?account={account}&search={label}';
   const account = 'AB-31';
   const ordered = async (label: string) => {

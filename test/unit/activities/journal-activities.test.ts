@@ -1,4 +1,4 @@
-/** What a saga asks of the journal and tells it: no call of the provider is made for any of it. */
+/** A saga reads and writes the journal: no call of the provider is made for any of it. */
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { Journal } from '../../../src/journal/journal';
 import { referenceOf } from '../../../src/journal/rows';

@@ -142,7 +142,7 @@ export class LoneSaga {
   do<N extends keyof Activities>(name: N, asked: Input<N>, temporal = temporalThat()): Promise<Answer<N>> {
     const { workflowId, run: runId } = this;
     const info = { activityType: name, taskToken, workflowExecution: { workflowId, runId } };
-    // Refusals are what is tested: they are not told of on the way.
+    // Refusals are what is tested: they are not logged on the way.
     const logger = new DefaultLogger('ERROR', () => undefined);
     const environment = new MockActivityEnvironment(info, { client: temporal.client, logger });
     const activity = this.activities[name] as (input: Input<N>) => Promise<Answer<N>>;
@@ -179,12 +179,12 @@ export class LoneSaga {
     return failure;
   }
 
-  /** What the journal has of the saga's calls, the oldest first. */
+  /** The journal's rows of the saga's calls, the oldest first. */
   rows() {
     return effectsOf(this.stand.journal.db, this.key);
   }
 
-  /** What a person reads of them: step, kind, outcome, and the failure's name where it failed. */
+  /** The same for a person: step, kind, outcome, and the failure's name where it failed. */
   async told(): Promise<string[]> {
     const rows = await this.rows();
     return rows.map(({ step, kind, outcome, failure }) =>

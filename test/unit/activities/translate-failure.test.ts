@@ -1,4 +1,4 @@
-/** When a call is made again, and what the workflow is told. Failures by name: test/docs/failures.test.ts. */
+/** When a call is made again, and what the workflow gets. Failures by name: test/docs/failures.test.ts. */
 import { ApplicationFailure } from '@temporalio/common';
 import { fc } from '../../support/properties';
 import type { ActivitySettings, CallKind } from '../../../src/activities/settings';

@@ -1,4 +1,4 @@
-/** What the journal is told of a call that was made, and what the workflow is told where the journal is away. */
+/** The outcome of a call is written into the journal, and goes to the workflow where the journal is away. */
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { Unwritten } from '../../../src/domain/effects';
@@ -42,7 +42,7 @@ it.each<[told: string, act: (saga: LoneSaga) => Promise<unknown>, about: object]
 
 const unknown = 'unknown UnknownOutcome';
 
-/** What each way of failing is written down as; of a pivot, where that is something else. */
+/** The outcome and failure of each way of failing; of a pivot, if they differ. */
 const failures: [FaultKind, told: string, ofPivot?: string][] = [
   ['refuse-before', 'not-done Rejected'],
   // A success that says no proves nothing of a pivot.

@@ -1,4 +1,4 @@
-/** What a job is asked: an empty filter is never everything, and what only a look can tell is said of each saga. */
+/** An empty filter is never everything, and what only a look shows is said of each saga. */
 import {
   beginJob,
   countsOf,

@@ -1,4 +1,4 @@
-/** What is read of a hold that anybody may have started. */
+/** A hold that anybody may have started. */
 import { readHoldStart } from '../../../src/domain/hold';
 
 it('reads what it can of what somebody typed', () => {

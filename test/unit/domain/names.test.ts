@@ -1,4 +1,4 @@
-/** Names that others rely on, spelt out once more: a change of one breaks somebody. */
+/** Workflow ids, names of secrets, and the hints of decisions. */
 import { decisionHints, decisionNames, decisionSchemas, exampleFor } from '../../../src/domain/decisions';
 import { readWorkflowId } from '../../../src/domain/identity';
 import { requestSchemas } from '../../../src/domain/requests';

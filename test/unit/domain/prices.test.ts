@@ -1,4 +1,4 @@
-/** What an order may cost, by a list of prices. */
+/** The price of an order, by a list of prices. */
 import { parsePriceList } from '../../../src/config/price-list';
 import { estimateOf } from '../../../src/domain/prices';
 import { cartItem } from '../../support/requests';

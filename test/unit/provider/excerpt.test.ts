@@ -121,7 +121,7 @@ const alone: typeof encoders = {
   'bytes of another character set': (text) => Buffer.from(text).toString('latin1'),
 };
 
-/** What of the text is neither the words around nor the mark: the secret shows in it, if at all. */
+/** The text without the mark: the secret shows in it, if at all. */
 const shownOf = (text: string, secret: string) => (excerptOf(text, [secret]) ?? '').replaceAll('[redacted]', '');
 
 test.each(Object.entries({ ...encoders, ...alone }))('a password is found in %s', (_, encode) => {

@@ -25,7 +25,7 @@ const toSwitch = { subscription_id: 8, plan_id: 31 };
 const directory = { path: '/servers?account={account}&label={label}', account: 'ab-12', label: 'a b/&ü' };
 const found = '/servers?account=ab-12&label=a%20b%2F%26%C3%BC';
 
-/** Where nothing else is said, what was answered is returned as it came. */
+/** If nothing else is said, the answer is returned as it came. */
 const rows: [row: string, act: Act, sends: string, body: unknown, answer: unknown, returns?: unknown][] = [
   ['1 placeOrder', (to) => to.placeOrder(order), 'POST /order', order, { id: 77, anything: [1] }],
   ['2 addCartItem', (to) => to.addCartItem(item), 'POST /order/add-to-cart', itemAsJson, added, { cartItemId: 4711 }],

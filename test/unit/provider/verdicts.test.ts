@@ -1,4 +1,4 @@
-/** What an answer means: by the call, by the status, by what the body says, by the age of the server. */
+/** The meaning of an answer: by the call, by the status, by what the body says, by the age of the server. */
 import type { ProviderClient, ProviderClientOptions } from '../../../src/provider/client';
 import type { ProviderFailureName } from '../../../src/provider/errors';
 import { signIn } from '../../../src/provider/verdicts';
@@ -65,7 +65,7 @@ test('a status after which this provider may have placed it is no refusal of a p
 });
 
 describe('a success that says no', () => {
-  /** What PHP hosting software, gateways and GraphQL answer with status 200. */
+  /** PHP hosting software, gateways and GraphQL answer so with status 200. */
   const refusals: unknown[] = [
     ...[{ success: false, error: 'Insufficient account balance' }, { success: 'false' }, { success: 0 }, { ok: false }],
     ...[{ result: 'error', message: 'Payment method declined' }, { status: 'error', data: null }, { status: false }],

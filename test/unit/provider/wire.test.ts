@@ -1,4 +1,4 @@
-/** What is sent and what is not: on sockets that do what sockets do. */
+/** Requests are sent or not: on sockets that do what sockets do. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import https from 'node:https';
@@ -25,7 +25,7 @@ afterEach(closeAll);
 
 const order = { account: 'ab-12', cartItems: [1] };
 
-/** Whatever is said of what was sent is said of both ways out: kept connections and fresh ones. */
+/** Each test of what was sent is made for both ways out: kept connections and fresh ones. */
 const ways: [string, (client: ProviderClient, options?: CallOptions) => Promise<unknown>][] = [
   ['a pivot', (client, options) => client.placeOrder(order, options)],
   ['a repeatable call', (client, options) => client.assignFirewalls(1, [2], options)],
@@ -168,7 +168,7 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
     expect(events).toMatchObject([{ failure: 'NotSent', sent: false, heldBack: true }]);
     await client.close();
     await until(() => left.length === 1);
-    // What was on its way has arrived when the other side sees the end.
+    // Bytes that were on their way have arrived when the other side sees the end.
     await left[0];
     expect(bytes).toBe(0);
   });

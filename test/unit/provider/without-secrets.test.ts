@@ -1,4 +1,4 @@
-/** What may be kept of an answer of success. */
+/** The part of a success that may be kept. */
 import { fc } from '../../support/properties';
 import { RecentSecrets } from '../../../src/provider/recent-secrets';
 import { isSecretField } from '../../../src/domain/secrets';

@@ -1,4 +1,4 @@
-/** What the journal keeps are payloads as Temporal’s own, so that the same keys and tools open them. */
+/** The journal keeps payloads as Temporal’s own, so that the same keys and tools open them. */
 import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { parsePayloadKeys } from '../../../src/security/keys';
