@@ -1,12 +1,12 @@
 /**
- * What a person may answer at each kind of waiting. Questions are asked by this table; docs/answers.md is printed from
+ * The answers that a person may give at each kind of waiting. Questions are asked by this table; docs/answers.md is printed from
  * it.
  */
 import type { DecisionName } from './decisions';
 import type { WaitKind } from './progress';
 
 export interface Answer {
-  /** Where it fits, if it does not always. */
+  /** The case in which it fits, if it does not always. */
   where?: string;
   does: string;
 }

@@ -1,5 +1,5 @@
 /**
- * What a person may decide while a saga waits. Each is a signal and an update of the same name, with one JSON object.
+ * The decisions of a person while a saga waits. Each is a signal and an update of the same name, with one JSON object.
  *
  * `note` is the evidence: it is mandatory where a decision asserts something that only a person can know, or leaves
  * something behind. `by` says who; Temporal's Web UI does not show it. `question` is the id of the question that was
@@ -65,7 +65,7 @@ export const cancelledBySignal = 'cancelledBy';
 export const cancellationSchema = lazy(() =>
   z.strictObject({ by: z.string('is required: who you are').min(1, 'is required: who you are'), note: evidence() }),
 );
-/** Of a job: where another question waits by now, it says nothing. */
+/** A decision of a job says nothing where another question waits by now. */
 export const jobCancellationSchema = lazy(() => cancellationSchema().extend({ question: z.string().optional() }));
 export type Cancellation = z.output<ReturnType<typeof cancellationSchema>>;
 

@@ -51,7 +51,7 @@ export type ReconcileOptions = z.input<ReturnType<typeof reconcileSchema>>;
 const cleanUps = ['started', 'running', 'ended-before', 'not-asked'] as const;
 export type CleanUp = (typeof cleanUps)[number];
 
-/** What the sweep does about firewalls: the workflow id of the saga that it has started. */
+/** The workflow id of the saga that the sweep has started about firewalls. */
 const repairSchema = z.string().optional();
 
 const ids = z.array(z.int());
@@ -122,7 +122,7 @@ export const sweepReportSchema = lazy(() =>
     next: z.int().optional(),
     /** Findings that are only counted, because a report has to fit one payload of Temporal's. */
     unlisted: z.int(),
-    /** What it could not look at, and the failure. */
+    /** The part that it could not look at, and the failure. */
     unseen: z.array(z.strictObject({ what: z.string(), failure: z.string(), why: z.string() })),
   }),
 );

@@ -112,10 +112,10 @@ export class OutageWatch {
   }
 }
 
-/** Whether the provider has answered a call; undefined where our side has kept the call back. */
+/** The provider has answered a call; undefined where our side has kept the call back. */
 export function readCall({ status, failure, heldBack }: CallEvent): boolean | undefined {
   if (heldBack || failure === 'TokenUnreadable') return undefined;
-  // Of a 409 nobody knows whether the order is there; but the provider is.
+  // Nobody knows after a 409 whether the order is there; but the provider is.
   const isRefusal = status !== undefined && status >= 400 && status < 500;
   if (failure === 'UnknownOutcome') return isRefusal;
   if (failure === 'NotSent' || failure === 'UnexpectedResponse') return false;
