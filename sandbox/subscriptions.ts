@@ -4,17 +4,6 @@ import { type Answer, checked, plainAnswer, refuse } from './responses';
 import { changeOrderSchema, type Resource, switchQuoteSchema, switchSchema } from './rules';
 import type { Settings } from './settings';
 
-/** The document's quote table. Its period is fixed, so that two runs of a test are the same. */
-interface Quote {
-  available: boolean;
-  total: number;
-  currency: string;
-  date_from: string;
-  date_to: string;
-  /** Row 5 only. */
-  inapplicable_resources?: string[];
-}
-
 export class Subscriptions {
   private nextChangeOrderId = 301;
 
@@ -65,7 +54,7 @@ export class Subscriptions {
     return { status: 200, body: quote };
   }
 
-  private changeQuote(subscriptionId: number, resources: Resource[]): Quote {
+  private changeQuote(subscriptionId: number, resources: Resource[]) {
     const { inapplicableResources, resourcePrices, unavailableResources } = this.settings();
     const names = resources.map((resource) => resource.resource_name);
     const total = resources
@@ -77,11 +66,12 @@ export class Subscriptions {
     };
   }
 
-  private switchQuote(subscriptionId: number, planId: number): Quote {
+  private switchQuote(subscriptionId: number, planId: number) {
     return this.quote(subscriptionId, 10 + (planId % 40), !this.settings().unavailablePlans.includes(planId));
   }
 
-  private quote(subscriptionId: number, total: number, available: boolean): Quote {
+  /** The document's quote table. Its period is fixed, so that two runs of a test are the same. */
+  private quote(subscriptionId: number, total: number, available: boolean) {
     const { anySubscription, unavailableSubscriptions } = this.settings();
     if (!anySubscription) {
       refuse(422, 'There is no such subscription', ['subscription_id: does not exist']);

@@ -131,7 +131,7 @@ export function createEffect({ journal, settings }: Needs, call: Call, readSecre
       });
       if (intended.how === 'recorded') {
         const { answer, at, run: by, doubts } = intended;
-        return { value: answer as T, knows: intended.knows, recorded: { at, run: by }, ...among(doubts) };
+        return { value: answer as T, knows: intended.knows, recorded: { at, run: by }, ...withDoubts(doubts) };
       }
       if (intended.how !== 'send') throw whyNothingIsSent(intended);
       const sent = { call: effect, run, knows: intended.knows, inFlightMs, rules };
@@ -141,7 +141,7 @@ export function createEffect({ journal, settings }: Needs, call: Call, readSecre
         const value = await send({ mayLeave, secrets, repeats: intended.repeats });
         const cartItemId = spec.cartItemIdOf?.(value);
         const unwritten = await write(journal, saga, sent, { outcome: 'done', answer: value, cartItemId });
-        return { value, knows: intended.knows, ...among(intended.doubts), ...unwritten };
+        return { value, knows: intended.knows, ...withDoubts(intended.doubts), ...unwritten };
       } catch (error) {
         const failed = callFailureOf(error, kind, settings);
         if (failed === undefined) throw error;
@@ -203,7 +203,7 @@ async function lookFirst(spec: Pick<EffectSpec<unknown>, 'lookFirst'>) {
   }
 }
 
-const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
+const withDoubts = (doubts: number) => (doubts > 0 ? { doubts } : {});
 
 async function intend(journal: Journal, intent: Intent): Promise<Intended> {
   try {

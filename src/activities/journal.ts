@@ -267,7 +267,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     cancelPlacement(input: CallContext & Verdict & { row?: string }): Promise<'cancelled' | 'superseded'> {
       return forSaga('mutate', input, async ({ saga }) => {
         const { row, by, note } = input;
-        const written = await journal.cancelled(saga, { note, ...definedOnly({ by }) }, { row });
+        const written = await journal.cancelled(saga, { by, note }, { row });
         return written === 'superseded' ? written : 'cancelled';
       });
     },
@@ -281,7 +281,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     denyPlacement(input: CallContext & Verdict & { row: string }): Promise<'denied' | 'done'> {
       return forSaga('mutate', input, async ({ saga }) => {
         const { by, note, row } = input;
-        const denied = await journal.deny(saga, row, { note, ...definedOnly({ by }) });
+        const denied = await journal.deny(saga, row, { by, note });
         if (denied.how !== 'in-flight') return denied.how;
         const facts = { retryInMs: denied.leftMs, inFlightMs: denied.leftMs };
         throw new OwnFailure('UnderWay', 'the call may still be in flight', facts);
@@ -296,8 +296,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     ): Promise<Effected<null>> {
       return forSaga('mutate', input, async ({ saga, run }) => {
         const { calls, by, note, knows } = input;
-        const verdict = { note, ...definedOnly({ by }) };
-        const written = await writeByHand(journal, saga, { calls, run, verdict, knows });
+        const written = await writeByHand(journal, saga, { calls, run, verdict: { by, note }, knows });
         if (written.how === 'restored') throw new OwnFailure('JournalRestored', written.why);
         return { value: null, knows: written.knows };
       });

@@ -44,7 +44,7 @@ export function translateFailure(
   const { retryAfterMs, ...failure } = facts;
   // A failure that only needs time gets the time of a look, not that of a change.
   const budget = settings.retries[failure.failure === 'NotYet' ? 'poll' : kind];
-  const repeats = isRepeated[failure.failure] && !(kind === 'pivot' && failure.failure === 'UnknownOutcome');
+  const repeats = repeated.includes(failure.failure) && !(kind === 'pivot' && failure.failure === 'UnknownOutcome');
   const retryInMs = repeats ? nextDelay(budget, again, retryAfterMs, random) : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
@@ -77,7 +77,7 @@ function read(error: unknown): Facts | undefined {
   if (error instanceof JournalUnreadable) return { failure: 'JournalUnreadable', message: error.message };
   if (!(error instanceof ProviderFailure)) return undefined;
   const { name: failure, message, endpoint, status, body, retryAfterMs, cartItemId } = error;
-  return { failure, message, endpoint, ...definedOnly({ status, body, retryAfterMs, cartItemId }) };
+  return definedOnly({ failure, message, endpoint, status, body, retryAfterMs, cartItemId });
 }
 
 /** Failures of a pivot after which nobody has to be asked: it was surely not sent, or surely refused. */
@@ -95,32 +95,22 @@ function asPivot(facts: Facts, settings: ActivitySettings): Facts {
   return { ...facts, failure: safe ? 'RateLimited' : 'UnknownOutcome' };
 }
 
-/** `WorkerLost` and `UnderWay` are repeated with delays of their own, and a pivot of unknown outcome never. */
-const isRepeated: Record<CallFailureName, boolean> = {
-  NotSent: true,
-  TokenUnreadable: true,
-  RateLimited: true,
-  Unauthorized: false,
-  NotYet: true,
-  Rejected: false,
-  UnknownOutcome: true,
-  UnexpectedResponse: false,
-  NotVisibleYet: true,
-  SecretMissing: false,
-  WorkerLost: false,
-  StoodStill: true,
-  JournalUnavailable: true,
-  JournalUnreadable: false,
-  JournalRestored: false,
-  TemporalUnavailable: true,
-  UnderWay: false,
-  StateChanged: false,
-  Ordered: false,
-  DeadlinePassed: false,
-  QuoteAged: true,
-  NeedsApproval: false,
-  OrderCancelled: false,
-};
+/**
+ * Failures that time or another attempt may mend. A pivot of unknown outcome is never repeated; `WorkerLost` and
+ * `UnderWay` have delays of their own.
+ */
+const repeated: readonly CallFailureName[] = [
+  'NotSent',
+  'TokenUnreadable',
+  'RateLimited',
+  'NotYet',
+  'UnknownOutcome',
+  'NotVisibleYet',
+  'StoodStill',
+  'JournalUnavailable',
+  'TemporalUnavailable',
+  'QuoteAged',
+];
 
 /** The delay before the next attempt, or undefined when the budget is used up. */
 function nextDelay(

@@ -5,7 +5,7 @@ import { workflowNames } from './identity';
 import { leftoverSchema } from './leftovers';
 import { sagaOutcomes } from './outcomes';
 import { decisionRecordSchema } from './progress';
-import { reportSchema } from './results';
+import { reportSchema, serverSchema } from './results';
 import { sagaFailureNames } from './failures';
 
 const time = z.iso.datetime();
@@ -105,11 +105,7 @@ export const recordSchema = z.strictObject({
   endings: z.array(recordedEndingSchema),
   /** From the last ending. */
   decisions: z.array(decisionRecordSchema),
-  servers: z
-    .array(
-      z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()).optional(), verified: z.boolean().optional() }),
-    )
-    .optional(),
+  servers: z.array(serverSchema.partial({ firewalls: true, verified: true })).optional(),
   /** They lacked firewalls, and a person has said that nothing is to be done. */
   serversClosed: z
     .array(

@@ -9,7 +9,7 @@ import { workflowNames, type WorkflowName } from './identity';
 /** A provider's answer of undocumented format, unchanged; one over the size limit is cut to an excerpt. */
 const rawResponse = z.unknown();
 
-const serverSchema = z.strictObject({
+export const serverSchema = z.strictObject({
   vmObjectId: z.int(),
   /** As the provider listed them; where its list could not be read, as they were assigned. */
   firewalls: z.array(z.int()),

@@ -1,5 +1,6 @@
 /** One saga at a time works on a resource. `provisionServers` takes no turn: it changes its own servers only. */
 import type { WorkflowName } from './identity';
+import type { Queued } from './progress';
 
 /** @returns `server 7` or `subscription 5`; undefined for a saga that needs no turn */
 export function resourceOf(
@@ -30,14 +31,8 @@ export type TurnAnswer =
   /** It was placed before, or has ended: the saga only returns what is recorded. */
   | { how: 'already-placed' };
 
-export interface QueuedTurn {
+export interface QueuedTurn extends Omit<Queued, 'lookedAt'> {
   how: 'queued';
-  resource: string;
-  /** Sagas before it, with the one that works. */
-  before: number;
-  since: string;
-  /** The workflow id of the one that works, or is to work next; and its namespace, where that is another one. */
-  holder: string;
   /** When it looks again where no signal comes, in milliseconds. */
   lookInMs: number;
 }

@@ -1,6 +1,6 @@
 /** Sends one webhook, as https://www.standardwebhooks.com has it: signed, once, within a time, with no redirect. */
 import { Webhook } from 'standardwebhooks';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, request } from 'undici';
 import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';
 
 export interface SenderOptions {
@@ -33,15 +33,16 @@ export class Sender {
   /** @returns why it was not delivered, without addresses and without a word of the answer; undefined: it was */
   async send({ url, id, body, secret }: Webhooked): Promise<string | undefined> {
     try {
-      const answer = await this.agent.request({
-        ...partsOf(url),
+      const { body: said, statusCode } = await request(url, {
+        dispatcher: this.agent,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': 'order-saga', ...signed(id, body, secret) },
         body,
         signal: AbortSignal.timeout(this.options.timeoutMs),
       });
-      await skip(answer);
-      return whyRefused(answer.statusCode);
+      // The head has said all: an endless body changes nothing.
+      await said.dump({ limit: answerBytesMax }).catch(() => undefined);
+      return whyRefused(statusCode);
     } catch (error) {
       return whyNotAnswered(error, this.options.timeoutMs);
     }
@@ -51,11 +52,6 @@ export class Sender {
   close(): Promise<void> {
     return this.agent.destroy();
   }
-}
-
-function partsOf(url: string): { origin: string; path: string } {
-  const { origin, pathname, search } = new URL(url);
-  return { origin, path: pathname + search };
 }
 
 /** Now, because a receiver refuses what was signed minutes ago. */
@@ -91,11 +87,6 @@ export function isWebhookSecret(secret: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The head has said all: an endless body changes nothing. */
-async function skip({ body }: Dispatcher.ResponseData): Promise<void> {
-  await body.dump({ limit: answerBytesMax }).catch(() => undefined);
 }
 
 function whyRefused(status: number): string | undefined {

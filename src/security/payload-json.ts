@@ -3,12 +3,7 @@ import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
 import { definedOnly } from '../domain/defined-only';
 
-export interface PayloadJson {
-  metadata?: Record<string, string>;
-  data?: string;
-}
-
-export function payloadToJson({ metadata, data }: Payload): PayloadJson {
+export function payloadToJson({ metadata, data }: Payload) {
   const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)] as const);
   return {
     ...(entries.length > 0 ? { metadata: Object.fromEntries(entries) } : {}),

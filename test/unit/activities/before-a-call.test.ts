@@ -32,7 +32,7 @@ describe('a secret by name', () => {
     stand.saga({ secrets: createSecretResolver({ variable: (name) => variables[name], ...sources }) });
   const add = (secrets: object) => ({ step: 'add-cart-item-1', number: 1, item: cartItem(secrets) });
 
-  it('that is not there, not what the field takes, or not to be read is told by its name, and nothing is sent', async () => {
+  it('that is not there, not what the field takes, or not to be read is refused by its name, and nothing is sent', async () => {
     const told = async (secrets: object, saga = sagaWith()) => {
       const { failure, message } = await nothingSent(() => saga.refusal('addCartItem', add(secrets)));
       return `${failure}: ${message}`;
@@ -71,13 +71,13 @@ const [at, run] = ['2026-01-31T22:15:00.000Z', 'another-run'];
 const place = { step: 'place-order', order: { account: 'AB-1', cartItems: [1] } };
 
 /** A saga whose journal says this of every call. */
-const sagaTold = (intended: Intended) =>
+const sagaWhoseJournalSays = (intended: Intended) =>
   stand.saga({ journal: journalThat(stand.journal, () => ({ intend: () => Promise.resolve(intended) })) });
 
 it('recorded: the answer of then is given, with the run and the time, and how many doubts there are', async () => {
   const knows = { journal: 'j', epoch: 1 };
   const intended = { how: 'recorded', knows, answer: { cartItemId: 7 }, at, run, doubts: 2 } as const;
-  expect(await nothingSent(() => sagaTold(intended).do('addCartItem', adding))).toEqual({
+  expect(await nothingSent(() => sagaWhoseJournalSays(intended).do('addCartItem', adding))).toEqual({
     ...{ value: { cartItemId: 7 }, knows, recorded: { at, run }, doubts: 2 },
   });
 });
@@ -97,7 +97,7 @@ it.each<[Intended, CallFailure['failure'], message: string, rest?: Partial<CallF
   [{ how: 'ordered', placed: true, at, run }, 'Ordered', belongs],
   [{ how: 'ordered', placed: false, at, run }, 'Ordered', mayBelong],
   [{ how: 'restored', why: 'it is an older copy' }, 'JournalRestored', 'it is an older copy; nothing was sent'],
-])('%j: the workflow is told %s', async (intended, failure, message, rest = {}) => {
-  const told = await nothingSent(() => sagaTold(intended).refusal('placeOrder', place));
+])('%j: the workflow gets %s', async (intended, failure, message, rest = {}) => {
+  const told = await nothingSent(() => sagaWhoseJournalSays(intended).refusal('placeOrder', place));
   expect(told).toEqual({ failure, message, ...rest });
 });

@@ -65,7 +65,7 @@ describe.each(standstills)('%s', (_, passed) => {
     const moved = clocks();
     const saga = stand.saga({ journal: pausing(() => Object.assign(moved, passed)), settings });
     expect(await nothingSent(() => refused(saga))).toMatchObject(stoodStill);
-    expect(await saga.told()).toEqual([expect.stringMatching(/ not-done StoodStill$/)]);
+    expect(await saga.outcomes()).toEqual([expect.stringMatching(/ not-done StoodStill$/)]);
   });
 });
 
@@ -95,7 +95,7 @@ it('a process that stood still while it got another token does not send again', 
     const saga = own.saga({ provider, settings });
     expect(await saga.refusal('placeChangeOrder', placeChange)).toMatchObject(stoodStill);
     expect(own.sandbox.ledger.calls.map(({ status }) => status)).toEqual([401]);
-    expect(await saga.told()).toEqual(['place-change-order pivot not-done StoodStill']);
+    expect(await saga.outcomes()).toEqual(['place-change-order pivot not-done StoodStill']);
   } finally {
     await provider.close();
     await own.close();
@@ -146,7 +146,7 @@ describe('a time that has passed', () => {
     const message = `was not sent: the request says “not after ${notAfter}”`;
     expect(failure).toMatchObject({ failure: 'DeadlinePassed', message });
     expect(failure).not.toHaveProperty('retryInMs');
-    expect(await saga.told()).toEqual([expect.stringMatching(/ not-done DeadlinePassed$/)]);
+    expect(await saga.outcomes()).toEqual([expect.stringMatching(/ not-done DeadlinePassed$/)]);
   });
 
   it('does not hold up an undo', async () => {

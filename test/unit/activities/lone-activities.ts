@@ -185,7 +185,7 @@ export class LoneSaga {
   }
 
   /** The same for a person: step, kind, outcome, and the failure's name where it failed. */
-  async told(): Promise<string[]> {
+  async outcomes(): Promise<string[]> {
     const rows = await this.rows();
     return rows.map(({ step, kind, outcome, failure }) =>
       [step, kind, outcome ?? 'intended', ...(failure === null ? [] : [failure])].join(' '),

@@ -119,7 +119,7 @@ it.each<[string, ProviderFailure, CallKind, CallFailure['failure']]>([
   expect(facts.retryInMs === undefined).toBe(kind === 'pivot' && failure === 'UnknownOutcome');
 });
 
-describe('what the workflow is told', () => {
+describe('what the workflow gets', () => {
   it('is what is known and nothing more', () => {
     const body = 'sold out';
     const said = { message: 'POST /order said no', endpoint: 'POST /order' };
@@ -132,7 +132,7 @@ describe('what the workflow is told', () => {
   });
 });
 
-it('tells what was found out before it was thrown', () => {
+it('has what was found out before it was thrown', () => {
   const knows = { journal: 'j', epoch: 1, row: 'r' };
   const doubt = { row: 'r', at: '2026-01-01T00:00:00.000Z', run: 'x', inFlightMs: 1_000, restored: false };
   const call = { step: 's', kind: 'pivot', activity: 'placeOrder', about: {} } as const;

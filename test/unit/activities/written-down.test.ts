@@ -37,7 +37,7 @@ it.each<[told: string, act: (saga: LoneSaga) => Promise<unknown>, about: object]
   await act(saga);
   const [row] = await saga.rows();
   expect(JSON.parse(row!.about)).toEqual(about);
-  expect(await saga.told()).toEqual([told]);
+  expect(await saga.outcomes()).toEqual([told]);
 });
 
 const unknown = 'unknown UnknownOutcome';
@@ -69,7 +69,7 @@ describe('of a call that fails', () => {
     const saga = stand.saga();
     struck('add-cart-item', kind);
     const failure = await saga.refusal('addCartItem', add);
-    expect(await saga.told()).toEqual([`add-cart-item-1 mutate ${told}`]);
+    expect(await saga.outcomes()).toEqual([`add-cart-item-1 mutate ${told}`]);
     const [row] = await saga.rows();
     const { knows, retryInMs, ...facts } = failure;
     expect(await stand.journal.unseal(row!.answer!, 'it')).toMatchObject(facts);
@@ -81,7 +81,7 @@ describe('of a call that fails', () => {
     const other = stand.saga({}, 'changeOrder');
     struck('place-change-order', kind);
     const { doubt } = await other.refusal('placeChangeOrder', change);
-    expect(await other.told()).toEqual([`place-change-order pivot ${ofPivot}`]);
+    expect(await other.outcomes()).toEqual([`place-change-order pivot ${ofPivot}`]);
     const [pivot] = await other.rows();
     expect(doubt?.row).toBe(ofPivot === unknown ? pivot!.id : undefined);
   });
@@ -115,7 +115,7 @@ describe('where the journal is away when the call has ended', () => {
     const added = await saga.do('addCartItem', add);
     expect(added).not.toHaveProperty('unwritten');
     expect(tried()).toBe(3);
-    expect(await saga.told()).toEqual(['add-cart-item-1 mutate done']);
+    expect(await saga.outcomes()).toEqual(['add-cart-item-1 mutate done']);
   });
 
   it('the answer goes to the workflow, which has it written', async () => {
@@ -130,7 +130,7 @@ describe('where the journal is away when the call has ended', () => {
       inFlightMs: rigSettings.inFlightMs,
       outcome: 'done',
     });
-    expect(await saga.told()).toEqual(['add-cart-item-1 mutate intended']);
+    expect(await saga.outcomes()).toEqual(['add-cart-item-1 mutate intended']);
 
     for (const _ of ['once', 'and again, which changes nothing']) await written(saga, unwritten, value);
     const [now] = await saga.rows();

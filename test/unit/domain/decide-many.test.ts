@@ -67,7 +67,7 @@ it.each<[string, unknown, string | RegExp]>([
   expect(said(input)).toMatch(sentence);
 });
 
-it('tells of each saga, and counts reasons beyond a hundred together', () => {
+it('reports each saga, and counts reasons beyond a hundred together', () => {
   const place = beginJob(205);
   const sagas = place.came.map((_, index) => `change/${index}`);
   record(place, 0, { outcome: 'taken' });

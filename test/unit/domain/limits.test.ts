@@ -46,7 +46,7 @@ it('half a character in what a person says is an unknown one', () => {
   }
 });
 
-it('what names thousands of fields is told with the first hundred', () => {
+it('of thousands of wrong fields the first hundred are named', () => {
   const request = provisionRequest({ items: times(200, () => ({ plan_id: 0 })) });
   const checked = check(requestSchemas().provisionServers(), request);
   if (checked.ok) throw new Error('it is wrong');

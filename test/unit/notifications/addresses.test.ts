@@ -31,8 +31,8 @@ it.each<[string, string, string[], boolean]>([
   ['any', '10.2.2.3', ['10.1.0.0/16'], false],
   ['any', '10.1.2.4', ['10.1.2.3'], false],
   ['any', '127.0.0.1', ['::/0'], false],
-])('%s at %s, where %s is allowed, is told: %s', (host, address, allowed, isTold) => {
-  expect(isAllowed(host, address, allowed)).toBe(isTold);
+])('%s at %s, where %s is allowed, is notified: %s', (host, address, allowed, isNotified) => {
+  expect(isAllowed(host, address, allowed)).toBe(isNotified);
 });
 
 it('a secret is whsec_ with base64 behind it, or several of them', () => {

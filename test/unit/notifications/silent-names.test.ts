@@ -31,7 +31,7 @@ it('a receiver whose name nobody answers for takes no thread', async () => {
   await sender.close();
 });
 
-it.each(['127.0.0.1', '[::1]', '0x7f.1', 'localhost'])('a receiver at %s, inside, is told nothing', async (host) => {
+it.each(['127.0.0.1', '[::1]', '0x7f.1', 'localhost'])('a receiver at %s, inside, is not notified', async (host) => {
   // Somebody answers for this name; the system says where it leads.
   const asked = jest.spyOn(Resolver.prototype, 'resolve4');
   asked.mockImplementation(((_host: string, done: (silence: null) => void) => done(null)) as never);

@@ -444,7 +444,7 @@ describe('connections', () => {
 });
 
 describe('onCall', () => {
-  test('is told of every call once, without bodies', async () => {
+  test('gets every call once, without bodies', async () => {
     const server = await serve({ status: 401 }, { body: '{}' }, { status: 429 });
     const events: CallEvent[] = [];
     const readToken = reading('a', 'b');

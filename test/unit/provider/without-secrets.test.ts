@@ -82,7 +82,7 @@ test('no secret of twelve characters or more shows, and what has none of it stay
   );
 });
 
-test('what a call was told of other calls’ secrets does not show in its failure; unknown ones leave no text', async () => {
+test('a call’s failure does not show other calls’ secrets; unknown ones leave no text', async () => {
   const server = await serve({ status: 422, body: 'the password correct"horse/battery is weak' });
   const client = createClient(server.url);
   const order = { account: 'AB-1', cartItems: [1] };
