@@ -243,8 +243,8 @@ async function fill({ db }: Journal): Promise<void> {
   const perReference = sql`(${numbersTo(db, pivots)}) as numbers`;
   const of = sql.lit(pivots);
   for (const into of [
-    sql`reference (workflow, reference, first_seen_ms, first_run, epoch, touched_ms)
-      select 'provisionServers', 'r' || n, 0, 'run', 0, 0 from ${perReference}`,
+    sql`reference (workflow, reference, first_seen_ms, first_run, runs, epoch, touched_ms)
+      select 'provisionServers', 'r' || n, 0, 'run', ' run ', 0, 0 from ${perReference}`,
     sql`effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, intended_ms,
       in_flight_ms, outcome)
       select 'e' || n, 'provisionServers', 'r' || (1 + n % ${of}), 'step-' || (n % 7),
