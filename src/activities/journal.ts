@@ -149,7 +149,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
         const { account, request, resource, knows: before, hasPivot, isReset } = input;
-        const { knows, first, lacks } = await journal.take(saga, { account, request, run, opens: true, knows: before });
+        const { knows, first, lacks } = await journal.take(saga, { account, request, run, knows: before });
         if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
@@ -352,7 +352,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 async function takeOrBegin(journal: Journal, saga: SagaKey, by: Begin, { request }: ToCompare) {
   if (request === undefined) return beginAs(journal, saga, by);
   const { account } = request as { account?: string };
-  const { knows, first } = await journal.take(saga, { account, request, run: by.run, opens: true });
+  const { knows, first } = await journal.take(saga, { account, request, run: by.run });
   return first === undefined ? { how: 'begun' as const, number: knows.begun ?? 0 } : beginAs(journal, saga, by);
 }
 

@@ -1,4 +1,4 @@
-/** The looks of a sweep. None of these changes anything. */
+/** The activities by which a sweep looks: none of them changes anything. */
 import { Context } from '@temporalio/activity';
 import { isLost, type WayLost } from '../domain/lost';
 import type { Leftover } from '../domain/leftovers';
@@ -23,7 +23,7 @@ export type LookUpIn = (temporal: Context['client'], ...asked: Parameters<LookUp
 
 type Unprotected = Pick<Extract<Leftover, { kind: 'server-unprotected' }>, 'vmObjectId' | 'firewalls'>;
 
-/** An ended saga has left this, and nobody takes care of it. */
+/** Things that a saga has left, and nobody takes care of. */
 export type Left = LeftBehind;
 
 export interface LostSlice {
@@ -52,7 +52,7 @@ export interface LeftSlice {
   last?: ByAge;
 }
 
-/** A server lacks this, as the journal says since this time. */
+/** Firewalls that a server lacks, as the journal says since this time. */
 export interface Wanted {
   firewalls: readonly number[];
   saidMs: number;
@@ -84,13 +84,13 @@ const sliceSize = 50;
  */
 const idsMax = 20_000;
 
-/** The most servers that lack firewalls: a sweep that knows them all fits one payload, too. */
+/** A sweep that knows so much of servers that lack firewalls fits one payload, too. */
 const openCharsMax = 1_000_000;
 
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
 const answerWithinMs = 25_000;
 
-/** This many sweeps that failed before they came to their turn are read to find one that did not. */
+/** So many failed sweeps are read to find one that came to its turn. */
 const sweepsReadMax = 10;
 
 export interface InTurn {
@@ -100,7 +100,7 @@ export interface InTurn {
   servers: number[];
   /** Servers that ended sagas have bought, and that lack firewalls. */
   open: OpenServer[];
-  /** The number of further ones, which do not fit. */
+  /** How many more there are, which do not fit. */
   openBeyond: number;
 }
 

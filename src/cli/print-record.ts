@@ -122,12 +122,12 @@ function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]
   return all;
 }
 
-/** Whether a person did it: nothing was sent with it. */
+/** A person did it: nothing was sent. */
 function isByHand({ kind, decided }: RecordedEffect): boolean {
   return kind !== 'pivot' && decided !== undefined;
 }
 
-/** Whether a person denied that it happened, and its own answer came later. */
+/** A person denied that it happened, and its own answer came later. */
 function isDoneAfterDenial({ outcome, decided, answer, late }: RecordedEffect): boolean {
   return outcome === 'done' && decided !== undefined && late !== undefined && isDeepStrictEqual(late.answer, answer);
 }

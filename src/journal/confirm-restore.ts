@@ -1,6 +1,6 @@
 /**
- * What a person does with the whole journal, as after it was restored from an older copy. Who, and why, stands in a row
- * that stays, written in the same transaction.
+ * A person's statements about the whole journal, as after it was restored from an older copy. Each writes, in its
+ * transaction, a row that stays: who has said so, and why.
  */
 import { nowMs } from './dialects';
 import { JournalUnreadable } from './errors';

@@ -54,11 +54,11 @@ import { markUndone } from './state';
 import type { Store, Verdict } from './store';
 import { turnOf } from './turns';
 
-/** What a run asks the journal before it sends a call. `inFlightMs`: by the settings of the worker that means it now. */
+/** A run's question before it sends a call. `inFlightMs`: by the settings of the worker that intends it now. */
 export interface Intent extends SagaKey, Omit<WrittenCall, 'note'> {
-  /** The reference is the run's own: only the begin that owns it means anything. */
+  /** The reference is the run's own: only the begin that owns it may intend a call. */
   isOwn?: boolean | undefined;
-  /** What the run's history knows of the journal; undefined before the run has used it. */
+  /** The run's history knows so much of the journal; undefined before the run has used it. */
   knows: JournalKnowledge | undefined;
   /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
   recall?: boolean | undefined;
@@ -82,7 +82,6 @@ export type Noted = Omit<Intent, 'note'> & {
   boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Buying | undefined>;
 };
 
-/** What the journal may answer. */
 export type Intended =
   /** `repeats`: the same call was sent before, and nobody knows its outcome. */
   | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number; repeats?: true }
@@ -92,7 +91,7 @@ export type Intended =
   | ({ how: 'unknown'; leftMs: number } & OpenPivot)
   /** Another begin owns the reference. */
   | { how: 'not-owned' }
-  /** What the run goes by is not so any more: it has to begin again. */
+  /** The world has changed since the run looked: it has to begin again. */
   | { how: 'changed'; why: string }
   /** The item is in an order that was placed, or may have been. */
   | { how: 'ordered'; placed: boolean; at: string; run: string }
@@ -107,7 +106,7 @@ export type Intended =
 /** `top`: the place of the row that was written. */
 export type Decided = Intended & { top?: number };
 
-/** A call that can be taken back, by a run that has begun: see {@link intendAtOnce}. */
+/** A call that can be undone, by a run that has begun: see {@link intendAtOnce}. */
 type Plain = Noted & { knows: JournalKnowledge };
 
 export function isPlain(intent: Noted): intent is Plain {
@@ -116,8 +115,8 @@ export function isPlain(intent: Noted): intent is Plain {
 }
 
 /**
- * Means the first call of a step that can be taken back, in one statement: it is written only where the begin that
- * means it owns the reference, the journal is what the run knows, and the step has no row. The reference's row is
+ * Intends the first call of a step that can be undone, in one statement: it is written only where the begin that
+ * intends it owns the reference, the journal is what the run knows, and the step has no row. The reference's row is
  * locked by it: a begin waits for it, and it waits for a begin, and looks again. Of two calls of one begin at the same
  * moment, which see no row, an index lets one be written.
  *
@@ -317,7 +316,7 @@ export async function changeInFlight(
 
 type Known = Effect | Exclude<Intended, { how: 'recorded' | 'send' }>;
 
-/** Of a pivot that was placed, or may have been. */
+/** @param pivot that was placed, or may have been */
 async function whatBecameOf(tx: Tx, pivot: Effect, journal: JournalRow, store: Store): Promise<Known> {
   const { id: row, outcome, cancelled_ms: cancelledMs, note } = pivot;
   if (outcome === 'done') return cancelledMs === null ? pivot : { how: 'cancelled', at: iso(cancelledMs) };
@@ -380,8 +379,8 @@ function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, '
 }
 
 /**
- * What a person has done by hand at the provider: the outcome of its row is `done`, with who said so and how they know. No
- * call was sent for it. There is none for a pivot: there a person only says what the outcome of a sent call was.
+ * A person has done calls by hand at the provider: each row is `done`, and says who has said so and how they know. There
+ * is none for a pivot: there a person only says what the outcome of a sent call was.
  */
 interface ByHand {
   calls: readonly EffectCall[];
@@ -412,7 +411,7 @@ export async function writeByHand(
     if (why !== undefined) return { how: 'restored', why };
     if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
     const { id, epoch } = state;
-    // It stood still, and the run has gone on without it: what was said stands already, whatever became of it since.
+    // This call stood still, and the run has gone on without it: the rows are there, whatever became of them since.
     const isOld = knows?.begun !== undefined && knows.epoch === epoch && knows.begun < (locked?.begun ?? 0);
     let row: string | undefined;
     for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch }, isOld);
@@ -440,7 +439,7 @@ async function writeOne(
 }
 
 /**
- * What a person has done by hand also counts for a later run, until the step makes another call, or another saga has a
+ * A call that was done by hand also counts for a later run, until the step makes another call, or another saga has a
  * turn.
  *
  * @param rows all rows of the step, the oldest first
@@ -459,7 +458,7 @@ async function stillDoneByHand(
   return begunMs !== null && begunMs <= Number(last.decided_ms) ? last : undefined;
 }
 
-/** Whether the row says that a person has done exactly this call. It may be undone since. */
+/** The row says that a person has done exactly this call. It may be undone since. */
 function isByHand({ decided_ms, kind, about }: Effect, call: EffectCall): boolean {
   return decided_ms !== null && kind === call.kind && about === JSON.stringify(call.about);
 }

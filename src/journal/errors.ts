@@ -2,7 +2,6 @@
  * Errors of the journal's database. After any of them nothing is sent. Each has one sentence for a person, without
  * addresses and credentials.
  */
-
 import { types } from 'node:util';
 
 /** The database cannot be read or written. It says nothing of the provider. */
@@ -105,7 +104,7 @@ function isOurs(error: Error): boolean {
   return error instanceof JournalSchemaError || error.name === 'TypeError' || error.name === 'RangeError';
 }
 
-/** Whether the constraint that allows one pivot was violated, in either database. */
+/** A constraint that allows one row was violated, in either database. */
 export function isUniqueViolation(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';

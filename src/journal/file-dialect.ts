@@ -54,7 +54,7 @@ class FileDriver extends SqliteDriver {
   private isTaken = false;
   private isClosed = false;
   private readonly waiting: (() => void)[] = [];
-  /** Whoever has had them needs them no more. */
+  /** They were lent again before their transaction was on disk: releasing them does nothing. */
   private readonly passedOn = new WeakSet<DatabaseConnection>();
   private readonly group: { done: () => void; lost: (why: unknown) => void }[] = [];
 
@@ -85,7 +85,7 @@ class FileDriver extends SqliteDriver {
 
   override async releaseConnection(connection?: DatabaseConnection): Promise<void> {
     if (connection !== undefined && this.passedOn.has(connection)) return;
-    // What was read may be of those before it.
+    // It may have read rows of transactions that are not on disk yet.
     const committed = this.group.length > 0 ? this.committed() : undefined;
     this.passOn();
     await committed;
@@ -109,7 +109,7 @@ class FileDriver extends SqliteDriver {
     await committed;
   }
 
-  /** Of those that are committed together from now on: it ends with them. */
+  /** Waits until those that are committed together from now on are on disk. */
   private committed(): Promise<void> {
     return new Promise((done, lost) => this.group.push({ done, lost }));
   }

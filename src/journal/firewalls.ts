@@ -1,6 +1,6 @@
 /**
- * What the journal knows of a server whose firewalls a saga changes: whether the saga's calls can still take effect,
- * and, before they are undone, which firewalls other sagas rely on; and, for a sweep, how they should be.
+ * The journal's knowledge of a server whose firewalls a saga changes: whether the saga's calls can still take effect;
+ * before they are undone, which firewalls other sagas rely on; for a sweep, how they should be.
  */
 import { sql } from 'kysely';
 import { isRepair } from '../domain/reconcile';
@@ -56,8 +56,8 @@ async function assignedByOthers(tx: Tx, key: SagaKey, vmObjectId: number): Promi
 }
 
 /**
- * What was changed at a server within a time, by any saga: whether each firewall was assigned last, or unassigned;
- * undefined where nobody knows whether the last call took effect. Without what a person did by hand.
+ * Changes of a server within a time, by any saga: whether each firewall was assigned last, or unassigned; undefined
+ * where nobody knows whether the last call took effect. Changes by hand do not count.
  */
 export function changedLately(
   journal: Store,
@@ -98,13 +98,13 @@ export async function changedOnServer(journal: Store, key: SagaKey, vmObjectId: 
 }
 
 /**
- * What sagas have said last of the firewalls of a server, for a sweep: by their calls, and by what they asked for. A
- * saga that finds a firewall as it should be makes no call. Repairs of sweeps are not heard: where one came late, after
- * a saga that wants something else, the next sweep tells of it. No saga is known to have said anything of firewalls that are not named.
+ * The firewalls that a server should have, for a sweep: by the calls of sagas, and by what they asked for, because a saga
+ * that finds a firewall as it should be makes no call. Repairs of sweeps do not count: if one came late, after a saga
+ * that wants something else, the next sweep reports it. Nothing is known of firewalls that no saga has named.
  *
- * @returns `isBusy` where a saga works on the server, waits for its turn, or has not ended: what is stated may change at
- * any moment. `exactlyMs`: when a saga last ended that named all firewalls of the server: of what it did not name,
- * nothing that was said before counts
+ * @returns `isBusy` where a saga works on the server, waits for its turn, or has not ended: all this may change at any
+ * moment. `exactlyMs`: when a saga last ended that named all firewalls of the server: earlier wishes for others do not
+ * count
  */
 export function statedFirewalls(journal: Store, vmObjectId: number) {
   return journal.inTransaction(async (tx) => {

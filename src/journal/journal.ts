@@ -78,9 +78,7 @@ export interface Taking {
   account: string | undefined;
   request: unknown;
   run: string;
-  /** A new reference is open until an ending is written, and owned by the run's first begin. */
-  opens?: boolean;
-  /** Of a run that takes it again: a journal that lacks that was restored, and nothing is taken then. */
+  /** For a run that takes it again: a journal that lacks that was restored, and nothing is taken then. */
   knows?: JournalKnowledge | undefined;
 }
 
@@ -99,14 +97,15 @@ export interface Corrected extends SealedCorrection {
 
 export class Journal extends Store {
   /**
-   * Takes a reference for ever, or finds the run that took it. One that was taken before is owned by `begin`.
+   * Takes a reference for ever, or finds the run that took it. A new one is open until an ending is written, and owned by
+   * the run's first begin; one that was taken before is owned by `begin`.
    *
    * @returns the request that it was taken with first, undefined where only its effects are still known
    * @throws JournalUnreadable
    */
   async take(
     key: SagaKey,
-    { account, request, run, opens = false, knows: before }: Taking,
+    { account, request, run, knows: before }: Taking,
   ): Promise<{
     knows: JournalKnowledge;
     /** The run that took it first, and its request. */
@@ -115,10 +114,8 @@ export class Journal extends Store {
   }> {
     const sealed = await this.sealing.seal(request);
     const asNew = { ...key, account: account ?? null, request: sealed };
-    const begun = opens ? { begun: 1 } : {};
-    const taken =
-      before === undefined ? await this.inOneStatement((db) => takeAtOnce(db, asNew, { run, opens })) : undefined;
-    if (taken !== undefined) return { knows: { ...taken, ...begun }, first: undefined };
+    const taken = before === undefined ? await this.inOneStatement((db) => takeAtOnce(db, asNew, run)) : undefined;
+    if (taken !== undefined) return { knows: { ...taken, begun: 1 }, first: undefined };
     const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
       if (before !== undefined) {
@@ -128,7 +125,7 @@ export class Journal extends Store {
       }
       // A run that knows it from before has perhaps ordered in the lost time.
       const epoch = Math.min(epochOfNew(journal), before?.epoch ?? Infinity);
-      if ((await takeAtOnce(tx, asNew, { run, opens, epoch })) !== undefined) return { journal, first: undefined };
+      if ((await takeAtOnce(tx, asNew, run, epoch)) !== undefined) return { journal, first: undefined };
       // After the journal was restored, an effect or a doubt may have come before its reference: the request is filled
       // in.
       await tx
@@ -141,12 +138,12 @@ export class Journal extends Store {
     });
     const knows = { journal: journal.id, epoch: journal.epoch };
     if (lacks !== undefined) return { knows, first, lacks };
-    if (first === undefined) return { knows: { ...knows, ...begun }, first };
+    if (first === undefined) return { knows: { ...knows, begun: 1 }, first };
     const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
   }
 
-  /** What people have corrected of a request, in order. @throws JournalUnreadable */
+  /** People's corrections of a request, in order. @throws JournalUnreadable */
   async corrections(key: SagaKey): Promise<unknown[]> {
     return this.unsealAll(await this.read((db) => correctionsOf(db, key)));
   }
@@ -171,7 +168,6 @@ export class Journal extends Store {
     });
   }
 
-  /** Whether the reference was ever taken, with a request. */
   async isTaken(key: SagaKey): Promise<boolean> {
     return ((await this.reference(key))?.request ?? null) !== null;
   }
@@ -217,7 +213,7 @@ export class Journal extends Store {
     return correctedBy(await this.unsealAll(corrected), key.workflow, first);
   }
 
-  /** For each call of the saga that sent secrets by their names, the digests of these. */
+  /** The digests of the secrets that each call of the saga has sent by name. */
   async digestsSent(key: SagaKey): Promise<SentDigests[]> {
     const rows = await this.read((db) =>
       db.selectFrom('effect').select('sent').where(ofSaga(key)).where('sent', 'is not', null).execute(),
@@ -282,7 +278,7 @@ export class Journal extends Store {
   }
 
   /**
-   * What the call buys, by the journal's request and corrections; the run's own request does not count.
+   * The call's purchase, by the journal's request and corrections; the run's own request does not count.
    *
    * @returns undefined where the call buys nothing, and where the request is no longer known
    */
@@ -317,7 +313,7 @@ export class Journal extends Store {
     };
   }
 
-  /** Of a pivot of which the journal was told after a restore, or is in doubt: it counts as any other does. */
+  /** A pivot that the journal learns of after a restore, or that is in doubt, counts as any other does. */
   async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
     const { workflow } = key;
     const bought = await this.boughtBy({ workflow, rules }, await referenceOf(tx, key), await correctionsOf(tx, key));
@@ -596,7 +592,7 @@ export interface Ending {
   outcome: string;
   /** Is sealed. */
   report: unknown;
-  /** What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in flight. */
+  /** The server or subscription that it worked on, or waited for: its turn ends here. */
   resource?: string | undefined;
   /** The firewalls that its server is to have, where the change is done. */
   wanted?: WantedFirewalls | undefined;
@@ -622,13 +618,13 @@ async function complete(db: Db, row: string, answered: Sealed): Promise<boolean>
   return numUpdatedRows > 0n;
 }
 
-/** Whether a person has said that nothing was placed in the lost time. */
+/** A person has said that nothing was placed in the lost time. */
 async function isDeniedDoubt(tx: Tx, key: SagaKey): Promise<boolean> {
   const pivots = await rowsOfStep(tx, key, lostPivot);
   return pivots.some(({ outcome, failure }) => outcome === 'denied' && failure === restoredFailure);
 }
 
-/** What the answer of call `id` means for a row: the call's own, or the one in its place. */
+/** The meaning of the answer of call `id` for a row: the call's own, or the one in its place. */
 function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'complete' | 'late' | 'nothing' {
   if (row.id !== id) {
     if (outcome !== 'done') return 'nothing';

@@ -80,7 +80,7 @@ export function whyRestored(journal: JournalRow, how: Failover): string | undefi
   return `the journal was found to be an older copy on ${iso(journal.restored_ms)}`;
 }
 
-/** Whether the epoch was raised since: then rows of the older epoch may be missing, and are in doubt. */
+/** The epoch was raised since: rows of the older epoch may be missing, and are in doubt. */
 function isSeenToSince(journal: JournalRow, epoch: number): boolean {
   return journal.raised_ms > 0 && journal.epoch > epoch;
 }
@@ -131,7 +131,7 @@ export async function mayBeOfLostTime(
   return !(await rows.execute()).some((row) => row.epoch === epoch);
 }
 
-/** Whether the row may stand for another order, from the lost time, with unknown items. */
+/** The row may stand for another order, from the lost time, with unknown items. */
 export function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): boolean {
   return (
     failure === restoredFailure || (epoch < journal.epoch && decided_ms !== null && decided_ms >= journal.raised_ms)
@@ -165,7 +165,7 @@ export async function insertLost(
 /** A pivot of which only is known that it may have been sent. */
 export const lostPivot: EffectCall = { step: 'lost', kind: 'pivot', activity: '', about: {} };
 
-/** The row that a person was asked about is gone. It is only known that the person has seen what was placed. */
+/** The row that a person was asked about is gone: the journal only knows that the person has seen what was placed. */
 export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
   await noteLoss(tx, key);
   await insertReference(tx, key, '', 0);
@@ -177,10 +177,7 @@ export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<voi
   );
 }
 
-/**
- * The row of a question is gone. Unless the epoch was raised since the question, this shows that the journal was put
- * back.
- */
+/** The row of a question is gone: unless the epoch was raised since, the journal was restored. */
 export async function noteLoss(tx: Tx, key: SagaKey): Promise<void> {
   const journal = await theJournal(tx);
   const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
@@ -208,7 +205,6 @@ export interface FailoverRule {
   how: Failover;
   /** Is told of a failover that was taken for lossless. */
   warn: (message: string) => void;
-  /** What this worker has seen of the journal. */
   witness?: Witness | undefined;
 }
 

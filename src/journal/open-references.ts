@@ -2,8 +2,7 @@
  * Sagas that have begun and not ended: those that run, and those that are lost, because Temporal has no open run of
  * them.
  *
- * A reference is open from when it is taken until an ending is written; and again when a later run takes it, or a run
- * that was reset means anything. The index contains open references only, so a search costs the same among millions of
+ * A reference is open from when it is taken until an ending is written, and again when a later run begins. The index contains open references only, so a search costs the same among millions of
  * references as among hundreds.
  */
 import { sql } from 'kysely';
@@ -62,7 +61,7 @@ export async function openSagas(
   return { sagas, last: open.length < limit ? undefined : open.at(-1) };
 }
 
-/** Whether its order, change order or switch was placed, or may have been. */
+/** Its order, change order or switch was placed, or may have been. */
 export async function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
   return (await journal.read((db) => livePivot(db, key))) !== undefined;
 }

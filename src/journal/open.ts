@@ -30,7 +30,7 @@ export async function openJournal(
 }
 
 /**
- * A journal is of one namespace, the first worker's: what runs in another one would count as lost.
+ * A journal is of one namespace, the first worker's: sagas of another one would count as lost.
  *
  * @param writes false: nothing is written down where no worker has been there yet
  * @throws JournalSchemaError where it is another namespace's; JournalUnavailable
@@ -173,7 +173,7 @@ async function closing<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether it answers, and how soon, the wait for a connection included; whether it was restored, as far as it answers. */
+/** How soon it answers, the wait for a connection included, and whether it was restored. */
 export async function healthOf(journal: Store) {
   const began = performance.now();
   const took = () => (performance.now() - began) / 1000;
@@ -186,7 +186,7 @@ export async function healthOf(journal: Store) {
   }
 }
 
-/** Whether a database on a server does not say where it is, so that its restore is not noticed by that. */
+/** A database on a server does not say where it is: its restore is not noticed by that. */
 export async function isSilent(journal: Store): Promise<boolean> {
   return isPostgres(journal.db) && (await journal.inTransaction(theJournal)).here === null;
 }

@@ -1,9 +1,9 @@
 /**
- * What was bought, over all references: concerns about a purchase before it is made, and for people who ask who bought
- * what, when, and for how much.
+ * Purchases over all references: concerns about one before it is made, and a list for people who ask who bought what,
+ * when, and for how much.
  *
  * Concerns are that the same was bought just now, or that the account's limit is reached. They are checked in the
- * transaction that means the pivot, under locks on the account and on what is bought, so that of two concurrent
+ * transaction that intends the pivot, under locks on the account and on what is bought, so that of two concurrent
  * purchases the second one sees the first.
  *
  * ```text
@@ -281,7 +281,7 @@ async function described(journal: Store, row: Awaited<ReturnType<typeof pageOf>>
   const { workflow, reference, fate, ids, total, currency, estimate, servers, items, account } = row;
   const read = async (sealed: string | null) => {
     if (sealed === null) return undefined;
-    // What cannot be decrypted here is not known here; the rest is.
+    // A value that cannot be decrypted here is left out; the rest is known.
     return journal.unseal(sealed, 'what is known of a purchase').catch(() => undefined);
   };
   const ending = (await read(row.report)) as Pick<RecordedEnding, 'ended' | 'report'> | undefined;

@@ -292,7 +292,7 @@ function placed(effects: readonly RecordedEffect[]): RecordedEffect | undefined 
   return effects.find(({ kind, outcome }) => kind === 'pivot' && outcome === 'done');
 }
 
-/** Whether a leftover of an ending is still there: no other run, and no person, has dealt with it since. */
+/** No other run, and no person, has dealt with the leftover of an ending since. */
 function isStillThere(
   leftover: Leftover,
   effects: readonly RecordedEffect[],
@@ -318,8 +318,8 @@ function distinct(leftovers: readonly Leftover[]): Leftover[] {
 type Open = Pick<SagaRecord, 'workflow' | 'placement' | 'request' | 'corrections' | 'servers'>;
 
 /**
- * What the calls of a saga without an ending have made, and not undone. If the saga still runs, it will use or undo
- * this; if it is lost, these are its leftovers, and no other report has them.
+ * Things that the calls of a saga without an ending have made, and not undone. If the saga still runs, it will use or
+ * undo them; if it is lost, these are its leftovers, and no other report has them.
  */
 function leftOpen(
   { workflow, placement, request, corrections, servers = [] }: Open,
@@ -354,7 +354,7 @@ function leftOpen(
   ];
 }
 
-/** What servers lack that are known; those that the journal does not know are told as one. */
+/** Servers that lack firewalls; those that the journal does not know are reported as one. */
 function unprotectedBy(
   { request, corrections, servers = [] }: Pick<Open, 'request' | 'corrections' | 'servers'>,
   state: State<StateRow>,

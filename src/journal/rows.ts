@@ -1,4 +1,4 @@
-/** The rows of a saga in the journal: how they are found, locked and written. What they mean is decided elsewhere. */
+/** The rows of a saga in the journal: how they are found, locked and written. */
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
 import type { About, EffectCall, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
@@ -22,7 +22,6 @@ export interface JournalRow extends Selectable<JournalTables['journal']> {
   top: number | null;
 }
 
-/** What is written into columns of a row. */
 export type Columns<Table extends keyof JournalTables> = UpdateObject<JournalTables, Table>;
 export type Db = Kysely<JournalTables>;
 export type Tx = Transaction<JournalTables>;
@@ -84,7 +83,7 @@ export async function updateEffect(tx: Tx, id: string, columns: Columns<'effect'
   await tx.updateTable('effect').set(columns).where('id', '=', id).execute();
 }
 
-/** What people have corrected of the request, in order. */
+/** People's corrections of the request, in order. */
 export function correctionsOf(db: Db, key: SagaKey): Promise<CorrectionRow[]> {
   return db.selectFrom('correction').selectAll().where(ofSaga(key)).orderBy('seq').execute();
 }
@@ -153,7 +152,7 @@ interface Renewed {
 }
 
 /**
- * From here on the reference is open for this run, and only this begin of it means anything. A call of an earlier one
+ * From here on the reference is open for this run, and only this begin of it may intend calls. A call of an earlier one
  * that stood still, and would be intended now, is refused.
  *
  * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
@@ -231,12 +230,12 @@ export async function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'is
 const anywhere = (run: string) => `% ${run} %`;
 
 function runsWith(run: string) {
-  return sql<string>`case when runs like ${anywhere(run)} then runs else coalesce(runs, ' ') || ${`${run} `} end`;
+  return sql<string>`case when runs like ${anywhere(run)} then runs else runs || ${`${run} `} end`;
 }
 
-/** Whoever begins is the last one from then on: a run that a restored Temporal has gone back to, too. */
+/** The run that begins is the last one from then on, also one that a restored Temporal has gone back to. */
 function runsThen(run: string) {
-  return sql<string>`replace(coalesce(runs, ' '), ${` ${run} `}, ' ') || ${`${run} `}`;
+  return sql<string>`replace(runs, ${` ${run} `}, ' ') || ${`${run} `}`;
 }
 
 /**
@@ -260,7 +259,7 @@ export async function closeByRun(
     .where((where) => where.not(hasEndedFor(by)))
     .returning('runs')
     .executeTakeFirst();
-  return closed && { isLast: closed.runs?.endsWith(` ${run} `) === true };
+  return closed && { isLast: closed.runs.endsWith(` ${run} `) };
 }
 
 /** Closes the reference of a saga that does not run: no run owns it, since it was disowned. */
@@ -284,7 +283,6 @@ export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined
 export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
-  // A sweep looks only at those that have runs.
   const row = { ...key, ...times, account: null, request: null, first_run: run, runs: ` ${run} `, epoch };
   // One that is not there locks out nobody: another call of it may be written at the same moment.
   const inserted = tx.insertInto('reference').values(row);
@@ -355,27 +353,24 @@ export function iso(ms: number): string {
 }
 
 /**
- * Takes a new reference, in one statement. Each run of it stands in `runs` with a space before and after, in the order
- * in which they began last.
+ * Takes a new reference, in one statement.
  *
- * @param opens it is open, and owned by the run's first begin
  * @param epoch the journal's, where it is not said otherwise
  * @returns undefined where it was taken before
  */
 export async function takeAtOnce(
   db: Db,
   { workflow, reference, account, request }: SagaKey & Pick<Reference, 'account' | 'request'>,
-  { run, opens, epoch }: { run: string; opens: boolean; epoch?: number },
+  run: string,
+  epoch?: number,
 ): Promise<{ journal: string; epoch: number } | undefined> {
-  const [open, runs, begun, owner] = opens ? [1, ` ${run} `, 1, beginOf(run, 1)] : [null, null, 0, null];
   const epochOfIt =
     epoch === undefined ? sql`case when doubts_new = 1 then 0 else epoch end` : sql`cast(${epoch} as bigint)`;
   const { rows } = await sql<{ journal: string; epoch: number }>`
     insert into reference
       (workflow, reference, account, request, first_seen_ms, first_run, epoch, touched_ms, is_open, runs, begun, owner)
     select ${workflow}, ${reference}, ${account}, ${request}, ${nowMs(db)}, ${run},
-      ${epochOfIt}, ${nowMs(db)}, cast(${open} as integer), ${runs},
-      cast(${begun} as integer), ${owner}
+      ${epochOfIt}, ${nowMs(db)}, 1, ${` ${run} `}, 1, ${beginOf(run, 1)}
     from journal where true
     on conflict (workflow, reference) do nothing
     returning (select id from journal) as journal, (select epoch from journal) as epoch`.execute(db);

@@ -54,8 +54,8 @@ export const tables = {
     touched_ms: integer,
     /** 1 from when it is taken until an ending is written, and again once a later run has begun. */
     is_open: flag,
-    /** The runs that began or ended, as they began last, with a space around each. Null: none. */
-    runs: textOrNull,
+    /** The runs that began or ended, as they began last, with a space around each. */
+    runs: text,
     /** How often a run has begun under it, or gone on after a call of it was lost. */
     begun: column<Generated<number>>('integer not null default 0'),
     /** The begin that owns it, as a run and its number: `b1c2…/3`. Only its calls are intended. Null: no run works under it. */

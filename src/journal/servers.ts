@@ -122,8 +122,8 @@ export function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCal
 }
 
 /**
- * A saga has ended whose order stands: what its report says is lacking is open, all else is closed. A person's word
- * stays; and where a late answer has shown a second order, what the saga knows nothing of.
+ * A saga has ended whose order stands: the servers that lack firewalls by its report are open, all others are closed. It
+ * changes nothing that a person has closed, and none of a second order that a late answer has shown.
  */
 export async function noteEnding(
   tx: Tx,
@@ -156,7 +156,7 @@ const hasLate = (key: SagaKey) =>
   sql<boolean>`exists (select 1 from effect where ${ofSaga(key)} and kind = 'pivot' and late is not null)`;
 
 /**
- * A change of firewalls is done: what it names, nobody is missing any more, whatever an order had asked for.
+ * A change of firewalls is done: no server lacks any longer what it names, whatever an order had asked for.
  *
  * @param resource the server, as a turn names it
  * @param leftovers what it has not come to
@@ -179,7 +179,7 @@ export async function noteWanted(
   }
 }
 
-/** Whether an order has brought the server within so many milliseconds. */
+/** An order has brought the server within so many milliseconds. */
 export function isNewServer(journal: Store, vmObjectId: number, withinMs: number): Promise<boolean> {
   return journal.read(async (db) => {
     const rows = db.selectFrom('server').select('seen_ms').where('vm_object_id', '=', vmObjectId);
@@ -188,7 +188,7 @@ export function isNewServer(journal: Store, vmObjectId: number, withinMs: number
   });
 }
 
-/** Whether the provider has cancelled each order that has brought the server. */
+/** The provider has cancelled each order that has brought the server. */
 export async function isCancelled(journal: Store, vmObjectId: number): Promise<boolean> {
   const { rows } = await journal.read((db) =>
     sql<{ cancelled_ms: number | null }>`
@@ -199,9 +199,9 @@ export async function isCancelled(journal: Store, vmObjectId: number): Promise<b
 }
 
 /**
- * What tells the servers of an order from others that a directory lists: those that another reference has, that one
- * changed before the order was intended, or that were listed before that; and orders that are as young, and of whose servers
- * not all are known.
+ * Servers in a directory's list that are none of an order: those that another reference has, that one changed before the
+ * order was intended, or that were listed before that. And rivals: orders that are as young, and whose servers are not
+ * all known.
  *
  * @param listed by the directory
  * @param youngMs for so long the servers of an order may not be listed yet
@@ -250,19 +250,16 @@ export function writeServers(journal: Store, key: SagaKey, ids: readonly number[
 }
 
 /** Servers that sagas which have ended have worked on, or were to work on. */
-function serversOfEnded() {
-  const ended = sql`is_open is null and runs is not null`;
-  return sql`
-    select vm_object_id from effect join reference using (workflow, reference)
-      where vm_object_id is not null and ${ended}
-    union select vm_object_id from server join reference using (workflow, reference)
-      where vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}`;
-}
+const serversOfEnded = sql`
+  select vm_object_id from effect join reference using (workflow, reference)
+    where vm_object_id is not null and is_open is null
+  union select vm_object_id from server join reference using (workflow, reference)
+    where vm_object_id <> ${unnamed} and open_since_ms is not null and is_open is null`;
 
 /** How many they are. */
 export async function countServers(journal: Store): Promise<number> {
   const { rows } = await journal.read((db) =>
-    sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded()}) as known`.execute(db),
+    sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded}) as known`.execute(db),
   );
   return rows[0]?.servers ?? 0;
 }
@@ -274,7 +271,7 @@ export async function serversInTurn(
 ): Promise<number[]> {
   const { rows } = await journal.read((db) =>
     sql<{ vm_object_id: number }>`
-      select vm_object_id from (${serversOfEnded()}) as known
+      select vm_object_id from (${serversOfEnded}) as known
         order by case when vm_object_id > ${after} then 0 else 1 end, vm_object_id limit ${most}`.execute(db),
   );
   return rows.map(({ vm_object_id }) => vm_object_id);
@@ -287,9 +284,8 @@ export interface OpenServer {
   workflow: WorkflowName;
   reference: string;
   firewalls: number[];
-  /** Since when it is open. */
   since: string;
-  /** Whether the saga that ordered it goes on, as the journal has it. */
+  /** The state of the saga that ordered it, as the journal has it. */
   saga: 'open' | 'ended';
 }
 
@@ -353,7 +349,7 @@ export async function closeServers(
   });
 }
 
-/** Whether a person has. */
+/** A person has closed it. */
 export async function isClosed(journal: Store, vmObjectId: number): Promise<boolean> {
   const said = (db: Db) => db.selectFrom('server').select('closed').where('vm_object_id', '=', vmObjectId);
   return (await journal.read((db) => said(db).where('closed', 'is not', null).limit(1).execute())).length > 0;

@@ -1,6 +1,6 @@
 /**
- * What sagas have done at the provider, by the journal: what was placed, what is in the cart, what is unknown; and for a
- * sweep, what those have left of which nobody sees to any more.
+ * Selections of the state of sagas: for a run, what was placed, what is in the cart, and what is unknown; for a sweep,
+ * what sagas have left that nobody takes care of any more.
  */
 import { sql } from 'kysely';
 import type { About, JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
@@ -26,7 +26,7 @@ import {
 import { type State, stateColumns, stateOf } from './state';
 import type { Store } from './store';
 
-/** What the journal has of the step that cannot be undone. */
+/** The step that cannot be undone, as the journal has it. */
 export type PlacementFound =
   | { how: 'none' }
   | {
@@ -42,7 +42,7 @@ export type PlacementFound =
     }
   | ({ how: 'unknown'; cartItems?: About['cartItems'] } & OpenPivot);
 
-/** What a saga has done, beside its placement. */
+/** The effects of a saga beside its placement. */
 export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
   /** False: this reference was never taken. */
   known: boolean;
@@ -141,8 +141,8 @@ export interface LeftBehind extends SagaKey {
   /** Added, not deleted, and in no order that was placed or may have been. */
   cartItems: number[];
   /**
-   * A clean-up has come to its end since the saga last added or ordered anything, and told all that is left: a person
-   * has left it.
+   * A clean-up has ended since the saga last added or ordered anything, and reported all that is left: a person has left
+   * it there.
    */
   isCleaned: boolean;
   /** Servers whose firewalls it has changed, or intended to; none of an order that the provider has cancelled. */
@@ -153,6 +153,8 @@ export interface LeftBehind extends SagaKey {
 export interface ByAge extends SagaKey {
   firstSeenMs: number;
 }
+
+const dayMs = 24 * 60 * 60_000;
 
 /**
  * A slice of the sagas that have ended, the youngest first.
@@ -165,11 +167,10 @@ export async function endedSagas(
   journal: Store,
   { days, after, limit }: { days: number; after: ByAge | undefined; limit: number },
 ) {
-  // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
   const { rows } = await journal.read((db) =>
     sql<SagaKey & { firstSeenMs: number }>`
       select workflow, reference, first_seen_ms as ${sql.ref('firstSeenMs')} from reference
-        where first_seen_ms >= ${statementBegunMs(db)} - ${days * dayMs} and is_open is null and runs is not null
+        where first_seen_ms >= ${statementBegunMs(db)} - ${days * dayMs} and is_open is null
         ${after === undefined ? sql`` : sql`and (first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`}
         order by first_seen_ms desc, workflow desc, reference desc limit ${limit}`.execute(db),
   );
@@ -177,9 +178,7 @@ export async function endedSagas(
 }
 
 /**
- * What sagas have left.
- *
- * @returns with a sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since:
+ * @returns what sagas have left; with a sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since:
  * what it lacks is not known
  */
 export async function leftByLost<Key extends SagaKey>(
@@ -198,7 +197,7 @@ export async function leftByLost<Key extends SagaKey>(
   return { ...found, sagas: await Promise.all(sagas) };
 }
 
-/** One that was cancelled, or failed, has settled nothing; also one of which nobody can read how it ended. */
+/** A clean-up that was cancelled, failed, or cannot be decrypted has settled nothing. */
 async function isCleaned(journal: Store, cleanUps: readonly string[], cartItems: readonly number[]): Promise<boolean> {
   const reports = cleanUps.map((report) => journal.unseal(report, 'an ending').catch(() => undefined));
   const done = (await Promise.all(reports)).flatMap((report) => {
@@ -210,9 +209,7 @@ async function isCleaned(journal: Store, cleanUps: readonly string[], cartItems:
   return done.length > 0 && cartItems.every((id) => told.includes(id));
 }
 
-const dayMs = 24 * 60 * 60_000;
-
-/** With how clean-ups have ended since the saga last added or ordered anything, sealed. */
+/** `cleanUps`: the sealed reports of clean-ups since the saga last added or ordered anything. */
 async function leftBehindBy(tx: Tx, key: SagaKey) {
   const columns = [...stateColumns, 'intended_ms'] as const;
   const rows = await tx.selectFrom('effect').select(columns).where(ofSaga(key)).orderBy('seq').execute();

@@ -1,11 +1,11 @@
 /**
- * What a saga has done at the provider, folded from its rows: a pure function, and the only one that folds them. A run
- * that begins or ends, a clean-up, a sweep and the record each take their selection of it.
+ * A saga's state at the provider, folded from its rows by a pure function, the only one that folds them. A run that begins
+ * or ends, a clean-up, a sweep and the record each select from it.
  */
 import type { About, EffectCall, OpenItem } from '../domain/effects';
 import { aboutOf, type Effect, isDoubtful, mayHaveHappened, rowsOfStep, type SagaKey, type Tx } from './rows';
 
-/** What is read of a row: nothing that is sealed. */
+/** None of these is sealed. */
 export const stateColumns = [
   'step',
   'kind',

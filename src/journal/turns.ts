@@ -13,6 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
+import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
@@ -54,25 +55,32 @@ export function takeTurn(
       return { how: 'begun', turn };
     }
     if (mine.begun_ms !== null) return { how: 'begun', turn: mine.id };
-    let { before, first, last, now } = await placesBefore(tx, mine);
-    const ended = first === null ? undefined : await endedHolder(tx, resource);
-    if (ended?.inFlightMs === 0) ({ before, first, last, now } = await placesBefore(tx, mine));
-    if (first === null || last === null) {
-      await updateTurn(tx, mine.id, { begun_ms: nowMs(tx) });
-      return { how: 'begun', turn: mine.id };
+    for (;;) {
+      const { before, first, last, now } = await placesBefore(tx, mine);
+      if (first === null || last === null) {
+        await updateTurn(tx, mine.id, { begun_ms: nowMs(tx) });
+        return { how: 'begun', turn: mine.id };
+      }
+      // Only the first one may have begun. If it has ended, nothing more is intended for it: its reference need not be
+      // locked.
+      const holder = await turnAt(tx, first);
+      const inFlightMs = holder.ended_ms === null ? undefined : await inFlightOf(tx, holder);
+      if (inFlightMs === 0) {
+        await tx.deleteFrom('turn').where('id', '=', holder.id).execute();
+        continue;
+      }
+      const { id, workflow, reference } = last === first ? holder : await turnAt(tx, last);
+      return {
+        how: 'queued',
+        resource,
+        before,
+        since: iso(mine.since_ms),
+        holder: workflowIdOf(holder.workflow, holder.reference),
+        waitedMs: Math.max(0, now - mine.since_ms),
+        behind: { id, workflow, reference },
+        ...(last === first ? definedOnly({ inFlightMs }) : {}),
+      };
     }
-    const holder = await turnAt(tx, first);
-    const { id, workflow, reference } = last === first ? holder : await turnAt(tx, last);
-    return {
-      how: 'queued',
-      resource,
-      before,
-      since: iso(mine.since_ms),
-      holder: workflowIdOf(holder.workflow, holder.reference),
-      waitedMs: Math.max(0, now - mine.since_ms),
-      behind: { id, workflow, reference },
-      ...(ended?.id === id ? { inFlightMs: ended.inFlightMs } : {}),
-    };
   });
 }
 
@@ -87,7 +95,7 @@ export function dropTurn(journal: Store, { id, ...key }: Place): Promise<number>
     const leftMs = await inFlightOf(tx, key);
     if (leftMs > 0) return leftMs;
     await tx.deleteFrom('turn').where('id', '=', id).execute();
-    // What it has seen there does not count any more.
+    // Its earlier looks do not count any more.
     await disown(tx, key);
     return 0;
   });
@@ -110,24 +118,6 @@ function placesBefore(tx: Tx, { resource, seq }: Turn) {
     .where('resource', '=', resource)
     .where('seq', '<', seq)
     .executeTakeFirstOrThrow();
-}
-
-/**
- * An ended saga that others still wait for, because a call of it may be in flight. Once none is, its row is deleted.
- */
-async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inFlightMs: number } | undefined> {
-  const holder = await tx
-    .selectFrom('turn')
-    .selectAll()
-    .where('resource', '=', resource)
-    .where('begun_ms', 'is not', null)
-    .executeTakeFirst();
-  if (holder === undefined || holder.ended_ms === null) return undefined;
-  const { id } = holder;
-  // It has no turn, so nothing more is intended for it, and its reference need not be locked.
-  const inFlightMs = await inFlightOf(tx, holder);
-  if (inFlightMs === 0) await tx.deleteFrom('turn').where('id', '=', id).execute();
-  return { id, inFlightMs };
 }
 
 async function insertTurn(tx: Tx, key: SagaKey, resource: string): Promise<Turn> {

@@ -1,7 +1,7 @@
 /**
  * A worker keeps in a small file of its own, outside of the journal, the youngest row that it has seen. A journal that
- * lacks it was restored from an older copy, or is another one. This notices a restore that begins no timeline: a copied file or disk, a former
- * primary that is started again, a dump that is read into the same cluster.
+ * lacks it was restored from an older copy, or is another one. This notices a restore that begins no timeline: a copied
+ * file or disk, a former primary that is started again, a dump that is read into the same cluster.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -54,7 +54,7 @@ export class Witness {
   }
 
   /**
-   * What a transaction reads is seen once it is committed: in a file, what it has read may be lost with it.
+   * A row that a transaction reads is seen once that is committed: in a file, the row may be lost with it.
    *
    * @param rowAt the id of the row at that place
    */

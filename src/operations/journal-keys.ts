@@ -1,4 +1,4 @@
-/** The keys are the journal's: with others of the same id, new rows could never be read with the old. */
+/** Checks that the keys are the journal's: with others of the same id, new rows could never be read with the old. */
 import { CannotStart } from '../config';
 import type { Journal } from '../journal/journal';
 import { DecryptionError } from '../security/payload-codec';

@@ -1,4 +1,4 @@
-/** The measurements of a worker, through the SDK's meter at one endpoint. Without an address nothing is measured. */
+/** A worker's metrics, through the SDK's meter at one endpoint. Without an address nothing is measured. */
 import type { MetricMeter } from '@temporalio/common';
 import { Runtime, type MetricsExporterConfig } from '@temporalio/worker';
 import { cannotListen, inUrl, type ListenAddress } from '../config';

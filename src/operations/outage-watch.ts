@@ -67,7 +67,7 @@ export class OutageWatch {
     const isAnswered = readCall(event);
     // A sweep reads much, and its answers would hide that nobody's orders are answered.
     if (isAnswered === undefined || this.sagaOf()?.startsWith(reconcileWorkflow)) return;
-    // It rejects where it has opened, and what it was given.
+    // It rejects calls while it is open, and hands on each rejection.
     this.counting = this.breaker.fire(isAnswered).catch(() => undefined);
   }
 
@@ -112,10 +112,10 @@ export class OutageWatch {
   }
 }
 
-/** The provider has answered a call; undefined where our side has kept the call back. */
+/** True: the provider has answered; undefined: our side has kept the call back. */
 export function readCall({ status, failure, heldBack }: CallEvent): boolean | undefined {
   if (heldBack || failure === 'TokenUnreadable') return undefined;
-  // Nobody knows after a 409 whether the order is there; but the provider is.
+  // After a 409 nobody knows whether the order is there; but the provider is.
   const isRefusal = status !== undefined && status >= 400 && status < 500;
   if (failure === 'UnknownOutcome') return isRefusal;
   if (failure === 'NotSent' || failure === 'UnexpectedResponse') return false;

@@ -117,7 +117,7 @@ function aJournal(kind: keyof typeof places): void {
       const value = { order: { note: 'as it came', password: secret } };
       await journal.answered(keyOf('R-3'), done, { outcome: 'done', answer: { how: 'answered', value } });
     });
-    // What the provider says again of a request is no less secret.
+    // A request that the provider repeats is no less secret.
     const answered = await run(url, ['record', 'R-3', '--timeline']);
     expect(answered.out).toContain('as it came');
     expect(answered.out).not.toContain(secret);
@@ -271,7 +271,7 @@ describeWithPostgres('a database server that', () => {
       await journal.ended(keyOf('R-2'), { ...ending, resource: 'server 1' });
       await expect(journal.db.deleteFrom('effect').execute()).rejects.toThrow('permission denied');
     });
-    // What is of this release already is no matter of rights.
+    // A journal of this release's schema needs no rights.
     expect((await run(asWorker, ['journal', 'migrate'])).out).toMatch(/nothing had to be done\n$/);
     expect((await run(asWorker, ['journal', 'restored', ...saidThere, '--new-references', 'trust'])).status).toBe(0);
   });

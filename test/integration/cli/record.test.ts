@@ -112,7 +112,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   expect(people.out).toMatch(new RegExp(`^provision/${request.reference}: done\n  ended on 20`));
   expect(people.out).toContain('  the order was placed\n');
   expect(people.out).toContain(`  server ${servers[0]!.vmObjectId}, firewalls 143\n`);
-  expect(people.out).toMatch(/ {2}intended {7}place-order: cart items \d+, \d+; firewalls \d+, row [0-9a-f-]{36}\n/);
+  expect(people.out).toMatch(/ {2}intended {4}place-order: cart items \d+, \d+; firewalls \d+, row [0-9a-f-]{36}\n/);
   const happened = happeningsIn(people);
   expect(happened[0]).toBe('first seen');
   expect(happened.at(-1)).toBe('ended');

@@ -110,7 +110,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
       const decisions = [() => one.confirm(knows.row), () => other.deny(knows.row)];
       if (round % 2 === 0) decisions.reverse();
       await Promise.all(decisions.map((decide) => decide()));
-      // Whoever confirms has seen it: that stands, whichever came first.
+      // A confirmation counts, whichever came first: the person has seen it.
       expect(await rowOf(journals[0]!, knows.row)).toMatchObject({ outcome: 'done' });
     }
   });

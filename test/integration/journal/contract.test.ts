@@ -1,4 +1,4 @@
-/** What docs/journal.md promises, of a file and of PostgreSQL alike. */
+/** The promises of docs/journal.md, of a file and of PostgreSQL alike. */
 import { cartItems, repeatableSteps } from './contract/cart-items';
 import { byHand, firewalls } from './contract/firewalls';
 import { leftBehind } from './contract/left-behind';

@@ -11,11 +11,11 @@ import { folderForFile } from '../../support/folder';
 import { PostgresServer } from '../../support/postgres';
 
 export interface TestDatabases {
-  /** Where there is nothing yet. */
+  /** Nothing is there yet. */
   place: () => Promise<JournalAddress>;
   /** An empty journal. */
   fresh: () => Promise<JournalAddress>;
-  /** What a backup of this moment holds. Nobody may have the journal open. */
+  /** A backup of this moment. Nobody may have the journal open. */
   copy: (address: JournalAddress) => Promise<JournalAddress>;
 }
 

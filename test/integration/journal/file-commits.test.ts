@@ -1,4 +1,4 @@
-/** What waits for the file is committed together, and each transaction by itself is there, or is not. */
+/** Transactions that wait for the file are committed together, and each is there by itself, or is not. */
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import File from 'libsql';

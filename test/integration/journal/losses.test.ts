@@ -71,7 +71,7 @@ describeWithPostgres('the journal loses its database', () => {
 
     it.each(['done', 'not-done', 'unknown'] as const)('writes %s again, which changes nothing', async (outcome) => {
       const intended = await run.send(place(1));
-      // What only completes its row is one statement.
+      // A call that only completes its row is one statement.
       const lost = proxy.loseAnswerTo(outcome === 'done' ? 'commit' : '"outcome" is null');
       await unavailable(run.answer(place(1), intended, outcome, { answer: { order: 5 } }));
       await lost;
@@ -104,7 +104,7 @@ describeWithPostgres('the journal loses its database', () => {
       const address = { postgres: server().url({ database }) };
       const lossless = await opened(address, undefined, { how: 'lossless', warn: () => undefined });
       const key = { workflow: 'changeOrder', reference: 'PO-1' } as const;
-      const { knows } = await lossless.take(key, { account: undefined, request: {}, run: 'r', opens: true });
+      const { knows } = await lossless.take(key, { account: undefined, request: {}, run: 'r' });
       // From here on every commit waits for a standby that is down.
       await settings(`set synchronous_standby_names = 'standby1'`);
       const isSet = `select 1 from pg_settings where name = 'synchronous_standby_names' and setting = 'standby1'`;

@@ -26,7 +26,7 @@ const rows = 20_000;
 /** One for each reference. */
 const pivots = 5_000;
 
-/** What the account of a twentieth of all purchases orders. */
+/** The order of the account with a twentieth of all purchases. */
 const boughtOften = { account: 'AB-1', items: [{ plan_id: 17 }] };
 
 /** Keeps every question that the journal asks. */
@@ -70,7 +70,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     }
   };
 
-  /** What the databases plan for each question that was asked meanwhile, with the question itself. */
+  /** The databases' plans for each question that was asked meanwhile, with the question itself. */
   const plansOf = async (work: () => Promise<unknown>): Promise<{ question: string; plan: string }[]> => {
     recorder.asked.length = 0;
     await work();
@@ -215,7 +215,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
   });
 });
 
-/** Of the tables with as many rows as there were calls; the journal's own table has one row. */
+/** The tables with as many rows as there were calls; the journal's own table has one row. */
 function accesses(plan: string): string[] {
   const scan = /((Scan|SCAN|SEARCH)( using \w+)?( on)? (reference|effect|ending|turn|purchase)\b.*)/;
   const steps = (JSON.parse(plan) as Record<string, unknown>[]).map((step) =>
@@ -243,8 +243,8 @@ async function fill({ db }: Journal): Promise<void> {
   const perReference = sql`(${numbersTo(db, pivots)}) as numbers`;
   const of = sql.lit(pivots);
   for (const into of [
-    sql`reference (workflow, reference, first_seen_ms, first_run, epoch, touched_ms)
-      select 'provisionServers', 'r' || n, 0, 'run', 0, 0 from ${perReference}`,
+    sql`reference (workflow, reference, first_seen_ms, first_run, runs, epoch, touched_ms)
+      select 'provisionServers', 'r' || n, 0, 'run', ' run ', 0, 0 from ${perReference}`,
     sql`effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, intended_ms,
       in_flight_ms, outcome)
       select 'e' || n, 'provisionServers', 'r' || (1 + n % ${of}), 'step-' || (n % 7),

@@ -104,7 +104,7 @@ describeWithPostgres('PostgreSQL', () => {
 
   const refused = async (postgres: string) => {
     const sentence = await sentenceOf(open({ postgres }));
-    // Whoever is told to migrate hears the same.
+    // The command that migrates fails with the same sentence.
     expect(await sentenceOf(migrate({ postgres }))).toBe(sentence);
     return sentence.replace('the journal cannot be used: ', '');
   };

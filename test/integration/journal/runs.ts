@@ -30,9 +30,9 @@ export function openedJournals() {
   };
 }
 
-/** What the tests of the contract share. */
+/** The tests of the contract share these. */
 export let journal: Journal;
-/** Of this test alone. */
+/** This test's alone. */
 export let run: Run;
 
 /** One journal for all tests of the group, each of which has a run of a reference of its own. */
@@ -100,17 +100,14 @@ export class Run {
     readonly key: SagaKey = { workflow: 'provisionServers', reference: randomUUID() },
   ) {}
 
-  /** Of a reference that was taken. */
-  static async begin(journal: Journal, workflow: WorkflowName = 'provisionServers'): Promise<Run> {
-    const run = new Run(journal, { workflow, reference: randomUUID() });
-    await run.take();
-    return run;
-  }
-
-  /** Of a reference that was taken, and is open. */
-  static async open(journal: Journal, workflow: WorkflowName, reference: string = randomUUID()): Promise<Run> {
+  /** A run whose reference was taken. */
+  static async begin(
+    journal: Journal,
+    workflow: WorkflowName = 'provisionServers',
+    reference: string = randomUUID(),
+  ): Promise<Run> {
     const run = new Run(journal, { workflow, reference });
-    await journal.take(run.key, { account: undefined, request: {}, run: run.run, opens: true });
+    await run.take();
     return run;
   }
 
@@ -141,7 +138,7 @@ export class Run {
   }
 
   async intend(call: EffectCall, { knows = this.knows, ...ways }: Ways = {}): Promise<Intended> {
-    // What was added is given again; what may be repeated is sent again.
+    // An item that was added is given again; a step that may be repeated is sent again.
     const recall = { recall: call.activity === 'addCartItem' };
     const intended = await this.journal.intend({
       ...this.key,

@@ -1,4 +1,4 @@
-/** What a journal’s database tells whoever has it: that there were effects, and not what was ordered. */
+/** A journal’s database tells whoever has it that there were effects, and not what was ordered. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What a person is told when the journal cannot be used. */
+/** The sentences for a person when the journal cannot be used. */
 import { JournalSchemaError, JournalUnavailable } from '../../../src/journal/errors';
 import { password } from '../../support/postgres';
 

@@ -97,7 +97,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const ways = await Promise.all(runs.map((run) => run.intend(place(1))));
     expect(ways.map(({ how }) => how)).toEqual(['send', 'send', 'send']);
     expect(said).toEqual([expect.stringMatching(/failed over to timeline \d+ of cluster/)]);
-    // Whoever asks is not asked any more either.
+    // Workers with the rule `ask` go on, too.
     expect(await (await Run.begin(await asWorker())).intend(place(1))).toMatchObject({ how: 'send' });
   });
 

@@ -1,4 +1,4 @@
-/** What a restored journal is told counts as anything else does; what the provider has cancelled lacks nothing. */
+/** Facts that a restored journal learns late count as any others; an order that the provider has cancelled lacks nothing. */
 import { randomUUID } from 'node:crypto';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { restored } from '../../../src/journal/confirm-restore';

@@ -136,7 +136,7 @@ const journeys: ((rig: Rig) => Promise<unknown>)[] = [
   },
 ];
 
-/** What Prometheus reads: each sample by its name and its labels. */
+/** Prometheus's samples, by name and labels. */
 interface Sample {
   name: string;
   labels: Record<string, string>;
@@ -161,7 +161,7 @@ function labelsIn(text: string): Record<string, string> {
   );
 }
 
-/** What was counted, as `labels: value`; zeroes left out. */
+/** The counts, as `labels: value`, without zeroes. */
 function counted(metric: { name: string }, ...labels: string[]): Record<string, number> {
   const found: Record<string, number> = {};
   for (const sample of run.samples) {

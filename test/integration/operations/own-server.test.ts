@@ -1,4 +1,4 @@
-/** What only a server with other limits shows soon: a run that it terminates, and a version that nobody polls for. */
+/** Cases that only a server with other limits shows soon: a run that it terminates, and a version that nobody polls for. */
 import { NativeConnection } from '@temporalio/worker';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import type { SagaWorkerConfig } from '../../../src/operations/saga-worker';

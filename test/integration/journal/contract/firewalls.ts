@@ -41,7 +41,6 @@ export function firewalls(): void {
   });
 
   describe('of a server that is looked at before they are undone', () => {
-    /** Of the test's own. */
     let vmObjectId = 900;
     beforeEach(() => {
       vmObjectId += 1;

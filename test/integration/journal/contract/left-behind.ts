@@ -11,7 +11,7 @@ import { assign, dayMs, journal, letPass, place, Run, run, takeBackAssign, unass
 
 export function leftBehind(): void {
   const begin = (workflow: WorkflowName = 'provisionServers', reference?: string) =>
-    Run.open(journal, workflow, reference);
+    Run.begin(journal, workflow, reference);
   const leftBy = async ({ key }: Run) => (await leftByLost(journal, [key])).sagas[0];
 
   describe('of a saga: ', () => {

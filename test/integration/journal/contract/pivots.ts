@@ -1,4 +1,4 @@
-/** What must never be sent twice: what is written down before, what came of it, and what a person says of it. */
+/** Pivots, which must never be sent twice: their intents, their outcomes, and people's statements about them. */
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { EffectKind, EffectOutcome } from '../../../../src/domain/effects';
@@ -28,7 +28,13 @@ export function pivots(): void {
     const calls = [place(1), { ...place(2, 3), step: 'place-order-again' }];
     for (const later of [run, run.again()])
       for (const call of calls)
-        expect(await later.intend(call)).toMatchObject({ how: 'recorded', run: run.run, answer, knows, doubts: 0 });
+        expect(await later.intend(call)).toMatchObject({
+          how: 'recorded',
+          run: run.run,
+          answer,
+          knows: { row: knows.row },
+          doubts: 0,
+        });
   });
 
   it('is under way for as long as whoever intended it said, not as whoever asks now does', async () => {
@@ -59,7 +65,7 @@ export function pivots(): void {
   });
 }
 
-/** What the database itself refuses, whatever the code does: none of these goes through the journal's functions. */
+/** The database itself refuses these: none of them goes through the journal's functions. */
 export function constraints(): void {
   const row = (kind: EffectKind, outcome: EffectOutcome | null): Insertable<JournalTables['effect']> => ({
     ...run.key,

@@ -13,7 +13,7 @@ export function references(): void {
     const { first, knows } = await run.take({ label: 'web-1' }, 'AB-1');
     expect(first).toBeUndefined();
     const { id, epoch } = await journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
-    expect(knows).toEqual({ journal: id, epoch });
+    expect(knows).toEqual({ journal: id, epoch, begun: 1 });
     const row = await referenceOf(journal.db, run.key);
     expect(row).toMatchObject({ ...run.key, account: 'AB-1', first_run: run.run, epoch });
     expect(Math.abs(row!.first_seen_ms - Date.now())).toBeLessThan(60_000);
@@ -120,7 +120,7 @@ export function openOnes(): void {
   });
 
   const begin = async () => {
-    const run = await Run.open(journal, 'setFirewalls');
+    const run = await Run.begin(journal, 'setFirewalls');
     begun.push(run);
     return run;
   };
