@@ -81,7 +81,8 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     const { vmObjectId, expect = [], without = [], exactly, undoing, after } = input;
     const secrets = await readSecrets(input.secrets);
     // Asked before the list, so that the list shows everything that the journal has settled.
-    const asked = { kind: after === 'undoing' && !undoing ? 'compensate' : undefined, withOthers: undoing } as const;
+    const kind = after === 'undoing' && !undoing ? 'compensate' : undefined;
+    const asked = { kind, withOthers: undoing, lagMs: listLagMs } as const;
     const looksFirst = after !== undefined || undoing === true;
     const look = looksFirst ? await lookAtServer(journal, sagaOf().saga, vmObjectId, asked) : { leftMs: 0 };
     if (look.leftMs > 0)

@@ -27,7 +27,6 @@ import {
   type Db,
   doneAt,
   type Effect,
-  effects,
   effectsOf,
   insertEffect,
   insertReference,
@@ -190,7 +189,8 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   }
   const found = pivot
     ? await whatBecameOf(tx, pivot, journal, store)
-    : (recall(rows, intent) ?? (intent.countsByHand ? await stillDoneByHand(tx, key, rows, intent) : undefined));
+    : ((await stillOwn(tx, key, recall(rows, intent))) ??
+      (intent.countsByHand ? await stillDoneByHand(tx, key, rows, intent) : undefined));
   if (found !== undefined) {
     if ('how' in found) return found;
     return {
@@ -207,6 +207,9 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     const leftMs = youngest?.outcome === null ? await leftInFlight(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
+  const added = call.about.cartItems?.filter((item) => all?.some((row) => row.cart_item_id === item));
+  const another = await itemOfAnother(tx, key, added ?? []);
+  if (another !== undefined) return { how: 'changed', why: `a cart item has the id of one of ${another.of} by now` };
   const { rules } = intent;
   const bought = await buys();
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
@@ -241,7 +244,7 @@ async function whyNot(
 ): Promise<Exclude<Intended, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
-    const another = await itemOfAnother(tx, key, item);
+    const another = await itemOfAnother(tx, key, [item]);
     if (another !== undefined) return another;
     const order = await livePivot(tx, key);
     const mayBeOld = await mayBeOfLostTime(tx, key, journal, item);
@@ -262,16 +265,24 @@ async function whyNot(
   return vmObjectId === undefined ? undefined : changeInFlight(tx, key, journal, { vmObjectId, kind: 'compensate' });
 }
 
-/** The provider has given the id again: what a younger row of any reference names is not this saga's any more. */
+/** The provider has given an id again: what a younger row of any reference names is not this saga's any more. */
 async function itemOfAnother(
   tx: Tx,
   key: SagaKey,
-  cartItemId: number,
+  ids: readonly number[],
 ): Promise<Extract<Intended, { how: 'anothers' }> | undefined> {
-  const rows = effects(tx).where('cart_item_id', '=', cartItemId).where('kind', '=', 'mutate');
-  const youngest = await rows.orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  if (youngest === undefined || isSameSaga(youngest, key)) return undefined;
-  return { how: 'anothers', of: youngest.reference, at: iso(youngest.intended_ms) };
+  if (ids.length === 0) return undefined;
+  const named = tx.selectFrom('effect').select(['workflow', 'reference', 'cart_item_id', 'intended_ms']);
+  const rows = named.where('cart_item_id', 'in', ids).where('kind', '=', 'mutate').orderBy('seq');
+  const youngest = new Map((await rows.execute()).map((row) => [row.cart_item_id, row]));
+  const another = [...youngest.values()].find((row) => !isSameSaga(row, key));
+  return another && { how: 'anothers', of: another.reference, at: iso(another.intended_ms) };
+}
+
+/** An item whose id is another's by now is no answer: it is added again. */
+async function stillOwn(tx: Tx, key: SagaKey, found: Effect | undefined): Promise<Effect | undefined> {
+  const isItem = found?.kind === 'mutate' && found.outcome === 'done' && found.cart_item_id !== null;
+  return isItem && (await itemOfAnother(tx, key, [found.cart_item_id ?? 0])) ? undefined : found;
 }
 
 /**

@@ -17,17 +17,22 @@ import { turnOf } from './turns';
  * reliable. Once there are none, what others rely on.
  *
  * @param kind only calls of this kind
+ * @param lagMs for so long the provider's list may lack what was changed
  */
 export function lookAtServer(
   journal: Store,
   key: SagaKey,
   vmObjectId: number,
-  { kind, withOthers = false }: { kind?: 'compensate' | undefined; withOthers?: boolean | undefined } = {},
+  {
+    kind,
+    withOthers = false,
+    lagMs = 0,
+  }: { kind?: 'compensate' | undefined; withOthers?: boolean | undefined; lagMs?: number } = {},
 ): Promise<{ leftMs: number; others?: number[] }> {
   return journal.locked(key, async (tx) => {
     const inFlight = await changeInFlight(tx, key, await theJournal(tx), { vmObjectId, kind });
     if (inFlight !== undefined || !withOthers) return { leftMs: inFlight?.leftMs ?? 0 };
-    return { leftMs: 0, others: await assignedByOthers(tx, key, vmObjectId) };
+    return { leftMs: 0, others: await assignedByOthers(tx, key, vmObjectId, lagMs) };
   });
 }
 
@@ -35,11 +40,11 @@ export function lookAtServer(
 const callsOn = (db: Db, vmObjectId: number) => effects(db).where('vm_object_id', '=', vmObjectId).orderBy('seq');
 
 /** Firewalls that other references have (perhaps) assigned since this saga's turn began, and not unassigned since. */
-async function assignedByOthers(tx: Tx, key: SagaKey, vmObjectId: number): Promise<number[]> {
-  // Earlier firewalls are in the list that the saga read first.
+async function assignedByOthers(tx: Tx, key: SagaKey, vmObjectId: number, lagMs: number): Promise<number[]> {
+  // Earlier firewalls are in the list that the saga read first, but for one of unknown outcome that this did not show yet.
   const sinceMs = (await turnOf(tx, key))?.begun_ms ?? 0;
   const rows = await callsOn(tx, vmObjectId)
-    .where(sql`intended_ms + in_flight_ms`, '>=', sinceMs)
+    .where(sql`intended_ms + in_flight_ms`, '>=', sinceMs - lagMs)
     .execute();
   const others = new Set<number>();
   for (const row of rows) {

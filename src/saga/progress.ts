@@ -195,14 +195,14 @@ export class Progress {
     delete this.queued;
   }
 
-  /** The saga waits until no call of a step can be in flight. One event, however often it looks. */
+  /** The saga waits until no call of a step can be in flight. One event, however often it looks; none beside a question. */
   settle(step: string, untilMs: number): void {
     this.settling.set(step, { step, until: new Date(untilMs).toISOString() });
-    if (this.state !== 'settling') this.standStill('settling', step);
+    if (this.state !== 'settling' && !this.waiting) this.standStill('settling', step);
   }
 
   settled(step: string): void {
-    if (this.settling.delete(step) && this.settling.size === 0) this.enter(this.resumes);
+    if (this.settling.delete(step) && this.settling.size === 0 && !this.waiting) this.enter(this.resumes);
   }
 
   /** The wait is over; what comes next says {@link enter}. */

@@ -168,7 +168,7 @@ export class FirewallChange {
         await this.list({ expect: missing, without: surplus, undoing: true }, asked.retry);
       }
       if (kept.length > 0) {
-        const why = 'assigned: another saga has assigned them meanwhile, and relies on them';
+        const why = 'assigned: another saga has assigned them too, or may have, and relies on them';
         saga.progress.leave({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
       }
     };

@@ -91,6 +91,15 @@ export function cartItems(): void {
       await other.removes(8);
       await run.send(place(7, 8));
     });
+
+    it('is refused with an item whose id was given to another reference since, which is added again', async () => {
+      const other = await Run.begin(journal);
+      await other.adds(7);
+      const why = `a cart item has the id of one of ${other.key.reference} by now`;
+      expect(await run.intend(place(7))).toEqual({ how: 'changed', why });
+      expect(await run.intend(add())).toMatchObject({ how: 'send', doubts: 1 });
+      await other.send(place(7));
+    });
   });
 }
 
