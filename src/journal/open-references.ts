@@ -15,7 +15,6 @@ import type { Ended, Journal } from './journal';
 export interface OpenReference extends SagaKey {
   workflowId: string;
   firstSeenAt: string;
-  firstRun: string;
   touchedMs: number;
 }
 
@@ -29,7 +28,7 @@ export async function openReferences(
   const rows = await journal.read((db) =>
     db
       .selectFrom('reference')
-      .select(['workflow', 'reference', 'first_seen_ms', 'first_run as firstRun', 'touched_ms as touchedMs'])
+      .select(['workflow', 'reference', 'first_seen_ms', 'touched_ms as touchedMs'])
       .where('is_open', 'is not', null)
       .where(sql<boolean>`(workflow, reference) > (${workflow}, ${reference})`)
       .orderBy('workflow')

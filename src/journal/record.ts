@@ -238,7 +238,7 @@ function placementOf(
 
 type Lifted = Pick<SagaRecord, 'decisions' | 'servers' | 'total' | 'currency' | 'leftovers'>;
 
-/** The values that readers ask for most, from where they are stored. Older releases may have written fewer of them. */
+/** The values that readers ask for most, from where they are stored. */
 function lifted(
   effects: readonly RecordedEffect[],
   endings: readonly RecordedEnding[],

@@ -142,10 +142,7 @@ export function openOnes(): void {
   it('are those that were taken and have no ending, slice by slice', async () => {
     const runs = [await begin(), await begin(), await begin(), await begin()];
     for (const limit of [1, 4]) expect(await found(limit)).toEqual(references(runs));
-    for (const { firstRun, firstSeenAt } of await foundOnes()) {
-      expect(runs.map((one) => one.run)).toContain(firstRun);
-      expect(Date.parse(firstSeenAt)).toBeGreaterThan(0);
-    }
+    for (const { firstSeenAt } of await foundOnes()) expect(Date.parse(firstSeenAt)).toBeGreaterThan(0);
     const [first, ...others] = runs;
     await first!.end();
     expect(await found(2)).toEqual(references(others));
