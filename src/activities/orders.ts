@@ -5,6 +5,7 @@ import { countOf, type ServersOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
 import type { SentSecrets } from '../domain/secrets';
 import { JournalUnreadable } from '../journal/errors';
+import { mayBePlaced } from '../journal/open-references';
 import type { SagaKey } from '../journal/rows';
 import { notItsServers, writeServers } from '../journal/servers';
 import type { OrderBody } from '../provider/schemas';
@@ -81,7 +82,7 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
     /**
      * Row 1: a pivot. A second call buys a second time, so an order that was placed before, or may have been, is not
      * sent again. Fails with `StateChanged` where a cart item that it names was deleted since. Where there is a server
-     * directory, it is asked before: what it lists then is not of this order.
+     * directory, it is asked before one is sent: what it lists then is not of this order.
      */
     placeOrder({
       order,
@@ -96,7 +97,7 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
         ...definedOnly({ vmObjectIds: named }),
       };
       const lookFirst = async () => {
-        if (noServers) return {};
+        if (noServers || directory === undefined || (await mayBePlaced(journal, sagaOf().saga))) return {};
         const secrets = await readSecrets(input.secrets);
         const looking = listServers(order, { secrets, signal: AbortSignal.timeout(lookWithinMs) });
         const listedBefore = await looking.catch((error: unknown) => {

@@ -303,3 +303,19 @@ it('an id that the provider gives again is deleted under no other reference: the
   await younger.result();
   expect(rig.ordersOf(b)).toHaveLength(1);
 });
+
+it('an id that the provider gives again is ordered under no older reference: its item is added again', async () => {
+  const { orders } = (rig.sandbox as unknown as { provider: { orders: { nextCartItemId: number } } }).provider;
+  const cartItemId = orders.nextCartItemId;
+  const { request: a, saga: older } = await stuckOrder(rig);
+  orders.nextCartItemId = cartItemId;
+  const { request: b, saga: younger } = await stuckOrder(rig);
+  await answer(older, 'retry');
+  expect(await older.result()).toMatchObject({
+    cartItemIds: [cartItemId + 1],
+    leftovers: [{ kind: 'cart-item', cartItemId, why: expect.stringContaining(`an item of ${b.reference}`) as string }],
+  });
+  await answer(younger, 'retry');
+  expect(await younger.result()).toMatchObject({ cartItemIds: [cartItemId], leftovers: [] });
+  expect([a, b].map((request) => rig.ordersOf(request).length)).toEqual([1, 1]);
+});

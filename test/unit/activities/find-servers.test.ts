@@ -66,3 +66,17 @@ it('a server of another order is not taken for its own: of “web-2” for “we
     await own.close();
   }
 });
+
+it('an order that was sent before is not looked for again: that nothing was sent would be false', async () => {
+  const saga = sagaWith();
+  const order = { account: 'AB-32', label: 'web', cartItems: [1] };
+  const place = { step: 'place-order', order, note: { foundBy: 'web' } };
+  stand.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after' });
+  await saga.refusal('placeOrder', place);
+  stand.sandbox.faults.add({ endpoint: 'find-servers', kind: 'error-before' });
+  expect(await saga.refusal('placeOrder', place)).toMatchObject({
+    failure: 'UnknownOutcome',
+    doubt: { restored: false },
+  });
+  stand.sandbox.faults.clear();
+});
