@@ -35,13 +35,12 @@ export type Act<T> = (asked: EffectContext) => Promise<T | Effected<T>>;
 export interface Attempted<T> {
   step: Step;
   act: Act<T>;
-  /** Where a call of another step is in flight: that one is shown. @default step */
+  /** The step that is shown: another one while a call of it is in flight. @default step */
   inFlight?: () => Step | undefined;
   /** Called before each attempt. What it throws ends the attempts. */
   before?: () => Promise<void>;
 }
 
-/** What all calls of a saga go by, and add to. */
 export interface Calling {
   readonly journal: JournalMemory;
   readonly deadline: Deadline;

@@ -24,9 +24,9 @@ import { activities } from './activities';
 
 export interface CorrectionRules<R, C> {
   apply: (request: R, correction: C) => R;
-  /** Whether it is a request at all. */
+  /** Says whether it is a request at all. */
   check: (request: R) => Checked<R>;
-  /** What else stands against it, by the field's name. */
+  /** The other objections to it, by the field's name. */
   objections?: (first: R, corrected: R) => string[];
 }
 
@@ -45,7 +45,7 @@ export class CorrectedRequest<R, C extends object> {
     this.request = this.corrections.reduce(rules.apply, first);
   }
 
-  /** What a `retry` may correct, as it is typed. */
+  /** The fields that a `retry` may correct, as they are typed. */
   correction(schema: () => z.ZodObject): Correction {
     return {
       schema,

@@ -15,11 +15,11 @@ const questionCharsMax = 600;
 const excerptCharsMax = 300;
 const noticeBytesMax = 1_900;
 
-/** Where payloads are encrypted, only who has the keys can send what nobody else may read. */
+/** If payloads are encrypted, only who has the keys can send what nobody else may read. */
 export const howToSendSecrets =
   'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}';
 
-/** What stands in the example of a correction where the field is not a text, or not one to type. */
+/** The example of a correction has these values for fields that are no text, or none to type. */
 const exampleValues: Record<string, unknown> = {
   item: 1,
   password: { secret: 'its name' },

@@ -18,7 +18,7 @@ export function describeRejection({ reason }: Extract<Decision, { decision: 'rej
   return reason ? `rejected: ${reason}` : 'rejected';
 }
 
-/** What the run goes by is not so any more: it begins again, and the journal knows what stands. */
+/** The state that the run goes by has changed: it begins again, and the journal knows what stands. */
 export class StateChanged extends Error {
   constructor(
     readonly step: Step,
@@ -28,7 +28,7 @@ export class StateChanged extends Error {
   }
 }
 
-/** What comes before the pivot does not matter any more: another run has placed it, or may have. */
+/** The run needs to prepare nothing any more: another run has placed it, or may have. */
 export function placedMeanwhile(step: Step): StateChanged {
   const message = 'it was placed before, or perhaps, by another run';
   step.end('skipped', message);

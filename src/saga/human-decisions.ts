@@ -77,14 +77,14 @@ function isCancellable(scope: CancellationScope): boolean {
 /** Enough of a random id to distinguish the questions of one saga, and few enough to type. */
 const idChars = 8;
 
-/** What receivers are told of a question: none of its words, because some are the provider's. */
+/** Receivers are told none of a question's words, because some are the provider's. */
 type AskedTold = EventSaid & { since: string; reminders: number };
 
 export class HumanDecisions {
   private open?: OpenQuestion;
   /** The last word that came before the saga was cancelled; where none did, one that came after. */
   private cancellation?: Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>;
-  /** What an end without success would undo, in a sentence. */
+  /** Says in a sentence what an end without success would undo. */
   undoes: () => string = () => '';
 
   constructor(
@@ -173,7 +173,7 @@ export class HumanDecisions {
 
   private hasNoRoomFor(question: Question): boolean {
     const canBeLeftOut = question.whenFull !== undefined;
-    // Where the saga ends, there is nothing that it could give up instead of waiting on, however full its history is.
+    // A saga that ends has nothing to give up instead of waiting on, however full its history is.
     return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.progress.isEnding);
   }
 
@@ -367,7 +367,6 @@ function refusal(message: string, movedOn = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, decisionRefused, ...(movedOn ? [{ movedOn }] : []));
 }
 
-/** What a person wants to know of a failure; when to retry was for the saga. */
 function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,

@@ -1,31 +1,30 @@
-/** What a run knows of the journal, and what is still to be written into it. `attempts.ts` writes it. */
+/** A run's knowledge of the journal, and the outcomes that `attempts.ts` is still to write into it. */
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 
-/** What an answer or a failure says of the journal. */
 export type Learnt = Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>;
 
 export class JournalMemory {
   /** From the last answer. A journal that lacks it was restored. */
   knows?: JournalKnowledge;
-  /** What one saga at a time works on. Its place in the queue is given back also where it ends before its turn. */
+  /** One saga at a time works on it. Its place in the queue is given back also if it ends before its turn. */
   resource: string | undefined;
   turn?: string;
   /** True where a call may have left something behind of which this run does not know. */
   inDoubt = false;
-  /** Whether the reference belongs to this run's request, as the journal has said. */
+  /** The reference belongs to this run's request, as the journal has said. */
   isOwn = false;
-  /** What this run has been told is not all there any more: it has begun anew since then. */
+  /** The journal lacks some of what it has told this run: the run has begun anew since then. */
   wasRestored = false;
   /** The run has asked it for something. */
   hasCalled = false;
   request: unknown;
-  /** Where another run has begun since its look before the end, it looks again. */
+  /** It looks again if another run has begun since its look before the end. */
   looksAgain = false;
   /** Calls whose outcome could not be written down when they had ended: it is written before the next call is made. */
   readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   isInQuestion = false;
-  /** What the run did as the begin that it knows is undone. */
+  /** The run undoes what it did as the begin that it knows. */
   undoes = false;
   writing?: Promise<CallFailure | undefined>;
   keeping?: Promise<CallFailure | undefined>;
@@ -70,7 +69,7 @@ export class JournalMemory {
     return this.isOwn || this.request === undefined ? {} : { request: this.request };
   }
 
-  /** What a look has said of whose the reference is. */
+  /** Learns from a look whose the reference is. */
   heard({ isAnothers = false }: { isAnothers?: boolean | undefined }): void {
     this.isOwn ||= !isAnothers;
   }

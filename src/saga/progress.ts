@@ -1,5 +1,5 @@
 /**
- * What is shown of a saga while it runs and after: the `progress` query's answer, and the search attributes by which an
+ * The view of a saga while it runs and after: the `progress` query's answer, and the search attributes by which an
  * operator finds it.
  *
  * A search attribute is written only once something happened that an operator filters on: a saga that meets no trouble
@@ -98,13 +98,13 @@ export class Progress {
   readonly skipped: string[] = [];
   readonly decisions: DecisionRecord[] = [];
   readonly ignored: IgnoredDecision[] = [];
-  /** What belongs into a report: the ids of what was made, the order, quotes. */
+  /** The report names these: the ids of what was made, the order, quotes. */
   readonly known: Record<string, unknown> = {};
   private waiting?: Waiting;
   private queued?: Queued;
   /** By step: until when a call of it may be in flight. */
   private readonly settling = new Map<string, Settling>();
-  /** What the saga was doing when it began to wait, and goes on with. */
+  /** The saga was doing this when it began to wait, and goes on with it. */
   private resumes: 'running' | 'undoing' = 'running';
   private everShown = false;
   /** Trouble has made it wait for a person. */
@@ -117,7 +117,7 @@ export class Progress {
     readonly reference: string,
   ) {}
 
-  /** Where a saga begins again, the first time counts. */
+  /** If a saga begins again, the first time counts. */
   reach(milestone: Milestone, { vmObjectIds }: Pick<Reached, 'vmObjectIds'>): void {
     if (this.reached.some((one) => one.milestone === milestone)) return;
     this.reached.push({ milestone, at: now(), ...definedOnly({ vmObjectIds }) });
@@ -127,7 +127,7 @@ export class Progress {
     this.leftovers.push(...leftovers);
   }
 
-  /** What was told counts, and not what this run has found; who has decided what in this run stays beside it. */
+  /** The report that was told counts, and not this run's findings; this run's decisions stay beside it. */
   tellAsBefore({ leftovers, decisions }: Pick<ProgressView, 'leftovers' | 'decisions'>): void {
     this.leftovers.splice(0, this.leftovers.length, ...leftovers);
     const isOf = (one: DecisionRecord) => (other: DecisionRecord) =>

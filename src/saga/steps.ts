@@ -16,13 +16,13 @@ export interface StepSpec<T> extends Attempted<T> {
    * journal says that an order has it, or may have, it is left alone, and nobody is asked.
    */
   leftover?: (why: string) => Leftover;
-  pivot?: PivotWays<T>;
+  pivot?: PivotHandling<T>;
 }
 
 export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftover'>>;
 
 /**
- * What a person has done by hand, because our own calls would not go through: the step counts as done, nothing is left
+ * A person has done it by hand, because our own calls would not go through: the step counts as done, nothing is left
  * over, and the journal has who says so. Not offered where the step makes something that later steps need to know (a
  * cart item's id).
  */
@@ -33,7 +33,7 @@ interface ByHand<T> {
 }
 
 /** The pivot has other ways on than “retry”. */
-interface PivotWays<T> {
+interface PivotHandling<T> {
   /** @returns undefined where a person is to be asked, as about any other step */
   settle: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
   /** Called before it is tried again because a person says so. */

@@ -135,7 +135,7 @@ async function handle(request: ReconcileRequest, sweep: Sweep, saga: Left): Prom
 async function cleanUpOf({ clean, perSecond }: ReconcileRequest, saga: Left): Promise<CleanUp> {
   const { workflow, reference, isCleaned } = saga;
   if (!clean || workflow !== 'provisionServers') return 'not-asked';
-  // Whoever left something there would be asked again with each sweep.
+  // A person who left something there would be asked again with each sweep.
   if (isCleaned) return 'ended-before';
   try {
     await startChild('cleanCart', {

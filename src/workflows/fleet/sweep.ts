@@ -1,4 +1,4 @@
-/** What a sweep knows so far. It goes along where the sweep goes on in another run. */
+/** A sweep's findings so far. They go along if the sweep goes on in another run. */
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { Left, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
@@ -27,9 +27,9 @@ const findingCharsMax = 1_000;
 /** A server that is to be compared. */
 export interface ToCompare {
   vmObjectId: number;
-  /** What a saga that bought it has told that it lacks. */
+  /** It lacks these, as a saga that bought it has told. */
   unprotected?: Wanted & { saga: string };
-  /** Of one that has its turn: the id before it. */
+  /** The id before one that has its turn. */
   behind?: number;
 }
 
@@ -110,7 +110,6 @@ function outcomeOf({ looked, counts, unseen: notSeen }: SweepReport): SweepOutco
   return looked.missed > 0 ? 'partly' : 'clean';
 }
 
-/** What the Web UI shows. */
 export function show({ report }: Sweep, doing: string): void {
   const { looked, counts, findings, unseen: notSeen } = report;
   const shown = findings

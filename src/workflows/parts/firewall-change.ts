@@ -76,7 +76,7 @@ export class FirewallChange {
   /** @returns what is assigned then, as far as anybody knows */
   async verify(): Promise<{ firewalls: number[]; verified: boolean }> {
     const { saga, verifying, before = [], assign, unassign, vmObjectId } = this;
-    /** What the list lacked, and still showed, when it was last read. */
+    /** The list lacked these, and still showed those, when it was last read. */
     let denied: Denied = {};
     const outcome = await saga.one<FirewallList | typeof seenByHand>({
       step: verifying,
@@ -158,7 +158,7 @@ export class FirewallChange {
       const isDoubtful = (id: number) => list.doubtful?.includes(id) === true;
       const missing = unassigning.status === 'skipped' ? [] : unassign.filter((id) => isGone(id) || isDoubtful(id));
       await this.undoCall('assignFirewalls', missing, asked);
-      // What the first list showed stays, also where that was doubtful.
+      // Firewalls of the first list stay, also if that was doubtful.
       const own = assign.filter((id) => !before.includes(id));
       const there = now === undefined ? own : own.filter((id) => !isGone(id) || isDoubtful(id));
       const kept = there.filter((id) => list.others?.includes(id));
@@ -242,7 +242,7 @@ function wasTried({ status }: Step): boolean {
   return status !== 'pending' && status !== 'skipped';
 }
 
-/** What must change, given what is assigned. Without a readable list, what was asked for is sent as it is. */
+/** Compares the request with what is assigned. Without a readable list, the request is sent as it is. */
 function difference(
   { exactly, assign = [], unassign = [] }: SetFirewallsRequest,
   before: readonly number[] | undefined,
@@ -266,7 +266,7 @@ function asDenied(firewalls: readonly number[], { lacks = [], surplus = [] }: De
   return [...firewalls.filter((id) => !lacks.includes(id) && !surplus.includes(id)), ...surplus];
 }
 
-/** Where a person skipped the last look although the list did not show what was done. */
+/** A person skipped the last look although the list did not show what was done. */
 function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, note = ''): Leftover[] {
   const said = [
     { firewalls: lacks, what: 'does not show' },

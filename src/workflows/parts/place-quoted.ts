@@ -1,5 +1,5 @@
 /**
- * What the two stories that buy at a quoted price have in common: quote, agree, place; or only quote.
+ * The two stories that buy at a quoted price have this in common: quote, agree, place; or only quote.
  *
  * ```text
  *   quote ── quoteOnly ──▶ the quote
@@ -26,22 +26,22 @@ type Told<W extends Quoted> = Omit<StoryResult<W>, 'reference' | 'quote' | 'plac
 
 export interface QuotedStory<W extends Quoted, P> {
   pivot: { id: string; title: string };
-  /** What is placed, for a question: "the change order". */
+  /** For a question: "the change order". */
   noun: string;
   quoteTitle: string;
   notAvailable: SagaFailureName;
   check: (request: RequestOf[W]) => Checked<RequestOf[W]>;
   /** Reads the fields that a person may correct. */
   correctionSchema: () => z.ZodObject;
-  /** What a person looks for in the provider's control panel. */
+  /** A person looks for this in the provider's control panel. */
   foundBy: (request: RequestOf[W]) => string;
   quote: (request: RequestOf[W], context: CallContext) => Promise<QuoteAnswer>;
   place: (request: RequestOf[W], context: EffectContext) => Promise<Effected<Placement<P>>>;
-  /** What a report and the result say of what was placed, by name. */
+  /** The report and the result say this of what was placed, by name. */
   known: (placed: Placement<P>) => Told<W>;
   /** A sentence where it was placed on other terms than these. */
   differs?: (placed: Placement<P>, agreed: Quote) => string | undefined;
-  /** What the result says where only a quote was asked for. */
+  /** The result says this if only a quote was asked for. */
   unplaced: Told<W>;
 }
 

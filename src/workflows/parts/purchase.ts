@@ -25,7 +25,7 @@ import type { StoryContext } from '../../saga/story';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../../saga/corrected-request';
 
-/** What a correction of items needs from the cart. */
+/** A correction of items needs this from the cart. */
 export interface ItemsAdded {
   has: (number: number) => boolean;
   /** Deletes items, so that they are added again. */

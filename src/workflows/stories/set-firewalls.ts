@@ -7,7 +7,7 @@
  *   look whether the list shows it (10)
  * ```
  *
- * Where the saga does not reach its end, it looks for what its other runs have left (10).
+ * If the saga does not reach its end, it looks for what its other runs have left (10).
  */
 import type { ResultOf } from '../../domain/results';
 import { activities } from '../../saga/activities';
@@ -35,7 +35,7 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
       );
       change = new FirewallChange(saga, request, readable(list), list.doubtful);
       await change.make();
-      // What follows only looks.
+      // The rest only looks.
       saga.deadline.lift();
       const seen = await change.verify();
       const { assign, unassign } = change;
