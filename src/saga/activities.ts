@@ -76,7 +76,7 @@ export function telling(when: 'in background' | 'at the end') {
     retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
     scheduleToCloseTimeout: isLast ? '30 seconds' : '1 day',
     summary: isLast ? 'tell receivers of the end' : 'tell receivers',
-    // Calls of the provider go first if the queue has a rate. An attempt under way is awaited; it hears nothing of
+    // If the queue has a rate, calls of the provider go first. An attempt under way is awaited; it hears nothing of
     // the cancellation.
     ...(isLast ? {} : { priority: { priorityKey: 5 }, cancellationType: 'WAIT_CANCELLATION_COMPLETED' }),
   });

@@ -29,7 +29,7 @@ export async function askApproval(
   saga: Saga,
   { kind = 'approval', step, subject, question, approval }: Approving,
 ): Promise<void> {
-  // Nobody should approve or reject what another run has bought.
+  // Nobody should approve or reject a purchase of another run.
   if (kind === 'approval') await saga.throwIfPlaced(step);
   const expiresInMs = approvalExpiresInMs(approval);
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());

@@ -35,13 +35,12 @@ export type Act<T> = (asked: EffectContext) => Promise<T | Effected<T>>;
 export interface Attempted<T> {
   step: Step;
   act: Act<T>;
-  /** The step that is shown, if a call of another one is in flight. @default step */
+  /** The step that is shown: another one while a call of it is in flight. @default step */
   inFlight?: () => Step | undefined;
   /** Called before each attempt. What it throws ends the attempts. */
   before?: () => Promise<void>;
 }
 
-/** All calls of a saga go by this, and add to it. */
 export interface Calling {
   readonly journal: JournalMemory;
   readonly deadline: Deadline;

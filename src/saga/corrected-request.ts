@@ -24,9 +24,9 @@ import { activities } from './activities';
 
 export interface CorrectionRules<R, C> {
   apply: (request: R, correction: C) => R;
-  /** Checks that it is a request at all. */
+  /** Says whether it is a request at all. */
   check: (request: R) => Checked<R>;
-  /** The other objections, by the field's name. */
+  /** The other objections to it, by the field's name. */
   objections?: (first: R, corrected: R) => string[];
 }
 

@@ -19,7 +19,7 @@ const noticeBytesMax = 1_900;
 export const howToSendSecrets =
   'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}';
 
-/** Examples of a correction for fields that are no text, or none to type. */
+/** The example of a correction has these values for fields that are no text, or none to type. */
 const exampleValues: Record<string, unknown> = {
   item: 1,
   password: { secret: 'its name' },

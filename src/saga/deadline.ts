@@ -24,7 +24,7 @@ const lookAgainMsMin = 5_000;
 const lookAgainMsMax = 7 * 24 * 60 * 60 * 1000;
 
 export class Deadline {
-  /** The request's own time, for as long as it matters. */
+  /** The request's deadline, for as long as it matters. */
   notAfter?: string;
   /** Set once it has ended the story's waits. */
   ended?: { why: string };
@@ -52,7 +52,7 @@ export class Deadline {
         .run(async () => {
           await until(Date.parse(notAfter));
           if (!(await this.endsNow(nothingPlaced))) {
-            // A person may have said that nothing was placed, if it begins again.
+            // If it begins again, a person may have said that nothing was placed.
             this.start = start;
             return;
           }

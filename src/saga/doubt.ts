@@ -17,14 +17,14 @@ import { activities } from './activities';
 
 export interface Doubtful {
   step: Step;
-  /** The thing that may have been placed, for the question: "the order", "the switch". */
+  /** Names for the question what may have been placed: "the order", "the switch". */
   noun: string;
-  /** A person looks for this at the provider if the row does not say it: "account AB-1, label “web-1”". */
+  /** Says what to look for at the provider, if the row does not: "account AB-1, label “web-1”". */
   foundBy: string;
   confirming?: Confirming | undefined;
 }
 
-/** A person may also say this beside “it was placed”. */
+/** A person may say this beside “it was placed”. */
 export interface Confirming {
   hint?: string;
   /** A sentence where these object ids do not fit. */

@@ -28,7 +28,7 @@ export class StateChanged extends Error {
   }
 }
 
-/** Another run has placed the order, or may have: the steps before the pivot do not matter any more. */
+/** The run needs to prepare nothing any more: another run has placed it, or may have. */
 export function placedMeanwhile(step: Step): StateChanged {
   const message = 'it was placed before, or perhaps, by another run';
   step.end('skipped', message);

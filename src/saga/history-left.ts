@@ -25,12 +25,12 @@ export class HistoryIsFull extends Error {
   }
 }
 
-/** True while steps are tried side by side, and again by themselves. */
+/** Says whether steps are tried side by side, and again by themselves. */
 export function hasRoomForMany(undoing: boolean): boolean {
   return isBelow(undoing ? marks.undoing.sideBySideTo : marks.forward.sideBySideTo);
 }
 
-/** True while a person can still be asked. @param canBeLeftOut nothing has to be undone where nobody answers */
+/** Says whether a person can still be asked. @param canBeLeftOut nothing has to be undone where nobody answers */
 export function hasRoomToAsk(canBeLeftOut: boolean): boolean {
   return isBelow(canBeLeftOut ? marks.undoing.waitsTo : marks.forward.waitsTo);
 }

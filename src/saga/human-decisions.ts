@@ -77,7 +77,7 @@ function isCancellable(scope: CancellationScope): boolean {
 /** Enough of a random id to distinguish the questions of one saga, and few enough to type. */
 const idChars = 8;
 
-/** The part of a question that receivers are notified of: none of its words, because some are the provider's. */
+/** Receivers are told none of a question's words, because some are the provider's. */
 type AskedTold = EventSaid & { since: string; reminders: number };
 
 export class HumanDecisions {
@@ -173,7 +173,7 @@ export class HumanDecisions {
 
   private hasNoRoomFor(question: Question): boolean {
     const canBeLeftOut = question.whenFull !== undefined;
-    // A saga that ends has nothing that it could give up instead of waiting on, however full its history is.
+    // A saga that ends has nothing to give up instead of waiting on, however full its history is.
     return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.progress.isEnding);
   }
 
@@ -367,7 +367,6 @@ function refusal(message: string, movedOn = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, decisionRefused, ...(movedOn ? [{ movedOn }] : []));
 }
 
-/** The part of a failure that a person wants to know; when to retry was for the saga. */
 function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,

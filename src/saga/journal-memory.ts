@@ -1,21 +1,20 @@
-/** A run's knowledge of the journal, and the outcomes that it has still to write there: `attempts.ts` does. */
+/** A run's knowledge of the journal, and the outcomes that `attempts.ts` is still to write into it. */
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 
-/** The part of an answer or a failure that is about the journal. */
 export type Learnt = Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>;
 
 export class JournalMemory {
   /** From the last answer. A journal that lacks it was restored. */
   knows?: JournalKnowledge;
-  /** One saga at a time works on it. Its place in the queue is given back also where it ends before its turn. */
+  /** One saga at a time works on it. Its place in the queue is given back also if it ends before its turn. */
   resource: string | undefined;
   turn?: string;
   /** True where a call may have left something behind of which this run does not know. */
   inDoubt = false;
-  /** The journal has said that the reference belongs to this run's request. */
+  /** The reference belongs to this run's request, as the journal has said. */
   isOwn = false;
-  /** The journal has lost some of what this run was told: it has begun anew since then. */
+  /** The journal lacks some of what it has told this run: the run has begun anew since then. */
   wasRestored = false;
   /** The run has asked it for something. */
   hasCalled = false;
@@ -70,7 +69,7 @@ export class JournalMemory {
     return this.isOwn || this.request === undefined ? {} : { request: this.request };
   }
 
-  /** A look has said whose the reference is. */
+  /** Learns from a look whose the reference is. */
   heard({ isAnothers = false }: { isAnothers?: boolean | undefined }): void {
     this.isOwn ||= !isAnothers;
   }

@@ -44,7 +44,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
     const asked = {
       ...definedOnly({ knows, retry }),
       ...journal.toCompare,
-      added: [...saga.cart.added.values()],
+      added: saga.addedItems,
       owns,
     };
     const standing = await activities('read what was placed').readStanding(asked);
@@ -59,7 +59,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
   return looked.value;
 }
 
-/** Puts an order that was placed, by whichever run, into the report, and one that may have been among the leftovers. */
+/** The report names what was placed, by whichever run; the leftovers what may have been. */
 export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, standing: Standing | undefined): void {
   const { progress } = saga;
   const placement = standing?.placement ?? { how: 'unread' as const };

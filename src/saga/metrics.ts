@@ -11,7 +11,6 @@ import type { Progress } from './progress';
 
 type Ending = SagaOutcome | SagaFailureName | 'cancelled' | 'CancelledBefore';
 
-/** The counters, each with its labels. */
 interface Counted {
   sagas: { outcome: Ending };
   attended: Record<string, never>;

@@ -1,5 +1,5 @@
 /**
- * Notifies others of the saga, which waits for none of them, and fails for none.
+ * Notices that others get of the saga. It waits for none of them, and fails for none.
  *
  * ```text
  *   question, reminder, progress ──▶ untold ──an activity beside the saga──▶ a run that delivers it (src/workflows/fleet/notify.ts)
@@ -18,7 +18,7 @@ import { telling } from './activities';
 import { count } from './metrics';
 import { now, type Progress } from './progress';
 
-/** The oldest messages are lost if a saga asks and is answered while no worker runs. */
+/** If a saga asks and is answered while no worker runs, the oldest messages are lost. */
 const untoldMax = 100;
 
 /** `state` is the saga's, unless it says another one. */
@@ -111,7 +111,7 @@ export class Notices {
     return { events: [...this.untold], ...definedOnly(this.about) };
   }
 
-  /** A cancelled saga does not cancel it. */
+  /** A cancellation of the saga does not cancel it. */
   private beginTelling(): void {
     void CancellationScope.nonCancellable(async () => {
       const scope = new CancellationScope();

@@ -33,7 +33,7 @@ import type { PivotStep, Saga } from './saga';
 
 export interface Pivot<T> extends PivotStep, Pick<Doubtful, 'noun' | 'confirming'> {
   known: (placed: Placement<T>) => Record<string, unknown>;
-  /** The facts by which it is known again, as it is sent now. */
+  /** Says by what to know it again, as it is sent now. */
   note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
@@ -59,11 +59,11 @@ export interface Placed<P> {
   cartItems?: readonly number[] | undefined;
 }
 
-/** A look has found this; undefined where it has not found it, `nobody` where no look can show that. */
+/** A look's finding; undefined if it has not found it, `nobody` if no look can show that. */
 export type Looked = number[] | 'nobody' | undefined;
 
 /**
- * The run first settles what became of it in earlier runs: no story meets a placed order in its middle.
+ * Its outcome in earlier runs is settled first: no story meets a placed order in its middle.
  *
  * @returns undefined where it was not placed; `again` where the journal has to be read again
  */

@@ -1,5 +1,5 @@
 /**
- * The picture of a saga while it runs and after: the `progress` query's answer, and the search attributes by which an
+ * The view of a saga while it runs and after: the `progress` query's answer, and the search attributes by which an
  * operator finds it.
  *
  * A search attribute is written only once something happened that an operator filters on: a saga that meets no trouble
@@ -98,7 +98,7 @@ export class Progress {
   readonly skipped: string[] = [];
   readonly decisions: DecisionRecord[] = [];
   readonly ignored: IgnoredDecision[] = [];
-  /** The known part of a report: the ids of what was made, the order, quotes. */
+  /** The report names these: the ids of what was made, the order, quotes. */
   readonly known: Record<string, unknown> = {};
   private waiting?: Waiting;
   private queued?: Queued;
@@ -117,7 +117,7 @@ export class Progress {
     readonly reference: string,
   ) {}
 
-  /** The first time counts if a saga begins again. */
+  /** If a saga begins again, the first time counts. */
   reach(milestone: Milestone, { vmObjectIds }: Pick<Reached, 'vmObjectIds'>): void {
     if (this.reached.some((one) => one.milestone === milestone)) return;
     this.reached.push({ milestone, at: now(), ...definedOnly({ vmObjectIds }) });
@@ -127,7 +127,7 @@ export class Progress {
     this.leftovers.push(...leftovers);
   }
 
-  /** The ending that was told counts, and not what this run has found; who has decided what in this run stays beside it. */
+  /** The report that was told counts, and not this run's findings; this run's decisions stay beside it. */
   tellAsBefore({ leftovers, decisions }: Pick<ProgressView, 'leftovers' | 'decisions'>): void {
     this.leftovers.splice(0, this.leftovers.length, ...leftovers);
     const isOf = (one: DecisionRecord) => (other: DecisionRecord) =>

@@ -1,4 +1,4 @@
-/** The questions to a person when a step does not go on by itself, in plain words. */
+/** The questions that a person is asked when a step does not go on by itself, in plain words. */
 import type { z } from 'zod';
 import { choicesOf } from '../domain/answers';
 import type { Decision, DecisionName } from '../domain/decisions';
@@ -25,7 +25,7 @@ export interface Said {
   note?: string;
 }
 
-/** A step that the provider refuses may be corrected in more than one that is stuck: it has surely not been done. */
+/** A refused step allows more corrections than a stuck one: it has surely not been done. */
 export interface Corrections {
   stuck?: Correction;
   /** Without it a refusal is not asked about before the pivot. */
@@ -43,9 +43,9 @@ export interface Question {
   choices: DecisionName[];
   lastFailure?: CallFailure;
   correction?: Correction | undefined;
-  /** The decision where nobody has decided in time. Never a yes. */
+  /** Decides for a person who has not answered in time. Never a yes. */
   expiry?: { inMs: number; decision: OurOwn<'reject'> };
-  /** The decision where the run has no room to wait on. Without it the saga fails then. */
+  /** Decides if the run has no room to wait on. Without it the saga fails then. */
   whenFull?: OurOwn<'skip'>;
   /** A sentence where a well-formed decision does not fit, such as a wrong number of servers. */
   objection?: (decision: Decision) => string | undefined;
@@ -59,7 +59,7 @@ export interface Stuck {
   failure: CallFailure;
 }
 
-export interface Ways {
+export interface Offers {
   undoing?: boolean;
   skippable?: boolean;
   skippedWhenFull?: boolean | undefined;
@@ -70,8 +70,8 @@ export interface Ways {
   correction?: Correction | undefined;
 }
 
-export function stuckQuestion(stuck: readonly Stuck[], ways: Ways = {}): Question {
-  const { undoing, skippable, skippedWhenFull, cancellable, refusable, correction } = ways;
+export function stuckQuestion(stuck: readonly Stuck[], offers: Offers = {}): Question {
+  const { undoing, skippable, skippedWhenFull, cancellable, refusable, correction } = offers;
   const [first] = stuck;
   if (first === undefined) throw new Error('nothing is stuck');
   const steps = stuck.map(({ spec }) => spec.step.id);
@@ -80,7 +80,7 @@ export function stuckQuestion(stuck: readonly Stuck[], ways: Ways = {}): Questio
   return {
     kind: 'stuck',
     step: first.spec.step.id,
-    question: `${what}${advice(first.failure, ways, markable)}`,
+    question: `${what}${advice(first.failure, offers, markable)}`,
     choices: choicesOf('stuck', { markDone: markable, skip: skippable, reject: refusable, markCancelled: cancellable }),
     ...(skippable || skippedWhenFull ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
     lastFailure: first.failure,
@@ -90,7 +90,7 @@ export function stuckQuestion(stuck: readonly Stuck[], ways: Ways = {}): Questio
   };
 }
 
-/** The setting counts if the request does not say it. It came with the answer: a workflow reads none. */
+/** The setting counts if the request does not say it; it came with the answer: a workflow reads none. */
 export function asksAfterRefusal(requested: OnRefusal | undefined, { asks }: { asks?: true }): boolean {
   return requested === undefined ? asks === true : requested === 'ask';
 }
@@ -124,7 +124,7 @@ function titlesOf(specs: readonly Stuck['spec'][]): string {
   return titles.slice(0, titlesMax).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Says what stands behind a failure, and whose it is, to a reader who does not know our names for it. */
+/** Explains a failure, and whose it is, to a reader who does not know our names for it. */
 export function cause(failure: CallFailure): string {
   return causes[failure.failure](failure);
 }
@@ -143,7 +143,7 @@ const causes: Record<CallFailureName, (failed: CallFailure) => string> = {
   TokenUnreadable: () => 'Our own token for the provider could not be read, again and again; nothing was sent.',
   RateLimited: () => 'The provider keeps asking us to slow down.',
   NotYet: ({ message }) => `The provider does not take it yet: ${message}.`,
-  // The answer is shown: it may be a refusal in words that nobody here knows.
+  // The question has the answer: it may be a refusal in words that nobody here knows.
   UnknownOutcome: ({ message, status }) =>
     status === undefined
       ? 'The provider did not answer, again and again.'
@@ -185,8 +185,8 @@ function wrongSteps(decision: Decision, waiting: readonly string[]): string | un
 /** Something is to be put right before these are tried again. */
 const fixedFirst: CallFailureName[] = ['Unauthorized', 'UnexpectedResponse', 'JournalUnreadable', 'JournalRestored'];
 
-function advice({ failure }: CallFailure, ways: Ways, markable: boolean): string {
-  const { undoing, skippable, refusable, correction } = ways;
+function advice({ failure }: CallFailure, offers: Offers, markable: boolean): string {
+  const { undoing, skippable, refusable, correction } = offers;
   if (refusable) {
     return (
       ` Fix the credentials and retry${correction ? ', or retry with a correction' : ''}; ` +

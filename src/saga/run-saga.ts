@@ -54,10 +54,9 @@ import { Progress } from './progress';
 import { stuckQuestion } from './questions';
 import { EndedBefore, LookAgain, SagaFailed, StateChanged } from './ends';
 import { Saga } from './saga';
-import type { Story, StoryContext, StoryOf } from './story';
+import type { CleanUpState, Story, StoryContext, StoryOf } from './story';
 import { activities, inPlace, isReset } from './activities';
 
-/** The part of a story that counts for the ending. */
 type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
 
 /** Makes the story, of what the begin has read. */
@@ -69,7 +68,7 @@ interface Run {
   /** Undefined until the request is known. */
   story?: AnyStory;
   storyFinished?: boolean;
-  /** The look before the end has shown this, where the saga did not go on after it. */
+  /** The look before the end has shown this, and the saga did not go on after it. */
   looked?: { standing: Standing | undefined };
   wentOn?: boolean;
 }
@@ -225,7 +224,7 @@ async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   // A clean-up undoes nothing.
   const stands = (saga.isPlaced && !saga.isCancelled) || (storyFinished && story.other !== undefined);
   const outcome = () => {
-    if (whatIsKnown(run) === 'nothing') return 'untouched';
+    if (stateToEnd(run) === 'unknown') return 'untouched';
     const { skipped, leftovers } = progress;
     return outcomeOfEnd({ stands, storyFinished, skipped, leftovers });
   };
@@ -240,7 +239,7 @@ async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   return throwEnd(as, why, report());
 }
 
-/** A cancel while a refused order is being undone ends as cancelled; the report says the rest. */
+/** A person who pressed Cancel while a refused order was being undone gets that; the report says the rest. */
 function endOf({ saga, isCancelled }: Run, error: unknown) {
   if (!isCancelled()) {
     if (!(error instanceof SagaFailed)) throw error;
@@ -288,8 +287,8 @@ async function endAsBefore<W extends WorkflowName>(
  * If a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference
  * may be another request's: whatever was done under it is not this run's to end.
  */
-function whatIsKnown({ saga, story }: Run): 'nothing' | 'something' | 'all-in-order' {
-  return story?.other?.known() ?? (saga.journal.isOwn ? 'all-in-order' : 'nothing');
+function stateToEnd({ saga, story }: Run): CleanUpState {
+  return story?.other?.cleanUp() ?? (saga.journal.isOwn ? 'clean' : 'unknown');
 }
 
 function referenceTaken(
@@ -311,8 +310,8 @@ function referenceTaken(
  * @returns false where a person went on without it
  */
 async function writeEnding(run: Run, ending: { ended: Ended; report: Report; result?: unknown }): Promise<boolean> {
-  const known = whatIsKnown(run);
-  if (known === 'nothing') return true;
+  const state = stateToEnd(run);
+  if (state === 'unknown') return true;
   const { saga } = run;
   const { notices } = saga;
   const { resource, looksAgain } = saga.journal;
@@ -327,7 +326,7 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
         report: ending,
         isReset: isReset(),
         ...definedOnly({ resource }),
-        ...(known === 'something' ? { keepOpen: true } : {}),
+        ...(state === 'leftovers' ? { keepOpen: true } : {}),
         ...told,
         retry,
       };

@@ -29,7 +29,7 @@ import { JournalMemory } from './journal-memory';
 import { count } from './metrics';
 import type { Notices } from './notices';
 import type { Progress, Step } from './progress';
-import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Ways } from './questions';
+import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Offers } from './questions';
 import { markAll, throwIfStoryCannotGoOn, type Failed, type FailurePolicy } from './steps';
 import type { StepOutcome, StepSpec, Undo } from './steps';
 
@@ -37,7 +37,7 @@ import type { StepOutcome, StepSpec, Undo } from './steps';
 export interface PivotStep {
   /** Stands in the progress from when it is read. */
   readonly step: Step;
-  /** The entries of a report about what was placed, by name. */
+  /** The report says this of what was placed, by name. */
   known: (placed: Placement<never>) => Record<string, unknown>;
 }
 
@@ -61,7 +61,7 @@ export class Saga {
   /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
   readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
   onRefusal?: OnRefusal | undefined;
-  /** A person has agreed to this, which stood against the pivot. */
+  /** A person has agreed to these, which stood against the pivot. */
   readonly approved: Concern[] = [];
   /** The provider has cancelled what was placed. */
   isCancelled = false;
@@ -76,6 +76,11 @@ export class Saga {
     readonly humanDecisions: HumanDecisions,
     readonly notices: Notices,
   ) {}
+
+  /** The journal knows more of what was added, but for one that was restored, or is away. */
+  get addedItems(): OpenItem[] {
+    return [...this.cart.added.values()];
+  }
 
   step(id: string, title: string): Step {
     return this.progress.step(id, title);
@@ -149,7 +154,7 @@ export class Saga {
    * @throws StateChanged where it was placed, or may have been
    */
   async throwIfPlaced(step: Step): Promise<void> {
-    // A saga that is cancelled ends, and looks then.
+    // A cancelled saga ends, and looks then.
     if (!this.pivot || this.isPlaced || CancellationScope.current().consideredCancelled) return;
     const { placement } = await this.must({
       step: this.unlistedStep('read-journal', lookTitle),
@@ -198,7 +203,7 @@ class StepRunner<T> {
   async together(): Promise<StepOutcome<T>[]> {
     const { saga, specs, undoing } = this;
     for (let open = specs; open.length > 0;) {
-      // One after the other, up to the first that fails, where the history has no room for all of them to fail.
+      // If the history has no room for all of them to fail: one after the other, up to the first that fails.
       const tried = hasRoomForMany(undoing) ? open : open.slice(0, 1);
       const settled = await Promise.allSettled(
         tried.map((spec) => attempt(spec, saga, undoing).then((result) => this.hear(spec, result))),
@@ -286,7 +291,7 @@ class StepRunner<T> {
     // Those that were not come to are in the same trouble.
     let left = [...failed, ...untried.map((spec) => ({ spec, failure: first.failure }))];
     while (left.length > 0) {
-      const decision = await this.ask(left, ofRefusal ?? stuckQuestion(left, this.waysOf(left, forbidden)));
+      const decision = await this.ask(left, ofRefusal ?? stuckQuestion(left, this.offersOf(left, forbidden)));
       if (decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
         markAll(failed, 'failed');
         const { spec, failure } = forbidden;
@@ -298,7 +303,7 @@ class StepRunner<T> {
       if (decision.decision === 'retry') {
         await pivot?.beforeAgain();
         if (decision.correction) {
-          // A step that was corrected may have been done already, and undone by now.
+          // A corrected step may have been done already, and is taken back by now.
           for (const spec of this.specs) if (spec.step.status !== 'done') this.outcomes.delete(spec);
           return this.open;
         }
@@ -321,12 +326,12 @@ class StepRunner<T> {
     return refusedQuestion(specs, cause(lastFailure), { lastFailure, correction });
   }
 
-  private waysOf(left: readonly Failed<T>[], forbidden: Failed<T> | undefined): Ways {
+  private offersOf(left: readonly Failed<T>[], forbidden: Failed<T> | undefined): Offers {
     const { saga, undoing } = this;
     const { skippable = false, skippedWhenFull, corrections } = this.policy;
     return {
       undoing,
-      // The steps after a pivot are needless once the provider has cancelled the order.
+      // The provider may have cancelled what was placed: then no later step is needed any more.
       cancellable: saga.isPlaced && !undoing && !saga.progress.isEnding && !left.some(({ spec }) => spec.step.quiet),
       skippable,
       skippedWhenFull,
@@ -335,7 +340,7 @@ class StepRunner<T> {
     };
   }
 
-  /** Does what a person has said, except what follows from a rejection and a retry. */
+  /** Does what a person has said, but for what follows from a rejection and a retry. */
   private async ask(left: readonly Failed<T>[], question: Question): Promise<Decision> {
     const { saga } = this;
     try {

@@ -16,7 +16,7 @@ export interface StepSpec<T> extends Attempted<T> {
    * journal says that an order has it, or may have, it is left alone, and nobody is asked.
    */
   leftover?: (why: string) => Leftover;
-  pivot?: PivotWays<T>;
+  pivot?: PivotHandling<T>;
 }
 
 export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftover'>>;
@@ -33,7 +33,7 @@ interface ByHand<T> {
 }
 
 /** The pivot has other ways on than “retry”. */
-interface PivotWays<T> {
+interface PivotHandling<T> {
   /** @returns undefined where a person is to be asked, as about any other step */
   settle: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
   /** Called before it is tried again because a person says so. */

@@ -16,7 +16,6 @@ import type { Unprotected } from '../activities/settings';
 import type { Pivot, Placed } from './pivot';
 import type { Saga } from './saga';
 
-/** A story gets this beside the request. */
 export interface StoryContext {
   /** Plan types beyond the document's four, as the setting has them. */
   planTypesMore: readonly string[];
@@ -27,6 +26,9 @@ export interface StoryContext {
   /** For the request with these corrections, where the operator has a price list. */
   estimate?: Estimate | undefined;
 }
+
+/** `unknown`: the other saga goes on, or was not looked at. `leftovers`: not all of it may be in order. */
+export type CleanUpState = 'unknown' | 'leftovers' | 'clean';
 
 /** Makes no call. Made anew whenever the run begins again. */
 export type StoryOf<W extends WorkflowName, P> = (
@@ -55,13 +57,12 @@ interface Parts {
    * back that a pivot may rely on
    */
   undo?: (standing: Standing | undefined) => Promise<void>;
-  /** Says in a sentence what {@link undo} would do now; undefined where that is nothing. */
+  /** Says in a sentence what {@link undo} would do now; undefined if that is nothing. */
   undoes?: () => string | undefined;
-  /** Reports leftovers that no undo knows of, where the saga does not reach its end. @param standing as for {@link undo} */
+  /** Reports, if the saga does not reach its end, what no undo knows of. @param standing as for {@link undo} */
   reportLeftovers?: (standing: Standing | undefined) => Promise<void> | void;
   /** Present where it is about another saga's reference, and takes none. */
   other?: {
-    /** It knows nothing about one that goes on, or that it has not looked at; it may not have put all in order. */
-    known: () => 'nothing' | 'something' | 'all-in-order';
+    cleanUp: () => CleanUpState;
   };
 }

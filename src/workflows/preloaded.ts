@@ -1,5 +1,5 @@
 /**
- * All runs of a worker share this: it is loaded once, when the worker starts, and frozen then. Everything else of a bundle is
+ * All runs of a worker share these modules, loaded and frozen when it starts. Everything else of a bundle is
  * evaluated anew in each run, and zod's schemas were half of what a run's first task took (docs/performance.md).
  *
  * A module belongs here only if it can keep nothing of a run: those with schemas. Those that a workflow reads by are

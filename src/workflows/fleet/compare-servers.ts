@@ -14,7 +14,7 @@ import { found, idOf, show, tryToLook, unseen, type Sweep, type ToCompare } from
 /** After this many servers in a row without an answer, it asks whether the provider is there at all. */
 const inDoubtFrom = 3;
 
-/** The list counts as away after this many servers without an answer: the newest, and then some at random. */
+/** The provider counts as away after so many without any answer: the newest, and then some at random. */
 const awayFrom = 6;
 
 /** After this time a repair is not wanted any more: who was told to wait meanwhile may want something else. */
@@ -79,7 +79,7 @@ export async function compareServers(
   while (servers.length > 0) {
     await goOn();
     show(sweep, `Comparing the firewalls of ${sweep.serversFound} servers`);
-    // A pause follows each burst, so that no second has more.
+    // A pause follows so many at once, so that no second has more.
     const atOnce = Math.max(1, Math.floor(request.perSecond));
     const pauseMs = Math.ceil((atOnce / request.perSecond) * 1_000);
     await Promise.all(servers.slice(0, atOnce).map((server) => compare(request, sweep, server)));
@@ -113,7 +113,7 @@ function couldNotCompare(sweep: Sweep): void {
   if (next !== undefined) sweep.report.next = next;
 }
 
-/** The firewalls that it lacks as far as the journal knows. */
+/** Reports what it lacks as far as the journal knows. */
 function tellUncompared(sweep: Sweep, { vmObjectId, unprotected: told }: ToCompare): void {
   if (told) found(sweep, { kind: 'server-unprotected', saga: told.saga, vmObjectId, firewalls: [...told.firewalls] });
 }

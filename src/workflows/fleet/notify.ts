@@ -17,7 +17,7 @@ const { deliver } = proxyActivities<Pick<Activities, 'deliver'>>({
   startToCloseTimeout: '75 seconds',
   scheduleToCloseTimeout: '3 days',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 hour' },
-  // Calls of the provider go first if the queue has a rate.
+  // If the queue has a rate, calls of the provider go first.
   priority: { priorityKey: 5 },
   summary: 'deliver',
 });

@@ -1,4 +1,4 @@
-/** The findings of a sweep so far. They go along where the sweep goes on in another run. */
+/** A sweep's findings so far. They go along if the sweep goes on in another run. */
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { Left, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
@@ -27,9 +27,9 @@ const findingCharsMax = 1_000;
 /** A server that is to be compared. */
 export interface ToCompare {
   vmObjectId: number;
-  /** A saga that bought it has reported that it lacks these. */
+  /** It lacks these, as a saga that bought it has told. */
   unprotected?: Wanted & { saga: string };
-  /** The id before the one that has its turn. */
+  /** The id before one that has its turn. */
   behind?: number;
 }
 
@@ -110,7 +110,6 @@ function outcomeOf({ looked, counts, unseen: notSeen }: SweepReport): SweepOutco
   return looked.missed > 0 ? 'partly' : 'clean';
 }
 
-/** The Web UI shows this. */
 export function show({ report }: Sweep, doing: string): void {
   const { looked, counts, findings, unseen: notSeen } = report;
   const shown = findings

@@ -5,7 +5,7 @@
  * An approval binds one quote. The saga quotes again right after it. If price, currency or availability changed, or the
  * approval took longer than the quote may age, a person is asked about the new quote.
  *
- * A person may be asked where the provider refuses, or it is not available. A correction needs a new agreement.
+ * If the provider refuses, or it is not available, a person may be asked. A correction needs a new agreement.
  *
  * A quote ages while the pivot waits to be sent, or to be sent again. So a quote that is too old is replaced before
  * each sending; the new one must fit the caller's guard, the caller's limit of approval, and what a person approved.
@@ -27,7 +27,7 @@ export interface QuoteTerms {
   notAvailable: SagaFailureName;
   guard: Guard | undefined;
   approval: ApprovalRule | undefined;
-  /** A person may correct these where the provider refuses the quote. */
+  /** A person may correct this if the provider refuses the quote. */
   correction: Correction;
 }
 

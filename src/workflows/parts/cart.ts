@@ -67,7 +67,7 @@ export class Cart {
     const { saga } = this;
     if (standing === undefined) {
       const why = 'the journal could not be read, and a person went on without it';
-      for (const { cartItemId } of untold(saga, this.added)) {
+      for (const { cartItemId } of untold(saga, saga.addedItems)) {
         saga.progress.leave({ kind: 'cart-item', cartItemId, why });
       }
       reportDoubtfulAdds(saga, this.perhapsAdded);
@@ -88,7 +88,7 @@ export class Cart {
     if (!saga.journal.inDoubt) return [];
     const looked = await saga.one({
       step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
-      act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: this.added }),
+      act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.addedItems }),
     });
     if (looked.skipped) {
       reportDoubtfulAdds(saga, this.perhapsAdded);
@@ -180,11 +180,6 @@ export class Cart {
   private hear(number: number, failed: CallFailure | undefined): void {
     if (failed?.cartItemId !== undefined) this.add(failed.cartItemId, number);
     else if (failed === undefined || failed.failure === 'UnknownOutcome') this.doubt(number);
-  }
-
-  /** The journal knows more of what was added, but for one that was restored, or is away. */
-  private get added(): OpenItem[] {
-    return [...this.saga.cart.added.values()];
   }
 
   private add(cartItemId: number, number: number): void {

@@ -158,7 +158,7 @@ export class FirewallChange {
       const isDoubtful = (id: number) => list.doubtful?.includes(id) === true;
       const missing = unassigning.status === 'skipped' ? [] : unassign.filter((id) => isGone(id) || isDoubtful(id));
       await this.undoCall('assignFirewalls', missing, asked);
-      // The first list stays what undo goes by, also where it was doubtful.
+      // Firewalls of the first list stay, also if that was doubtful.
       const own = assign.filter((id) => !before.includes(id));
       const there = now === undefined ? own : own.filter((id) => !isGone(id) || isDoubtful(id));
       const kept = there.filter((id) => list.others?.includes(id));
@@ -242,7 +242,7 @@ function wasTried({ status }: Step): boolean {
   return status !== 'pending' && status !== 'skipped';
 }
 
-/** The changes to make, given what is assigned. Without a readable list, all that was asked for is sent. */
+/** Compares the request with what is assigned. Without a readable list, the request is sent as it is. */
 function difference(
   { exactly, assign = [], unassign = [] }: SetFirewallsRequest,
   before: readonly number[] | undefined,

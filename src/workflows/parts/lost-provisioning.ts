@@ -5,11 +5,12 @@ import { activities } from '../../saga/activities';
 import { askAboutPlacement, untilSettled } from '../../saga/doubt';
 import { SagaFailed } from '../../saga/ends';
 import type { Saga } from '../../saga/saga';
+import type { CleanUpState } from '../../saga/story';
 import { reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart';
 import { lookAtAssigned } from './protect-servers';
 
 export class LostProvisioning {
-  known: 'nothing' | 'something' | 'all-in-order' = 'nothing';
+  cleanUp: CleanUpState = 'unknown';
   /** Undefined before the first look, where the provisioning goes on, and once it is reported. */
   private standing: Standing | undefined;
 
@@ -30,7 +31,7 @@ export class LostProvisioning {
     for (;;) {
       const standing = await this.look();
       this.standing = standing.running ? undefined : standing;
-      this.known = standing.running ? 'nothing' : 'something';
+      this.cleanUp = standing.running ? 'unknown' : 'leftovers';
       if (standing.running) {
         const why = `the provisioning of ${reference} is still running: request its cancellation instead`;
         throw new SagaFailed('InvalidRequest', why);
@@ -60,12 +61,12 @@ export class LostProvisioning {
     else {
       const isInOrder = now.placement.how === 'none' && untold(saga, now.items).length === 0;
       this.reportOpen(await this.withDenied(now));
-      if (isInOrder) this.known = 'all-in-order';
+      if (isInOrder) this.cleanUp = 'clean';
     }
     this.standing = undefined;
   }
 
-  /** The clean-up was to delete these, or to ask about them, and did not reach them. */
+  /** Reports what the clean-up was to delete or to ask about, and did not reach. */
   reportUnreached(): void {
     if (this.standing !== undefined) this.reportOpen(this.standing);
   }

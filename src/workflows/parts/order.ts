@@ -195,7 +195,7 @@ export function idsAmong(assigned: Standing['assigned'], expected: ServersOrdere
   return isExact(expected) && ids.length === expected.most ? ids : undefined;
 }
 
-/** The servers, where nobody has to be asked; undefined also where the request names others than the placement. */
+/** Finds them without asking; undefined also if the request names other servers than the placement. */
 export function knownIds(
   { progress }: Saga,
   { vmObjectIds }: { vmObjectIds?: number[] | undefined },

@@ -1,5 +1,5 @@
 /**
- * The common part of the two stories that buy at a quoted price: quote, agree, place; or only quote.
+ * The two stories that buy at a quoted price have this in common: quote, agree, place; or only quote.
  *
  * ```text
  *   quote ── quoteOnly ──▶ the quote
@@ -26,7 +26,7 @@ type Told<W extends Quoted> = Omit<StoryResult<W>, 'reference' | 'quote' | 'plac
 
 export interface QuotedStory<W extends Quoted, P> {
   pivot: { id: string; title: string };
-  /** The thing that is placed, for a question: "the change order". */
+  /** For a question: "the change order". */
   noun: string;
   quoteTitle: string;
   notAvailable: SagaFailureName;
@@ -37,11 +37,11 @@ export interface QuotedStory<W extends Quoted, P> {
   foundBy: (request: RequestOf[W]) => string;
   quote: (request: RequestOf[W], context: CallContext) => Promise<QuoteAnswer>;
   place: (request: RequestOf[W], context: EffectContext) => Promise<Effected<Placement<P>>>;
-  /** The entries of a report and of the result about what was placed, by name. */
+  /** The report and the result say this of what was placed, by name. */
   known: (placed: Placement<P>) => Told<W>;
   /** A sentence where it was placed on other terms than these. */
   differs?: (placed: Placement<P>, agreed: Quote) => string | undefined;
-  /** The result where only a quote was asked for. */
+  /** The result says this if only a quote was asked for. */
   unplaced: Told<W>;
 }
 

@@ -22,7 +22,7 @@ import { idsAmong, knownIds } from './order';
 import type { Purchase } from './purchase';
 import type { SecretsSent } from './secrets-sent';
 
-/** A person who has looked elsewhere says that a list would show this. It does not count as verified: only the list does. */
+/** A list would show this, says a person who has looked elsewhere. It does not count as verified: only the list does. */
 export const seenByHand = 'seen';
 
 interface Protected {
@@ -34,7 +34,7 @@ interface Protected {
   shown?: FirewallList | undefined;
   /** Why that call could not look. */
   lookFailed?: CallFailure | undefined;
-  /** The provider's list does not show these; undefined until this run has looked, or a person has. */
+  /** The provider's list does not show these of them; undefined until this run has looked, or a person has. */
   lacks?: number[];
   /** The provider's list cannot be read. */
   isUnverified?: boolean;
@@ -46,7 +46,7 @@ type Guarded = Protected & { assigning: Step; verifying: Step };
 /** By server: the firewalls that earlier runs have assigned, and the provider's list does not show. */
 type Denied = ReadonlyMap<number, readonly number[]>;
 
-/** The knowledge of the servers beyond this run. */
+/** The journal's knowledge of the servers beyond this run. */
 interface Known {
   /** By earlier runs, as the journal has it. */
   assigned: Standing['assigned'];

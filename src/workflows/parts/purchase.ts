@@ -25,7 +25,7 @@ import type { StoryContext } from '../../saga/story';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../../saga/corrected-request';
 
-/** A correction of items needs this of the cart. */
+/** A correction of items needs this from the cart. */
 export interface ItemsAdded {
   has: (number: number) => boolean;
   /** Deletes items, so that they are added again. */

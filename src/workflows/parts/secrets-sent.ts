@@ -11,7 +11,7 @@ const withThePivotCharsMax = 131_072;
 /** With each other call: an order of 200 items makes 600 of them, and as many again for each retry. */
 const withOthersCharsMax = 8_192;
 
-/** The size of a secret by its name: the name is short, its value may not be. */
+/** A secret by its name counts so much: the name is short, its value may not be. */
 const referenceChars = 64;
 
 export class SecretsSent {

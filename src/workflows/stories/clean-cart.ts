@@ -35,6 +35,6 @@ const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
     reportLeftovers: () => {
       lost.reportUnreached();
     },
-    other: { known: () => lost.known },
+    other: { cleanUp: () => lost.cleanUp },
   };
 };

@@ -10,7 +10,7 @@
  *   look whether each server has them (10)
  * ```
  *
- * A saga that does not reach its end looks whether the list shows what earlier runs have assigned (10).
+ * If the saga does not reach its end, it looks whether the list shows what earlier runs have assigned (10).
  */
 import type { PlacedOrder } from '../../activities/orders';
 import type { ResultOf } from '../../domain/results';

@@ -7,7 +7,7 @@
  *   look whether the list shows it (10)
  * ```
  *
- * A saga that does not reach its end looks for what its other runs have left (10).
+ * If the saga does not reach its end, it looks for what its other runs have left (10).
  */
 import type { ResultOf } from '../../domain/results';
 import { activities } from '../../saga/activities';

@@ -1,5 +1,5 @@
 /**
- * Where a saga waits for a person: what they read, what they say at the same moment, and what they have done by hand.
+ * A saga waits for a person: what they read, what they say at the same moment, and what they have done by hand.
  * Which decisions fit which wait: test/system/model; what becomes of one about another question:
  * test/system/second-orders/forgotten.test.ts; of what was done by hand, in a later run:
  * test/integration/journal/contract/firewalls.ts.

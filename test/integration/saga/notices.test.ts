@@ -1,4 +1,4 @@
-/** What receivers are told of real sagas: in order, whatever becomes of the saga, and without its waiting for it. */
+/** Real sagas notify receivers: in order, whatever becomes of the saga, and without its waiting for it. */
 import { WorkflowClient } from '@temporalio/client';
 import { messageSchema, type Route } from '../../../src/domain/notifications';
 import { check } from '../../../src/domain/validation';

@@ -14,7 +14,7 @@ async function resetToTask(saga: { workflowId: string }, task = 0): Promise<void
   await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga)).at(task) ?? 0);
 }
 
-// Of a change and a switch: test/system/second-orders/every-copy.test.ts.
+// A change and a switch are reset in test/system/second-orders/every-copy.test.ts.
 it('from whichever point, of a saga that is done: nobody is asked, and nothing is placed again', async () => {
   const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
   const saga = await rig.sagas.provision(request);

@@ -1,4 +1,4 @@
-/** Where the object ids of new servers come from when the order's response does not tell them: the server directory. */
+/** The server directory has the object ids of new servers when the order's response does not tell them. */
 import { callsTo, firewallsOf } from '../../../sandbox/sentences';
 import type { ProvisionServersRequest } from '../../../src/domain/requests';
 import { inputsOf } from '../../support/events';

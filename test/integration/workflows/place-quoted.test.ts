@@ -1,4 +1,4 @@
-/** What is quoted before it is placed: change orders and switches of plans. */
+/** Change orders and switches of plans are quoted before they are placed. */
 import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import { changeRequest, switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';

@@ -21,7 +21,7 @@ const plans = [
 ];
 const priceList = parsePriceList(JSON.stringify({ currency: 'USD', plans }));
 const listed = (planId: number, changes: object) => provisionRequest({ items: [{ plan_id: planId }], ...changes });
-/** Of another type than the items of these requests have. */
+/** Its type is none that the items of these requests have. */
 const wrongPlan = 7777;
 const planTypesMore = ['object_storage:other'];
 const rig = rigForFile({
@@ -155,7 +155,7 @@ it('a spend limit is asked about with what was spent, what is added, and what it
     'Place the order anyway? Account ZZ-1 has a limit of 3 servers/1h. ' +
       'Spent in the last 1h: 2 servers. This one adds 2: 4 in all.',
   );
-  // What keeps to the limit goes on meanwhile; then the yes was to less than it comes to now.
+  // A purchase within the limit goes on meanwhile; then the yes was to less than it comes to now.
   await (await rig.sagas.provision(order(1))).result();
   await answer(saga, 'approve');
   const again = await untilAnother(saga, waiting.id);

@@ -101,7 +101,7 @@ it('asks about a lost order of unknown outcome, and places nothing', async () =>
   const asking = cleanUpOf(saga.reference);
   await untilWaiting(asking, 'outcome-unknown');
   expect(of(await sweep(), saga)).toContainEqual({ ...unknown, cleanUp: 'running' });
-  // Whoever ends a clean-up before it has settled anything is asked again.
+  // A person who ends a clean-up before it has settled anything is asked again.
   await asking.cancel();
   await outcomeOf(asking);
   expect(of(await sweep(), saga)).toContainEqual({ ...unknown, cleanUp: 'started' });

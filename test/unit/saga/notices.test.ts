@@ -1,4 +1,4 @@
-/** What happens to a saga in the moment in which a hand-over ends is handed over too, and does not wait for the next. */
+/** An event in the moment in which a hand-over ends is handed over too, and does not wait for the next one. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Told } from '../../../src/activities/notifications';

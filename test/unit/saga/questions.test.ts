@@ -1,4 +1,4 @@
-/** What a person is asked, word for word: by the question alone they decide about somebody's order. */
+/** The questions, word for word: by the question alone a person decides about somebody's order. */
 import { z } from 'zod';
 import type { CallFailure, CallFailureName } from '../../../src/domain/failures';
 import type { Correction } from '../../../src/saga/questions';
