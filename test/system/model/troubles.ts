@@ -1,6 +1,4 @@
-/**
- * The troubles of calls in a history: on the wire, and what it means for a saga by the design's table of failures.
- */
+/** The troubles of calls in a history: on the wire, and what it means for a saga by the design's table of failures. */
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 
 export type Meaning =

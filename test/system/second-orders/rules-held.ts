@@ -1,7 +1,4 @@
-/**
- * Which rule of docs/journal.md held, where several could: one order in the ledger does not tell, because another rule
- * hides that this one is gone.
- */
+/** Which rule of docs/journal.md held: one order in the ledger does not tell, for another rule hides that one is gone. */
 import type { SagaHandle } from '../../../src/client/handle';
 import { restoredFailure } from '../../../src/journal/lost-time';
 import { failuresOf, statesOf } from '../../support/events';

@@ -1,8 +1,10 @@
-/** A saga reads and writes the journal: no call of the provider is made for any of it. */
+/** A saga reads and writes the journal, and what it decides by it. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { Journal } from '../../../src/journal/journal';
 import { referenceOf } from '../../../src/journal/rows';
 import { grpcCodes } from '../../../src/temporal/service';
+import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
 import { grpcError, stand, standAlone, temporalThat, type Temporal } from './lone-activities';
 
@@ -94,4 +96,26 @@ describe('how a saga stands', () => {
       });
     });
   });
+});
+
+it('an undo leaves what another saga has perhaps assigned just before: the first list may not have shown it yet', async () => {
+  const vmObjectId = 7001;
+  const resource = `server ${vmObjectId}`;
+  const assigning = { step: 'assign-firewalls', vmObjectId };
+  const [older, younger] = [stand.saga({}, 'setFirewalls'), stand.saga({}, 'setFirewalls')];
+  let lags = true;
+  stand.sandbox.addServer({ vmObjectId, firewalls: [1] });
+  stand.sandbox.configure({ firewallListResponse: (ids: number[]) => (lags ? [1] : ids) });
+  stand.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'reset-after' });
+  await older.do('takeTurn', { resource });
+  await older.refusal('assignFirewalls', { ...assigning, firewalls: [7] });
+  await pause(rigSettings.inFlightMs + 100);
+  const terminated = temporalThat(() => 'TERMINATED');
+  expect(await younger.do('takeTurn', { resource }, terminated)).toMatchObject({ how: 'begun' });
+  const first = await younger.do('listFirewalls', { vmObjectId, after: 'changes' });
+  expect(first).toEqual({ firewalls: [1], doubtful: [7] });
+  await younger.do('assignFirewalls', { ...assigning, firewalls: [7, 8] });
+  lags = false;
+  const now = await younger.do('listFirewalls', { vmObjectId, undoing: true });
+  expect(now).toEqual({ firewalls: [1, 7, 8], others: [7] });
 });

@@ -46,8 +46,7 @@ it.each([
   ['AcceptedUpdateCompletedWorkflow', SagaEndedError],
   ['DecisionRefused', DecisionRefusedError],
 ])('an update that failed as %s has the right name', async (type, kind) => {
-  const cause = ApplicationFailure.create({ type, message: 'why' });
-  const executeUpdate = () => Promise.reject(new WorkflowUpdateFailedError('it failed', cause));
-  const saga = sagaOf({ executeUpdate, describe: () => Promise.resolve({}) });
+  const failed = new WorkflowUpdateFailedError('it failed', ApplicationFailure.create({ type, message: 'why' }));
+  const saga = sagaOf({ executeUpdate: () => Promise.reject(failed), describe: () => Promise.resolve({}) });
   await expect(saga.decide('approve', { question: 'q', by: 'ann' })).rejects.toBeInstanceOf(kind);
 });
