@@ -90,7 +90,7 @@ const openCharsMax = 1_000_000;
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
 const answerWithinMs = 25_000;
 
-/** So many failed sweeps are read to find one that came to its turn. */
+/** This many failed sweeps are read to find one that came to its turn. */
 const sweepsReadMax = 10;
 
 export interface InTurn {
