@@ -35,8 +35,8 @@ export async function bundleWorkflows({
 type Webpack = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
 
 /**
- * Leaves out of a library all that no workflow uses, and makes the rest one scope: a quarter of the bytes, and a tenth less of
- * the worker's processor time. The source map has the names for a failure's stack.
+ * Leaves out of a library all that no workflow uses, and makes the rest one scope: a quarter of the bytes, and a tenth
+ * less of the worker's processor time. The source map has the names for a failure's stack.
  */
 function configured(webpack: Webpack, quick: boolean): Webpack {
   return {

@@ -66,7 +66,7 @@ interface EffectSpec<T> {
   countsByHand?: boolean | undefined;
   /** The secrets that the call sends by their names: what was sent is recognised, also after it was rotated. */
   sent?: () => Promise<Readonly<Record<string, string>>>;
-  /** For a pivot: looks before it is intended, and finds what its note says beside the rest. If it fails, nothing is sent. */
+  /** For a pivot: looks before it is intended, and adds to its note. If it fails, nothing is sent. */
   lookFirst?: (() => Promise<Partial<PivotNote>>) | undefined;
   /** The id of an item that was added. */
   cartItemIdOf?: (value: T) => number;

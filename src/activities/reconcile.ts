@@ -8,7 +8,7 @@ import type { Journal } from '../journal/journal';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/standing';
 import { openSagas, type LookUp } from '../journal/open-references';
 import { recordOf } from '../journal/record';
-import type { SagaKey } from '../journal/rows';
+import { isSameSaga, type SagaKey } from '../journal/rows';
 import { countServers, isCancelled, isClosed, openServers, serversInTurn, type OpenServer } from '../journal/servers';
 import { isFailure } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
@@ -158,8 +158,7 @@ export function createReconcileActivities(
         for (const saga of sagas) {
           lost.push({ ...saga, ...(await boughtBy(saga)) });
           if (idsIn(lost) < idsMax) continue;
-          const { workflow, reference } = saga;
-          const count = 1 + open.findIndex((one) => one.workflow === workflow && one.reference === reference);
+          const count = 1 + open.findIndex((one) => isSameSaga(one, saga));
           return { count, lost, last: keyOf(saga) };
         }
         return { count: open.length, lost, ...(last && { last: keyOf(last) }) };

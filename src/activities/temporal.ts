@@ -1,4 +1,4 @@
-/** Temporal knows of the hold and of other sagas. Nothing of an answer is kept. */
+/** Asks Temporal about the hold and about other sagas. It keeps nothing of an answer. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { describeHolder, type Hold } from '../domain/hold';

@@ -1,6 +1,6 @@
 /**
- * The answers that a person may give at each kind of waiting. Questions are asked by this table; docs/answers.md is printed from
- * it.
+ * The answers that a person may give at each kind of waiting. Questions are asked by this table; docs/answers.md is
+ * printed from it.
  */
 import type { DecisionName } from './decisions';
 import type { WaitKind } from './progress';

@@ -2,8 +2,8 @@
  * Sagas that have begun and not ended: those that run, and those that are lost, because Temporal has no open run of
  * them.
  *
- * A reference is open from when it is taken until an ending is written, and again when a later run begins. The index contains open references only, so a search costs the same among millions of
- * references as among hundreds.
+ * A reference is open from when it is taken until an ending is written, and again when a later run begins. The index
+ * contains open references only, so a search costs the same among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
 import { workflowIdOf } from '../domain/identity';

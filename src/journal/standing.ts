@@ -178,8 +178,8 @@ export async function endedSagas(
 }
 
 /**
- * @returns what sagas have left; with a sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since:
- * what it lacks is not known
+ * @returns what sagas have left; with a sentence, where the journal is or may be an older copy, and nobody has run
+ * `journal restored` since: what it lacks is not known
  */
 export async function leftByLost<Key extends SagaKey>(
   journal: Store,

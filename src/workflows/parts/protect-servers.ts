@@ -96,7 +96,7 @@ export class Protection {
     return protectedServers;
   }
 
-  /** For a saga that does not reach its end. Servers that are in the report already, as of a saga cancelled in its last moment, stay. */
+  /** For a saga that does not reach its end. One that was cancelled in its last moment has reported already. */
   async report(standing: Standing | undefined): Promise<void> {
     const { saga, purchase } = this;
     if (!saga.isPlaced || saga.isCancelled) return;
