@@ -2,7 +2,7 @@
  * The answers that a person may give at each kind of waiting. Questions are asked by this table; docs/answers.md is
  * printed from it.
  */
-import type { DecisionName } from './decisions';
+import type { Decision, DecisionName } from './decisions';
 import type { WaitKind } from './progress';
 
 export interface Answer {
@@ -18,7 +18,9 @@ const yesOrNo = {
   reject: { does: 'places nothing and undoes; the run fails as NotApproved' },
 };
 
-export const answers: Record<WaitKind, Partial<Record<DecisionName, Answer>>> = {
+type Answers = Partial<Record<DecisionName, Answer>>;
+
+const table = {
   stuck: {
     retry: { does: 'tries the waiting steps again, with a fresh budget of automatic retries' },
     markDone: {
@@ -54,7 +56,14 @@ export const answers: Record<WaitKind, Partial<Record<DecisionName, Answer>>> = 
     provideServers: { does: 'assigns the firewalls to these' },
     markCancelled: { does: cancelled },
   },
-};
+} satisfies Record<WaitKind, Answers>;
+
+export const answers: Record<WaitKind, Answers> = table;
+
+/** What a person may have said at a question of such a kind. */
+export type AnswerAt<K extends WaitKind> = K extends WaitKind
+  ? Extract<Decision, { decision: keyof (typeof table)[K] }>
+  : never;
 
 export function answerTo(kind: WaitKind, name: DecisionName): Answer {
   const answer = answers[kind][name];

@@ -43,8 +43,7 @@ export async function askApproval(
       ? {}
       : { expiry: { inMs: expiresInMs, decision: { decision: 'reject', reason: `nobody answered until ${at}` } } }),
   });
-  if (decision.decision === 'reject') throw new SagaFailed('NotApproved', describeRejection(decision));
-  if (decision.decision !== 'approve') throw new Error(`${decision.decision} is neither a yes nor a no`);
+  if (decision.decision !== 'approve') throw new SagaFailed('NotApproved', describeRejection(decision));
 }
 
 /** @param noun "the order", "the switch". @throws SagaFailed `NotApproved` where it is rejected */

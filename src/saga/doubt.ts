@@ -87,7 +87,6 @@ export async function askAboutPlacement(
   }
   if (decision.decision === 'markCancelled')
     return (await saga.writeCancelled(decision, row)) ? 'cancelled' : undefined;
-  if (decision.decision !== 'confirmNotPlaced') throw new Error(`${decision.decision} says nothing of a placement`);
   const { by, note } = decision;
   await saga.write('write-decision', 'Write into the journal that it was not placed', ({ retry }) =>
     activities('write “not placed” into the journal').denyPlacement({ row, by, note, retry }),
@@ -112,7 +111,7 @@ function questionAbout(
   { step, noun, confirming, ...doubtful }: Doubtful,
   doubt: PivotDoubt,
   lastFailure: CallFailure | undefined,
-): Question {
+): Question<'outcome-unknown'> {
   const { row, at, restored, foundBy = doubtful.foundBy } = doubt;
   const what = restored
     ? `The journal was restored from an older copy. Whether ${noun} was placed in the lost time, nobody here knows`

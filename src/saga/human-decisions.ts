@@ -27,6 +27,7 @@ import {
   uuid4,
 } from '@temporalio/workflow';
 import type { z } from 'zod';
+import type { AnswerAt } from '../domain/answers';
 import {
   cancelledBySignal,
   decisionHints,
@@ -42,7 +43,7 @@ import {
 import { definedOnly } from '../domain/defined-only';
 import { ownerOf, type CallFailure } from '../domain/failures';
 import { cutWell } from '../domain/markdown';
-import type { DecisionRecord, ProgressView } from '../domain/progress';
+import type { DecisionRecord, ProgressView, WaitKind } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
@@ -77,6 +78,11 @@ function isCancellable(scope: CancellationScope): boolean {
 /** Enough of a random id to distinguish the questions of one saga, and few enough to type. */
 const idChars = 8;
 
+/** Random, and of its time: a restored history gives the same random ids again. */
+function newId(): string {
+  return uuid4().slice(0, 4) + Date.now().toString(16).slice(-4);
+}
+
 /** Receivers are told none of a question's words, because some are the provider's. */
 type AskedTold = EventSaid & { since: string; reminders: number };
 
@@ -102,12 +108,12 @@ export class HumanDecisions {
    * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not
    * lost: it is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
    */
-  async ask(asked: Question): Promise<Decision> {
+  async ask<K extends WaitKind>(asked: Question<K>): Promise<AnswerAt<K>> {
     if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(asked.step);
     const since = now();
     const question: OpenQuestion = {
       ...asked,
-      id: (asked.subject ?? uuid4()).slice(0, idChars),
+      id: asked.subject?.slice(0, idChars) ?? newId(),
       cancellable: isCancellable(CancellationScope.current()),
     };
     this.open = question;
@@ -145,7 +151,7 @@ export class HumanDecisions {
       const { by, note } = decision;
       await correction.apply(correction.schema().parse(decision.correction), { step, ...definedOnly({ by, note }) });
     }
-    return decision;
+    return decision as AnswerAt<K>;
   }
 
   private async untilTaken(question: OpenQuestion, told: AskedTold): Promise<void> {

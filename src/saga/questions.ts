@@ -32,8 +32,8 @@ export interface Corrections {
   refused?: Correction;
 }
 
-export interface Question {
-  kind: WaitKind;
+export interface Question<K extends WaitKind = WaitKind> {
+  kind: K;
   /** The id of what it is about, a row or a quote: no replay and no restored history gives it twice. */
   subject?: string;
   step: string;
@@ -70,7 +70,7 @@ export interface Offers {
   correction?: Correction | undefined;
 }
 
-export function stuckQuestion(stuck: readonly Stuck[], offers: Offers = {}): Question {
+export function stuckQuestion(stuck: readonly Stuck[], offers: Offers = {}): Question<'stuck'> {
   const { undoing, skippable, skippedWhenFull, cancellable, refusable, correction } = offers;
   const [first] = stuck;
   if (first === undefined) throw new Error('nothing is stuck');
@@ -100,7 +100,7 @@ export function refusedQuestion(
   steps: readonly Stuck['spec'][],
   why: string,
   { lastFailure, correction }: { lastFailure?: CallFailure; correction: Correction },
-): Question {
+): Question<'refused'> {
   const [first] = steps;
   if (first === undefined) throw new Error('nothing is refused');
   return {

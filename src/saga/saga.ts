@@ -12,6 +12,7 @@
  */
 import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
+import type { AnswerAt } from '../domain/answers';
 import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
@@ -317,7 +318,7 @@ class StepRunner<T> {
   }
 
   /** Before the pivot, with what is refused first. @returns undefined where the refusal ends the saga */
-  private questionOfRefusal(failed: readonly Failed<T>[]): Question | undefined {
+  private questionOfRefusal(failed: readonly Failed<T>[]): Question<'refused'> | undefined {
     const correction = this.policy.corrections?.refused;
     const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
     if (!correction || !refused || !asksAfterRefusal(this.saga.onRefusal, refused.failure)) return undefined;
@@ -341,7 +342,7 @@ class StepRunner<T> {
   }
 
   /** Does what a person has said, but for what follows from a rejection and a retry. */
-  private async ask(left: readonly Failed<T>[], question: Question): Promise<Decision> {
+  private async ask(left: readonly Failed<T>[], question: Question<'stuck' | 'refused'>): Promise<AnswerAt<'stuck'>> {
     const { saga } = this;
     try {
       const [first] = left;

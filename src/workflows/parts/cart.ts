@@ -94,7 +94,7 @@ export class Cart {
       reportDoubtfulAdds(saga, this.perhapsAdded);
       return [];
     }
-    const deleted = await deleteItems(saga, looked.value.items);
+    const deleted = await deleteItems(saga, untold(saga, looked.value.items));
     this.reportDoubts(looked.value.doubtfulAdds);
     return deleted;
   }
