@@ -137,19 +137,14 @@ export class Cart {
   }
 
   /** @param scope in which the cart is filled: whoever still waits when it is cancelled adds nothing */
-  private async inTurn<T>(add: () => Promise<T>, scope: CancellationScope): Promise<T> {
-    const adding =
-      this.last?.then(() => {
-        if (scope.consideredCancelled) throw new CancelledFailure('the saga was cancelled');
-        return add();
-      }) ?? add();
-    if (this.last !== undefined) this.last = adding.catch(() => undefined);
-    try {
-      return await adding;
-    } catch (error) {
-      if (failureOf(error)?.failure === 'NotYet') this.last ??= Promise.resolve();
-      throw error;
-    }
+  private inTurn<T>(add: () => Promise<T>, scope: CancellationScope): Promise<T> {
+    if (this.last === undefined) return add();
+    const adding = this.last.then(() => {
+      if (scope.consideredCancelled) throw new CancelledFailure('the saga was cancelled');
+      return add();
+    });
+    this.last = adding.catch(() => undefined);
+    return adding;
   }
 
   private specOf(number: number): StepSpec<{ cartItemId: number }> {
@@ -163,21 +158,24 @@ export class Cart {
         const corrected = purchase.timesItemCorrected(number);
         const adding = { item, number, ...(corrected > 0 ? { corrected } : {}), secrets, ...asked };
         const { addCartItem } = activities(`add cart item ${number}`);
-        const answer = await this.inTurn(() => addCartItem(adding), scope).catch((error: unknown) => {
+        try {
+          const answer = await this.inTurn(() => addCartItem(adding), scope);
+          const { value, doubts = 0 } = answer;
+          this.ids.set(number, value.cartItemId);
+          this.add(value.cartItemId, number);
+          this.doubt(number, doubts);
+          return answer;
+        } catch (error) {
           if (error instanceof ActivityFailure) this.hear(number, failureOf(error));
           throw error;
-        });
-        const { value, doubts = 0 } = answer;
-        this.ids.set(number, value.cartItemId);
-        this.add(value.cartItemId, number);
-        this.doubt(number, doubts);
-        return answer;
+        }
       },
     };
   }
 
   /** @param failed undefined where the call was lost */
   private hear(number: number, failed: CallFailure | undefined): void {
+    if (failed?.failure === 'NotYet') this.last ??= Promise.resolve();
     if (failed?.cartItemId !== undefined) this.add(failed.cartItemId, number);
     else if (failed === undefined || failed.failure === 'UnknownOutcome') this.doubt(number);
   }
