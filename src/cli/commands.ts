@@ -5,7 +5,7 @@ import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/e
 import { objectionTo, type SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
-import { decisionHints, decisionNames } from '../domain/decisions';
+import { decisionHints, type DecisionName } from '../domain/decisions';
 import type { WorkflowName } from '../domain/identity';
 import { isWait, type ProgressView } from '../domain/progress';
 import { requestSchemas } from '../domain/requests';
@@ -107,13 +107,10 @@ export async function watch(
 export async function decide(
   { printer, stdin }: CommandContext,
   reference: string,
-  decision: string,
+  name: DecisionName,
   json: string | undefined,
   options: OfWorkflow,
 ): Promise<Came> {
-  const name = decisionNames.find((known) => known === decision);
-  if (name === undefined)
-    throw new UsageError(`there is no decision ${decision}; there are ${decisionNames.join(', ')}`);
   const example = `the decision’s JSON (it may also be in a file, or - for standard input), like ${decisionHints[name].example},`;
   const body = json === undefined ? {} : await readJson(json, stdin, example);
   const objection = objectionTo(name, body);

@@ -16,7 +16,7 @@ import { definedOnly } from '../domain/defined-only';
 import { namesOfFirst } from '../domain/problems';
 import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
-import { exitStatus, UsageError } from './exit-status';
+import { exitStatus } from './exit-status';
 import { printWaiting } from './list-commands';
 import type { Printer } from './print';
 import { parseJson, readText } from './read-request';
@@ -79,10 +79,7 @@ export function questions(
 }
 
 /** Shows a job until it ends; or stops it. */
-export async function job(context: CommandContext, id: string, action: string | undefined): Promise<Came> {
-  if (action !== undefined && action !== 'stop' && action !== 'report') {
-    throw new UsageError(`there is no ${action}; there are stop and report`);
-  }
+export function job(context: CommandContext, id: string, action?: 'stop' | 'report'): Promise<Came> {
   const { printer } = context;
   return withSagas(async (sagas) => {
     const found = await sagas.job(id);
@@ -168,7 +165,6 @@ const inThousands = (count: number) => count.toLocaleString('en');
 
 async function requestOf(decision: string | undefined, options: ManyOptions, stdin: Readable): Promise<unknown> {
   const { where, all, lines, note, by, rate: perSecond, limit } = options;
-  if (all && where !== undefined) throw new UsageError('--all does not go with --where: say one of them');
   return definedOnly({
     ...{ decision, note, by, perSecond, limit },
     where: all ? everySaga : where,

@@ -3,6 +3,7 @@
  * the end, or a line of JSON for each of many. Neither ever holds a secret field.
  */
 import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { readTerminal, type Terminal } from '../config';
 import { redact } from '../domain/secrets';
 
@@ -50,24 +51,11 @@ export class Printer {
     this.screen?.write(`\r\u001b[K${printable(text)}`);
   }
 
-  /**
-   * Part of a result that may be long: waits until the reader has taken it.
-   *
-   * @returns false where the reader is gone (`| head`)
-   */
-  async flow(text: string): Promise<boolean> {
+  /** A result that may be long: no more of it is made than its reader takes, and none once the reader is gone (`| head`). */
+  async flow(texts: AsyncIterable<string>): Promise<void> {
     const { out } = this.streams;
-    if (!(out instanceof Writable)) {
-      out.write(text);
-      return true;
-    }
-    // A stream that has failed calls back no more.
-    if (out.errored || out.destroyed) return false;
-    return new Promise((settle) => {
-      out.write(text, (error) => {
-        settle(!error);
-      });
-    });
+    if (out instanceof Writable) await pipeline(texts, out, { end: false }).catch(noneIfGone);
+    else for await (const text of texts) out.write(text);
   }
 
   document(value: unknown): void {
@@ -83,6 +71,10 @@ export class Printer {
     const widths = table[0]?.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0))) ?? [];
     this.lines(table.map((cells) => inColumns(cells, widths)));
   }
+}
+
+function noneIfGone(error: NodeJS.ErrnoException): void {
+  if (!['EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED'].includes(error.code ?? '')) throw error;
 }
 
 export function inColumns(cells: readonly string[], widths: readonly number[]): string {

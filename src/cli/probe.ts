@@ -23,19 +23,21 @@ interface Asked {
 /** No provider is known to have so many servers. */
 const noServer = 2_147_483_647;
 
+/** What is wrong where no call can be sent. */
+const unreached = 'provider';
+
 export async function probe({ printer }: CommandContext, asked: Asked): Promise<Came> {
   const probe = new Probe(asked);
   const found = await probe.all();
-  const { settings, isReached } = probe;
+  const { settings } = probe;
   const status = printFindings(printer, found);
   printer.line('# what follows for a worker; docs/settings.md has the rest');
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
-  return { document: { found, settings }, status: isReached ? status : exitStatus.noConnection };
+  return { document: { found, settings }, status: found[0]?.what === unreached ? exitStatus.noConnection : status };
 }
 
 class Probe {
   readonly settings: Record<string, string> = {};
-  isReached = true;
   private readonly provider = readProviderConfig();
 
   constructor(private readonly asked: Asked) {
@@ -45,25 +47,26 @@ class Probe {
 
   async all(): Promise<Found[]> {
     const { server, subscription, plan, directory } = this.asked;
-    const token = await this.token(server);
+    const answer = await this.ask((provider) => provider.listFirewalls(server));
+    const token = await this.token(server, answer);
     // Then it is not worth asking for more.
     if (token.is === 'wrong') return [token];
+    const unknown = await this.ask((provider) => provider.listFirewalls(noServer));
     return [
       token,
-      ...(await this.listOf(server)),
+      // Row 10.
+      readList(`firewalls of server ${server}`, answer),
+      (unknown.failure ? ok : look)('a server that is not there', unknown.says),
       ...(subscription === undefined ? [] : [await this.changeQuote(subscription)]),
       ...(subscription === undefined || plan === undefined ? [] : [await this.switchQuote(subscription, plan)]),
       ...(directory === undefined ? [] : [await this.directory(directory, server)]),
     ];
   }
 
-  private async token(server: number): Promise<Found> {
+  private async token(server: number, answer: Answer<unknown>): Promise<Found> {
     const what = 'token';
-    const answer = await this.ask((provider) => provider.listFirewalls(server));
-    if (answer.failure?.name === 'NotSent') {
-      this.isReached = false;
-      return wrong('provider', answer.says, 'is PROVIDER_BASE_URL right, and may this machine reach it?');
-    }
+    if (answer.failure?.name === 'NotSent')
+      return wrong(unreached, answer.says, 'is PROVIDER_BASE_URL right, and may this machine reach it?');
     if (answer.failure && ['Unauthorized', 'TokenUnreadable'].includes(answer.failure.name)) {
       const then = 'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent';
       return wrong(what, answer.says, then);
@@ -73,16 +76,6 @@ class Probe {
     const found = `taken; without it: ${without.says}`;
     const isAsked = without.failure?.name === 'Unauthorized';
     return isAsked ? ok(what, found) : look(what, found, 'ask the provider what it protects');
-  }
-
-  /** Row 10. */
-  private async listOf(server: number): Promise<Found[]> {
-    const answer = await this.ask((provider) => provider.listFirewalls(server));
-    const unknown = await this.ask((provider) => provider.listFirewalls(noServer));
-    return [
-      readList(`firewalls of server ${server}`, answer),
-      (unknown.failure ? ok : look)('a server that is not there', unknown.says),
-    ];
   }
 
   /** Row 5, in both forms that the document has. */

@@ -1,6 +1,6 @@
 /** The command line: which commands there are, and what they take. */
 import type { Readable } from 'node:stream';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionsMax, filteredDecisionNames } from '../domain/decide-many';
 import { decisionNames } from '../domain/decisions';
@@ -9,9 +9,9 @@ import { listedStates } from '../client/saga-list';
 import { waitKinds } from '../domain/progress';
 import { fates } from '../domain/spending';
 import { cancel, clean, decide, firewallsOf, start, status, watch } from './commands';
-import { completionFor, shells } from './completion';
+import { completionFor, shells, type Shell } from './completion';
 import { command, later, running, saying, type CommandContext, type Run } from './define';
-import { errorOutputOf, exitStatus, UsageError } from './exit-status';
+import { errorOutputOf, exitStatus } from './exit-status';
 import { decideMany, job, questions } from './many-commands';
 import { holdOff, holdOn, holdStatus, inbox, list } from './list-commands';
 import { Printer, type Streams } from './print';
@@ -107,7 +107,9 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .addOption(ofWorkflow())
     .option('--limit <NUMBER>', `how many sagas to name, ${inboxRowsMax} at most`, whole(1, inboxRowsMax), 20)
     .action(run(inbox));
-  command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}; JSON or its FILE`)
+  command(program, 'decide <REFERENCE>', 'decide for a saga that waits')
+    .addArgument(new Argument('<DECISION>').choices(decisionNames))
+    .argument('[JSON]', 'or its FILE')
     .addOption(ofWorkflow())
     .action(run(decide));
   const stops = 'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)';
@@ -155,12 +157,11 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   addJournalCommands(program, run);
   addServerCommands(program, run);
   program
-    .command('completion <SHELL>')
-    .description(`print a script that completes command lines: ${shells.join(', ')}; eval it where the shell starts`)
+    .command('completion')
+    .description('print a script that completes command lines; eval it where the shell starts')
+    .addArgument(new Argument('<SHELL>').choices(shells))
     .action(
-      run((_, name: string) => {
-        const shell = shells.find((known) => known === name);
-        if (shell === undefined) throw new UsageError(`there is no completion for ${name}: ${shells.join(', ')}`);
+      run((_, shell: Shell) => {
         out.write(completionFor(shell, program));
         return Promise.resolve({});
       }),
@@ -175,7 +176,7 @@ function addManyCommands(program: Command, run: Run): void {
     `decide for many sagas, after a list of them: ${filteredDecisionNames.join(', ')}; or by --lines, one for each`,
   )
     .option('--where <FILTER>', 'a list filter of Temporal: SagaStep="place-order" AND SagaFailure="Unauthorized"')
-    .option('--all', 'all that wait and the decision reaches')
+    .addOption(new Option('--all', 'all that wait and the decision reaches').conflicts('where'))
     .option('--lines <FILE>', 'JSON lines, one for each saga: {"saga":…,"decision":…,"question":…}')
     .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s (default: 5)', rate)
     .option('--limit <NUMBER>', 'how many in all, the longest waiting first: a few, to see how they do', whole(1))
@@ -188,7 +189,9 @@ function addManyCommands(program: Command, run: Run): void {
     .option('--where <FILTER>', 'a list filter of Temporal: SagaState="outcome-unknown"')
     .option('--limit <NUMBER>', 'how many, the longest waiting first', whole(1), decisionsMax)
     .action(run(questions));
-  command(program, 'job <ID> [ACTION]', 'show a job of decide-many until it ends; or: stop, report').action(run(job));
+  command(program, 'job <ID>', 'show a job of decide-many until it ends')
+    .addArgument(new Argument('[ACTION]', 'instead').choices(['stop', 'report']))
+    .action(run(job));
 }
 
 function addHoldCommands(program: Command, run: Run): void {

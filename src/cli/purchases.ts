@@ -59,13 +59,13 @@ export function purchases({ printer }: CommandContext, asked: Asked): Promise<Ca
   const { account, since: sinceMs, until: untilMs, outcome: fate, server: vmObjectId, json } = asked;
   const { head, row, tail } = formats[json ? 'json' : asked.format];
   return withJournal({ writes: false }, async (journal) => {
-    let index = 0;
-    await printer.flow(head);
-    for await (const one of bought(journal, { account, sinceMs, untilMs, fate, vmObjectId })) {
-      if (!(await printer.flow(row(one, index)))) return {};
-      index += 1;
+    async function* texts() {
+      yield head;
+      let index = 0;
+      for await (const one of bought(journal, { account, sinceMs, untilMs, fate, vmObjectId })) yield row(one, index++);
+      yield tail;
     }
-    await printer.flow(tail);
+    await printer.flow(texts());
     return {};
   });
 }

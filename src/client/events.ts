@@ -24,7 +24,78 @@ export function changesOf(
   onSilence?: (why: string) => void,
 ): AsyncIterableIterator<ProgressView> {
   const over = new AbortController();
-  const changes = follow({ temporal, workflowId, look, onSilence, signal: over.signal });
+  const { signal } = over;
+
+  /** Temporal's client leaves a listener on the signal with each call: each call has a signal of its own. */
+  const abortable = <T>(call: () => Promise<T>): Promise<T> =>
+    withTemporalErrors(temporal, () => temporal.withAbortSignal(AbortSignal.any([signal]), call));
+  const latest = () => abortable(() => temporal.workflow.getHandle(workflowId).describe());
+
+  /** Asks until a worker answers. @returns undefined where the saga has ended, and none does */
+  async function answered(): Promise<ProgressView | undefined> {
+    for (let isTold = false; ; isTold = true) {
+      try {
+        return await abortable(look);
+      } catch (error) {
+        if (signal.aborted || !(error instanceof NoWorkerError)) throw error;
+        if (!isTold) onSilence?.(error.message);
+        if (!isOpen(await latest())) return undefined;
+        await pause(silenceMs, undefined, { signal });
+      }
+    }
+  }
+
+  /** Waits for what comes behind the token. @returns the next token, and whether anything came */
+  async function nextEvents(runId: string, token: Uint8Array | undefined) {
+    const { namespace } = temporal.options;
+    const asked = { namespace, execution: { workflowId, runId }, waitNewEvent: true, maximumPageSize: 100 };
+    const { history, nextPageToken } = await abortable(() =>
+      temporal.withDeadline(Date.now() + pollMaxMs, () =>
+        temporal.workflowService.getWorkflowExecutionHistory({ ...asked, ...(token && { nextPageToken: token }) }),
+      ),
+    ).catch((error: unknown): Partial<proto.api.workflowservice.v1.GetWorkflowExecutionHistoryResponse> => {
+      // The next look tells whether the server is there at all.
+      if (grpcCodeOf((error as Error).cause) !== grpcCodes.deadlineExceeded) throw error;
+      return {};
+    });
+    return { isNews: history?.events?.length, next: nextPageToken?.length ? nextPageToken : undefined };
+  }
+
+  /** Yields at once, after each event, and whether the saga has ended: a reset goes on in another run. */
+  async function* happenings(): AsyncGenerator<boolean> {
+    for (;;) {
+      const run = await latest();
+      yield !isOpen(run);
+      if (!isOpen(run)) return;
+      let token: Uint8Array | undefined;
+      do {
+        const { isNews, next } = await nextEvents(run.runId, token);
+        token = next;
+        if (!isNews || token === undefined) continue;
+        // Many come together: the worker is asked once.
+        await pause(lookAgainMs, undefined, { signal });
+        yield false;
+      } while (token !== undefined);
+    }
+  }
+
+  async function* follow(): AsyncGenerator<ProgressView, undefined> {
+    let shown = '';
+    try {
+      for await (const hasEnded of happenings()) {
+        const progress = await answered();
+        if (progress === undefined) return;
+        const now = JSON.stringify(progress);
+        if (now !== shown) yield progress;
+        shown = now;
+        if (hasEnded) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  const changes = follow();
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -36,89 +107,4 @@ export function changesOf(
       return changes.return(undefined);
     },
   };
-}
-
-interface Following {
-  temporal: Client;
-  workflowId: string;
-  look: () => Promise<ProgressView>;
-  onSilence: ((why: string) => void) | undefined;
-  signal: AbortSignal;
-}
-
-async function* follow(following: Following): AsyncGenerator<ProgressView, undefined> {
-  const { signal } = following;
-  let shown = '';
-  try {
-    for await (const hasEnded of happenings(following)) {
-      const progress = await answered(following);
-      if (progress === undefined) return;
-      const now = JSON.stringify(progress);
-      if (now !== shown) yield progress;
-      shown = now;
-      if (hasEnded) return;
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-type Page = proto.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
-
-/** Yields at once, after each event, and whether the saga has ended: a reset goes on in another run. */
-async function* happenings(following: Following): AsyncGenerator<boolean> {
-  const { temporal, workflowId, signal } = following;
-  const { workflowService } = temporal.connection;
-  const { namespace } = temporal.options;
-  for (;;) {
-    const { runId, isOpen } = await latest(following);
-    yield !isOpen;
-    if (!isOpen) return;
-    let nextPageToken: Uint8Array | undefined;
-    do {
-      const asked = { namespace, execution: { workflowId, runId }, waitNewEvent: true, maximumPageSize: 100 };
-      const token = nextPageToken;
-      const page: Page = await abortable(following, () =>
-        temporal.withDeadline(Date.now() + pollMaxMs, () =>
-          workflowService.getWorkflowExecutionHistory({ ...asked, ...(token ? { nextPageToken: token } : {}) }),
-        ),
-      ).catch((error: unknown) => {
-        // The next look tells whether the server is there at all.
-        if (grpcCodeOf((error as Error).cause) !== grpcCodes.deadlineExceeded) throw error;
-        return {};
-      });
-      nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
-      const isNews = (page.history?.events?.length ?? 0) > 0;
-      if (!isNews || nextPageToken === undefined) continue;
-      // Many come together: the worker is asked once.
-      await pause(lookAgainMs, undefined, { signal });
-      yield false;
-    } while (nextPageToken !== undefined);
-  }
-}
-
-async function latest(following: Following): Promise<{ runId: string; isOpen: boolean }> {
-  const { temporal, workflowId } = following;
-  const run = await abortable(following, () => temporal.workflow.getHandle(workflowId).describe());
-  return { runId: run.runId, isOpen: isOpen(run) };
-}
-
-/** Asks until a worker answers. @returns undefined where the saga has ended, and none does */
-async function answered(following: Following): Promise<ProgressView | undefined> {
-  const { look, onSilence, signal } = following;
-  for (let isTold = false; ; isTold = true) {
-    try {
-      return await abortable(following, look);
-    } catch (error) {
-      if (signal.aborted || !(error instanceof NoWorkerError)) throw error;
-      if (!isTold) onSilence?.(error.message);
-      if (!(await latest(following)).isOpen) return undefined;
-      await pause(silenceMs, undefined, { signal });
-    }
-  }
-}
-
-/** Temporal's client leaves a listener on the signal with each call: each call has a signal of its own. */
-function abortable<T>({ temporal, signal }: Following, call: () => Promise<T>): Promise<T> {
-  return withTemporalErrors(temporal, () => temporal.withAbortSignal(AbortSignal.any([signal]), call));
 }

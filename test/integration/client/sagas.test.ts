@@ -4,10 +4,7 @@ import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
 import {
   DecisionRefusedError,
-  MilestoneMissedError,
-  NoWorkerError,
   ReferenceTakenError,
-  SagaLostError,
   SagaWaitsError,
   UnknownReferenceError,
 } from '../../../src/client/errors';
@@ -64,39 +61,19 @@ describe('the same request again', () => {
   });
 });
 
-describe('another request under the same reference', () => {
-  it('is refused, naming every field that differs and no value', async () => {
-    const request = provisionRequest({ items: [{ password: 'first-secret' }] });
-    const first = await rig.sagas.provision(request);
-    const [item] = request.items;
-    const other = {
-      ...request,
-      account: 'ZZ-99',
-      items: [{ ...item, plan_id: 999_999, password: 'second-secret' }, item],
-    };
-    const { fields, message } = await refusalOf(rig.sagas.start('provisionServers', other));
-    expect([...fields].sort()).toEqual(['account', 'items[0].password', 'items[0].plan_id', 'items[1]']);
-    expect(message).toContain(first.workflowId);
-    for (const field of fields) expect(message).toContain(field);
-    expect(message).not.toMatch(/secret|ZZ-99|999999/);
-    await first.result();
-    expect(rig.sandbox.ledger.calls.some(({ names }) => names.account?.includes('ZZ-99'))).toBe(false);
-  });
-
-  const junks: [string, string, unknown][] = [
-    ['nonsense', 'switchPlan', 'nonsense'],
-    ['a saga of another kind', 'changeOrder', changeRequest()],
-  ];
-  it.each(junks)('is passed over where it was %s, and took no reference', async (_what, type, input) => {
-    const request = switchRequest();
-    const workflowId = workflowIdOf('switchPlan', request.reference);
-    const junk = await rig.temporal.workflow.start(type, { taskQueue: 'order-saga', workflowId, args: [input] });
-    await expect(junk.result()).rejects.toThrow();
-    const saga = await rig.sagas.switch(request);
-    expect(saga).toMatchObject({ existing: false });
-    expect(await saga.result()).toMatchObject({ placed: true });
-    expect((await rig.sagas.switch(request)).existing).toBe(true);
-  });
+const junks: [string, string, unknown][] = [
+  ['nonsense', 'switchPlan', 'nonsense'],
+  ['a saga of another kind', 'changeOrder', changeRequest()],
+];
+it.each(junks)('a run under its id that was %s, and took no reference, is passed over', async (_what, type, input) => {
+  const request = switchRequest();
+  const workflowId = workflowIdOf('switchPlan', request.reference);
+  const junk = await rig.temporal.workflow.start(type, { taskQueue: 'order-saga', workflowId, args: [input] });
+  await expect(junk.result()).rejects.toThrow();
+  const saga = await rig.sagas.switch(request);
+  expect(saga).toMatchObject({ existing: false });
+  expect(await saga.result()).toMatchObject({ placed: true });
+  expect((await rig.sagas.switch(request)).existing).toBe(true);
 });
 
 it('a request past the client, under an id that is not its reference’s, is refused before anything is sent', async () => {
@@ -129,12 +106,6 @@ it('starts with search attributes and a note, on the task queue that was chosen'
   expect(description.taskQueue).toBe('elsewhere');
   expect(await description.staticSummary()).toContain(request.reference);
   expect(await description.staticDetails()).toContain('vm_backup 1');
-});
-
-it('says that no worker answers, and loses nothing', async () => {
-  const saga = await bare.sagas.start('switchPlan', switchRequest());
-  await expect(saga.progress({ withinMs: 200 })).rejects.toBeInstanceOf(NoWorkerError);
-  expect((await saga.describe()).status.name).toBe('RUNNING');
 });
 
 describe('a first request that cannot be read', () => {
@@ -231,36 +202,19 @@ describe('events', () => {
   });
 });
 
-describe('a milestone', () => {
-  it('is told when it is reached, while the saga goes on', async () => {
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
-    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-    expect(await saga.reached('placed')).toMatchObject({ milestone: 'placed' });
-    const { vmObjectIds } = await saga.reached('servers');
-    expect(vmObjectIds).toHaveLength(1);
-    const error = await errorOf(saga.reached('protected'));
-    expect(error).toBeInstanceOf(SagaWaitsError);
-    expect(error).toMatchObject({ waiting: { kind: 'stuck' } });
-    rig.sandbox.faults.clear();
-    const later = saga.reached('protected', { throughWaits: true });
-    await answer(saga, 'retry');
-    expect(await later).toMatchObject({ milestone: 'protected', vmObjectIds });
-  });
-
-  it('is missed where the saga ends well without it', async () => {
-    const saga = await rig.sagas.provision(provisionRequest({ firewalls: undefined }));
-    const error = await errorOf(saga.reached('protected'));
-    expect(error).toBeInstanceOf(MilestoneMissedError);
-    expect(error).toMatchObject({ milestone: 'protected', progress: { state: 'done' } });
-  });
-});
-
-it('the end of a terminated one is none of the saga’s own', async () => {
-  const saga = await startWaiting();
-  const lost = errorOf(saga.result());
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate('by hand');
-  expect(await lost).toBeInstanceOf(SagaLostError);
-  expect(await lost).toMatchObject({ status: 'terminated', message: expect.stringContaining('by hand') as string });
+it('a milestone is told when it is reached, while the saga goes on', async () => {
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  expect(await saga.reached('placed')).toMatchObject({ milestone: 'placed' });
+  const { vmObjectIds } = await saga.reached('servers');
+  expect(vmObjectIds).toHaveLength(1);
+  const error = await errorOf(saga.reached('protected'));
+  expect(error).toBeInstanceOf(SagaWaitsError);
+  expect(error).toMatchObject({ waiting: { kind: 'stuck' } });
+  rig.sandbox.faults.clear();
+  const later = saga.reached('protected', { throughWaits: true });
+  await answer(saga, 'retry');
+  expect(await later).toMatchObject({ milestone: 'protected', vmObjectIds });
 });
 
 it('a decision that does not fit is refused with the ones that do, whichever it is, and changes nothing', async () => {

@@ -43,6 +43,7 @@ it('one that was terminated is, until it is cleaned up', async () => {
   expect(told.status).toBe(4);
   expect(told.out).toContain(`${saga.workflowId}  terminated, begun on `);
   expect(told.out).toContain(`order-saga clean ${saga.reference}`);
+  expect((await cli('status', saga.workflowId)).out).toContain('was lost (terminated): a test. It left no report');
   const record = JSON.parse((await cli('record', saga.workflowId, '--json')).out) as { leftovers: unknown[] };
   expect(record.leftovers).toEqual([{ kind: 'cart-item', cartItemId: expect.any(Number), why: expect.any(String) }]);
   await until(async () => (await cli('list', '--state', 'lost')).out.includes(saga.workflowId));

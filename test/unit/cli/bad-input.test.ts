@@ -51,7 +51,7 @@ it.each([
   [['list', '--limit', '-1'], /whole number/],
   [['purchases', '--since', 'yesterday'], /It must be like 2026-11-01/],
   [['status', 'not a reference'], /reference: must be 1 to 128/],
-  [['decide', 'R', 'agree'], /there is no decision agree; there are retry, skip/],
+  [['decide', 'R', 'agree'], /'agree' is invalid for argument 'DECISION'\. Allowed choices are retry, skip/],
   [['decide', 'R', 'skip'], /skip: question: is required.*note: is required/],
   [['decide', 'R', 'skip', '{note}'], /decision’s JSON.* is not JSON/],
   [['decide', 'R', 'provideServers', '{"vmObjectIds":[0]}'], /vmObjectIds\[0\]: must be/],
