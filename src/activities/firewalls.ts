@@ -8,6 +8,7 @@ import type { CallFailure } from '../domain/failures';
 import type { SentSecrets } from '../domain/secrets';
 import { changedLately, changedOnServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
 import { isNewServer } from '../journal/servers';
+import type { CallOptions } from '../provider/client';
 import { isFailure, ProviderFailure } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import { type CallContext, rawResponse, sagaOf } from './call';
@@ -72,12 +73,12 @@ export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) &
 };
 
 /** An activity has 50 s; a look takes the journal's time, too. */
-const lookWithinCallMs = 30_000;
+const lookWithinCallMs = 25_000;
 
 export function createFirewallActivities({ provider, journal, call, effect, readSecrets, settings }: Tools) {
   const { newServerWithinMs, listLagMs } = settings;
 
-  const list = async (input: ListFirewalls, signal?: AbortSignal): Promise<FirewallList> => {
+  const list = async (input: ListFirewalls, within: Pick<CallOptions, 'withinMs'> = {}): Promise<FirewallList> => {
     const { vmObjectId, expect = [], without = [], exactly, undoing, after } = input;
     const secrets = await readSecrets(input.secrets);
     // Asked before the list, so that the list shows everything that the journal has settled.
@@ -92,7 +93,7 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     const waits = looksFirst || input.expect !== undefined;
     const lately = waits ? await changedLately(journal, vmObjectId, listLagMs) : new Map<number, undefined>();
     const serverIsNew = waits && (await isNew(vmObjectId));
-    const response = await provider.listFirewalls(vmObjectId, { secrets, serverIsNew, ...definedOnly({ signal }) });
+    const response = await provider.listFirewalls(vmObjectId, { secrets, serverIsNew, ...within });
     const read = readFirewallIds(response);
     if (read === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
     const { ids: firewalls, pending } = read;
@@ -132,7 +133,7 @@ export function createFirewallActivities({ provider, journal, call, effect, read
   };
   const lookNow = async (looking: ListFirewalls): Promise<Changed> => {
     try {
-      return { list: await list(looking, AbortSignal.timeout(lookWithinMs)) };
+      return { list: await list(looking, { withinMs: lookWithinMs }) };
     } catch (error) {
       const failed = callFailureOf(error, 'read', settings);
       if (failed === undefined) throw error;
@@ -151,10 +152,9 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     { repeats, ...options }: SendOptions,
   ): Promise<null> => {
     const isAsWanted = async () => {
-      const { secrets } = options;
-      const signal = AbortSignal.timeout(lookWithinMs);
+      const looking = { secrets: options.secrets, withinMs: lookWithinMs };
       try {
-        const shown = readFirewallIds(await provider.listFirewalls(vmObjectId, { secrets, signal }))?.ids;
+        const shown = readFirewallIds(await provider.listFirewalls(vmObjectId, looking))?.ids;
         return shown !== undefined && firewalls.every((id) => shown.includes(id) === (how === 'assignFirewalls'));
       } catch (error) {
         if (error instanceof ProviderFailure) return false;

@@ -99,7 +99,7 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
       const lookFirst = async () => {
         if (noServers || directory === undefined || (await mayBePlaced(journal, sagaOf().saga))) return {};
         const secrets = await readSecrets(input.secrets);
-        const looking = listServers(order, { secrets, signal: AbortSignal.timeout(lookWithinMs) });
+        const looking = listServers(order, { secrets, withinMs: lookWithinMs });
         const listedBefore = await looking.catch((error: unknown) => {
           if (isFailure(error, 'NotYet') && error.status === 404) return [];
           throw error;

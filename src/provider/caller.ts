@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { Connections } from './connections';
 import { ProviderFailure, type FailureFacts } from './errors';
 import { excerptOf, secretsIn, withoutSecrets, type Secrets } from './excerpt';
-import { exchange, type Exchanged, type ExchangeLimits, type WireRequest } from './exchange';
+import { exchange, type Exchanged, type WireRequest } from './exchange';
 import { resolveOptions, type CallEvent, type ProviderClientOptions, type ResolvedOptions } from './options';
 import { fillPath, type PathValues } from './paths';
 import { RecentSecrets } from './recent-secrets';
@@ -19,25 +19,10 @@ import { meaningOf, signIn, type Meaning, type ProviderCall } from './verdicts';
 /** A row of the document: its method, and its path with its parameters unfilled, as failures and events have it. */
 export type Endpoint = `${WireRequest['method']} ${string}`;
 
-/** A call sends and reads these. */
-export interface CallParts<T> extends PathValues {
-  /** The path to send, below the base URL, its parameters unfilled. @default the endpoint's */
-  path?: string;
-  body?: unknown;
-  /** The document's success; a success that does not fit is of unknown outcome. @default any JSON, or null */
-  response?: z.ZodType<T>;
-}
-
-interface Call<T> extends CallParts<T> {
-  /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
-  kind: ProviderCall;
-  endpoint: Endpoint;
-}
-
 /** Options of one call. */
 export interface CallOptions {
-  /** Aborts the call: `NotSent` where nothing was sent yet, else `UnknownOutcome`. */
-  signal?: AbortSignal;
+  /** Gives the call up after so many milliseconds, where that is before the total time of all calls. */
+  withinMs?: number;
   /**
    * Called in the tick in which the request would be written to its socket. If it returns a sentence, nothing is sent,
    * and the call is `NotSent`.
@@ -49,14 +34,24 @@ export interface CallOptions {
   serverIsNew?: boolean;
 }
 
-interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
-  secrets: Secrets;
-  serverIsNew: boolean;
+/** A call sends and reads these. */
+interface CallParts<T> extends PathValues {
+  /** The path to send, below the base URL, its parameters unfilled. @default the endpoint's */
+  path?: string;
+  body?: unknown;
+  /** The document's success; a success that does not fit is of unknown outcome. @default any JSON, or null */
+  response?: z.ZodType<T>;
+}
+
+interface Call<T> extends CallParts<T>, CallOptions {
+  /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
+  kind: ProviderCall;
+  endpoint: Endpoint;
+  signal: AbortSignal;
+  state: Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
 }
 
 type Answered = Extract<Exchanged, { answered: true }>;
-
-type CallState = Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
 
 export abstract class Caller {
   protected readonly options: ResolvedOptions;
@@ -74,29 +69,31 @@ export abstract class Caller {
   protected async call<T = unknown>(
     kind: ProviderCall,
     endpoint: Endpoint,
-    { signal, mayLeave, secrets = [], serverIsNew = false }: CallOptions = {},
+    options: CallOptions = {},
     parts: CallParts<T> = {},
   ): Promise<T> {
     const startedMs = performance.now();
-    const note: CallState = { sent: false };
-    let failure: ProviderFailure | undefined;
-    const deadline = startDeadline(this.options.totalTimeoutMs, signal);
-    const asked = () => {
-      const objection = mayLeave?.();
-      if (objection !== undefined) note.heldBack = true;
+    const { totalTimeoutMs } = this.options;
+    const withinMs = Math.min(options.withinMs ?? totalTimeoutMs, totalTimeoutMs);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Error(`not done within ${withinMs} ms`)), withinMs);
+    const state: Call<T>['state'] = { sent: false };
+    const mayLeave = () => {
+      const objection = options.mayLeave?.();
+      if (objection !== undefined) state.heldBack = true;
       return objection;
     };
+    let failure: ProviderFailure | undefined;
     try {
-      const limits = { signal: deadline.signal, mayLeave: asked, secrets, serverIsNew };
-      return await this.perform({ kind, endpoint, ...parts }, limits, note);
+      return await this.perform({ ...options, ...parts, kind, endpoint, mayLeave, signal: late.signal, state });
     } catch (error) {
-      if (signal?.aborted) note.heldBack = true;
-      failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
+      if (late.signal.aborted && withinMs < totalTimeoutMs) state.heldBack = true;
+      failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, state);
       throw failure;
     } finally {
-      deadline.end();
+      clearTimeout(timer);
       const durationMs = performance.now() - startedMs;
-      this.report({ endpoint, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
+      this.report({ endpoint, durationMs, ...state, ...(failure ? { failure: failure.name } : {}) });
     }
   }
 
@@ -111,26 +108,25 @@ export abstract class Caller {
     return withoutSecrets(answer, secrets === 'unknown' ? secrets : [...secrets, ...sent]);
   }
 
-  private async perform<T>(call: Call<T>, limits: Limits, note: CallState): Promise<T> {
-    const { endpoint } = call;
+  private async perform<T>(call: Call<T>): Promise<T> {
+    const { endpoint, secrets: told = [] } = call;
     const request = this.build(call);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
     const token = this.readToken(endpoint, this.token);
-    let answer = await this.send(call, request, token, limits, note);
+    let answer = await this.send(call, request, token);
     // If a 401 is no refusal of a pivot, it is not sent again either.
-    if (answer.status === 401 && token !== undefined && this.meaningOf(call, 401, false) === 'Unauthorized') {
+    if (answer.status === 401 && token !== undefined && this.meaningOf(call, 401) === 'Unauthorized') {
       // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token.
       const renewed = this.readToken(endpoint);
       if (renewed !== undefined && renewed !== token) {
         secrets.push(renewed);
-        answer = await this.send(call, request, renewed, limits, note);
+        answer = await this.send(call, request, renewed);
       }
     }
     if (token !== undefined) secrets.push(token);
-    const known = limits.secrets === 'unknown' ? 'unknown' : [...secrets, ...limits.secrets];
-    return this.interpret(call, answer, { ...limits, secrets: known });
+    return this.interpret(call, answer, told === 'unknown' ? told : [...secrets, ...told]);
   }
 
   private build({ endpoint, path, body, ...values }: Call<unknown>): WireRequest {
@@ -173,11 +169,9 @@ export abstract class Caller {
   }
 
   private async send(
-    { kind, endpoint }: Call<unknown>,
+    { kind, endpoint, signal, mayLeave, state }: Call<unknown>,
     request: WireRequest,
     token: string | undefined,
-    limits: Limits,
-    note: CallState,
   ): Promise<Answered> {
     const { authHeader, authScheme, responseBytesMax } = this.options;
     const headers =
@@ -185,10 +179,10 @@ export abstract class Caller {
         ? request.headers
         : { ...request.headers, [authHeader]: authScheme === '' ? token : `${authScheme} ${token}` };
     const way = kind === 'pivot' ? this.connections.dedicated : this.connections.pooled;
-    const exchanged = await exchange(way, { ...request, headers }, { ...limits, responseBytesMax });
-    note.sent ||= exchanged.answered || exchanged.sent;
+    const exchanged = await exchange(way, { ...request, headers }, { signal, mayLeave, responseBytesMax });
+    state.sent ||= exchanged.answered || exchanged.sent;
     if (exchanged.answered) {
-      note.status = exchanged.status;
+      state.status = exchanged.status;
       return exchanged;
     }
     const { sent, fault } = exchanged;
@@ -196,11 +190,7 @@ export abstract class Caller {
     throw new ProviderFailure('NotSent', `was not sent: ${fault}`, { endpoint });
   }
 
-  private interpret<T>(
-    call: Call<T>,
-    { status, headers, body, fault }: Answered,
-    { secrets, serverIsNew }: Pick<Limits, 'secrets' | 'serverIsNew'>,
-  ): T {
+  private interpret<T>(call: Call<T>, { status, headers, body, fault }: Answered, secrets: Secrets): T {
     const text = new TextDecoder().decode(body);
     const read = readJson(text);
     const json = 'json' in read ? read.json : undefined;
@@ -218,7 +208,7 @@ export abstract class Caller {
     const unknown = (why: string) => new ProviderFailure('UnknownOutcome', `${answered}, ${why}`, facts);
     const unexpected = (why: string) =>
       new ProviderFailure('UnexpectedResponse', `${answered}, ${why}; is the base URL right?`, facts);
-    const meaning = this.meaningOf(call, status, serverIsNew);
+    const meaning = this.meaningOf(call, status);
     // Nothing is there by the interface's own word only: a web server's page for people says it of a route.
     if (meaning === 'Gone' || (meaning === 'NotYet' && call.kind === 'directory')) {
       if (fault !== undefined) throw unknown(`but ${fault}`);
@@ -226,7 +216,7 @@ export abstract class Caller {
     }
     if (meaning === 'Gone') return nothingLeft as T;
     if (meaning === 'UnexpectedResponse') throw unexpected('a redirect');
-    if (meaning !== 'success') throw failureOf(meaning, answered, facts);
+    if (meaning !== 'success') throw new ProviderFailure(meaning, answered, facts);
 
     if (fault !== undefined) throw unknown(`but ${fault}`);
     if ('unreadable' in read) throw unknown(`but ${read.unreadable}`);
@@ -235,9 +225,9 @@ export abstract class Caller {
       const says = `${answered}, and says ${sign.says}`;
       // A no in a success may be of anything: a pivot may have happened all the same.
       if (call.kind === 'pivot' || !sign.isPlain) throw new ProviderFailure('UnknownOutcome', says, facts);
-      const claims = sign.status === undefined ? 'Rejected' : this.meaningOf(call, sign.status, serverIsNew);
+      const claims = sign.status === undefined ? 'Rejected' : this.meaningOf(call, sign.status);
       if (claims === 'Gone') return nothingLeft as T;
-      throw failureOf(claims, says, facts);
+      throw new ProviderFailure(claims === 'success' ? 'UnknownOutcome' : claims, says, facts);
     }
     const lacking = call.kind === 'pivot' ? this.whatIsLacking(json) : undefined;
     if (lacking !== undefined) throw unknown(`but ${lacking}`);
@@ -249,7 +239,7 @@ export abstract class Caller {
     throw unknown(`but not as documented: ${wrong.join(', ')}`);
   }
 
-  private meaningOf({ kind }: Pick<Call<unknown>, 'kind'>, status: number, serverIsNew: boolean): Meaning {
+  private meaningOf({ kind, serverIsNew }: Call<unknown>, status: number): Meaning {
     const meaning = meaningOf(status, { call: kind, serverIsNew });
     const isUnsure = kind === 'pivot' && this.options.pivotUnsureStatuses.includes(status);
     return isUnsure && meaning !== 'success' ? 'UnknownOutcome' : meaning;
@@ -293,29 +283,8 @@ function withItsPlace(list: unknown, headers: Answered['headers']): unknown {
 /** The result of deleting something that is gone: its answer is not documented. */
 const nothingLeft: unknown = null;
 
-function failureOf(meaning: Meaning, message: string, facts: FailureFacts): ProviderFailure {
-  const isNo = meaning !== 'success' && meaning !== 'Gone';
-  return new ProviderFailure(isNo ? meaning : 'UnknownOutcome', message, facts);
-}
-
 /** If this room has a bug, a request that was sent must still not be reported as not sent. */
-function asFailure(error: unknown, endpoint: string, { sent, status }: CallState): ProviderFailure {
+function asFailure(error: unknown, endpoint: string, { sent, status }: Call<unknown>['state']): ProviderFailure {
   const what = `failed inside the client (${error instanceof Error ? error.name : typeof error})`;
   return new ProviderFailure(sent ? 'UnknownOutcome' : 'NotSent', what, { endpoint, status });
-}
-
-/** One signal for the caller's signal and the total time; its reason says which of the two fired. */
-function startDeadline(totalTimeoutMs: number, outer: AbortSignal | undefined) {
-  const controller = new AbortController();
-  const onOuter = () => controller.abort(new Error('the caller gave it up'));
-  const timer = setTimeout(() => controller.abort(new Error(`not done within ${totalTimeoutMs} ms`)), totalTimeoutMs);
-  if (outer?.aborted) onOuter();
-  else outer?.addEventListener('abort', onOuter, { once: true });
-  return {
-    signal: controller.signal,
-    end() {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', onOuter);
-    },
-  };
 }

@@ -6,7 +6,7 @@
  * Two things are added here: a request that was given up while it waited for a connection is refused at that moment, so
  * that it can never be sent after it was reported as not sent; and a request never begins twice.
  */
-import { createBrotliDecompress, createInflateRaw, createUnzip } from 'node:zlib';
+import { brotliDecompressSync, constants, inflateRawSync, unzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
 export interface WireRequest {
@@ -55,7 +55,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly limits: ExchangeLimits,
-    private readonly resolve: (exchanged: Exchanged | Promise<Exchanged>) => void,
+    private readonly resolve: (exchanged: Exchanged) => void,
   ) {
     limits.signal.addEventListener('abort', this.giveUp, { once: true });
   }
@@ -134,49 +134,35 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 type Answered = Extract<Exchanged, { answered: true }>;
 
 /**
- * We ask for a body that is not compressed, and not every provider heeds it. Where only a part can be read, that part is
- * kept.
+ * We ask for a body that is not compressed, and not every provider heeds it. Of one that ends early, what is there is
+ * read.
  */
-async function decompressed(answered: Answered, bytesMax: number): Promise<Answered> {
+function decompressed(answered: Answered, bytesMax: number): Answered {
   const { body, headers } = answered;
-  const encodings = [headers['content-encoding'] ?? []]
-    .flat()
-    .flatMap((value) => value.toLowerCase().split(','))
-    .map((encoding) => encoding.trim())
-    .filter((encoding) => encoding !== '' && encoding !== 'identity');
+  const named = [headers['content-encoding']].flat().join(',').toLowerCase();
+  const encodings = named.split(/[\s,]+/).filter((encoding) => encoding !== '' && encoding !== 'identity');
   // No JSON begins so: a header was lost on the way.
   if (encodings.length === 0 && body[0] === 0x1f && body[1] === 0x8b) encodings.push('gzip');
   if (encodings.length === 0 || body.length === 0) return answered;
-  const name = encodings
-    .join(', ')
-    .replace(/[^\w, .-]/g, '?')
-    .slice(0, 40);
-  const unreadable = `its body is compressed as ${name}, which cannot be read`;
-  const inflate = encodings.length === 1 ? decompressor(encodings[0], body) : undefined;
-  if (inflate === undefined) return { ...answered, body: Buffer.alloc(0), fault: answered.fault ?? unreadable };
-  const chunks: Buffer[] = [];
-  let room = bytesMax;
-  let { fault } = answered;
-  inflate.end(body);
   try {
-    for await (const chunk of inflate as AsyncIterable<Buffer>) {
-      chunks.push(chunk.subarray(0, Math.max(0, room)));
-      room -= chunk.length;
-      if (room >= 0) continue;
-      fault ??= tooLong(bytesMax);
-      break;
-    }
-  } catch {
-    fault ??= unreadable;
+    return { ...answered, body: inflate(encodings.join(), body, bytesMax) };
+  } catch (error) {
+    const name = encodings.join(', ').replace(/[^\w, .-]/g, '?');
+    const isTooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    const fault = isTooLong
+      ? tooLong(bytesMax)
+      : `its body is compressed as ${name.slice(0, 40)}, which cannot be read`;
+    return { ...answered, body: Buffer.alloc(0), fault: answered.fault ?? fault };
   }
-  return { ...answered, body: Buffer.concat(chunks), ...(fault === undefined ? {} : { fault }) };
 }
 
-function decompressor(encoding = '', [first = 0]: Buffer) {
-  if (encoding === 'br') return createBrotliDecompress();
-  if (!['gzip', 'x-gzip', 'deflate'].includes(encoding)) return undefined;
+function inflate(encoding: string, body: Buffer, maxOutputLength: number): Buffer {
+  const { Z_SYNC_FLUSH: finishFlush, BROTLI_OPERATION_FLUSH } = constants;
+  if (encoding === 'br') return brotliDecompressSync(body, { maxOutputLength, finishFlush: BROTLI_OPERATION_FLUSH });
+  if (!['gzip', 'x-gzip', 'deflate'].includes(encoding)) throw new Error(`${encoding} is not known`);
   // Some servers leave out the frame of deflate, which begins with the method, 8.
-  return encoding === 'deflate' && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();
+  const isBare = encoding === 'deflate' && ((body[0] ?? 0) & 0x0f) !== 8;
+  return (isBare ? inflateRawSync : unzipSync)(body, { maxOutputLength, finishFlush });
 }
 
 function tooLong(bytesMax: number): string {

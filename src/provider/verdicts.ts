@@ -90,7 +90,7 @@ export const rows: readonly Row[] = [
  */
 export function meaningOf(
   status: number,
-  { call, serverIsNew = false }: { call: ProviderCall; serverIsNew?: boolean },
+  { call, serverIsNew = false }: { call: ProviderCall; serverIsNew?: boolean | undefined },
 ): Meaning {
   const row = rows.find(({ status: of, calls, newServer: onlyNew }) => {
     const [first, last] = typeof of === 'number' ? [of, of] : of;

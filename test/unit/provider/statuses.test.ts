@@ -126,12 +126,14 @@ describe('a long body', () => {
   const json = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
 
   test('is read up to the limit and not a byte further', async () => {
-    const server = await serve({ body: json(2000) }, { body: json(2001) });
+    const packed = { headers: { 'content-encoding': 'gzip' }, body: gzipSync(json(2001)) };
+    const server = await serve({ body: json(2000) }, { body: json(2001) }, packed);
     const client = createClient(server.url, { responseBytesMax: 2000 });
     expect(await client.placeOrder(order)).toHaveLength(1998);
-    const failure = await failureOf(client.placeOrder(order));
-    expect(failure).toHaveProperty('name', 'UnknownOutcome');
-    expect(failure.message).toContain('2000 bytes');
+    for (const failure of [await failureOf(client.placeOrder(order)), await failureOf(client.placeOrder(order))]) {
+      expect(failure).toHaveProperty('name', 'UnknownOutcome');
+      expect(failure.message).toContain('longer than 2000 bytes');
+    }
   });
 
   test('of an error changes nothing in what the error means', async () => {

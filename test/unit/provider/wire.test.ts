@@ -1,6 +1,5 @@
 /** Requests are sent or not: on sockets that do what sockets do. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { getEventListeners } from 'node:events';
 import https from 'node:https';
 import net from 'node:net';
 import fc from 'fast-check';
@@ -73,27 +72,12 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     const { client, requests, release } = await oneConnection();
     const first = act(client);
     await until(() => requests.length === 1);
-    const giveUp = new AbortController();
-    const second = failureOf(act(client, { signal: giveUp.signal }));
-    // By then it stands in the queue.
-    await new Promise((resolve) => setImmediate(resolve));
-    giveUp.abort();
-    expect(await second).toHaveProperty('name', 'NotSent');
+    expect(await failureOf(act(client, { withinMs: 50 }))).toHaveProperty('name', 'NotSent');
     release();
     expect(await first).toEqual(['first']);
     // A third call shows that the queue has moved past the one that was given up.
     expect(await act(client)).toEqual(['later']);
     expect(requests).toHaveLength(2);
-  });
-
-  test('when the caller had given up before', async () => {
-    const server = await serve({});
-    expect(await failureOf(act(createClient(server.url), { signal: AbortSignal.abort() }))).toHaveProperty(
-      'name',
-      'NotSent',
-    );
-    expect(server.seen).toEqual([]);
-    expect(server.connections).toHaveLength(0);
   });
 });
 
@@ -134,12 +118,14 @@ describe.each(ways)('the outcome of %s is unknown', (_, act) => {
     expect(server.connections()).toBe(1);
   });
 
-  test('when the caller gives up after it was sent', async () => {
-    const giveUp = new AbortController();
-    const server = await serveRaw((socket) => onRequest(socket, () => giveUp.abort()));
-    const failure = await failureOf(act(createClient(server.url), { signal: giveUp.signal }));
+  test('when its own time ends after it was sent, which says nothing of the provider', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => undefined));
+    const events: CallEvent[] = [];
+    const client = createClient(server.url, { onCall: (event) => events.push(event) });
+    const failure = await failureOf(act(client, { withinMs: 150 }));
     expect(failure).toHaveProperty('name', 'UnknownOutcome');
-    expect(failure.message).toContain('caller');
+    expect(failure.message).toContain('not done within 150 ms');
+    expect(events).toMatchObject([{ sent: true, heldBack: true }]);
   });
 });
 
@@ -257,16 +243,6 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
   });
 });
 
-test('a finished call lets go of the caller’s signal', async () => {
-  const server = await serve({ status: 200 }, { status: 422 });
-  const client = createClient(server.url);
-  const { signal } = new AbortController();
-  await client.placeOrder(order, { signal });
-  await failureOf(client.placeOrder(order, { signal }));
-  await failureOf(client.listFirewalls(0, { signal }));
-  expect(getEventListeners(signal, 'abort')).toEqual([]);
-});
-
 test('an error’s status counts even where its body is lost or stalls', async () => {
   const text = httpText('{"error":"no such plan"}', { status: '422 Unprocessable' });
   const server = await serveRaw((socket, nth) =>
@@ -344,20 +320,17 @@ describe.each(transports)('the connection of a pivot, %s', (_, certificate) => {
   const ca = certificate ? { ca: certificate.cert } : {};
 
   /** How the other side sees the connection end. */
-  async function endOf(answer: string, options: Partial<ProviderClientOptions>, giveUp?: AbortController) {
+  async function endOf(answer: string, options: Partial<ProviderClientOptions> = {}) {
     let ended: Promise<unknown> = Promise.resolve();
     const server = await serveRaw((socket) => {
       ended = new Promise((resolve) => {
         socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
         socket.on('close', () => resolve('closed'));
       });
-      onRequest(socket, () => {
-        giveUp?.abort();
-        socket.write(answer);
-      });
+      onRequest(socket, () => void socket.write(answer));
     }, certificate);
     const client = createClient(server.url, { responseBytesMax: 1_024, ...ca, ...options });
-    const outcome = await client.placeOrder(order, giveUp ? { signal: giveUp.signal } : {}).then(
+    const outcome = await client.placeOrder(order).then(
       () => 'answered',
       (error: unknown) => (error as Error).message,
     );
@@ -365,19 +338,18 @@ describe.each(transports)('the connection of a pivot, %s', (_, certificate) => {
   }
 
   test.each([
-    ['the caller gives it up', 'the caller gave it up', '', {}, new AbortController()],
-    ['the answer does not come', 'not done within 1000 ms', '', { totalTimeoutMs: 1_000 }, undefined],
-    ['the answer stops in the middle', 'not done within 1000 ms', half, { totalTimeoutMs: 1_000 }, undefined],
-    ['the answer is too long', 'longer than 1024 bytes', tooLong, {}, undefined],
-  ])('is reset when %s', async (_why, message, answer, options, giveUp) => {
-    const [outcome, end] = await endOf(answer, options, giveUp);
+    ['the answer does not come', 'not done within 1000 ms', '', { totalTimeoutMs: 1_000 }],
+    ['the answer stops in the middle', 'not done within 1000 ms', half, { totalTimeoutMs: 1_000 }],
+    ['the answer is too long', 'longer than 1024 bytes', tooLong, {}],
+  ])('is reset when %s', async (_why, message, answer, options) => {
+    const [outcome, end] = await endOf(answer, options);
     // A reset below TLS ends the connection before undici says why.
     expect(outcome).toMatch(certificate ? new RegExp(`${message}|UND_ERR_SOCKET`) : message);
     expect(end).toBe('ECONNRESET');
   });
 
   test('is closed when the answer is whole', async () => {
-    expect(await endOf(httpText('{"id":1}'), {})).toEqual(['answered', 'closed']);
+    expect(await endOf(httpText('{"id":1}'))).toEqual(['answered', 'closed']);
   });
 });
 
