@@ -141,6 +141,7 @@ it.each([
   ['in the address', { PROVIDER_BASE_URL: 'https://user:SecretWord@provider.example' }, 'SecretWord'],
   ['in the journal’s address', { JOURNAL_URL: 'postgres://order:SecretWord@host' }, 'SecretWord'],
   ['in two addresses', { JOURNAL_URL: 'postgres://o:SecretWord@h/j', JOURNAL_URL_FILE: '/x' }, 'SecretWord'],
+  ['of a file that is no price list', { PRICE_LIST_FILE: fileOf('no-list', 'SecretWord') }, 'SecretWord'],
   ['of a token beside a token file', { PROVIDER_TOKEN: 'SecretWord', PROVIDER_TOKEN_FILE: '/nowhere' }, 'SecretWord'],
 ])('nothing %s is repeated in a complaint', (_what, env, secret) => {
   const told = problems({ ...enough, ...env });
