@@ -257,9 +257,10 @@ export function settingsGiven(env: Environment = process.env): Record<string, st
   // An empty one counts as none, as everywhere.
   const isOurs = (name: string) => /^(JOURNAL|PAYLOAD|PROVIDER|TEMPORAL|NOTIFICATION)_/.test(name) && env[name] !== '';
   const ofSecrets = Object.keys(env).filter(isOurs);
-  // A URL may have a password in it, which is why it is refused.
-  const shown = [...temporal, ...plain].map((name) => [name, env[name]?.replace(/\/\/[^/]*@/g, '//…@')] as const);
-  const blanked = ofSecrets.map((name) => [name, '(set)'] as const);
+  // A URL may have a password in it, which is why it is refused; the query of a path, a key.
+  const withoutSecret = (text?: string) => text?.replace(/\/\/.*@/gs, '//…@').replace(/\?.*/s, '?…');
+  const shown = [...temporal, ...plain].map((name) => [name, withoutSecret(env[name])] as const);
+  const blanked = ofSecrets.map((name) => [name, name.endsWith('_FILE') ? env[name] : '(set)'] as const);
   const given = [...blanked, ...shown].flatMap(([name, value]) => (value ? [[name, value] as const] : []));
   return Object.fromEntries(given);
 }

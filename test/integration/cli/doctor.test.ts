@@ -37,6 +37,7 @@ it('finds nothing wrong where all is there', async () => {
   const { out } = await runHere(['doctor'], '', rig.environment);
   const { version } = JSON.parse(readDocument('package.json')) as { version: string };
   expect(out).toMatch(new RegExp(`^ok +versions +order-saga ${version}, Node ${process.versions.node}`));
+  expect(out).toContain('\nJOURNAL_URL=(set)\n');
 });
 
 it.each([

@@ -319,9 +319,15 @@ describe('the journal', () => {
 });
 
 it('shows which settings are given, and of what may be secret only that it is', () => {
-  const plain = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_NAMESPACE: 'orders' };
+  const plain = {
+    PROVIDER_BASE_URL: 'https://provider.example',
+    TEMPORAL_NAMESPACE: 'orders',
+    PROVIDER_CA_FILE: '/ca',
+  };
   const secret = { PROVIDER_TOKEN: 'tok-1', PAYLOAD_KEYS: keys };
-  const unset = { TEMPORAL_ADDRESS: '', PROVIDER_CA_FILE: '', PROVIDER_PASSWORD: '' };
+  const unset = { TEMPORAL_ADDRESS: '', PROVIDER_TOKEN_FILE: '', PROVIDER_PASSWORD: '' };
   const shown = { ...plain, PROVIDER_TOKEN: '(set)', PAYLOAD_KEYS: '(set)' };
   expect(settingsGiven({ ...plain, ...secret, ...unset, HOME: '/root' })).toEqual(shown);
+  const inParts = { PROVIDER_BASE_URL: 'https://u:pa/ss@host', SERVER_DIRECTORY_PATH: '/servers?api_key=k' };
+  expect(settingsGiven(inParts)).toEqual({ PROVIDER_BASE_URL: 'https://…@host', SERVER_DIRECTORY_PATH: '/servers?…' });
 });
