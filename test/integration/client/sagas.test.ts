@@ -253,6 +253,21 @@ describe('a milestone', () => {
     expect(error).toBeInstanceOf(MilestoneMissedError);
     expect(error).toMatchObject({ milestone: 'protected', progress: { state: 'done' } });
   });
+
+  it('is not missed where no worker told its end, and the last that was told is older', async () => {
+    const saga = await startWaiting();
+    const older = await saga.progress();
+    await answer(saga, 'approve');
+    await saga.result();
+    jest.spyOn(saga, 'events').mockImplementation(async function* () {
+      yield await Promise.resolve(older);
+    });
+    const reached = () => saga.reached('placed', { throughWaits: true });
+    await rig.withoutWorkers(async () => {
+      expect(await errorOf(reached())).toBeInstanceOf(NoWorkerError);
+    });
+    expect(await reached()).toMatchObject({ milestone: 'placed' });
+  });
 });
 
 it('the end of a terminated one is none of the saga’s own', async () => {
