@@ -14,7 +14,9 @@ import { withJournal } from './journal-commands';
 
 export async function doctor({ printer }: CommandContext): Promise<Came> {
   const found = [ofThisProgram(), ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
-  return { status: printFindings(printer, found), document: { found, settings: settingsGiven() } };
+  const [settings, status] = [settingsGiven(), printFindings(printer, found)];
+  printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
+  return { status, document: { found, settings } };
 }
 
 /** As `package.json` has it: the compiled program has none beside it. */

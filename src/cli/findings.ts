@@ -15,10 +15,10 @@ export const ok = (what: string, found: string): Found => ({ what, is: 'ok', fou
 export const look = (what: string, found: string, then?: string): Found => ({ what, is: 'look', found, then });
 export const wrong = (what: string, found: string, then?: string): Found => ({ what, is: 'wrong', found, then });
 
-/** @returns the exit status */
-export function printFindings(printer: Printer, found: readonly Found[]): number {
-  printer.table(found.map(({ what, is, found: text }) => [is, what, text]));
-  for (const { what, then } of found) if (then !== undefined) printer.line(`${what}: ${then}`);
+/** @param mark before each line. @returns the exit status */
+export function printFindings(printer: Printer, found: readonly Found[], mark = ''): number {
+  printer.table(found.map(({ what, is, found: text }) => [mark + is, what, text]));
+  for (const { what, then } of found) if (then !== undefined) printer.line(`${mark}${what}: ${then}`);
   return found.some(({ is }) => is === 'wrong') ? exitStatus.refused : exitStatus.done;
 }
 

@@ -80,8 +80,10 @@ export class Live {
 
   /** As many as fit: where they do not, only what goes on or went wrong. */
   private lines(): string[] {
-    const { columns = 80, rows = 24 } = this.screen;
-    const most = Math.max(1, rows - 1);
+    // A terminal without a size says 0.
+    const { columns: width = 0, rows: height = 0 } = this.screen;
+    const columns = width > 0 ? width : 80;
+    const most = height > 0 ? Math.max(1, height - 1) : 23;
     const linesOf = (isShown: (step: StepView) => boolean) =>
       [...this.sagas].flatMap(([id, progress]) => this.linesOf(id, progress, progress.steps.filter(isShown)));
     const all = linesOf(() => true);

@@ -20,24 +20,26 @@ interface Asked {
   label?: string;
 }
 
+/** Such an answer is not the interface's, or nobody knows: it tells neither of the token nor of a server. */
+const saysNothing = ['UnexpectedResponse', 'UnknownOutcome', 'RateLimited'];
+
 /** No provider is known to have so many servers. */
 const noServer = 2_147_483_647;
-
-/** What is wrong where no call can be sent. */
-const unreached = 'provider';
 
 export async function probe({ printer }: CommandContext, asked: Asked): Promise<Came> {
   const probe = new Probe(asked);
   const found = await probe.all();
-  const { settings } = probe;
-  const status = printFindings(printer, found);
+  const { settings, isReached } = probe;
+  // All of it is a file of settings.
+  const status = printFindings(printer, found, '# ');
   printer.line('# what follows for a worker; docs/settings.md has the rest');
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
-  return { document: { found, settings }, status: found[0]?.what === unreached ? exitStatus.noConnection : status };
+  return { document: { found, settings }, status: isReached ? status : exitStatus.noConnection };
 }
 
 class Probe {
   readonly settings: Record<string, string> = {};
+  isReached = true;
   private readonly provider = readProviderConfig();
 
   constructor(private readonly asked: Asked) {
@@ -65,16 +67,21 @@ class Probe {
 
   private async token(server: number, answer: Answer<unknown>): Promise<Found> {
     const what = 'token';
-    if (answer.failure?.name === 'NotSent')
-      return wrong(unreached, answer.says, 'is PROVIDER_BASE_URL right, and may this machine reach it?');
+    if (answer.failure?.name === 'NotSent') {
+      this.isReached = false;
+      return wrong('provider', answer.says, 'is PROVIDER_BASE_URL right, and may this machine reach it?');
+    }
+    if (answer.failure && saysNothing.includes(answer.failure.name)) {
+      return wrong('provider', answer.says, 'is PROVIDER_BASE_URL right? Nothing else was asked');
+    }
     if (answer.failure && ['Unauthorized', 'TokenUnreadable'].includes(answer.failure.name)) {
       const then = 'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent';
       return wrong(what, answer.says, then);
     }
     if (this.provider.readToken === undefined) return look(what, 'none is set, and none was asked for');
     const without = await this.ask((provider) => provider.listFirewalls(server), { withToken: false });
-    const found = `taken; without it: ${without.says}`;
     const isAsked = without.failure?.name === 'Unauthorized';
+    const found = `${isAsked || !answer.failure ? 'taken' : answer.says}; without it: ${without.says}`;
     return isAsked ? ok(what, found) : look(what, found, 'ask the provider what it protects');
   }
 
@@ -154,7 +161,8 @@ type Answer<T> =
   { says: string; failure?: undefined; value: T; shape: string } | { says: string; failure: ProviderFailure };
 
 function readList(what: string, answer: Answer<unknown>): Found {
-  if (answer.failure) return wrong(what, answer.says, 'is it the object id of a server that exists?');
+  if (answer.failure)
+    return wrong(what, answer.says, 'is it the object id of a server that exists, and is PROVIDER_BASE_URL right?');
   const read = readFirewallIds(answer.value);
   if (read) return ok(what, `can be read: ${read.ids.join(', ') || 'none'}`);
   const then = 'sagas cannot see whether servers are protected: they report server-unverified';

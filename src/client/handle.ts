@@ -79,8 +79,8 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /**
-   * The progress, now and whenever it has changed, until the saga has ended: the last one is its end. Whoever reads no
-   * more (`break`, `return()`) leaves no call behind.
+   * The progress, now and whenever it has changed, until the saga has ended: the last one is its end, where a worker
+   * answers then. Whoever reads no more (`break`, `return()`) leaves no call behind.
    *
    * @throws UnknownReferenceError, NoConnectionError. While no worker answers it waits, and says so to `onSilence` once
    */
@@ -92,19 +92,22 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * Waits until the saga reaches the milestone.
    *
    * @param throughWaits goes on while the saga waits for a person
-   * @throws SagaWaitsError where it waits for a person; MilestoneMissedError where it has ended well without it; what
-   * {@link result} throws where it has not
+   * @throws SagaWaitsError where it waits for a person; MilestoneMissedError where it has ended well without it, or
+   * NoWorkerError where nobody tells; what {@link result} throws where it has not ended well
    */
   async reached(milestone: Milestone, { throughWaits = false } = {}): Promise<Reached> {
-    let last: ProgressView | undefined;
+    const reachedIn = ({ reached }: ProgressView) => reached.find((one) => one.milestone === milestone);
     for await (const progress of this.events()) {
-      last = progress;
-      const reached = progress.reached.find((one) => one.milestone === milestone);
+      const reached = reachedIn(progress);
       if (reached) return reached;
       if (progress.waiting && !throughWaits) throw new SagaWaitsError(this.workflowId, progress.waiting);
     }
     await this.result();
-    throw new MilestoneMissedError(this.workflowId, milestone, last ?? (await this.progress()));
+    // Without a worker the last that was told is not its end.
+    const end = await this.progress();
+    const reached = reachedIn(end);
+    if (reached) return reached;
+    throw new MilestoneMissedError(this.workflowId, milestone, end);
   }
 
   /**

@@ -1,5 +1,6 @@
 /** The operator's price list, as it stands in its file. */
 import { z } from 'zod';
+import { orElse } from '../domain/none-if';
 import { priceKey, type PriceList } from '../domain/prices';
 
 const id = () => z.int('must be a whole number').positive('must be above 0');
@@ -18,7 +19,8 @@ const priceListSchema = z.strictObject({
 
 /** @throws Error that says which entry is wrong */
 export function parsePriceList(text: string): PriceList {
-  const read = priceListSchema.safeParse(JSON.parse(text));
+  // The engine's message would quote the file, which may be another one, with a secret in it.
+  const read = priceListSchema.safeParse(orElse(() => JSON.parse(text) as unknown, undefined));
   if (!read.success) {
     const [{ path, message } = { path: [], message: '' }] = read.error.issues;
     throw new Error(`${path.join('.') || 'the list'}: ${message}`);

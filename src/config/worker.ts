@@ -246,9 +246,9 @@ export function settingsGiven(env: Environment = process.env): Record<string, st
   const given = Object.entries(env).flatMap(([name, value]) => {
     // An empty one counts as none, as everywhere.
     if (!value) return [];
-    // A URL may have a password in it, which is why it is refused.
-    if (isPlain(name)) return [[name, value.replace(/\/\/[^/]*@/g, '//…@')] as const];
-    return isOurs(name) ? [[name, '(set)'] as const] : [];
+    // A URL may have a password in it, which is why it is refused; the query of a path, a key.
+    if (isPlain(name)) return [[name, value.replace(/\/\/.*@/gs, '//…@').replace(/\?.*/s, '?…')] as const];
+    return isOurs(name) ? [[name, name.endsWith('_FILE') ? value : '(set)'] as const] : [];
   });
   return Object.fromEntries(given);
 }

@@ -8,6 +8,7 @@ import { readDocument } from '../../docs/tables';
 import { runHere } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
+import { closeAll, serve, type Answer } from '../../support/stand-in';
 
 const rig = rigForFile();
 
@@ -37,6 +38,7 @@ it('finds nothing wrong where all is there', async () => {
   const { out } = await runHere(['doctor'], '', rig.environment);
   const { version } = JSON.parse(readDocument('package.json')) as { version: string };
   expect(out).toMatch(new RegExp(`^ok +versions +order-saga ${version}, Node ${process.versions.node}`));
+  expect(out).toContain('\nJOURNAL_URL=(set)\n');
 });
 
 it.each([
@@ -143,6 +145,23 @@ describe('probe', () => {
       found: expect.stringMatching(/^cannot be read: /),
     });
     expect(of['token']).toMatchObject({ is: 'look', found: 'taken; without it: answered' });
+  });
+
+  it.each<[string, Answer]>([
+    ['a page', { body: '<html>welcome</html>' }],
+    ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example' } }],
+    ['a failure', { status: 500 }],
+    ['a wish for fewer calls', { status: 429 }],
+  ])('knows nothing of the token, and asks for no more, where the answer is %s', async (_, answer) => {
+    const { url, seen } = await serve(answer);
+    const given = { PROVIDER_BASE_URL: `${url}/v1`, PROVIDER_TOKEN: token };
+    const { status, out } = await runHere(['probe', '--server', '9001'], '', given).finally(closeAll);
+    expect(status).toBe(2);
+    expect(out).toMatch(/^# wrong {2}provider /);
+    expect(out).not.toContain('taken');
+    expect(seen.map(({ path }) => path)).toEqual(['/v1/firewalls/object/9001']);
+    // A file of settings, as it is.
+    expect(out.split('\n').filter((line) => !/^(#.*|[A-Z_]+=.+|)$/.test(line))).toEqual([]);
   });
 
   it('ends with the status of no connection where nobody is there', async () => {

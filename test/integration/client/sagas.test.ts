@@ -4,6 +4,7 @@ import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
 import {
   DecisionRefusedError,
+  NoWorkerError,
   ReferenceTakenError,
   SagaWaitsError,
   UnknownReferenceError,
@@ -215,6 +216,21 @@ it('a milestone is told when it is reached, while the saga goes on', async () =>
   const later = saga.reached('protected', { throughWaits: true });
   await answer(saga, 'retry');
   expect(await later).toMatchObject({ milestone: 'protected', vmObjectIds });
+});
+
+it('a milestone is not missed where no worker told its end, and the last that was told is older', async () => {
+  const saga = await startWaiting();
+  const older = await saga.progress();
+  await answer(saga, 'approve');
+  await saga.result();
+  jest.spyOn(saga, 'events').mockImplementation(async function* () {
+    yield await Promise.resolve(older);
+  });
+  const reached = () => saga.reached('placed', { throughWaits: true });
+  await rig.withoutWorkers(async () => {
+    expect(await errorOf(reached())).toBeInstanceOf(NoWorkerError);
+  });
+  expect(await reached()).toMatchObject({ milestone: 'placed' });
 });
 
 it('a decision that does not fit is refused with the ones that do, whichever it is, and changes nothing', async () => {

@@ -28,6 +28,12 @@ it('cuts a line to 40 columns, and no text steers the terminal', () => {
   expect(step).toMatch(/^ {2}\S {2}\[31mwide .*…$/);
 });
 
+it('counts as 80 by 24 where the terminal has no size, as one that a program has opened', () => {
+  draw({ columns: 0, rows: 0 });
+  live.show('provision/PO-1', progress('running', [['Place the order', 'done']]));
+  expect(seen().map((line) => line.slice(4))).toEqual(['ision/PO-1  running  0s', 'Place the order']);
+});
+
 it('shows of many steps those that go on or went wrong, and never more than fit', () => {
   draw({ rows: 6 });
   const many = Array.from({ length: 20 }, (_, index): [string, StepStatus] => [

@@ -141,6 +141,7 @@ it.each([
   ['in the address', { PROVIDER_BASE_URL: 'https://user:SecretWord@provider.example' }, 'SecretWord'],
   ['in the journal’s address', { JOURNAL_URL: 'postgres://order:SecretWord@host' }, 'SecretWord'],
   ['in two addresses', { JOURNAL_URL: 'postgres://o:SecretWord@h/j', JOURNAL_URL_FILE: '/x' }, 'SecretWord'],
+  ['of a file that is no price list', { PRICE_LIST_FILE: fileOf('no-list', 'SecretWord') }, 'SecretWord'],
   ['of a token beside a token file', { PROVIDER_TOKEN: 'SecretWord', PROVIDER_TOKEN_FILE: '/nowhere' }, 'SecretWord'],
 ])('nothing %s is repeated in a complaint', (_what, env, secret) => {
   const told = problems({ ...enough, ...env });
@@ -318,9 +319,15 @@ describe('the journal', () => {
 });
 
 it('shows which settings are given, and of what may be secret only that it is', () => {
-  const plain = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_NAMESPACE: 'orders' };
+  const plain = {
+    PROVIDER_BASE_URL: 'https://provider.example',
+    TEMPORAL_NAMESPACE: 'orders',
+    PROVIDER_CA_FILE: '/ca',
+  };
   const secret = { PROVIDER_TOKEN: 'tok-1', PAYLOAD_KEYS: keys };
-  const unset = { TEMPORAL_ADDRESS: '', PROVIDER_CA_FILE: '', PROVIDER_PASSWORD: '' };
+  const unset = { TEMPORAL_ADDRESS: '', PROVIDER_TOKEN_FILE: '', PROVIDER_PASSWORD: '' };
   const shown = { ...plain, PROVIDER_TOKEN: '(set)', PAYLOAD_KEYS: '(set)' };
   expect(settingsGiven({ ...plain, ...secret, ...unset, HOME: '/root' })).toEqual(shown);
+  const inParts = { PROVIDER_BASE_URL: 'https://u:pa/ss@host', SERVER_DIRECTORY_PATH: '/servers?api_key=k' };
+  expect(settingsGiven(inParts)).toEqual({ PROVIDER_BASE_URL: 'https://…@host', SERVER_DIRECTORY_PATH: '/servers?…' });
 });
