@@ -8,14 +8,17 @@ const cycle = () => z.literal([1, 3, 12], 'must be 1, 3 or 12');
 const price = () => z.number('must be a number').nonnegative('must not be negative');
 
 /** Prices are for one billing cycle: of one server of a plan, and of 1 in an add-on's `additional_value`. */
-const priceListSchema = z.strictObject({
-  currency: z
-    .string('must be a currency, like USD')
-    .regex(/^[A-Za-z]{3,16}$/, 'must be a currency, like USD')
-    .transform((text) => text.toLowerCase()),
-  plans: z.array(z.strictObject({ plan_id: id(), billing_cycle: cycle(), price: price() }), 'must be a list'),
-  addons: z.array(z.strictObject({ id: id(), billing_cycle: cycle(), price: price() }), 'must be a list').default([]),
-});
+const priceListSchema = z.strictObject(
+  {
+    currency: z
+      .string('must be a currency, like USD')
+      .regex(/^[A-Za-z]{3,16}$/, 'must be a currency, like USD')
+      .transform((text) => text.toLowerCase()),
+    plans: z.array(z.strictObject({ plan_id: id(), billing_cycle: cycle(), price: price() }), 'must be a list'),
+    addons: z.array(z.strictObject({ id: id(), billing_cycle: cycle(), price: price() }), 'must be a list').default([]),
+  },
+  { error: ({ code }) => (code === 'invalid_type' ? 'must be a JSON object' : undefined) },
+);
 
 /** @throws Error that says which entry is wrong */
 export function parsePriceList(text: string): PriceList {

@@ -40,13 +40,13 @@ it.each([
 });
 
 it.each([
-  ['[]', /the list: /],
+  ['[]', /the list: must be a JSON object/],
   ['{"currency":"usd"}', /plans: must be a list/],
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":2,"price":1}]}', /billing_cycle: must be 1, 3 or 12/],
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":-1}]}', /price: must not be negative/],
   ['{"currency":"usd","plans":[],"plan":[]}', /plan/],
   [JSON.stringify({ ...list, plans: [...list.plans, list.plans[0]] }), /17, cycle 1 has two prices/],
-  ['prices', /JSON|Unexpected/],
+  ['prices', /the list: must be a JSON object/],
 ])('%s is no list', (text, message) => {
   expect(() => parsePriceList(text)).toThrow(message);
 });
