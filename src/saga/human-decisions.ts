@@ -78,11 +78,6 @@ function isCancellable(scope: CancellationScope): boolean {
 /** Enough of a random id to distinguish the questions of one saga, and few enough to type. */
 const idChars = 8;
 
-/** Random, and of its time: a restored history gives the same random ids again. */
-function newId(): string {
-  return uuid4().slice(0, 4) + Date.now().toString(16).slice(-4);
-}
-
 /** Receivers are told none of a question's words, because some are the provider's. */
 type AskedTold = EventSaid & { since: string; reminders: number };
 
@@ -113,7 +108,7 @@ export class HumanDecisions {
     const since = now();
     const question: OpenQuestion = {
       ...asked,
-      id: asked.subject?.slice(0, idChars) ?? newId(),
+      id: (asked.subject ?? uuid4()).slice(0, idChars),
       cancellable: isCancellable(CancellationScope.current()),
     };
     this.open = question;
