@@ -2,8 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { orElse } from '../domain/none-if';
-import { keysInFile, parsePayloadKeys, type PayloadKeys } from '../security/keys';
-import { textOrFile, type Environment } from './settings';
+import type { Environment } from './settings';
 
 export function isCertificate(pem: string | Uint8Array): boolean {
   return orElse(() => new X509Certificate(pem).raw.length > 0, false);
@@ -27,19 +26,6 @@ export function requireHttps(name: string, url: string, why: string, problems: s
 /** Some are given, right or wrong. */
 export function hasKeys({ PAYLOAD_KEYS, PAYLOAD_KEYS_FILE }: Environment): boolean {
   return Boolean(PAYLOAD_KEYS || PAYLOAD_KEYS_FILE);
-}
-
-/** @returns undefined where none are given; no problem repeats a key */
-export function readPayloadKeys(env: Environment, problems: string[]): PayloadKeys | undefined {
-  const given = textOrFile('PAYLOAD_KEYS', env, problems);
-  if (given === undefined) return undefined;
-  try {
-    // A file is read again later: its keys may be replaced while the program runs.
-    return given.file === undefined ? parsePayloadKeys(given.text) : keysInFile(given.file);
-  } catch (error) {
-    problems.push(`${given.name}: ${(error as Error).message}`);
-    return undefined;
-  }
 }
 
 /** Unencrypted data stays on this machine, unless the operator allows more. */

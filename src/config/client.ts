@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
-import { isCertificate, isKeyPair, readPayloadKeys, requireKeys } from './checks';
-import { oneOf, planTypes, serviceUrl, text } from './kinds';
-import { from, readSettings, SettingsError, type Environment } from './settings';
+import { isCertificate, isKeyPair, requireKeys } from './checks';
+import { oneOf, payloadKeys, planTypes, serviceUrl, text } from './kinds';
+import { from, fromTextOrFile, readSettings, SettingsError, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
 export const clientSettings = z.object({
+  payloadKeys: fromTextOrFile('PAYLOAD_KEYS', payloadKeys.optional()),
   payloadEncryption: from('PAYLOAD_ENCRYPTION', oneOf('on', 'off').default('on')),
   taskQueue: from('TASK_QUEUE', text.default(defaultTaskQueue)),
   planTypesMore: from('PLAN_TYPES_MORE', planTypes.default([])),
@@ -25,9 +26,8 @@ export function readClientConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const settings = readSettings(clientSettings, env, problems);
   const temporal = readTemporal(env, problems);
-  const payloadKeys = readPayloadKeys(env, problems);
   if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
-  return Object.freeze({ ...temporal, ...settings, payloadKeys });
+  return Object.freeze({ ...temporal, ...settings });
 }
 
 export function readTemporal(env: Environment, problems: string[]) {

@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { orElse } from '../domain/none-if';
 import type { JournalAddress } from '../journal/dialects';
-import { isLoopback, readPayloadKeys } from './checks';
-import { oneOf } from './kinds';
-import { from, readSettings, readText, SettingsError, textOrFile, type Environment } from './settings';
+import { isLoopback } from './checks';
+import { given, oneOf, parsedBy, payloadKeys } from './kinds';
+import { from, fromTextOrFile, readSettings, readText, SettingsError, type Environment } from './settings';
 
 export type JournalConfig = NonNullable<ReturnType<typeof readJournal>>;
 
@@ -16,45 +16,38 @@ interface Place {
 }
 
 export const journalSettings = z.object({
+  place: fromTextOrFile('JOURNAL_URL', parsedBy(given, ({ text }) => placeAt(text)).optional()),
   /** The meaning of another timeline of the journal's cluster. */
   failover: from('JOURNAL_FAILOVER', oneOf('ask', 'lossless').default('ask')),
   /** A worker keeps here what it has seen of the journal. */
   witnessFile: from('JOURNAL_WITNESS_FILE', z.string().optional()),
 });
 
-const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
-
 /** For programs that use the journal only: by default this machine's own file. @throws SettingsError */
 export function readJournalConfig(env: Environment = process.env) {
   const problems: string[] = [];
-  const payloadKeys = readPayloadKeys(env, problems);
+  const keys = z.object({ payloadKeys: fromTextOrFile('PAYLOAD_KEYS', payloadKeys.optional()) });
+  const sealing = readSettings(keys, env, problems);
   const journal = readJournal(env, 'localhost', problems);
-  if (journal === undefined || problems.length > 0) throw new SettingsError(problems);
-  return Object.freeze({ ...journal, payloadKeys });
+  if (sealing === undefined || journal === undefined) throw new SettingsError(problems);
+  return Object.freeze({ ...journal, ...sealing });
 }
 
 /** @param temporalHost if it is known: a journal in a file serves only a Temporal server on the same machine */
 export function readJournal(env: Environment, temporalHost: string | undefined, problems: string[]) {
   const settings = readSettings(journalSettings, env, problems);
-  const place = placeOf(env, temporalHost, problems);
-  return settings && place && { ...settings, ...place };
-}
-
-function placeOf(env: Environment, temporalHost: string | undefined, problems: string[]): Place | undefined {
-  const known = problems.length;
-  const given = textOrFile('JOURNAL_URL', env, problems);
-  if (given !== undefined) return parse(given.text, given.name, problems);
-  if (problems.length > known || temporalHost === undefined) return undefined;
-  if (isLoopback(temporalHost)) return inFile(defaultFile(env));
-  problems.push(
-    'JOURNAL_URL: is required for a Temporal server that is not on this machine, because all workers must use one journal ' +
-      '(postgres://…, see docs/journal.md)',
-  );
-  return undefined;
+  const isGiven = [env['JOURNAL_URL'], env['JOURNAL_URL_FILE']].some(Boolean);
+  if (!isGiven && temporalHost !== undefined && !isLoopback(temporalHost)) {
+    problems.push(
+      'JOURNAL_URL: is required for a Temporal server that is not on this machine, because all workers must use one journal ' +
+        '(postgres://…, see docs/journal.md)',
+    );
+  }
+  return settings && { ...settings, ...(settings.place ?? inFile(defaultFile(env))) };
 }
 
 /** No message repeats the URL: there may be a password in it. */
-function parse(url: string, setting: string, problems: string[]): Place | undefined {
+function placeAt(url: string): Place {
   if (url.startsWith('file:')) {
     // `file://host/path` would be on another machine.
     const path = decoded(url.slice('file:'.length).replace(/^\/\/(?=\/)/, ''));
@@ -63,25 +56,20 @@ function parse(url: string, setting: string, problems: string[]): Place | undefi
     const { hostname, port, pathname, username, password, searchParams } = new URL(url);
     const isWhole = [username, password, pathname].every((part) => decoded(part) !== undefined);
     if (isWhole && hostname !== '' && pathname.length > 1) {
-      if (!canReadCertificates(searchParams, setting, problems)) return undefined;
+      // The driver reads them only when it connects; a wrong path would look like a server that does not answer.
+      for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+        const path = searchParams.get(name);
+        if (path !== null) readText(path, `${name}: `);
+      }
       return { address: { postgres: url }, name: `postgres://${hostname}${port && `:${port}`}${pathname}` };
     }
   }
-  problems.push(`${setting}: ${expected}`);
-  return undefined;
+  throw new Error('must be postgres://user@host/database or file:/path/of/a/file');
 }
 
 /** @returns undefined where a `%` begins no valid escape */
 function decoded(part: string): string | undefined {
   return orElse(() => decodeURIComponent(part), undefined);
-}
-
-/** The driver reads the files only when it connects; a wrong path would look like a server that does not answer. */
-function canReadCertificates(parameters: URLSearchParams, setting: string, problems: string[]): boolean {
-  return ['sslrootcert', 'sslcert', 'sslkey'].every((name) => {
-    const path = parameters.get(name);
-    return path === null || readText(`${setting}: ${name}`, path, problems) !== undefined;
-  });
 }
 
 function inFile(file: string): Place {

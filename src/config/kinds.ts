@@ -5,15 +5,12 @@ import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
 import { hasCredentials } from '../domain/notifications';
 import { cloudServerPlanTypes, readPlanType } from '../domain/plan-types';
+import { parseTokens } from '../security/codec-server/authentication';
+import { keysInFile, parsePayloadKeys } from '../security/keys';
+import { isCertificate } from './checks';
 import { parsePriceList } from './price-list';
 import { parseSpendLimits } from '../domain/spending';
-
-export interface ListenAddress {
-  /** IPv4 or IPv6, without brackets. */
-  host: string;
-  /** 0: any free port. */
-  port: number;
-}
+import { readText, type Given, type ListenAddress } from './settings';
 
 export const text = z.string().trim().min(1, 'must not be empty');
 export const oneOf = <const T extends readonly string[]>(...words: T) =>
@@ -85,24 +82,52 @@ export const placedIf = listOf(
   }),
 );
 
-const parsedBy = <T>(parse: (value: string) => T, expected: string) =>
-  z.string(expected).transform((value, context) => {
+/** @param parse throws an error whose message has no value in it */
+export const parsedBy = <I, O>(input: z.ZodType<I>, parse: (value: I) => O, expected?: string) =>
+  input.transform((value, context) => {
     try {
       return parse(value);
     } catch (error) {
-      context.addIssue({ code: 'custom', message: `${expected}: ${(error as Error).message}` });
+      const { message } = error as Error;
+      context.addIssue({ code: 'custom', message: expected === undefined ? message : `${expected}: ${message}` });
       return z.NEVER;
     }
   });
 
 export const spendLimits = parsedBy(
+  z.string(),
   parseSpendLimits,
   'must be limits like AB-1=20 servers/1d, *=500 usd/30d, comma-separated',
 );
 
 export const priceList = parsedBy(
+  z.string(),
   (path) => parsePriceList(readFileSync(path, 'utf8')),
   'must be a file with a price list, as docs/settings.md has it',
+);
+
+export const fileText = parsedBy(z.string(), (path) => readText(path));
+export const certificateFile = fileText.refine(isCertificate, 'must be the PEM of a certificate');
+
+/** For a setting that may also come from a file. */
+export const given = z.custom<Given>();
+
+/** A file is read again later: its keys may be replaced while the program runs. */
+export const payloadKeys = parsedBy(given, ({ text, file }) =>
+  file === undefined ? parsePayloadKeys(text) : keysInFile(file),
+);
+
+/** A file is read for each use. */
+export const token = given.transform(
+  ({ text, file }) =>
+    () =>
+      file === undefined ? text : readFileSync(file, 'utf8').trim(),
+);
+
+export const callerTokens = parsedBy(
+  given,
+  ({ text }) => parseTokens(text),
+  'must be tokens, or label:token, comma-separated or one per line',
 );
 
 export const origins = listOf(

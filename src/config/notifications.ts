@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { routesSchema, type Route } from '../domain/notifications';
-import { nameOfField } from '../domain/problems';
-import { flag, listOf } from './kinds';
-import { from, textOrFile, type Environment } from './settings';
+import { routesSchema } from '../domain/notifications';
+import { flag, given, listOf } from './kinds';
+import { from, fromTextOrFile } from './settings';
 
 /** A host name, an address, or a range of addresses. */
 const inner = listOf((one) => {
@@ -19,7 +18,20 @@ function isRange(text: string): boolean {
   return most !== undefined && (bits === undefined || Number(bits) <= most);
 }
 
+/** No problem repeats what cannot be parsed: there may be an address in it. */
+const routes = given
+  .transform(({ text }, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue('must be JSON, like [{"name":"ops","url":"https://…","secret":"webhook-ops"}]');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.lazy(routesSchema));
+
 export const notificationSettings = z.object({
+  routes: fromTextOrFile('NOTIFICATION_ROUTES', routes.default([])),
   /** Inner hosts and addresses that may be notified. */
   allowed: from('NOTIFICATION_ALLOW', inner.default([])),
   allowHttp: from('NOTIFICATION_ALLOW_HTTP', flag.default(false)),
@@ -29,37 +41,13 @@ export const notificationSettings = z.object({
 const timeoutMs = 10_000;
 
 /** Reads who is notified of what, and how. No problem has an address of a route: it may be a secret. */
-export function readNotifications(
-  settings: z.output<typeof notificationSettings> | undefined,
-  env: Environment,
-  problems: string[],
-) {
-  const given = textOrFile('NOTIFICATION_ROUTES', env, problems);
-  const routes = given === undefined ? [] : parseRoutes(given.name, given.text, problems);
+export function readNotifications(settings: z.output<typeof notificationSettings> | undefined, problems: string[]) {
   if (settings === undefined) return undefined;
-  const { allowed, allowHttp } = settings;
+  const { routes, allowed, allowHttp } = settings;
   const inTheClear = allowHttp ? [] : routes.filter(({ url }) => new URL(url).protocol === 'http:');
   for (const { name } of inTheClear) {
     const only = '(http: only with NOTIFICATION_ALLOW_HTTP=true)';
-    problems.push(`${given?.name}: the url of ${name} must be https: ${only}`);
+    problems.push(`NOTIFICATION_ROUTES: the url of ${name} must be https: ${only}`);
   }
   return { routes, allowed, timeoutMs };
-}
-
-function parseRoutes(name: string, text: string, problems: string[]): readonly Route[] {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    problems.push(`${name}: must be JSON, like [{"name":"ops","url":"https://…","secret":"webhook-ops"}]`);
-    return [];
-  }
-  const parsed = routesSchema().safeParse(json);
-  if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) {
-    const at = nameOfField(issue.path);
-    const unknown = issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.join(', ')}` : issue.message;
-    problems.push(`${name}${at === '' ? '' : at.startsWith('[') ? at : `.${at}`}: ${unknown}`);
-  }
-  return [];
 }

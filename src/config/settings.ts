@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { ListenAddress } from './kinds';
+import { nameOfField } from '../domain/problems';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Why a program cannot start; its message says what to do. */
 export class CannotStart extends Error {}
+
+export interface ListenAddress {
+  /** IPv4 or IPv6, without brackets. */
+  host: string;
+  /** 0: any free port. */
+  port: number;
+}
 
 /** Nothing can listen at the address that the setting names. */
 export function cannotListen(setting: string, address: ListenAddress, why: unknown): CannotStart {
@@ -38,6 +45,20 @@ export function from<S extends z.ZodType>(variable: string, schema: S): S {
   return schema.meta({ variable });
 }
 
+/** As {@link from}, for what has a secret in it: `NAME_FILE` may name a file of it. Its schema gets a {@link Given}. */
+export function fromTextOrFile<S extends z.ZodType>(variable: string, schema: S): S {
+  return schema.meta({ variable, orFile: true });
+}
+
+export const mayBeSecret = (schema: z.ZodType) => schema.meta()?.['orFile'] === true;
+
+/** The text of a setting, the variable that was set, and the file that it names. */
+export interface Given {
+  name: string;
+  text: string;
+  file: string | undefined;
+}
+
 /** The least and the most of its numbers, in words: as the meta of its kind has them, below a default. */
 export function boundsOf(schema: z.ZodType): string {
   const bounds = schema.meta()?.['bounds'];
@@ -67,33 +88,40 @@ export function readSettings<S extends Settings>(
   const known = problems.length;
   const read = Object.entries(settings.shape).map(([field, schema]) => {
     if (isGroup(schema)) return [field, readSettings(schema, env, problems)];
-    const name = variableOf(schema);
-    // Many tools set a variable to the empty string to unset it.
-    const parsed = schema.safeParse(env[name] || undefined);
-    // `docker run --env-file` keeps the quotes that a shell takes off.
-    const quoted = /^(["']).*\1$/s.test(env[name] ?? '') ? 'has quotation marks, which are part of it; ' : '';
-    for (const { message } of parsed.error?.issues ?? []) problems.push(`${name}: ${quoted}${message}`);
-    return [field, parsed.data];
+    try {
+      return [field, readSetting(schema, env, problems)];
+    } catch (error) {
+      problems.push((error as Error).message);
+      return [field, undefined];
+    }
   });
   return problems.length > known ? undefined : (Object.fromEntries(read) as z.output<S>);
 }
 
-/**
- * The text of a setting, or of the file that `NAME_FILE` names instead: for what has a secret in it. `name` is the
- * variable that was set, for messages.
- *
- * @returns undefined where neither is set, and, with a sentence in `problems`, where both are or the file has no text
- */
-export function textOrFile(name: string, env: Environment, problems: string[]) {
-  const [text, file] = [env[name], env[`${name}_FILE`]];
-  if (!file) return text ? { name, text, file: undefined } : undefined;
-  if (text) {
-    problems.push(`${name}: cannot be set together with ${name}_FILE; set one of them`);
-    return undefined;
+/** @throws Error where the text itself cannot be read */
+function readSetting(schema: z.ZodType, env: Environment, problems: string[]): unknown {
+  const variable = variableOf(schema);
+  const given = givenIn(env, variable, mayBeSecret(schema));
+  const { name = variable, text } = given ?? {};
+  const parsed = schema.safeParse(mayBeSecret(schema) ? given : text);
+  // `docker run --env-file` keeps the quotes that a shell takes off.
+  const quoted = /^(["']).*\1$/s.test(text ?? '') ? 'has quotation marks, which are part of it; ' : '';
+  for (const issue of parsed.error?.issues ?? []) {
+    const message = issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.join(', ')}` : issue.message;
+    problems.push(`${name}${nameOfField(issue.path)}: ${quoted}${message}`);
   }
-  const read = readText(`${name}_FILE`, file, problems);
-  if (read === '') problems.push(`${name}_FILE: the file is empty`);
-  return read ? { name: `${name}_FILE`, text: read, file } : undefined;
+  return parsed.data;
+}
+
+function givenIn(env: Environment, name: string, orFile: boolean): Given | undefined {
+  // Many tools set a variable to the empty string to unset it.
+  const text = env[name] || undefined;
+  const file = (orFile && env[`${name}_FILE`]) || undefined;
+  if (file === undefined) return text === undefined ? undefined : { name, text, file };
+  if (text) throw new Error(`${name}: cannot be set together with ${name}_FILE; set one of them`);
+  const read = readText(file, `${name}_FILE: `);
+  if (read === '') throw new Error(`${name}_FILE: the file is empty`);
+  return { name: `${name}_FILE`, text: read, file };
 }
 
 /** Either all of them are set, or none. */
@@ -105,11 +133,13 @@ export function requireTogether(names: readonly string[], env: Environment, prob
   }
 }
 
-export function readText(name: string, path: string, problems: string[]): string | undefined {
+/** @param of what it is, for the error */
+export function readText(path: string, of = ''): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    problems.push(`${name}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
-    return undefined;
+    throw new Error(`${of}cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`, {
+      cause: error,
+    });
   }
 }

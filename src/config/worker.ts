@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
 import type { SecretSources } from '../security/secret-resolver';
-import { isCertificate, readPayloadKeys, requireHttps, requireKeys } from './checks';
+import { requireHttps, requireKeys } from './checks';
 import { clientSettings, readTemporal } from './client';
 import { readJournal, type JournalConfig } from './journal';
 import {
   budget,
+  certificateFile,
   flag,
   listenAddress,
   oneOf,
@@ -18,17 +18,18 @@ import {
   placedIf,
   statuses,
   text,
+  token,
   whole,
 } from './kinds';
 import { notificationSettings, readNotifications } from './notifications';
 import { proxyFor } from './proxy';
 import {
   from,
+  fromTextOrFile,
+  mayBeSecret,
   readSettings,
-  readText,
   requireTogether,
   SettingsError,
-  textOrFile,
   variablesOf,
   type Environment,
 } from './settings';
@@ -39,6 +40,8 @@ export const workerSettings = z.object({
   provider: z.object({
     baseUrl: from('PROVIDER_BASE_URL', serviceUrl('is required: the address of the provider’s service, https://…')),
     allowHttp: from('PROVIDER_ALLOW_HTTP', flag.default(false)),
+    readToken: fromTextOrFile('PROVIDER_TOKEN', token.optional()),
+    ca: from('PROVIDER_CA_FILE', certificateFile.optional()),
     authHeader: from(
       'PROVIDER_AUTH_HEADER',
       text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header').default('authorization'),
@@ -134,20 +137,19 @@ const activitiesAtOnce = 200;
 export function readProviderConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const settings = readSettings(workerSettings.shape.provider, env, problems);
-  const way = reached(env, problems);
+  const proxy = reachedBy(env, problems);
   if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { ...settings, ...way };
+  return { ...settings, proxy };
 }
 
-function reached(env: Environment, problems: string[]) {
-  const readToken = tokenReader(env, problems);
-  const ca = privateAuthority(env, problems);
+/** @returns the proxy, where there is one */
+function reachedBy(env: Environment, problems: string[]): string | undefined {
   const { PROVIDER_BASE_URL = '', PROVIDER_ALLOW_HTTP } = env;
   const proxy = proxyFor(PROVIDER_BASE_URL, env, problems);
   const why = 'http: only to a loopback address, or with PROVIDER_ALLOW_HTTP=true';
   // Orders and passwords stay on this machine, or go over TLS.
   if (PROVIDER_ALLOW_HTTP !== 'true') requireHttps('PROVIDER_BASE_URL', PROVIDER_BASE_URL, why, problems);
-  return { readToken, ca, proxy };
+  return proxy;
 }
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
@@ -162,15 +164,14 @@ export function readWorkerConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
-  const payloadKeys = readPayloadKeys(env, problems);
-  const way = reached(env, problems);
+  const proxy = reachedBy(env, problems);
   const journal = readJournal(env, temporal?.temporalHost, problems);
   if (journal) requireSealed(env, journal, problems);
   requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
   requireTogether(['SERVER_DIRECTORY_PATH', 'SERVER_DIRECTORY_POINTERS'], env, problems);
-  if (settings?.directory.labelIsUnique && !settings.directory.path?.includes('{label}'))
+  if (env['SERVER_DIRECTORY_LABEL_IS_UNIQUE'] === 'true' && !env['SERVER_DIRECTORY_PATH']?.includes('{label}'))
     problems.push('SERVER_DIRECTORY_LABEL_IS_UNIQUE says nothing where SERVER_DIRECTORY_PATH does not ask for {label}');
-  const notifications = readNotifications(settings?.notifications, env, problems);
+  const notifications = readNotifications(settings?.notifications, problems);
   if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
     throw new SettingsError(problems);
   }
@@ -199,8 +200,7 @@ export function readWorkerConfig(env: Environment = process.env) {
   return Object.freeze({
     ...settings,
     ...temporal,
-    payloadKeys,
-    provider: { ...provider, ...way },
+    provider: { ...provider, proxy },
     journal,
     activities: ofActivities,
     outage: holdMs === undefined ? undefined : { ...outage, holdMs },
@@ -236,30 +236,19 @@ function requireSealed(env: Environment, { address }: JournalConfig, problems: s
   if (!host.startsWith('/')) requireKeys('journal', host, env, problems);
 }
 
-function privateAuthority({ PROVIDER_CA_FILE }: Environment, problems: string[]): string | undefined {
-  if (!PROVIDER_CA_FILE) return undefined;
-  const ca = readText('PROVIDER_CA_FILE', PROVIDER_CA_FILE, problems);
-  if (ca !== undefined && !isCertificate(ca)) problems.push('PROVIDER_CA_FILE: must be the PEM of a certificate');
-  return ca;
-}
-
-function tokenReader(env: Environment, problems: string[]): (() => string) | undefined {
-  const given = textOrFile('PROVIDER_TOKEN', env, problems);
-  if (given === undefined) return undefined;
-  const { text: token, file } = given;
-  return () => (file === undefined ? token : readFileSync(file, 'utf8').trim());
-}
-
 /** The worker's settings that the environment gives. Those that may hold a secret only say that they are there. */
 export function settingsGiven(env: Environment = process.env): Record<string, string> {
-  const plain = Object.keys(variablesOf(workerSettings)).filter((name) => !name.startsWith('NOTIFICATION'));
-  const temporal = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
-  // An empty one counts as none, as everywhere.
-  const isOurs = (name: string) => /^(JOURNAL|PAYLOAD|PROVIDER|TEMPORAL|NOTIFICATION)_/.test(name) && env[name] !== '';
-  const ofSecrets = Object.keys(env).filter(isOurs);
-  // A URL may have a password in it, which is why it is refused.
-  const shown = [...temporal, ...plain].map((name) => [name, env[name]?.replace(/\/\/[^/]*@/g, '//…@')] as const);
-  const blanked = ofSecrets.map((name) => [name, '(set)'] as const);
-  const given = [...blanked, ...shown].flatMap(([name, value]) => (value ? [[name, value] as const] : []));
+  const settings = variablesOf(workerSettings);
+  const isPlain = (name: string) =>
+    ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'].includes(name) ||
+    (settings[name] !== undefined && !mayBeSecret(settings[name]) && !name.startsWith('NOTIFICATION'));
+  const isOurs = (name: string) => /^(JOURNAL|PAYLOAD|PROVIDER|TEMPORAL|NOTIFICATION)_/.test(name);
+  const given = Object.entries(env).flatMap(([name, value]) => {
+    // An empty one counts as none, as everywhere.
+    if (!value) return [];
+    // A URL may have a password in it, which is why it is refused.
+    if (isPlain(name)) return [[name, value.replace(/\/\/[^/]*@/g, '//…@')] as const];
+    return isOurs(name) ? [[name, '(set)'] as const] : [];
+  });
   return Object.fromEntries(given);
 }
