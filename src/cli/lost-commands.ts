@@ -1,12 +1,6 @@
 /** Lists the lost sagas: they have begun by the journal, have no ending there, and Temporal has no run that goes on. */
-import type { Client } from '@temporalio/client';
-import { standingOf, untouchedBySame } from '../client/lost';
-import type { WorkflowName } from '../domain/identity';
+import { standingOf } from '../client/lost';
 import { isLost, type WayLost } from '../domain/lost';
-import { noneIf } from '../domain/none-if';
-import type { RequestOf } from '../domain/requests';
-import { JournalUnreadable } from '../journal/errors';
-import type { Journal } from '../journal/journal';
 import { claim } from '../journal/open';
 import { mayBePlaced, openSagas, type OpenReference } from '../journal/open-references';
 import type { Came, CommandContext } from './define';
@@ -31,10 +25,7 @@ export function lost({ printer }: CommandContext): Promise<Came> {
         for (const { how, ...saga } of sagas) {
           if (!isLost(how)) continue;
           const { workflowId, firstSeenAt } = saga;
-          const next = nextOf(saga, how, {
-            mayBePlaced: await mayBePlaced(journal, saga),
-            untouched: how === 'gone' ? await inTheWay(temporal, journal, saga) : undefined,
-          });
+          const next = nextOf(saga, how, await mayBePlaced(journal, saga));
           found.push({ workflowId, how, firstSeenAt, next });
         }
         after = last;
@@ -52,28 +43,13 @@ export function lost({ printer }: CommandContext): Promise<Came> {
   );
 }
 
-type Untouched = Awaited<ReturnType<typeof untouchedBySame>>;
-
-/** Finds whether the same request, sent again, only meets a run that did nothing. */
-async function inTheWay(temporal: Client, journal: Journal, saga: OpenReference): Promise<Untouched> {
-  const request = await journal.firstRequest(saga).catch(noneIf(JournalUnreadable));
-  return untouchedBySame(temporal, saga.workflowId, saga.workflow, request as RequestOf[WorkflowName] | undefined);
-}
-
 /** Says how to bring it to an end: nothing is done twice. Emptying the cart ends only what has placed nothing. */
-function nextOf(
-  { workflow, reference }: OpenReference,
-  how: WayLost,
-  { mayBePlaced, untouched }: { mayBePlaced: boolean; untouched: Untouched },
-): string {
+function nextOf({ workflow, reference }: OpenReference, how: WayLost, mayBePlaced: boolean): string {
   const isCart = workflow === 'provisionServers' && !mayBePlaced;
   const clean = isCart ? `; or order-saga clean ${reference}, which empties its cart` : '';
-  const ways = {
-    again: 'send the same request again',
-    lost: 'Reset it in the Web UI, to its last workflow task',
-    cancelled: 'Reset its cancelled run in the Web UI, to its first workflow task',
-    refused:
-      'Remove the reason for which its last run was refused, and then reset that run in the Web UI, to its first workflow task',
-  };
-  return `${ways[untouched ?? (how === 'gone' ? 'again' : 'lost')]}: it goes on from what the journal knows${clean}`;
+  const next =
+    how === 'gone'
+      ? 'send the same request again (if that finds a run that did nothing, see why, and Reset that run to its first workflow task)'
+      : 'Reset it in the Web UI, to its last workflow task';
+  return `${next}: it goes on from what the journal knows${clean}`;
 }
