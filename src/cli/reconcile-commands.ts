@@ -58,11 +58,8 @@ export function sweepNow(
     const { runId, existing } = await sweeps.start(requestOf(options));
     printer.line(existing ? 'a sweep is under way already, and is followed' : 'the sweep is started');
     if (detach) return { document: { runId, existing } };
-    const ended = await sweeps.ended(runId, {
-      onUntaken: () => {
-        printer.toStderr('no worker has taken it yet; it begins when one runs');
-      },
-    });
+    printer.toStderr('it begins when a worker runs, and takes minutes where there are many servers');
+    const ended = await sweeps.ended(runId);
     printer.lines(describeSweep(ended));
     return { document: ended, status: statusOf(ended) };
   });

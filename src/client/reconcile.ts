@@ -14,7 +14,7 @@ import { check } from '../domain/validation';
 import { reportOf } from '../temporal/service';
 import { valueOf } from './checked';
 import { InvalidRequestError } from './errors';
-import { startUnlessThere, unlessUntaken } from './runs';
+import { startUnlessThere } from './runs';
 import { withTemporalErrors } from './temporal-errors';
 
 /** A sweep of many servers takes minutes; after a month, what it looks at has become too old. */
@@ -124,12 +124,11 @@ export class Sweeps {
     return { workflowId: reconcileWorkflow, taskQueue: this.taskQueue, args: [request], staticSummary };
   }
 
-  /** Waits for its end. @param onUntaken is called once where no worker takes it. @throws NoConnectionError */
-  ended(runId: string, { onUntaken = () => undefined }: { onUntaken?: () => unknown } = {}): Promise<SweepRun> {
-    const run = this.temporal.workflow.getHandle(reconcileWorkflow, runId);
+  /** Waits for its end. @throws NoConnectionError */
+  ended(runId: string): Promise<SweepRun> {
     return this.asked(async () => {
       // It may have gone on in another run, which has the report.
-      const report = await unlessUntaken(run, reportOf(this.temporal, reconcileWorkflow, runId), onUntaken);
+      const report = await reportOf(this.temporal, reconcileWorkflow, runId);
       return described(await this.temporal.workflow.getHandle(reconcileWorkflow).describe(), report);
     });
   }

@@ -1,13 +1,7 @@
-/** Starts runs, and shows whether a worker takes them. */
+/** Starts runs, looks at firewalls, and counts who polls. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
-import { WorkflowFailedError, type Client, type WorkflowHandle, type WorkflowStartOptions } from '@temporalio/client';
-import {
-  ApplicationFailure,
-  TerminatedFailure,
-  TimeoutFailure,
-  WorkflowExecutionAlreadyStartedError,
-} from '@temporalio/common';
+import { WorkflowFailedError, type Client, type WorkflowStartOptions } from '@temporalio/client';
+import { ApplicationFailure, TimeoutFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { temporal as proto } from '@temporalio/proto';
 import { firewallsOfSchema, lookIdOf, type ServerFirewalls } from '../domain/firewalls-of';
 import { holdWorkflow, type HoldStart } from '../domain/hold';
@@ -45,57 +39,23 @@ export async function startHold(temporal: Client, taskQueue: string, start: Hold
   return { existing: runId === undefined };
 }
 
-/** As long as for a query: a running worker takes it within milliseconds. */
-const takenWithinMs = 10_000;
-
-/** Waits for the end of a run, and calls `onUntaken` where no worker has begun it meanwhile. */
-export async function unlessUntaken<T>(
-  run: Pick<WorkflowHandle, 'describe'>,
-  end: Promise<T>,
-  onUntaken: () => unknown,
-): Promise<T> {
-  const over = new AbortController();
-  void pause(takenWithinMs, undefined, { signal: over.signal })
-    .then(async () => {
-      // Started, and its first task scheduled.
-      if ((await run.describe()).historyLength <= 2) await onUntaken();
-    })
-    .catch(() => undefined);
-  try {
-    return await end;
-  } finally {
-    over.abort();
-  }
-}
-
 /** Longer than the longest call. A look that no worker takes ends by itself: it is not a saga. */
 const lookWithinMs = 60_000;
 
 /** @throws InvalidRequestError, FirewallsUnknownError, NoWorkerError, NoConnectionError */
 export async function lookAtFirewalls(temporal: Client, taskQueue: string, vmObjectId: number) {
   const request = valueOf(check(firewallsOfSchema(), { vmObjectId }));
-  const run = await withTemporalErrors(temporal, () =>
-    temporal.workflow.start('firewallsOf', {
-      workflowId: lookIdOf(vmObjectId, randomUUID()),
-      taskQueue,
-      args: [request],
-      workflowExecutionTimeout: lookWithinMs,
-      staticSummary: `firewalls of server ${vmObjectId}`,
-    }),
-  );
-  const found = withTemporalErrors(temporal, () => run.result() as Promise<ServerFirewalls>);
-  const look = { untaken: false };
+  const workflowId = lookIdOf(vmObjectId, randomUUID());
+  const options = { workflowId, taskQueue, args: [request], workflowExecutionTimeout: lookWithinMs };
+  const staticSummary = `firewalls of server ${vmObjectId}`;
   try {
-    return await unlessUntaken(run, found, () => {
-      // None should begin it later.
-      look.untaken = true;
-      return run.terminate('no worker took it');
-    });
+    return await withTemporalErrors<ServerFirewalls>(temporal, () =>
+      temporal.workflow.execute('firewallsOf', { ...options, staticSummary }),
+    );
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
     const { cause } = error;
-    if (cause instanceof TimeoutFailure || (look.untaken && cause instanceof TerminatedFailure))
-      throw new NoWorkerError(run.workflowId);
+    if (cause instanceof TimeoutFailure) throw new NoWorkerError(workflowId);
     throw new FirewallsUnknownError(
       vmObjectId,
       (cause instanceof ApplicationFailure ? cause.type : undefined) ?? 'WorkerLost',
