@@ -15,7 +15,7 @@ import { JournalUnavailable } from '../journal/errors';
 import { describeIdentity } from '../journal/lost-time';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
-import { migrate, schemaNumber, lookAtSchema, openToAsk, countsOf } from '../journal/open';
+import { migrate, schemaNumber, openToAsk, countsOf } from '../journal/open';
 import { recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
 import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
@@ -175,29 +175,16 @@ export async function trustNew({ printer }: CommandContext, { by, note }: Said):
 
 /** Shows the state of the journal. It waits for a person where it was found to be an older copy. */
 export async function journalStatus({ printer }: CommandContext): Promise<Came> {
-  const { address, name } = readJournalConfig();
-  const found = await naming(name, () => lookAtSchema(address));
-  const schema = { found, needed: schemaNumber };
-  const facts = [
-    ['journal', name],
-    ['schema', `${found}; this release needs ${schemaNumber}`],
-  ];
-  if (found !== schemaNumber) {
-    printer.table(facts);
-    printer.toStderr(
-      found < schemaNumber
-        ? 'run `order-saga journal migrate`'
-        : 'it was made by a newer release: use that release, or a newer one',
-    );
-    return { document: { journal: name, schema }, status: exitStatus.refused };
-  }
-  return withJournal({ writes: false }, async (journal) => {
+  const { address } = readJournalConfig();
+  return withJournal({ writes: false }, async (journal, name) => {
     const counts = await countsOf(journal);
     const { restoredAt, restored, raisedAt, newReferences, pivots, identity } = counts;
     const noticed = restoredAt === undefined ? restored : `noticed on ${restoredAt}`;
     const until = 'nothing is sent until `order-saga journal restored`';
     printer.table([
-      ...facts,
+      ['journal', name],
+      // It cannot be opened where it is of another one.
+      ['schema', String(schemaNumber)],
       ['id', counts.id],
       ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`],
       ['database', whatHolds(address, identity.here)],
@@ -211,7 +198,7 @@ export async function journalStatus({ printer }: CommandContext): Promise<Came> 
     // Only the last ones: an incident has a handful.
     const confirmations = await confirmationsOf(journal, 20);
     printer.lines(confirmations.map(describeConfirmation));
-    const document = { journal: name, schema, ...counts, confirmations };
+    const document = { journal: name, schema: schemaNumber, ...counts, confirmations };
     return { document, status: restored === undefined ? exitStatus.done : exitStatus.waits };
   });
 }

@@ -2,7 +2,6 @@
 import type { OrderSagaClient } from '../client/client';
 import type { Inbox, InboxOptions, InboxRow } from '../client/inbox';
 import type { SagaFilter, SagaRow } from '../client/saga-list';
-import { readClientConfig } from '../config';
 import { describeHold } from '../domain/hold';
 import { withSagas } from './connect';
 import type { Came, CommandContext, Said } from './define';
@@ -42,21 +41,20 @@ function printRows(printer: Printer, rows: readonly SagaRow[]): void {
 }
 
 /** Status 4 where something waits, for a script that looks now and then. */
-export async function inbox(
+export function inbox(
   context: CommandContext,
   { olderThan: olderThanMs, ...options }: InboxOptions & { olderThan?: number },
 ): Promise<Came> {
   const { printer } = context;
-  const config = readClientConfig();
   return withSagas(async (sagas) => {
     const found = await sagas.inbox({ ...options, olderThanMs });
     printInbox(printer, found);
-    if (config.webUiUrl === undefined && found.total > 0) {
+    if (found.groups.some(({ link }) => link === undefined)) {
       printer.toStderr('no links: set TEMPORAL_UI_URL to the address of Temporal’s Web UI');
     }
     await reportHold(context, sagas);
     return { document: found, status: found.total > 0 ? exitStatus.waits : exitStatus.done };
-  }, config);
+  });
 }
 
 function printInbox(printer: Printer, { by, total, groups, rows }: Inbox): void {

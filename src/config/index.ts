@@ -2,8 +2,7 @@
 export { readClientConfig, type ClientConfig } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readJournalConfig, type JournalConfig } from './journal';
-export type { ListenAddress } from './kinds';
-export { cannotListen, CannotStart, inUrl, SettingsError, type Environment } from './settings';
+export { cannotListen, CannotStart, inUrl, SettingsError, type Environment, type ListenAddress } from './settings';
 export { readTerminal, type Terminal } from './terminal';
 export {
   readProviderConfig,

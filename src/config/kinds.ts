@@ -10,14 +10,7 @@ import { keysInFile, parsePayloadKeys } from '../security/keys';
 import { isCertificate } from './checks';
 import { parsePriceList } from './price-list';
 import { parseSpendLimits } from '../domain/spending';
-import { readText, type Given } from './settings';
-
-export interface ListenAddress {
-  /** IPv4 or IPv6, without brackets. */
-  host: string;
-  /** 0: any free port. */
-  port: number;
-}
+import { readText, type Given, type ListenAddress } from './settings';
 
 export const text = z.string().trim().min(1, 'must not be empty');
 export const oneOf = <const T extends readonly string[]>(...words: T) =>

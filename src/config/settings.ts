@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { nameOfField } from '../domain/problems';
-import type { ListenAddress } from './kinds';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Why a program cannot start; its message says what to do. */
 export class CannotStart extends Error {}
+
+export interface ListenAddress {
+  /** IPv4 or IPv6, without brackets. */
+  host: string;
+  /** 0: any free port. */
+  port: number;
+}
 
 /** Nothing can listen at the address that the setting names. */
 export function cannotListen(setting: string, address: ListenAddress, why: unknown): CannotStart {

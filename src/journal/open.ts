@@ -60,22 +60,11 @@ export async function openToAsk(
   sealing: Sealing,
   { writes, failover }: { writes: boolean; failover: Failover },
 ): Promise<Journal> {
-  const db = await checked(openExisting(address), writes ? checkJournal : checkSchema);
-  return new Journal(db, sealing, { ...askAboutFailovers, how: failover });
-}
-
-/**
- * @returns the number of its schema; 0 where there is none yet. @throws JournalUnavailable, also for a file that is not
- * there
- */
-export async function lookAtSchema(address: JournalAddress): Promise<number> {
-  return closing(openExisting(address), schemaOf);
-}
-
-function openExisting(address: JournalAddress): Db {
   // Opening would create it, and a mistyped name would look like an empty journal.
   if ('file' in address && !existsSync(address.file)) throw new JournalUnavailable('there is no such file');
-  return openDatabase(address, { statementMs: patientStatementMs });
+  const opened = openDatabase(address, { statementMs: patientStatementMs });
+  const db = await checked(opened, writes ? checkJournal : checkSchema);
+  return new Journal(db, sealing, { ...askAboutFailovers, how: failover });
 }
 
 /** The schema's number is their count. A released name never changes. */
@@ -93,7 +82,8 @@ const migrationMs = 600_000;
  * @throws JournalSchemaError for a journal of a newer release; JournalUnavailable
  */
 export async function migrate(address: JournalAddress): Promise<{ from: number; to: number }> {
-  return closing(openDatabase(address, { statementMs: migrationMs, lockMs: migrationMs }), async (db) => {
+  const db = openDatabase(address, { statementMs: migrationMs, lockMs: migrationMs });
+  try {
     const from = await schemaOf(db);
     if (from > schemaNumber) throw tooNew(from);
     if (from === schemaNumber) return { from, to: from };
@@ -101,7 +91,11 @@ export async function migrate(address: JournalAddress): Promise<{ from: number; 
     const { error } = await migrator.migrateToLatest();
     if (error !== undefined) throw error as Error;
     return { from, to: schemaNumber };
-  });
+  } catch (error) {
+    throw asUnavailable(error);
+  } finally {
+    await db.destroy();
+  }
 }
 
 /** Checks that a worker can write, and that commits are durable. @throws JournalSchemaError */
@@ -160,16 +154,6 @@ async function checked(db: Db, check: (db: Db) => Promise<void>): Promise<Db> {
   } catch (error) {
     await db.destroy();
     throw asUnavailable(error);
-  }
-}
-
-async function closing<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
-  try {
-    return await work(db);
-  } catch (error) {
-    throw asUnavailable(error);
-  } finally {
-    await db.destroy();
   }
 }
 

@@ -91,6 +91,8 @@ function aJournal(kind: keyof typeof places): void {
   it('is made by one command, and left alone by the next one', async () => {
     const url = await places[kind]();
     const name = nameOf(url);
+    if (kind === 'PostgreSQL')
+      expect(await status(url)).toMatchObject({ status: 2, err: expect.stringMatching(/schema 0, .*migrate`$/m) });
     expect(await run(url, ['journal', 'migrate'])).toEqual({
       status: 0,
       out: `the journal ${name} was of schema 0, and is of schema ${schemaNumber} now\n`,
@@ -100,8 +102,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(documentIn(again)).toEqual({ journal: name, from: schemaNumber, to: schemaNumber });
     const { status: exit, out } = await status(url);
     expect(exit).toBe(0);
-    const schema = String(schemaNumber);
-    expect(out).toContain(`journal         ${name}\nschema          ${schema}; this release needs ${schema}\n`);
+    expect(out).toContain(`journal         ${name}\nschema          ${schemaNumber}\n`);
     if (kind === 'file') expect(out).toMatch(/database {8}a file: /);
     expect(out).toMatch(/restored {8}not noticed\nnew references {2}are trusted to be new\nreferences {6}0\n/);
   });
