@@ -23,24 +23,20 @@ export function createCartActivities({ provider, effect, secrets }: Tools) {
      */
     async addCartItem(input: AddCartItem): Promise<Effected<{ cartItemId: number }>> {
       const { number, corrected } = input;
-      const byName: Record<string, string> = {};
-      const body = withSecrets(input.item, secrets, byName);
+      const looked = withSecrets(input.item, secrets);
       // Looked up first: a slow store must not use up the time to send. A missing secret fails only where it would be
       // sent.
-      await body.catch(() => undefined);
+      const known = await looked.catch(() => undefined);
       return effect(
         {
           kind: 'mutate',
           about: { item: number, ...(corrected ? { corrected } : {}) },
           recall: true,
-          sent: async () => {
-            await body.catch(() => undefined);
-            return byName;
-          },
+          sent: known?.byName,
           cartItemIdOf: ({ cartItemId }) => cartItemId,
         },
         input,
-        async (options) => provider.addCartItem(await body, options),
+        async (options) => provider.addCartItem((await looked).body, options),
       );
     },
 
@@ -59,12 +55,9 @@ export function createCartActivities({ provider, effect, secrets }: Tools) {
   };
 }
 
-/** The item as it is sent, every secret in its place. @param byName gets the values of the secrets that it names */
-async function withSecrets(
-  item: CartItem,
-  secrets: SecretResolver,
-  byName: Record<string, string>,
-): Promise<CartItemBody> {
+/** The item as it is sent, every secret in its place; and the values of the secrets that it names. */
+async function withSecrets(item: CartItem, secrets: SecretResolver) {
+  const byName: Record<string, string> = {};
   const { password, custom_ssh_key, custom_script, ...open } = item;
   const body: CartItemBody = { ...open };
   for (const [field, secret] of Object.entries({ password, custom_ssh_key, custom_script })) {
@@ -73,7 +66,7 @@ async function withSecrets(
     body[field as SecretField] = value;
     if (typeof secret !== 'string') byName[secret.secret] = value;
   }
-  return body;
+  return { body, byName };
 }
 
 type SecretField = 'password' | 'custom_ssh_key' | 'custom_script';

@@ -65,7 +65,7 @@ interface EffectSpec<T> {
   /** Not sent where a person has done the same by hand, and nothing has changed it since. */
   countsByHand?: boolean | undefined;
   /** The secrets that the call sends by their names: what was sent is recognised, also after it was rotated. */
-  sent?: () => Promise<Readonly<Record<string, string>>>;
+  sent?: Readonly<Record<string, string>> | undefined;
   /** For a pivot: looks before it is intended, and adds to its note. If it fails, nothing is sent. */
   lookFirst?: (() => Promise<Partial<PivotNote>>) | undefined;
   /** The id of an item that was added. */
@@ -126,7 +126,7 @@ export function createEffect({ journal, settings }: Needs, call: Call, readSecre
       const intended = await intend(journal, {
         ...{ ...saga, call: effect, run, knows, note, turn, corrections, inFlightMs, recall, countsByHand },
         isOwn: workflow === saga.workflow,
-        sent: await digestsOf(journal, await spec.sent?.()),
+        sent: await digestsOf(journal, spec.sent),
         rules,
       });
       if (intended.how === 'recorded') {

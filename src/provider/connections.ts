@@ -5,9 +5,11 @@
  * the answer. If the pivot is given up before, its connection is reset: after a mere close the kernel would go on
  * sending what is in its buffer, for minutes.
  */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
-import { buildConnector, Client, errors, Pool, type Dispatcher } from 'undici';
+import { buildConnector, errors, Pool, type Dispatcher } from 'undici';
 import { describe, ProxyFailure } from './exchange';
 import type { ResolvedOptions } from './options';
 
@@ -99,10 +101,10 @@ function opener({ origin, connectTimeoutMs, ca, proxy }: ResolvedOptions): Opene
 }
 
 /** Waits for what comes over a socket; rejects also where that one closes without a word. */
-function ready<T = Socket>(
+function ready(
   below: Socket,
-  connect: (done: (error: Error | null, made: T | null) => void) => unknown,
-): Promise<T> {
+  connect: (done: (error: Error | null, made: Socket | null) => void) => unknown,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     below.once('error', reject);
     below.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
@@ -137,12 +139,8 @@ function tunnelThrough(
         socket = await reached;
         const to = { protocol: proxy.protocol, hostname: proxy.hostname, host, port: proxy.port };
         if (proxy.protocol === 'https:') socket = await secured(to, socket);
-        // Before undici waits for it, a socket is not taken.
-        const connect: buildConnector.connector = (_to, done) => setImmediate(done, null, socket);
-        const client = new Client(proxy.origin, { connect });
-        ({ statusCode } = await ready<Dispatcher.ConnectData>(socket, (done) =>
-          client.connect({ path, headers }, done),
-        ));
+        const asked = request({ method: 'CONNECT', path, headers, createConnection: () => socket });
+        [{ statusCode = 0 }] = (await once(asked.end(), 'connect')) as [IncomingMessage];
       } catch (error) {
         throw new ProxyFailure(`no connection through the proxy: ${describe(error as Error)}`);
       }

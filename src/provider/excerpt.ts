@@ -1,8 +1,8 @@
 /**
  * The part of an answer that may be shown to people. Providers echo what they refused or took: whole, in part, encoded.
- * Nothing is decoded here. A word with a sign of a code is not shown, and what is left stands for itself: its letters
- * and digits are compared with those of each secret, and any twelve in a row are treated as the secret. The work grows
- * with the length of the answer.
+ * Nothing is decoded here. A secret that stands there as it was sent is blanked out. What is left of a text is shown only
+ * if it has no twelve letters or digits of a secret in a row, and not all of a shorter one; and of that, no word with a
+ * sign of a code. The work grows with the length of the answer.
  */
 import { isUtf8 } from 'node:buffer';
 import { isSecretField, redactedMark as mark, secretFields } from '../domain/secrets';
@@ -64,9 +64,9 @@ export function excerptOf(text: string, secrets: readonly string[]): string | un
 export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
   if (secrets === 'unknown') return withoutTexts(answer);
   const long = secrets.filter((secret) => secret.length >= wordCharsMax);
-  const words = new Set(secrets.filter((secret) => secret.length < wordCharsMax).map(narrow));
+  const words = new Set(secrets.filter((secret) => secret.length < wordCharsMax).map(plain));
   return mapTexts(blankFields(answer, long, 'success'), (text, what) =>
-    what === 'text' && words.has(narrow(text)) ? mark : text,
+    what === 'text' && words.has(plain(text)) ? mark : text,
   );
 }
 
@@ -117,41 +117,24 @@ function mapTexts(value: unknown, map: (text: string, what: What) => string): un
   return Object.fromEntries(entries);
 }
 
-/** Between two texts that are searched as one. */
-const separator = '\uffff';
-
-/** The texts, with a mark for what must not be shown. */
+/** The texts, with the mark for what must not be shown. */
 function blankOut(texts: readonly string[], secrets: readonly string[], part: Part): string[] {
-  const whole = texts.map((text) => text.replaceAll(separator, '\ufffd')).join(separator);
-  const hidden = new Uint8Array(whole.length);
-  const hide = (ranges: Iterable<Range>) => {
-    for (const [begin, end] of ranges) hidden.fill(1, begin, end);
-  };
   const all = [...new Set(secrets.flatMap(withScript))].filter((secret) => secret !== '');
   const lettersMin = part === 'success' ? wordCharsMax : 1;
-  const mostlySigns = all.filter((secret) => lettersOf(secret).length < lettersMin);
   const forms = new Set(all.flatMap(formsOf).filter((form) => form.length >= lettersMin));
-  const hasSpaces = all.some((secret) => /\S\s+\S/.test(secret));
-
-  hide(codesIn(whole, hasSpaces ? line : word, mostlySigns));
-  hide(assignedIn(whole, part));
-  for (const { letters, from } of viewsOf(whole)) {
-    const places = placesOf(forms, letters, part === 'page');
-    hide(places.map(([begin, end]) => [from[begin] ?? 0, (from[end - 1] ?? 0) + 1]));
-  }
-  if (all.some((secret) => foreign.test(secret))) hide(foreignIn(whole));
-
-  let shown = '';
-  let at = 0;
-  for (const char of whole) {
-    if (!hidden[at]) shown += char;
-    else if (!hidden[at - 1]) shown += mark;
-    at += char.length;
-  }
-  return shown.split(separator);
+  // A secret with white space may go on beside a code.
+  const piece = all.some((secret) => /\S\s+\S/.test(secret)) ? line : word;
+  const isForeign = all.some((secret) => foreign.test(secret));
+  const asSent = all
+    .filter((secret) => secret.length >= wordCharsMax || lettersOf(secret).length < lettersMin)
+    .sort((one, other) => other.length - one.length);
+  const rest = texts.map((text) => asSent.reduce((left, secret) => left.replaceAll(secret, mark), text));
+  const holders = holdersOf(forms, rest.map(viewsOf), part === 'page');
+  return rest.map((text, index) => {
+    if (holders.has(index) || tellsSecret(text, part)) return mark;
+    return text.replace(piece, (one) => (hasCode(one) || (isForeign && foreign.test(one)) ? mark : one));
+  });
 }
-
-type Range = readonly [begin: number, end: number];
 
 /**
  * Signs that stand for something else in pages, addresses, programs and mail, also where it was cut. A code without
@@ -159,7 +142,7 @@ type Range = readonly [begin: number, end: number];
  */
 const signs = [
   // JSON, JavaScript, Python, PHP, shells; characters of another set; what no text has.
-  /[\\\ufffd]|[^\P{Cc}\t\r\n]/u,
+  /[\\\ufffd\uffff]|[^\P{Cc}\t\r\n]/u,
   /%[\da-fu]|~[01]/i,
   /&(?:#|[a-z][\da-z]{1,31};|[\da-z]+$)/i,
   // Mail. Numbers have the form of a code, too, as in `plan_id=12`: one of the views is without them.
@@ -168,73 +151,36 @@ const signs = [
   /\+(?:A[A-P]|[A-Za-z\d+/]{3,64}-)|_x[\dA-Fa-f]{4}_/,
 ];
 
-/** Hidden together with a sign; mail breaks lines anywhere. A secret with white space may go on beside it. */
-const word = /(?:[^\s\uffff]|(?<==)\r?\n)+/g;
-const line = /(?:[^\n\uffff]|(?<==\r?)\n)+/g;
+/** Letters of East Asian width and of mathematics are plain ones, and accents stand apart. */
+const plain = (text: string) => text.normalize('NFKD');
 
-/** Words or lines with a sign of a code, or with a secret that has too few letters to be found by them. */
-function* codesIn(text: string, piece: RegExp, mostlySigns: readonly string[]): Iterable<Range> {
-  let done = 0;
-  for (const { 0: one, index } of text.matchAll(piece)) {
-    if (index < done) continue;
-    const plain = narrow(one);
-    if (!signs.some((sign) => sign.test(plain)) && !mostlySigns.some((secret) => one.includes(secret))) continue;
-    done = isSecretField(one) ? endOfLine(text, index) : index + one.length;
-    yield [index, done];
-  }
-}
+const hasCode = (text: string) => signs.some((sign) => sign.test(plain(text)));
 
-/** A name and its sign, as in `password = x`, `"password": "x"`, `[password] => x` and `<password>x`. */
-const assigned = /(?<![\w-])([\w-]{1,64})(["'\])\s]{0,16}[:=>][:=>\s]{0,16})(?=(["']?))/g;
-
-/** The value of a secret's name, which the provider may have made itself: up to the end of the line. */
-function* assignedIn(text: string, part: Part): Iterable<Range> {
-  let done = 0;
-  for (const { 0: start, 1: name = '', 2: sign = '', 3: quote = '', index } of text.matchAll(assigned)) {
-    if (index < done || !isSecretField(name)) continue;
-    // `password: too short` of a failure is a sentence: JSON within its JSON has quotation marks.
-    if (part === 'fields' && !/["']/.test(sign + quote)) continue;
-    done = endOfLine(text, index + start.length);
-    yield [index + start.length, done];
-  }
-}
-
-function endOfLine(text: string, from: number): number {
-  const chars = text.slice(from).search(/[\n\uffff]/);
-  return chars < 0 ? text.length : from + chars;
-}
+/** Hidden together with a sign; mail breaks lines anywhere. */
+const word = /(?:\S|(?<==)\r?\n)+/g;
+const line = /(?:[^\n]|(?<==\r?)\n)+/g;
 
 /** Another character set may have made anything of a secret with such characters. */
 const foreign = /[^\0-\x7f]/;
 
-function* foreignIn(text: string): Iterable<Range> {
-  for (const { 0: one, index } of text.matchAll(word)) {
-    if (foreign.test(one)) yield [index, index + one.length];
-  }
-}
+/** A name and its sign, as in `password = x`, `"password": "x"`, `[password] => x` and `<password>x`. */
+const assigned = /(?<![\w-])([\w-]{1,64})(["'\])\s]{0,16}[:=>][:=>\s]{0,16})(?=(["']?))/g;
 
-/** Letters of East Asian width and of mathematics as the same plain ones; each place stays. */
-function narrow(text: string): string {
-  return text.replace(/[\ufe50-\uff5e\u{1d400}-\u{1d7ff}]/gu, (char) =>
-    char.normalize('NFKC').slice(0, 1).padEnd(char.length),
+/** It names a secret with its value, which the provider may have made itself. */
+function tellsSecret(text: string, part: Part): boolean {
+  // `password: too short` of a failure is a sentence: JSON within its JSON has quotation marks.
+  const isTold = ([, name = '', sign = '', quote = '']: readonly string[]) =>
+    isSecretField(name) && (part !== 'fields' || /["']/.test(sign + quote));
+  return (
+    [...text.matchAll(assigned)].some(isTold) ||
+    [...text.matchAll(word)].some(([one]) => isSecretField(one) && hasCode(one))
   );
 }
 
-/**
- * Only what every way to quote keeps, in lower case, and where each letter stands in the text: with what may be a number
- * or a code of mail, and without.
- */
-function viewsOf(text: string) {
-  const plain = narrow(text);
-  return [...new Set([plain, plain.replace(/=[\da-f]{1,2}/gi, (code) => ' '.repeat(code.length))])].map((one) => {
-    const from: number[] = [];
-    let letters = '';
-    for (const { 0: run, index } of one.matchAll(/[A-Za-z\d\uffff]+/g)) {
-      letters += run;
-      for (let at = 0; at < run.length; at++) from.push(index + at);
-    }
-    return { letters: letters.toLowerCase(), from };
-  });
+/** Only what every way to quote keeps, in lower case: with what may be a number or a code of mail, and without. */
+function viewsOf(text: string): string[] {
+  const all = plain(text);
+  return [...new Set([all, all.replace(/=[\da-f]{1,2}/gi, '')].map(lettersOf))];
 }
 
 function lettersOf(text: string): string {
@@ -260,54 +206,41 @@ function formsOf(secret: string): string[] {
       .replace(/=+$/, '');
     return text.slice(Math.ceil((before * 4) / 3), (before + bytes.length) % 3 === 0 ? undefined : -1);
   });
-  return [secret, secret.normalize('NFKD'), bytes.toString('hex'), ...base64].map(lettersOf);
+  return [secret, plain(secret), bytes.toString('hex'), ...base64].map(lettersOf);
 }
 
 /**
- * The places of any of the forms in the text, whole or in part. The text is indexed, because it is short and a secret
- * may be long.
+ * Which texts, by their numbers, have any of the forms in their letters, whole or in part. The texts are indexed,
+ * because they are short and a secret may be long.
  *
- * @param endsEarly the text may have been cut in the middle of a secret
+ * @param endsEarly a text may have been cut in the middle of a secret
  */
-function placesOf(forms: Iterable<string>, text: string, endsEarly: boolean): Range[] {
-  const runs = new Map<string, number[]>();
+function holdersOf(forms: Iterable<string>, texts: readonly string[][], endsEarly: boolean): Set<number> {
+  const runs = new Set<string>();
   /** Which runs there may be, by how they begin: to look at a character of a secret costs next to nothing. */
   const begins = new Uint8Array(65_536);
-  for (let at = 0; at + partCharsMin <= text.length; at++) {
-    const run = text.slice(at, at + partCharsMin);
-    const known = runs.get(run);
-    if (known) known.push(at);
-    else runs.set(run, [at]);
-    begins[beginOf(text, at)] = 1;
+  for (const view of texts.flat()) {
+    for (let at = 0; at + partCharsMin <= view.length; at++) {
+      runs.add(view.slice(at, at + partCharsMin));
+      begins[beginOf(view, at)] = 1;
+    }
   }
-  const found: Range[] = [];
+  const holders = new Set<number>();
+  const hold = (isIn: (view: string) => boolean) =>
+    texts.forEach((views, index) => !holders.has(index) && views.some(isIn) && holders.add(index));
   for (const form of forms) {
-    const cut = endsEarly ? cutLength(text, form) : 0;
-    if (cut > 0) found.push([text.length - cut, text.length]);
-    if (form.length < partCharsMin) {
-      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) found.push([at, at + form.length]);
-    }
+    if (form.length < partCharsMin) hold((view) => view.includes(form));
+    if (endsEarly) hold((view) => [4, 5, 6, 7, 8, 9, 10, 11].some((chars) => view.endsWith(form.slice(0, chars))));
     for (let at = 0; at + partCharsMin <= form.length; at++) {
-      if (begins[beginOf(form, at)] === 0) continue;
-      const run = form.slice(at, at + partCharsMin);
-      for (const begin of runs.get(run) ?? []) found.push([begin, begin + partCharsMin]);
-      // Each counts once: a secret of one character has thousands of the same.
-      runs.delete(run);
+      const run = begins[beginOf(form, at)] === 0 ? '' : form.slice(at, at + partCharsMin);
+      if (runs.delete(run)) hold((view) => view.includes(run));
     }
   }
-  return found;
+  return holders;
 }
 
-/** How many characters at the text's end are the beginning of the secret. */
-function cutLength(text: string, secret: string): number {
-  for (let chars = Math.min(secret.length, partCharsMin) - 1; chars >= 4; chars--) {
-    if (text.endsWith(secret.slice(0, chars))) return chars;
-  }
-  return 0;
-}
-
-function beginOf(text: string, at: number): number {
+function beginOf(letters: string, at: number): number {
   let begin = 0;
-  for (let next = at; next < at + 4; next++) begin = (begin * 33 + text.charCodeAt(next)) & 0xffff;
+  for (let next = at; next < at + 4; next++) begin = (begin * 33 + letters.charCodeAt(next)) & 0xffff;
   return begin;
 }

@@ -133,9 +133,9 @@ const elementsMax = 100;
  */
 export function signIn(body: unknown, call: ProviderCall): Sign | undefined {
   const isAboutAList = call === 'list' || call === 'directory';
-  const whole = ofValue('the whole body', body);
-  if (whole) return whole;
-  if (typeof body === 'string' && !isShown(call)) return ofWords('the whole body', body);
+  const isShown = isAboutAList || call === 'add' || call === 'quote';
+  if (isRefusal(body)) return { says: `the whole body: ${shown(body)}`, isPlain: true };
+  if (typeof body === 'string' && !isShown) return ofWords('the whole body', body);
   for (const path of places) {
     const value = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), body);
     const place = path.join('.');
@@ -145,16 +145,13 @@ export function signIn(body: unknown, call: ProviderCall): Sign | undefined {
       if (place === 'data' && object === false) return { says: 'data: false', isPlain: true };
       if (!isRecord(object) || (isList && isAboutAList && hasId(object))) continue;
       for (const [name, inner] of Object.entries(object)) {
-        const sign = ofField(name, inner) ?? (isShown(call) ? undefined : ofUnshown(name, inner, call));
+        const sign = ofField(name.slice(0, 60), inner, isShown ? undefined : call);
         if (sign) return place === '' ? sign : { ...sign, says: `${place}.${sign.says}` };
       }
     }
   }
   return undefined;
 }
-
-/** The document shows what a success of these looks like: what it says beside that is no sign. */
-const isShown = (call: ProviderCall) => call === 'add' || call === 'quote' || call === 'list' || call === 'directory';
 
 const texts = setOf('message messages msg detail details description reason info note statusmessage');
 const textCharsMax = 500;
@@ -167,14 +164,6 @@ const ownYes: Partial<Record<ProviderCall, readonly string[]>> = {
   pivot: ['available'],
   delete: ['deleted', 'removed'],
 };
-
-/** If nobody knows what a success looks like, a no in words is none for sure, and no yes either. */
-function ofUnshown(name: string, value: unknown, call: ProviderCall): Sign | undefined {
-  const field = bare(name.slice(0, 60));
-  if ((acknowledgements.has(field) || ownYes[call]?.includes(field)) && isNo(value))
-    return { says: `${name.slice(0, 60)}: ${shown(value)}`, isPlain: false };
-  return texts.has(field) ? ofWords(name.slice(0, 60), value) : undefined;
-}
 
 function ofWords(what: string, value: unknown): Sign | undefined {
   const [found] = noInWords.exec(wordsIn(value).slice(0, textCharsMax)) ?? [];
@@ -190,11 +179,6 @@ function wordsIn(value: unknown): string {
 }
 
 const hasId = (object: object) => Object.keys(object).some((name) => /(^|_)id$|Id$/.test(name));
-
-function ofValue(what: string, value: unknown): Sign | undefined {
-  const refuses = value === false || (typeof value === 'string' && isRefusalWord(value));
-  return refuses ? { says: `${what}: ${shown(value)}`, isPlain: true } : undefined;
-}
 
 /** Names are compared without case, `_` and `-`. */
 const yes = setOf('success ok succeeded successful issuccess issuccessful valid accepted placed');
@@ -212,19 +196,29 @@ const refusalWords = setOf(
 );
 
 const isRefusalWord = (text: string) => text.length <= 40 && refusalWords.has(bare(text));
+const isRefusal = (value: unknown) => value === false || (typeof value === 'string' && isRefusalWord(value));
 
-function ofField(name: string, value: unknown): Sign | undefined {
-  const plain: Sign = { says: `${name.slice(0, 60)}: ${shown(value)}`, isPlain: true };
-  const field = bare(name.slice(0, 60));
+/**
+ * @param unshown the call, where nobody knows what its success looks like: a no in words is none for sure then, and no
+ *   yes either
+ */
+function ofField(name: string, value: unknown, unshown: ProviderCall | undefined): Sign | undefined {
+  const plain: Sign = { says: `${name}: ${shown(value)}`, isPlain: true };
+  const unsure: Sign = { ...plain, isPlain: false };
+  const field = bare(name);
   if (yes.has(field)) return isNo(value) ? plain : undefined;
   if (no.has(field)) return isYes(value) ? plain : undefined;
   if (errors.has(field)) return isSomething(value) ? plain : undefined;
   if (codes.has(field)) return ofCode(plain, value);
-  if (!words.has(field)) return undefined;
-  if (value === false || (typeof value === 'string' && isRefusalWord(value))) return plain;
-  const number = numberIn(value);
-  if (number === 0 && field !== 'type') return { ...plain, isPlain: false };
-  return number !== undefined && number >= 400 && number <= 599 ? ofCode(plain, value) : undefined;
+  if (words.has(field)) {
+    const number = numberIn(value);
+    if (isRefusal(value)) return plain;
+    if (number === 0 && field !== 'type') return unsure;
+    return number !== undefined && number >= 400 && number <= 599 ? ofCode(plain, value) : undefined;
+  }
+  if (unshown === undefined) return undefined;
+  if (acknowledgements.has(field) || ownYes[unshown]?.includes(field)) return isNo(value) ? unsure : undefined;
+  return texts.has(field) ? ofWords(name, value) : undefined;
 }
 
 /** In a code of words, such as INSUFFICIENT_FUNDS. */

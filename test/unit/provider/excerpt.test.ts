@@ -136,7 +136,7 @@ test.each(Object.entries({ ...encoders, ...alone }))('a password is found in %s'
     const shown = shownOf(`it ${encode(secret)} is not accepted`, secret);
     // White space in it may be where the encoded text goes on.
     expect(shown).toMatch(
-      secret.includes(' ') ? /^(?:it .{0,24} is not accepted)?$/s : /^it .{0,12} is not accepted$/s,
+      secret.includes(' ') ? /^(?:it .{0,24} is not accepted)?$/s : /^(?:it .{0,12} is not accepted)?$/s,
     );
   }
 });
@@ -178,20 +178,20 @@ test.each<[what: string, secrets: string[], text: string, shown: string | undefi
   ['nothing', ['a'], ' \n', undefined],
   ['500 characters', [], 'x'.repeat(500), 'x'.repeat(500)],
   ['more, with a sign of it', [], 'x'.repeat(501), `${'x'.repeat(499)}…`],
-  ['an empty secret', ['', 'word'], 'some words', 'some [redacted]s'],
-  ['twelve characters of a long one, wherever in it', [long], 'is bcdefghijklm ok', 'is [redacted] ok'],
-  ['a longer part', [long], 'is bcdefghijklmnop ok', 'is [redacted] ok'],
+  ['an empty secret, and a short one', ['', 'word'], 'some words', '[redacted]'],
+  ['twelve characters of a long one, wherever in it', [long], 'is bcdefghijklm ok', '[redacted]'],
+  ['a longer part', [long], 'is bcdefghijklmnop ok', '[redacted]'],
   ['eleven, which may be a word', [long], 'is bcdefghijkl ok', 'is bcdefghijkl ok'],
   ['twelve characters alone', [long], 'abcdefghijkl', '[redacted]'],
   ['the whole of it, twice', [long], `${long} ${long}`, '[redacted] [redacted]'],
-  ['four of it where the text ends', [long], 'it begins abcd', 'it begins [redacted]'],
+  ['four of it where the text ends', [long], 'it begins abcd', '[redacted]'],
   ['three of it where the text ends', [long], 'it begins abc', 'it begins abc'],
-  ['eleven of it where the text ends', [long], 'it begins abcdefghijk', 'it begins [redacted]'],
-  ['the whole of a short one, wherever', ['hunter2'], 'hunter2, hunter2hunter2', '[redacted], [redacted]'],
+  ['eleven of it where the text ends', [long], 'it begins abcdefghijk', '[redacted]'],
+  ['the whole of a short one, wherever', ['hunter2'], 'hunter2, hunter2hunter2', '[redacted], [redacted][redacted]'],
   ['a part that is in the middle of a short one', ['hunter2'], 'is hunter ok', 'is hunter ok'],
-  ['a part of a short one where the text ends', ['hunter2'], 'is hunt', 'is [redacted]'],
+  ['a part of a short one where the text ends', ['hunter2'], 'is hunt', '[redacted]'],
   ['one that is a number', ['73914682'], '{"code":400,"given":73914682}', '{"code":400,"given":"[redacted]"}'],
-  ['one without letters', ['!!??**'], 'is !!??**, no', 'is [redacted] no'],
+  ['one without letters', ['!!??**'], 'is !!??**, no', 'is [redacted], no'],
   ['one that looks like a code of mail', ['x=41y!z7w'], 'is x=41y=21z7w no', 'is [redacted] no'],
   ['one that another character set spoils', ['Pässwörd-77'], 'is PÃ¤sswÃ¶rd-77 ok', 'is [redacted] ok'],
   ['one of other letters, too', ['пароль-секрет'], 'is Ð¿Ð°Ñ€Ð¾Ð»ÑŒ ok', 'is [redacted] ok'],
@@ -199,7 +199,7 @@ test.each<[what: string, secrets: string[], text: string, shown: string | undefi
   ['one whose entity mail has broken', [zebra], 'is Kh3-Zebra&ap=\r\nos;9 ok', 'is [redacted] ok'],
   ['one cut in a code of an address', [zebra], 'is Kh3-Zebra%2', 'is [redacted]'],
   ['one cut in a code of JSON', [zebra], 'is Kh3-Zebra\\u00', 'is [redacted]'],
-  ['one cut in a code of mail', [zebra], 'is Kh3-Zebra=2', 'is [redacted]=2'],
+  ['one cut in a code of mail', [zebra], 'is Kh3-Zebra=2', '[redacted]'],
   ['one in a code of mail for one of an address', [zebra], 'is Kh3-Zebra=25279 ok', 'is [redacted] ok'],
   ['one in UTF-7, whose code has no end', ['Kh3"(Zebra9'], 'is Kh3+ACI(Zebra9 ok', 'is [redacted] ok'],
   ['one in wide letters of a page', [zebra], 'is Ｋｈ３－Ｚｅｂｒａ＆＃３９；９ ok', 'is [redacted] ok'],
@@ -210,24 +210,24 @@ test.each<[what: string, secrets: string[], text: string, shown: string | undefi
   expect(excerptOf(text, secrets)).toBe(shown);
 });
 
-test.each([
+test.each<[string, string?]>([
   ['{"Password":["old","new"],"n":1}', '{"Password":"[redacted]","n":1}'],
-  ["oops password = 'old one', n=1\nmore", 'oops password = [redacted]\nmore'],
-  ['error: password: abc def', 'error: password: [redacted]'],
-  ['"password" : "a\\"b" n', '"password" : [redacted]'],
-  ['"password": "cut in the mid', '"password": [redacted]'],
-  ['CUSTOM_SSH_KEY=abc; x', 'CUSTOM_SSH_KEY=[redacted]'],
-  ['{"a": [{"password": abc}]', '{"a": [{"password": [redacted]'],
-  ['<pre>{&quot;root_password&quot;: Made-1x', '[redacted]'],
-  ['Array ( [root_password] => Made-1x )', 'Array ( [root_password] => [redacted]'],
-  ['["root_password"]=>\n  string(7) "Made-1x"', '["root_password"]=>\n  [redacted]'],
-  ['<a><root_password>Made 1x</root_password></a>', '<a><root_password>[redacted]'],
-  ['<n:password><![CDATA[x]]></n:password>', '<n:password>[redacted]'],
-  ['u=id%3D1%26root_password%3DMade-1x', '[redacted]'],
-  ['{"a":"password = \'Made-1x\'"}', '{"a":"password = [redacted]"}'],
-  [String.raw`{"a":"{\"pwd\":81234}"}`, String.raw`{"a":"{\"pwd\":[redacted]"}`],
-  [String.raw`{"a":"{\"password\":\"Made-1x\"}"}`, String.raw`{"a":"{\"password\":[redacted]"}`],
-])('a field of a secret, whatever its value: %s', (text, shown) => {
+  ['{"a":"password = \'Made-1x\'"}', '{"a":"[redacted]"}'],
+  [String.raw`{"a":"{\"pwd\":81234}"}`, '{"a":"[redacted]"}'],
+  [String.raw`{"a":"{\"password\":\"Made-1x\"}"}`, '{"a":"[redacted]"}'],
+  ["oops password = 'old one', n=1\nmore"],
+  ['error: password: abc def'],
+  ['"password" : "a\\"b" n'],
+  ['"password": "cut in the mid'],
+  ['CUSTOM_SSH_KEY=abc; x'],
+  ['{"a": [{"password": abc}]'],
+  ['<pre>{&quot;root_password&quot;: Made-1x'],
+  ['Array ( [root_password] => Made-1x )'],
+  ['["root_password"]=>\n  string(7) "Made-1x"'],
+  ['<a><root_password>Made 1x</root_password></a>'],
+  ['<n:password><![CDATA[x]]></n:password>'],
+  ['u=id%3D1%26root_password%3DMade-1x'],
+])('a text with the field of a secret, whatever its value: %s', (text, shown = '[redacted]') => {
   expect(excerptOf(text, [])).toBe(shown);
 });
 
