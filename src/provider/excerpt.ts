@@ -136,7 +136,7 @@ function blankOut(texts: readonly string[], secrets: readonly string[], part: Pa
   hide(codesIn(whole, hasSpaces ? line : word, mostlySigns));
   hide(assignedIn(whole, part));
   for (const { letters, from } of viewsOf(whole)) {
-    const places = placesOf(forms, letters, part === 'page');
+    const places = placesOf(forms, letters, part !== 'fields');
     hide(places.map(([begin, end]) => [from[begin] ?? 0, (from[end - 1] ?? 0) + 1]));
   }
   if (all.some((secret) => foreign.test(secret))) hide(foreignIn(whole));
