@@ -40,7 +40,7 @@ const table = {
       does: 'goes on as if it had been answered, and places nothing again (optional: "vmObjectIds":[…], "orderId":"…")',
     },
     confirmNotPlaced: {
-      does: 'sends it **again**, quoted anew where it has a quote. If it was placed after all, it is there twice then, and both cost money',
+      does: 'sends it **again**, quoted anew where it has a quote: if it was placed after all, it is there twice then, and both cost money. But a clean-up sends nothing: it deletes the cart items',
     },
     markCancelled: { does: cancelled },
   },

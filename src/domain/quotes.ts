@@ -1,6 +1,7 @@
 /** The provider's answers to "what would it cost?" (rows 5, 6 and 7), and when a saga goes on or stops. */
 import { z } from 'zod';
 import { lazy } from './lazy';
+import { cutWell } from './markdown';
 import type { ApprovalRule, Guard } from './requests';
 
 export const quoteSchema = lazy(() =>
@@ -56,6 +57,14 @@ export function sameTerms(one: Quote, other: Quote): boolean {
   );
 }
 
-export function describeQuote(quote: Quote): string {
-  return `${quote.total} ${quote.currency}, ${quote.date_from} to ${quote.date_to}`;
+/** Who approves it reads what would not apply, too. */
+export function describeQuote({
+  total,
+  currency,
+  date_from,
+  date_to,
+  inapplicable_resources: not = [],
+}: Quote): string {
+  const without = not.length === 0 ? '' : `, without ${cutWell(JSON.stringify(not), 200)}, which would not apply`;
+  return `${total} ${currency}, ${date_from} to ${date_to}${without}`;
 }

@@ -129,7 +129,7 @@ function blankOut(texts: readonly string[], secrets: readonly string[], part: Pa
     .filter((secret) => secret.length >= wordCharsMax || lettersOf(secret).length < lettersMin)
     .sort((one, other) => other.length - one.length);
   const rest = texts.map((text) => asSent.reduce((left, secret) => left.replaceAll(secret, mark), text));
-  const holders = holdersOf(forms, rest.map(viewsOf), part === 'page');
+  const holders = holdersOf(forms, rest.map(viewsOf), part !== 'fields');
   return rest.map((text, index) => {
     if (holders.has(index) || tellsSecret(text, part)) return mark;
     return text.replace(piece, (one) => (hasCode(one) || (isForeign && foreign.test(one)) ? mark : one));

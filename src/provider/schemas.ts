@@ -117,9 +117,11 @@ export function readFirewallIds(response: unknown) {
   return { ids, pending: [...new Set(pending)] };
 }
 
-/** An element that has both is an assignment, and its `id` is that one's own. */
+/** An element that names its firewall beside an `id` is an assignment, and the `id` is that one's own. */
 function idOfFirewall(element: unknown): number | undefined {
-  return readId(isRecord(element) ? (element['firewall_id'] ?? element['id']) : element);
+  if (!isRecord(element)) return readId(element);
+  const { id, firewall, firewall_id, firewallId } = element;
+  return readId(firewall_id ?? firewallId ?? (isRecord(firewall) ? firewall['id'] : id));
 }
 
 function findList(response: unknown): unknown[] | undefined {
@@ -143,20 +145,27 @@ const totalNames = setOf(
     'itemscount size',
 );
 const pagesNames = setOf('lastpage totalpages pages pagecount pagestotal numpages');
+/** A page that is full is no whole list, unless it is said how many there are. */
+const sizeNames = setOf('perpage pagesize limit itemsperpage pagelimit');
 
 /** Interfaces say there that a list is a page. */
 const pagePlaces = setOf('data meta pagination paging page links pageinfo pages cursor cursors');
 
 function isPage(response: unknown, length: number, depth = 0): boolean {
+  if (Array.isArray(response)) return response.some((link) => isRecord(link) && link['rel'] === 'next');
   if (!isRecord(response) || depth > 3) return false;
+  const isCounted = Object.keys(response).some(
+    (name) => totalNames.has(bareName(name)) || pagesNames.has(bareName(name)),
+  );
   return Object.entries(response).some(([name, value]) => {
     const field = bareName(name);
-    if (isRecord(value) && pagePlaces.has(field)) return isPage(value, length, depth + 1);
+    if (pagePlaces.has(field) && typeof value === 'object') return isPage(value, length, depth + 1);
     if (nextNames.has(field)) return !isNone(value);
     const number = readCount(value);
     if (number === undefined) return false;
     if (totalNames.has(field)) return number > length;
     if (pagesNames.has(field)) return number > 1;
+    if (sizeNames.has(field)) return number <= length && !isCounted;
     // A later page says so by its own number.
     if (field === 'page' || field === 'currentpage' || field === 'pagenumber') return number > 1;
     return (field === 'offset' || field === 'skip' || field === 'start') && number > 0;
@@ -187,7 +196,9 @@ const stateNames = setOf(
   'status state assignmentstatus assignmentstate active enabled isactive isenabled applied assigned attached isapplied ' +
     'isassigned isattached',
 );
-const leaving = setOf('pending ispending deleting detaching deletedat removedat detachedat unassignedat');
+const leaving = setOf(
+  'pending ispending deleting deleted removed detached detaching deletedat removedat detachedat unassignedat',
+);
 
 /** A firewall without a word about its state counts as active: the document shows none. */
 function isActive(firewall: Record<string, unknown>): boolean {

@@ -156,7 +156,7 @@ export function signIn(body: unknown, call: ProviderCall): Sign | undefined {
 const texts = setOf('message messages msg detail details description reason info note statusmessage');
 const textCharsMax = 500;
 const noInWords =
-  /\b(?:insufficient|not enough|denied|declined|refused|rejected|(?<!no |without )(?:failed|failures?|fails|errors?)(?!-free)|invalid|unable|cannot|can't|could not|couldn't|not (?:allowed|permitted|found|available|possible|supported|placed|processed|completed)|forbidden|unauthori[sz]ed|suspended|exceeded|overdue)\b/i;
+  /\b(?:insufficient|not enough|no such|limit reached|denied|declined|refused|rejected|(?<!no |without )(?:failed|failures?|fails|errors?)(?!-free)|invalid|unable|cannot|can't|could not|couldn't|not (?:allowed|permitted|found|available|possible|supported|placed|processed|completed|created|accepted|successful)|forbidden|unauthori[sz]ed|suspended|exceeded|overdue)\b/i;
 
 const acknowledgements = setOf('ack acknowledged processed executed');
 /** In the answer to another call, the same field may be a property of what is shown, and no sign. */

@@ -86,9 +86,14 @@ export class ApprovedQuote {
     this.untilMs = Infinity;
     for (;;) {
       const policy = { refusal: 'OrderRejected', corrections: this.corrections } as const;
-      const quoted = await saga.must({ step, act: terms.quote }, policy);
+      // It grows old also while no worker takes its answer.
+      let quotedMs = Date.now();
+      const act: typeof terms.quote = (asked) => {
+        quotedMs = Date.now();
+        return terms.quote(asked);
+      };
+      const quoted = await saga.must({ step, act }, policy);
       const { quote, approvalMaxAgeMs, quoteMaxAgeMs } = quoted;
-      const quotedMs = Date.now();
       step.say(describeQuote(quote));
       saga.progress.learn({ quote });
       if (!quote.available) {
@@ -102,7 +107,7 @@ export class ApprovedQuote {
         this.untilMs = quotedMs + quoteMaxAgeMs;
         return;
       }
-      this.approved = await approve(saga, terms, quoted, this.approved);
+      this.approved = await approve(saga, terms, { ...quoted, quotedMs }, this.approved);
     }
   }
 
@@ -128,13 +133,12 @@ export class ApprovedQuote {
 async function approve(
   saga: Saga,
   { step, approval }: QuoteTerms,
-  { quote, id }: Pick<QuoteAnswer, 'quote' | 'id'>,
+  { quote, id, quotedMs }: Pick<QuoteAnswer, 'quote' | 'id'> & { quotedMs: number },
   before: Approved | undefined,
 ): Promise<Approved> {
-  const askedMs = Date.now();
   const moved =
     before === undefined ? '' : ` The approved quote, ${describeQuote(before.quote)}, changed or became too old.`;
   const question = `Approve ${describeQuote(quote)}?${moved}`;
   await askApproval(saga, { step, subject: id, question, approval });
-  return { quote, agedMs: Date.now() - askedMs };
+  return { quote, agedMs: Date.now() - quotedMs };
 }

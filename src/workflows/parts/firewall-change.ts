@@ -139,14 +139,14 @@ export class FirewallChange {
 
   /**
    * Only what was not there before and is there now: a firewall that protected the server before stays. What it replaced
-   * is undone first, no matter which run unassigned it, unless a person skipped that. What another saga has assigned
-   * meanwhile stays and is reported. Where the first list could not be read, nobody knows what was there: all stay and
-   * are reported.
+   * is undone first, no matter which run unassigned it. What another saga has assigned meanwhile stays and is reported.
+   * Where the first list could not be read, nobody knows what was there, and where what it replaced was left out,
+   * perhaps nothing else protects the server: all stay and are reported.
    */
   private async unassignAgain(): Promise<void> {
     const { saga, vmObjectId, before, assign, assigning, unassign, unassigning } = this;
     const leaving = this.leaving('unassignFirewalls', assign, 'assigned');
-    if (before === undefined) {
+    if (before === undefined || (unassign.length > 0 && unassigning.status === 'skipped')) {
       saga.leaveAlone(leaving.leftover('it cannot be undone safely'));
       return;
     }
@@ -156,7 +156,7 @@ export class FirewallChange {
       const isGone = (id: number) => now?.includes(id) !== true;
       // Sent whatever the list shows: neither call does harm where it was not needed.
       const isDoubtful = (id: number) => list.doubtful?.includes(id) === true;
-      const missing = unassigning.status === 'skipped' ? [] : unassign.filter((id) => isGone(id) || isDoubtful(id));
+      const missing = unassign.filter((id) => isGone(id) || isDoubtful(id));
       await this.undoCall('assignFirewalls', missing, asked);
       // Firewalls of the first list stay, also if that was doubtful.
       const own = assign.filter((id) => !before.includes(id));

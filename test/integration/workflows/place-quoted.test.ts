@@ -1,4 +1,5 @@
 /** Change orders and switches of plans are quoted before they are placed. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import { changeRequest, switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
@@ -169,4 +170,20 @@ it('a quote that is too old is asked about when the pivot is tried again, where 
   await answer(saga, 'approve');
   expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
   expect(changesOf(request)).toMatchObject([{ total: 6 }]);
+});
+
+it('a quote grows old also while no worker reads it', async () => {
+  await rig.restartWith({ quoteMaxAgeMs: 2_000 });
+  const request = changeRequest();
+  const match = { subscriptionId: request.subscription_id };
+  const gate = rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate', match });
+  const saga = await rig.sagas.change(request);
+  await rig.sandbox.whenStruck(gate);
+  // The worker waits for its call, and takes no other task.
+  const away = rig.withoutWorkers(() => pause(3_000));
+  await pause(500);
+  rig.sandbox.faults.release(gate);
+  await away;
+  expect(await saga.result()).toMatchObject({ outcome: 'done' });
+  expect(endpointsOf(request)).toEqual(['quote-change-order', 'quote-change-order', 'place-change-order']);
 });

@@ -77,7 +77,7 @@ it('unassigns again what it assigned when unassigning is refused, but nothing th
   expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId)).toBe(true);
 });
 
-it('tells what could not be assigned again', async () => {
+it('tells what could not be assigned again, and leaves what has replaced it', async () => {
   const request = requestFor([150], { assign: [143], unassign: [150] });
   const gate = fault(request.vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
   fault(request.vmObjectId, 'assign-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
@@ -90,14 +90,13 @@ it('tells what could not be assigned again', async () => {
   );
   await answer(saga, 'skip', { note: 'the server goes anyway' });
   const { cancelled } = await outcomeOf(saga);
+  const { vmObjectId } = request;
   expect(cancelled?.leftovers).toEqual([
-    {
-      kind: 'firewalls',
-      vmObjectId: request.vmObjectId,
-      firewalls: [150],
-      why: 'unassigned: the server goes anyway',
-    },
+    { kind: 'firewalls', vmObjectId, firewalls: [150], why: 'unassigned: the server goes anyway' },
+    { kind: 'firewalls', vmObjectId, firewalls: [143], why: 'assigned: it cannot be undone safely' },
   ]);
+  expect(neverLessProtected(rig.sandbox.ledger, vmObjectId)).toBe(true);
+  expect(firewallsNow(vmObjectId)).toEqual([143]);
 });
 
 describe('a call that may have taken effect', () => {

@@ -388,8 +388,14 @@ function leavingOpen(state: State): State {
 }
 
 function leaveBehind(state: State): State[] {
-  const left = state.levels.slice(-1).flatMap(leftoversOf);
-  return undo({ ...leaving(state, left), undoing: 0, levels: state.levels.slice(0, -1) });
+  const last = state.levels.slice(-1);
+  // What has replaced a firewall that is not there again stays.
+  const over = last[0]?.calls.includes('assign-firewalls') ? state.levels : last;
+  return undo({
+    ...leaving(state, over.flatMap(leftoversOf)),
+    undoing: 0,
+    levels: state.levels.slice(0, -over.length),
+  });
 }
 
 function withMade(levels: readonly Level[], { step }: Calls, undo: EndpointName, made: number): Level[] {

@@ -1,4 +1,4 @@
-import { guardViolations, needsApproval, sameTerms, type Quote } from '../../../src/domain/quotes';
+import { describeQuote, guardViolations, needsApproval, sameTerms, type Quote } from '../../../src/domain/quotes';
 
 const quote = (changes: Partial<Quote> = {}): Quote => ({
   available: true,
@@ -55,4 +55,11 @@ describe('an approval holds', () => {
     expect(sameTerms(one, quote({ inapplicable_resources: ['a', 'b'] }))).toBe(true);
     expect(sameTerms(one, quote({ inapplicable_resources: ['a'] }))).toBe(false);
   });
+});
+
+it('an approval is asked for with what would not apply', () => {
+  expect(describeQuote(quote())).toBe('5 usd, 2026-01-01 to 2026-02-01');
+  expect(describeQuote(quote({ inapplicable_resources: ['a'] }))).toBe(
+    '5 usd, 2026-01-01 to 2026-02-01, without ["a"], which would not apply',
+  );
 });

@@ -50,13 +50,28 @@ describe('a page of a firewall list', () => {
     // There are more of them.
     ...[{ meta: { total: 3 } }, { total: '3' }, { recordsTotal: 3 }],
     { meta: { pagination: { page: 1, per_page: 1, next_page: 2, total_entries: 3 } } },
+    // It is full, and nobody says how many there are.
+    ...[{ per_page: 1 }, { meta: { current_page: 1, pageSize: '1' } }, { links: [{ rel: 'next', href: '/page/2' }] }],
   ];
   test.each(beside)('is not the list: %j', (said) => {
     for (const list of [{ data: [1] }, { firewalls: [{ id: 1 }] }]) {
       expect(readFirewallIds({ ...list, ...said })).toBeUndefined();
     }
   });
+  test.each([{ per_page: 2 }, { per_page: 1, total: 1 }, { links: [{ rel: 'self', href: '/' }] }])(
+    'is the whole list: %j',
+    (said) => {
+      expect(readFirewallIds({ data: [1], ...said })?.ids).toEqual([1]);
+    },
+  );
 });
+
+test.each([{ firewall_id: 9 }, { firewallId: 9 }, { firewall: { id: 9, name: 'web' } }])(
+  'an assignment’s own id is no firewall’s: %j',
+  (said) => {
+    expect(readFirewallIds([{ id: 5, ...said }])?.ids).toEqual([9]);
+  },
+);
 
 test.each([
   [{ status: 'pending' }, true],
@@ -64,6 +79,8 @@ test.each([
   [{ status: 'failed' }, true],
   [{ active: false }, true],
   [{ pending: true }, true],
+  [{ deleted: true }, true],
+  [{ removed: false }, false],
   [{ status: 'active' }, false],
   [{ status: 1, enabled: true }, false],
   [{ status: null, name: 'web' }, false],

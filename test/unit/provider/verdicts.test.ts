@@ -95,6 +95,7 @@ describe('a success that says no', () => {
   test.each([
     ...[{ message: declined }, { data: { msg: 'The order could not be placed.' } }, { detail: declined }],
     ...[{ message: [declined] }, { message: { text: declined } }, { messages: [declined] }, declined, { ack: false }],
+    ...[{ message: 'Order was not created' }, { message: 'No such account' }, { message: 'Credit limit reached' }],
   ])('%j is not known to be one, where the document shows none', async (body) => {
     for (const name of ['pivot', 'delete', 'assign'] as const) {
       expect(['UnknownOutcome', 'Rejected']).toContain(await verdict(name, { body: JSON.stringify(body) }));

@@ -1,5 +1,6 @@
 /** The part of a success that may be kept. */
 import { fc } from '../../support/properties';
+import { rawResponse } from '../../../src/activities/call';
 import { RecentSecrets } from '../../../src/provider/recent-secrets';
 import { isSecretField } from '../../../src/domain/secrets';
 import { withoutSecrets } from '../../../src/provider/excerpt';
@@ -20,6 +21,14 @@ test.each([
 });
 
 const secrets = ['correct"horse/battery', 'abc'];
+
+test('a secret’s beginning at the end of an answer that was cut there is blanked out', () => {
+  const answer = { order_id: 5, note: `${'x'.repeat(16_300)} its password is Hunter2Pass.` };
+  const kept = JSON.stringify(answer).indexOf('Pass.') + 'Pas'.length;
+  const cut = rawResponse({ pad: 'y'.repeat(16_384 - kept - '"pad":"",'.length), ...answer });
+  expect(JSON.stringify(cut)).toMatch(/Hunter2Pas"/);
+  expect(JSON.stringify(withoutSecrets(cut, ['Hunter2Pass']))).not.toContain('Hunter2');
+});
 
 test.each([
   ['a sentence', 'set to correct"horse/battery now', 'set to [redacted] now'],

@@ -39,6 +39,10 @@ describe('the notice in the Web UI', () => {
     ]);
   });
 
+  it('says what a clean-up does, which never sends an order again', () => {
+    expect(notice({ kind: 'outcome-unknown', choices: ['confirmNotPlaced'] })).toMatch(/clean-up sends nothing/);
+  });
+
   it('stays within its bytes, and cuts no character in two', () => {
     const bytesOf = (text: string) => new TextEncoder().encode(text).length;
     for (let chars = 590; chars < 600; chars += 1) {
