@@ -4,11 +4,11 @@
  * writes.
  */
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Nullable, type RawBuilder, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { Concern } from '../domain/spending';
-import { identityHere, isPostgres, nowMs } from './dialects';
+import { identityHere, isPostgres, make, makeBehind, nowMs, type Write } from './dialects';
 import {
   epochOfNew,
   inDoubt,
@@ -18,7 +18,7 @@ import {
   restoredFailure,
   whatIsLacking,
 } from './lost-time';
-import { type Buying, concernAbout, insertPurchase, type PurchaseRules } from './purchases';
+import { type Buying, concernAbout, isLimited, purchasing, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   beginOf,
@@ -27,8 +27,10 @@ import {
   type Db,
   doneAt,
   type Effect,
+  effectRow,
   effectsOf,
   insertEffect,
+  insertFrom,
   insertReference,
   isDoubtful,
   isSameSaga,
@@ -38,7 +40,9 @@ import {
   leftInFlight,
   livePivot,
   lock,
+  locking,
   mayHaveHappened,
+  ofSaga,
   openRows,
   type Reference,
   rowsOfStep,
@@ -48,7 +52,7 @@ import {
   updateEffect,
   type WrittenCall,
 } from './rows';
-import { noteAssigned, noteIntended } from './servers';
+import { assigning, noteIntended } from './servers';
 import { markUndone } from './state';
 import type { Store, Verdict } from './store';
 import { turnOf } from './turns';
@@ -78,7 +82,10 @@ export type Noted = Omit<Intent, 'note'> & {
   note: string | null;
   store: Store;
   /** For a pivot: by the request that the reference was taken with, and its corrections. */
-  boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Buying | undefined>;
+  boughtBy?: (
+    taken: Pick<Reference, 'request'> | undefined,
+    corrections: readonly Pick<CorrectionRow, 'correction'>[],
+  ) => Promise<Buying | undefined>;
 };
 
 export type Intended =
@@ -105,56 +112,88 @@ export type Intended =
 /** `top`: the place of the row that was written. */
 export type Decided = Intended & { top?: number };
 
-/** A call that can be undone, by a run that has begun: see {@link intendAtOnce}. */
+/** A call that undoes nothing, by a run that has begun: see {@link intendAtOnce}. */
 type Plain = Noted & { knows: JournalKnowledge };
 
 export function isPlain(intent: Noted): intent is Plain {
-  const { call, isOwn, knows } = intent;
-  return call.kind === 'mutate' && isOwn === true && knows?.begun !== undefined;
+  const { call, isOwn, knows, rules } = intent;
+  const isAlone = rules === undefined || !isLimited(rules);
+  return call.kind !== 'compensate' && isAlone && isOwn === true && knows?.begun !== undefined;
 }
 
 /**
- * Intends the first call of a step that can be undone, in one statement: it is written only where the begin that
- * intends it owns the reference, the journal is what the run knows, and the step has no row. The reference's row is
- * locked by it: a begin waits for it, and it waits for a begin, and looks again. Of two calls of one begin at the same
- * moment, which see no row, an index lets one be written.
+ * Intends a call that nothing stands against, in one statement: it is written only where the begin that intends it owns the
+ * reference, the journal is what the run knows, and no earlier call says otherwise.
+ *
+ * The first call of a step that can be undone locks the reference's row: a begin waits for it, and it waits for a begin,
+ * and looks again. Of two calls of one begin at the same moment, which see no row, an index lets one be written.
+ *
+ * What a pivot is decided by stands in other rows, which nobody looks at again. So it is written only where the reference
+ * was not used since they were read: whoever writes what stands against a pivot uses the reference.
  *
  * @returns undefined where nothing was written, for whatever reason
  */
-export async function intendAtOnce(
+export async function intendAtOnce(db: Db, intent: Plain, row: string): Promise<Decided | undefined> {
+  const { workflow, reference, run, call, knows, store } = intent;
+  const { step, kind, about } = call;
+  const first = kind === 'pivot' ? {} : { is_first: 1 };
+  const written = effectRow(db, intent, intent, { id: row, epoch: knows.epoch, ...first });
+  const isThere = (id: string | undefined) =>
+    id === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${id})`;
+  const insert = (where: RawBuilder<unknown>) =>
+    insertFrom(
+      'effect',
+      written,
+      sql`from reference r, journal j
+        where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
+          and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
+          and j.identity is not distinct from ${identityHere(db)}
+          ${isThere(knows.row)} ${isThere(store.failover.witness?.row)} and ${where} returning seq`,
+    );
+  const intended =
+    kind === 'pivot'
+      ? await pivotAtOnce(db, intent, insert, row)
+      : await makeBehind<Pick<Effect, 'seq'>>(db, [
+          () =>
+            insert(sql`not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
+            and (e.step = ${step} or (e.kind = 'compensate' and e.vm_object_id = cast(${about.vmObjectId ?? null} as bigint))))
+            ${protects(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}`),
+        ]);
+  return intended && { how: 'send', knows: { ...knows, row }, top: intended.seq, doubts: 0 };
+}
+
+/** A server that an order has brought is known to lack what is assigned to it. */
+function protects({ workflow, call: { about } }: Plain): RawBuilder<unknown> {
+  const { vmObjectId, firewalls = [] } = about;
+  if (workflow !== 'provisionServers' || vmObjectId === undefined) return sql``;
+  return sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
+    and s.vm_object_id = cast(${vmObjectId} as bigint) and s.firewalls = ${JSON.stringify(firewalls)} and s.open_since_ms is not null)`;
+}
+
+async function pivotAtOnce(
   db: Db,
-  { workflow, reference, run, call, knows, store, inFlightMs, sent }: Plain,
+  intent: Plain,
+  insert: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
   row: string,
-): Promise<Decided | undefined> {
-  const { step, kind, activity, about } = call;
-  const { vmObjectId = null } = about;
-  const seen = store.failover.witness?.row;
-  const protects = workflow === 'provisionServers' && vmObjectId !== null;
-  const { rows } = await sql<{ seq: number }>`
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, intended_ms, in_flight_ms, is_first)
-    select ${row}, r.workflow, r.reference, ${step}, ${kind}, ${activity}, ${run}, ${JSON.stringify(about)},
-      ${sent === undefined ? null : JSON.stringify(sent)}, cast(${vmObjectId} as bigint), j.epoch, ${nowMs(db)}, cast(${inFlightMs} as bigint), 1
-    from reference r, journal j
-    where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
-      and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
-      and j.identity is not distinct from ${identityHere(db)}
-      and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference and e.step = ${step})
-      ${knows.row === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${knows.row})`}
-      ${seen === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${seen})`}
-      and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
-        and e.kind = 'compensate' and e.vm_object_id = cast(${vmObjectId} as bigint))
-      ${
-        protects
-          ? sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
-              and s.vm_object_id = cast(${vmObjectId} as bigint) and s.firewalls = ${JSON.stringify(about.firewalls ?? [])}
-              and s.open_since_ms is not null)`
-          : sql``
-      }
-    ${isPostgres(db) ? sql`for share of r` : sql``}
-    returning seq`.execute(db);
-  const [written] = rows;
-  if (written === undefined) return undefined;
-  return { how: 'send', knows: { ...knows, row }, top: written.seq, doubts: 0 };
+): Promise<Pick<Effect, 'seq'> | undefined> {
+  const { cartItems = [] } = intent.call.about;
+  const { rows } = await sql<Pick<Reference, 'request' | 'touched_ms'> & Nullable<Pick<CorrectionRow, 'correction'>>>`
+    select request, touched_ms, correction from reference left join correction using (workflow, reference)
+      where ${ofSaga(intent)} order by correction.seq`.execute(db);
+  const [taken] = rows;
+  const corrections = rows.flatMap(({ correction }) => (correction === null ? [] : [{ correction }]));
+  if (taken === undefined || corrections.length > (intent.corrections ?? 0)) return undefined;
+  const bought = await intent.boughtBy?.(taken, corrections);
+  const uses: Write = () => locking(db, intent).where('touched_ms', '=', taken.touched_ms).returning('workflow');
+  const isAnothers =
+    cartItems.length === 0
+      ? sql``
+      : sql`and not exists (select 1 from effect e where e.cart_item_id in (${sql.join(cartItems)}) and e.kind = 'mutate'
+          and (e.workflow <> r.workflow or e.reference <> r.reference))`;
+  const writes: Write = (where) =>
+    insert(sql`r.epoch = j.epoch and not exists (select 1 from effect e
+    where e.workflow = r.workflow and e.reference = r.reference and e.kind <> 'mutate') ${isAnothers} and ${where}`);
+  return makeBehind(db, [uses, writes], bought ? [purchasing(db, row, bought)] : []);
 }
 
 export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decided> {
@@ -185,7 +224,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     // The doubt names no items: those that the call names now may have been added since.
     pivot = await insertDoubt(tx, key, journal, { ...intent, call: { ...call, about: {} } });
     const bought = pivot && (await buys());
-    if (pivot && bought) await insertPurchase(tx, pivot.id, bought);
+    if (pivot && bought) await make(tx, [purchasing(tx, pivot.id, bought)]);
   }
   const found = pivot
     ? await whatBecameOf(tx, pivot, journal, store)
@@ -216,7 +255,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   if (concern) return { how: 'asks', concern };
   const first = call.kind === 'mutate' && rows.length === 0 ? { is_first: 1 } : {};
   const top = await insertEffect(tx, key, intent, { id: row, epoch: journal.epoch, ...first });
-  if (bought) await insertPurchase(tx, row, bought);
+  if (bought) await make(tx, [purchasing(tx, row, bought)]);
   await noteIntended(tx, key, call);
   return { ...sends(knowledgeOf(journal, row, knows), rows, intent), top };
 }
@@ -445,7 +484,7 @@ async function writeOne(
   await updateEffect(tx, row, { answer, decided, decided_ms: nowMs(tx) });
   if (call.kind === 'compensate') await markUndone(tx, key, call, row);
   await noteIntended(tx, key, call);
-  await noteAssigned(tx, key, call);
+  await make(tx, assigning(tx, key, call));
   return row;
 }
 

@@ -36,7 +36,7 @@ function lent(client: PoolClient): PostgresPoolClient {
     const hear = ({ code = '' }: { code?: string | undefined }) => {
       if (code.startsWith('01')) warnings.push(code);
     };
-    const commits = /^\s*(commit|insert|update|delete)\b/i.test(text);
+    const commits = /^\s*(commit|with|insert|update|delete)\b/i.test(text);
     if (commits) client.on('notice', hear);
     try {
       const result: unknown = await client.query({ ...preparedAs(text, values), text, values });
@@ -70,6 +70,6 @@ const preparedValuesMax = 40;
 
 /** A connection knows a statement again by its name, and the server neither parses nor plans it once more. */
 function preparedAs(text: string, values: unknown[]): { name?: string } {
-  const isKept = /^\s*(select|insert|update|delete)\b/i.test(text) && values.length <= preparedValuesMax;
+  const isKept = /^\s*(select|with|insert|update|delete)\b/i.test(text) && values.length <= preparedValuesMax;
   return isKept ? { name: `${schemasSeen}/${hash('sha1', text, 'base64')}` } : {};
 }
