@@ -16,6 +16,7 @@ import {
   isOfAny,
   mayBeOfLostTime,
   restoredFailure,
+  type SagaRows,
   whatIsLacking,
 } from './lost-time';
 import { type Buying, concernAbout, isLimited, purchasing, type PurchaseRules } from './purchases';
@@ -38,12 +39,11 @@ import {
   iso,
   type JournalRow,
   leftInFlight,
-  livePivot,
   lock,
   locking,
   mayHaveHappened,
   ofSaga,
-  openRows,
+  pivotIn,
   type Reference,
   rowsOfStep,
   type SagaKey,
@@ -197,32 +197,31 @@ async function pivotAtOnce(
 }
 
 export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, isOwn, run, call, knows, store } = intent;
-  const key = { workflow, reference };
+  const { isOwn, run, call, knows, store } = intent;
+  const key = { workflow: intent.workflow, reference: intent.reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
-  // A pivot is decided by all that the saga has done.
-  const all = call.kind === 'pivot' ? await effectsOf(tx, key) : undefined;
+  const all = await effectsOf(tx, key);
   const known = { taken: taken !== undefined, knows, failover: store.failover, rows: all };
   const lacks = await whatIsLacking(tx, journal, known);
   if (lacks !== undefined) return { how: 'restored', why: lacks };
   if (isOwn && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
-  if (taken === undefined) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
-
-  const rows = all?.filter(({ kind }) => kind === 'pivot') ?? (await rowsOfStep(tx, key, call));
+  const reference = taken ?? (await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal)));
+  const saga = { taken: reference, rows: all };
+  const rows = all.filter(({ kind, step }) => (call.kind === 'pivot' ? kind === 'pivot' : step === call.step));
   // An undo of something that is gone is recorded already: no other reason counts.
   const isGone = call.kind === 'compensate' && recall(rows, intent) !== undefined;
-  const refused = isGone ? undefined : await whyNot(tx, key, journal, call, all);
+  const refused = isGone ? undefined : await whyNot(tx, key, journal, call, saga);
   if (refused !== undefined) return refused;
 
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
   if (corrections.length > (intent.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
-  const buys = () => intent.boughtBy?.(taken, corrections);
-  let pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
-  if (call.kind === 'pivot' && pivot === undefined && taken?.epoch !== journal.epoch) {
+  const buys = () => intent.boughtBy?.(reference, corrections);
+  let pivot = pivotIn(rows);
+  if (call.kind === 'pivot' && pivot === undefined) {
     // The doubt names no items: those that the call names now may have been added since.
-    pivot = await insertDoubt(tx, key, journal, { ...intent, call: { ...call, about: {} } });
+    pivot = await insertDoubt(tx, key, journal, saga, { ...intent, call: { ...call, about: {} } });
     const bought = pivot && (await buys());
     if (pivot && bought) await make(tx, [purchasing(tx, pivot.id, bought)]);
   }
@@ -246,7 +245,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     const leftMs = youngest?.outcome === null ? await leftInFlight(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
-  const added = call.about.cartItems?.filter((item) => all?.some((row) => row.cart_item_id === item));
+  const added = call.about.cartItems?.filter((item) => all.some((row) => row.cart_item_id === item));
   const another = await itemOfAnother(tx, key, added ?? []);
   if (another !== undefined) return { how: 'changed', why: `a cart item has the id of one of ${another.of} by now` };
   const { rules } = intent;
@@ -279,17 +278,18 @@ async function whyNot(
   key: SagaKey,
   journal: JournalRow,
   { kind, activity, about }: EffectCall,
-  all: readonly Effect[] = [],
+  saga: SagaRows,
 ): Promise<Exclude<Intended, { how: 'recorded' | 'send' }> | undefined> {
+  const { rows } = saga;
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
     const another = await itemOfAnother(tx, key, [item]);
     if (another !== undefined) return another;
-    const order = await livePivot(tx, key);
-    const mayBeOld = await mayBeOfLostTime(tx, key, journal, item);
+    const order = pivotIn(rows);
+    const mayBeOld = mayBeOfLostTime(rows, journal, item);
     const isNamed = order && (names(order, item) || (mayBeOld && isOfAny(order, journal)));
     if (!isNamed) {
-      const doubt = mayBeOld && order?.outcome !== 'done' ? await inDoubt(tx, key, journal) : undefined;
+      const doubt = mayBeOld && order?.outcome !== 'done' ? inDoubt(saga, journal) : undefined;
       return doubt && { how: 'ordered', placed: false, ...doubt };
     }
     const leftMs = order.outcome === null ? await leftInFlight(tx, order, journal) : 0;
@@ -297,11 +297,11 @@ async function whyNot(
     return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.intended_ms), run: order.run };
   }
   if (kind === 'compensate')
-    return changeInFlight(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
-  const steps = kind === 'pivot' ? takenBackOf(all, about.cartItems ?? []) : [];
+    return changeInFlight(tx, rows, journal, { vmObjectId: about.vmObjectId, besides: activity });
+  const steps = kind === 'pivot' ? takenBackOf(rows, about.cartItems ?? []) : [];
   if (steps.length > 0) return { how: 'changed', why: `${steps.join(', ')}: undone since then` };
   const { vmObjectId } = about;
-  return vmObjectId === undefined ? undefined : changeInFlight(tx, key, journal, { vmObjectId, kind: 'compensate' });
+  return vmObjectId === undefined ? undefined : changeInFlight(tx, rows, journal, { vmObjectId, kind: 'compensate' });
 }
 
 /** The provider has given an id again: what a younger row of any reference names is not this saga's any more. */
@@ -351,13 +351,14 @@ function takenBackOf(all: readonly Effect[], items: readonly number[]): string[]
  */
 export async function changeInFlight(
   tx: Tx,
-  key: SagaKey,
+  rows: readonly Effect[],
   journal: JournalRow,
   { vmObjectId, besides, kind }: { vmObjectId: number | undefined; besides?: string; kind?: 'compensate' | undefined },
 ): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
   const isOfKind = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
-  const meets = (row: Effect) => isOfKind(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
-  for (const row of (await openRows(tx, key)).filter(meets)) {
+  const meets = (row: Effect) =>
+    isUnanswered(row.outcome) && isOfKind(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
+  for (const row of rows.filter(meets)) {
     const leftMs = await leftInFlight(tx, row, journal);
     if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
   }

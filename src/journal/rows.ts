@@ -68,6 +68,10 @@ export async function timeNow(db: Db): Promise<number> {
 
 export const effects = (db: Db) => db.selectFrom('effect').selectAll();
 
+/** The pivot that was placed, or may have been. */
+export const pivotIn = <Row extends Pick<Effect, 'kind' | 'outcome'>>(rows: readonly Row[]) =>
+  rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
+
 export function livePivot(db: Db, key: SagaKey): Promise<Effect | undefined> {
   return effects(db).where(ofSaga(key)).where('kind', '=', 'pivot').where(mayHaveTakenEffect).executeTakeFirst();
 }
@@ -113,16 +117,12 @@ export async function leftInFlight(
   return Math.max(0, Math.min(now, Math.max(intended_ms, raised_ms)) + in_flight_ms - now);
 }
 
-/** Calls of a saga with no outcome yet, or an unknown one. */
-export function openRows(tx: Tx, key: SagaKey): Promise<Effect[]> {
-  return effects(tx).where(ofSaga(key)).where(hasNoAnswer).execute();
-}
-
 /** Milliseconds until no call of a saga can still be sent or take effect. */
 export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
   const journal = await theJournal(tx);
   let leftMs = 0;
-  for (const row of await openRows(tx, key)) leftMs = Math.max(leftMs, await leftInFlight(tx, row, journal));
+  for (const row of await effects(tx).where(ofSaga(key)).where(hasNoAnswer).execute())
+    leftMs = Math.max(leftMs, await leftInFlight(tx, row, journal));
   return leftMs;
 }
 
@@ -295,13 +295,14 @@ export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined
 }
 
 /** Changes nothing where it is there. */
-export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
+export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<Reference> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
   const row = { ...key, ...times, account: null, request: null, first_run: run, runs: ` ${run} `, epoch };
   // One that is not there locks out nobody: another call of it may be written at the same moment.
   const inserted = tx.insertInto('reference').values(row);
   await inserted.onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing()).execute();
+  return tx.selectFrom('reference').selectAll().where(ofSaga(key)).executeTakeFirstOrThrow();
 }
 
 /** A call, as it is written into a row. */
