@@ -45,6 +45,7 @@ import {
   ofSaga,
   pivotIn,
   type Reference,
+  type Requested,
   rowsOfStep,
   type SagaKey,
   theJournal,
@@ -82,10 +83,7 @@ export type Noted = Omit<Intent, 'note'> & {
   note: string | null;
   store: Store;
   /** For a pivot: by the request that the reference was taken with, and its corrections. */
-  boughtBy?: (
-    taken: Pick<Reference, 'request'> | undefined,
-    corrections: readonly Pick<CorrectionRow, 'correction'>[],
-  ) => Promise<Buying | undefined>;
+  boughtBy?: (requested: Requested) => Promise<Buying | undefined>;
 };
 
 export type Intended =
@@ -183,7 +181,7 @@ async function pivotAtOnce(
   const [taken] = rows;
   const corrections = rows.flatMap(({ correction }) => (correction === null ? [] : [{ correction }]));
   if (taken === undefined || corrections.length > (intent.corrections ?? 0)) return undefined;
-  const bought = await intent.boughtBy?.(taken, corrections);
+  const bought = await intent.boughtBy?.({ taken, corrections });
   const uses: Write = () => locking(db, intent).where('touched_ms', '=', taken.touched_ms).returning('workflow');
   const isAnothers =
     cartItems.length === 0
@@ -217,7 +215,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
   if (corrections.length > (intent.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
-  const buys = () => intent.boughtBy?.(reference, corrections);
+  const buys = () => intent.boughtBy?.({ taken: reference, corrections });
   let pivot = pivotIn(rows);
   if (call.kind === 'pivot' && pivot === undefined) {
     // The doubt names no items: those that the call names now may have been added since.

@@ -31,7 +31,6 @@ import {
   aboutOf,
   closeByRun,
   closeUnowned,
-  type CorrectionRow,
   correctionsOf,
   type Db,
   disown,
@@ -51,6 +50,7 @@ import {
   type IntendedCall,
   ofSaga,
   type Reference,
+  type Requested,
   referenceOf,
   rowsOfStep,
   type SentDigests,
@@ -244,10 +244,7 @@ export class Journal extends Store {
       ...intent,
       note: note === undefined ? null : await this.sealing.seal(note),
       store: this,
-      boughtBy: (
-        taken: Pick<Reference, 'request'> | undefined,
-        corrections: readonly Pick<CorrectionRow, 'correction'>[],
-      ) => this.boughtBy(intent, taken, corrections),
+      boughtBy: (requested: Requested) => this.boughtBy(intent, requested),
     };
     try {
       // Another call of the step was intended at the same moment, or a lock has failed: the rows are read once more.
@@ -273,7 +270,7 @@ export class Journal extends Store {
     }
   }
 
-  private async unsealAll(rows: readonly Pick<CorrectionRow, 'correction'>[]): Promise<unknown[]> {
+  private async unsealAll(rows: Requested['corrections']): Promise<unknown[]> {
     const corrections: unknown[] = [];
     for (const { correction } of rows) {
       corrections.push(((await this.unseal(correction, 'a correction')) as SealedCorrection).correction);
@@ -288,8 +285,7 @@ export class Journal extends Store {
    */
   private async boughtBy(
     { workflow, rules, note }: Pick<Intent, 'workflow' | 'rules' | 'note'>,
-    taken: Pick<Reference, 'request'> | undefined,
-    rows: readonly Pick<CorrectionRow, 'correction'>[],
+    { taken, corrections }: Requested,
   ): Promise<Buying | undefined> {
     if (rules === undefined) return undefined;
     if (taken === undefined || taken.request === null) return undefined;
@@ -299,7 +295,7 @@ export class Journal extends Store {
       return undefined;
     });
     if (unsealed === undefined) return undefined;
-    const corrected = correctedBy(await this.unsealAll(rows), workflow, unsealed);
+    const corrected = correctedBy(await this.unsealAll(corrections), workflow, unsealed);
     const purchase = purchaseOf(workflow, corrected, planTypesMore, priceList);
     if (purchase === undefined) return undefined;
     const { account, what, servers, items, currency, estimate } = purchase;
@@ -320,7 +316,8 @@ export class Journal extends Store {
   /** A pivot that the journal learns of after a restore, or that is in doubt, counts as any other does. */
   async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
     const { workflow } = key;
-    const bought = await this.boughtBy({ workflow, rules }, await referenceOf(tx, key), await correctionsOf(tx, key));
+    const requested = { taken: await referenceOf(tx, key), corrections: await correctionsOf(tx, key) };
+    const bought = await this.boughtBy({ workflow, rules }, requested);
     if (bought) await make(tx, [purchasing(tx, row, bought)]);
   }
 

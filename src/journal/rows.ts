@@ -21,6 +21,11 @@ export interface SagaKey {
 export type Effect = Selectable<JournalTables['effect']>;
 export type EndingRow = Selectable<JournalTables['ending']>;
 export type CorrectionRow = Selectable<JournalTables['correction']>;
+/** A reference's request, and its corrections, in order: all of them sealed. */
+export interface Requested {
+  taken: Pick<Reference, 'request'> | undefined;
+  corrections: readonly Pick<CorrectionRow, 'correction'>[];
+}
 export type Reference = Selectable<JournalTables['reference']>;
 
 export interface JournalRow extends Selectable<JournalTables['journal']> {
