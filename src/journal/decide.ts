@@ -4,11 +4,11 @@
  * writes.
  */
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Nullable, type RawBuilder, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { Concern } from '../domain/spending';
-import { identityHere, isPostgres, nowMs } from './dialects';
+import { identityHere, isPostgres, make, makeBehind, nowMs, type Write } from './dialects';
 import {
   epochOfNew,
   inDoubt,
@@ -16,9 +16,10 @@ import {
   isOfAny,
   mayBeOfLostTime,
   restoredFailure,
+  type SagaRows,
   whatIsLacking,
 } from './lost-time';
-import { type Buying, concernAbout, insertPurchase, type PurchaseRules } from './purchases';
+import { type Buying, concernAbout, isLimited, purchasing, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   beginOf,
@@ -27,8 +28,10 @@ import {
   type Db,
   doneAt,
   type Effect,
+  effectRow,
   effectsOf,
   insertEffect,
+  insertFrom,
   insertReference,
   isDoubtful,
   isSameSaga,
@@ -36,11 +39,13 @@ import {
   iso,
   type JournalRow,
   leftInFlight,
-  livePivot,
   lock,
+  locking,
   mayHaveHappened,
-  openRows,
+  ofSaga,
+  pivotIn,
   type Reference,
+  type Requested,
   rowsOfStep,
   type SagaKey,
   theJournal,
@@ -48,7 +53,7 @@ import {
   updateEffect,
   type WrittenCall,
 } from './rows';
-import { noteAssigned, noteIntended } from './servers';
+import { assigning, noteIntended } from './servers';
 import { markUndone } from './state';
 import type { Store, Verdict } from './store';
 import { turnOf } from './turns';
@@ -78,7 +83,7 @@ export type Noted = Omit<Intent, 'note'> & {
   note: string | null;
   store: Store;
   /** For a pivot: by the request that the reference was taken with, and its corrections. */
-  boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Buying | undefined>;
+  boughtBy?: (requested: Requested) => Promise<Buying | undefined>;
 };
 
 export type Intended =
@@ -105,87 +110,118 @@ export type Intended =
 /** `top`: the place of the row that was written. */
 export type Decided = Intended & { top?: number };
 
-/** A call that can be undone, by a run that has begun: see {@link intendAtOnce}. */
+/** A call that undoes nothing, by a run that has begun: see {@link intendAtOnce}. */
 type Plain = Noted & { knows: JournalKnowledge };
 
 export function isPlain(intent: Noted): intent is Plain {
-  const { call, isOwn, knows } = intent;
-  return call.kind === 'mutate' && isOwn === true && knows?.begun !== undefined;
+  const { call, isOwn, knows, rules } = intent;
+  const isAlone = rules === undefined || !isLimited(rules);
+  return call.kind !== 'compensate' && isAlone && isOwn === true && knows?.begun !== undefined;
 }
 
 /**
- * Intends the first call of a step that can be undone, in one statement: it is written only where the begin that
- * intends it owns the reference, the journal is what the run knows, and the step has no row. The reference's row is
- * locked by it: a begin waits for it, and it waits for a begin, and looks again. Of two calls of one begin at the same
- * moment, which see no row, an index lets one be written.
+ * Intends a call that nothing stands against, in one statement: it is written only where the begin that intends it owns the
+ * reference, the journal is what the run knows, and no earlier call says otherwise.
+ *
+ * The first call of a step that can be undone locks the reference's row: a begin waits for it, and it waits for a begin,
+ * and looks again. Of two calls of one begin at the same moment, which see no row, an index lets one be written.
+ *
+ * What a pivot is decided by stands in other rows, which nobody looks at again. So it is written only where the reference
+ * was not used since they were read: whoever writes what stands against a pivot uses the reference.
  *
  * @returns undefined where nothing was written, for whatever reason
  */
-export async function intendAtOnce(
+export async function intendAtOnce(db: Db, intent: Plain, row: string): Promise<Decided | undefined> {
+  const { workflow, reference, run, call, knows, store } = intent;
+  const { step, kind, about } = call;
+  const first = kind === 'pivot' ? {} : { is_first: 1 };
+  const written = effectRow(db, intent, intent, { id: row, epoch: knows.epoch, ...first });
+  const isThere = (id: string | undefined) =>
+    id === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${id})`;
+  const insert = (where: RawBuilder<unknown>) =>
+    insertFrom(
+      'effect',
+      written,
+      sql`from reference r, journal j
+        where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
+          and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
+          and j.identity is not distinct from ${identityHere(db)}
+          ${isThere(knows.row)} ${isThere(store.failover.witness?.row)} and ${where} returning seq`,
+    );
+  const intended =
+    kind === 'pivot'
+      ? await pivotAtOnce(db, intent, insert, row)
+      : await makeBehind<Pick<Effect, 'seq'>>(db, [
+          () =>
+            insert(sql`not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
+            and (e.step = ${step} or (e.kind = 'compensate' and e.vm_object_id = cast(${about.vmObjectId ?? null} as bigint))))
+            ${protects(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}`),
+        ]);
+  return intended && { how: 'send', knows: { ...knows, row }, top: intended.seq, doubts: 0 };
+}
+
+/** A server that an order has brought is known to lack what is assigned to it. */
+function protects({ workflow, call: { about } }: Plain): RawBuilder<unknown> {
+  const { vmObjectId, firewalls = [] } = about;
+  if (workflow !== 'provisionServers' || vmObjectId === undefined) return sql``;
+  return sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
+    and s.vm_object_id = cast(${vmObjectId} as bigint) and s.firewalls = ${JSON.stringify(firewalls)} and s.open_since_ms is not null)`;
+}
+
+async function pivotAtOnce(
   db: Db,
-  { workflow, reference, run, call, knows, store, inFlightMs, sent }: Plain,
+  intent: Plain,
+  insert: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
   row: string,
-): Promise<Decided | undefined> {
-  const { step, kind, activity, about } = call;
-  const { vmObjectId = null } = about;
-  const seen = store.failover.witness?.row;
-  const protects = workflow === 'provisionServers' && vmObjectId !== null;
-  const { rows } = await sql<{ seq: number }>`
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, intended_ms, in_flight_ms, is_first)
-    select ${row}, r.workflow, r.reference, ${step}, ${kind}, ${activity}, ${run}, ${JSON.stringify(about)},
-      ${sent === undefined ? null : JSON.stringify(sent)}, cast(${vmObjectId} as bigint), j.epoch, ${nowMs(db)}, cast(${inFlightMs} as bigint), 1
-    from reference r, journal j
-    where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
-      and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
-      and j.identity is not distinct from ${identityHere(db)}
-      and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference and e.step = ${step})
-      ${knows.row === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${knows.row})`}
-      ${seen === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${seen})`}
-      and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
-        and e.kind = 'compensate' and e.vm_object_id = cast(${vmObjectId} as bigint))
-      ${
-        protects
-          ? sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
-              and s.vm_object_id = cast(${vmObjectId} as bigint) and s.firewalls = ${JSON.stringify(about.firewalls ?? [])}
-              and s.open_since_ms is not null)`
-          : sql``
-      }
-    ${isPostgres(db) ? sql`for share of r` : sql``}
-    returning seq`.execute(db);
-  const [written] = rows;
-  if (written === undefined) return undefined;
-  return { how: 'send', knows: { ...knows, row }, top: written.seq, doubts: 0 };
+): Promise<Pick<Effect, 'seq'> | undefined> {
+  const { cartItems = [] } = intent.call.about;
+  const { rows } = await sql<Pick<Reference, 'request' | 'touched_ms'> & Nullable<Pick<CorrectionRow, 'correction'>>>`
+    select request, touched_ms, correction from reference left join correction using (workflow, reference)
+      where ${ofSaga(intent)} order by correction.seq`.execute(db);
+  const [taken] = rows;
+  const corrections = rows.flatMap(({ correction }) => (correction === null ? [] : [{ correction }]));
+  if (taken === undefined || corrections.length > (intent.corrections ?? 0)) return undefined;
+  const bought = await intent.boughtBy?.({ taken, corrections });
+  const uses: Write = () => locking(db, intent).where('touched_ms', '=', taken.touched_ms).returning('workflow');
+  const isAnothers =
+    cartItems.length === 0
+      ? sql``
+      : sql`and not exists (select 1 from effect e where e.cart_item_id in (${sql.join(cartItems)}) and e.kind = 'mutate'
+          and (e.workflow <> r.workflow or e.reference <> r.reference))`;
+  const writes: Write = (where) =>
+    insert(sql`r.epoch = j.epoch and not exists (select 1 from effect e
+    where e.workflow = r.workflow and e.reference = r.reference and e.kind <> 'mutate') ${isAnothers} and ${where}`);
+  return makeBehind(db, [uses, writes], bought ? [purchasing(db, row, bought)] : []);
 }
 
 export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, isOwn, run, call, knows, store } = intent;
-  const key = { workflow, reference };
+  const { isOwn, run, call, knows, store } = intent;
+  const key = { workflow: intent.workflow, reference: intent.reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
-  // A pivot is decided by all that the saga has done.
-  const all = call.kind === 'pivot' ? await effectsOf(tx, key) : undefined;
+  const all = await effectsOf(tx, key);
   const known = { taken: taken !== undefined, knows, failover: store.failover, rows: all };
   const lacks = await whatIsLacking(tx, journal, known);
   if (lacks !== undefined) return { how: 'restored', why: lacks };
   if (isOwn && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
-  if (taken === undefined) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
-
-  const rows = all?.filter(({ kind }) => kind === 'pivot') ?? (await rowsOfStep(tx, key, call));
+  const reference = taken ?? (await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal)));
+  const saga = { taken: reference, rows: all };
+  const rows = all.filter(({ kind, step }) => (call.kind === 'pivot' ? kind === 'pivot' : step === call.step));
   // An undo of something that is gone is recorded already: no other reason counts.
   const isGone = call.kind === 'compensate' && recall(rows, intent) !== undefined;
-  const refused = isGone ? undefined : await whyNot(tx, key, journal, call, all);
+  const refused = isGone ? undefined : await whyNot(tx, key, journal, call, saga);
   if (refused !== undefined) return refused;
 
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
   if (corrections.length > (intent.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
-  const buys = () => intent.boughtBy?.(taken, corrections);
-  let pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
-  if (call.kind === 'pivot' && pivot === undefined && taken?.epoch !== journal.epoch) {
+  const buys = () => intent.boughtBy?.({ taken: reference, corrections });
+  let pivot = pivotIn(rows);
+  if (call.kind === 'pivot' && pivot === undefined) {
     // The doubt names no items: those that the call names now may have been added since.
-    pivot = await insertDoubt(tx, key, journal, { ...intent, call: { ...call, about: {} } });
+    pivot = await insertDoubt(tx, key, journal, saga, { ...intent, call: { ...call, about: {} } });
     const bought = pivot && (await buys());
-    if (pivot && bought) await insertPurchase(tx, pivot.id, bought);
+    if (pivot && bought) await make(tx, [purchasing(tx, pivot.id, bought)]);
   }
   const found = pivot
     ? await whatBecameOf(tx, pivot, journal, store)
@@ -207,7 +243,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     const leftMs = youngest?.outcome === null ? await leftInFlight(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
-  const added = call.about.cartItems?.filter((item) => all?.some((row) => row.cart_item_id === item));
+  const added = call.about.cartItems?.filter((item) => all.some((row) => row.cart_item_id === item));
   const another = await itemOfAnother(tx, key, added ?? []);
   if (another !== undefined) return { how: 'changed', why: `a cart item has the id of one of ${another.of} by now` };
   const { rules } = intent;
@@ -216,7 +252,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   if (concern) return { how: 'asks', concern };
   const first = call.kind === 'mutate' && rows.length === 0 ? { is_first: 1 } : {};
   const top = await insertEffect(tx, key, intent, { id: row, epoch: journal.epoch, ...first });
-  if (bought) await insertPurchase(tx, row, bought);
+  if (bought) await make(tx, [purchasing(tx, row, bought)]);
   await noteIntended(tx, key, call);
   return { ...sends(knowledgeOf(journal, row, knows), rows, intent), top };
 }
@@ -240,17 +276,18 @@ async function whyNot(
   key: SagaKey,
   journal: JournalRow,
   { kind, activity, about }: EffectCall,
-  all: readonly Effect[] = [],
+  saga: SagaRows,
 ): Promise<Exclude<Intended, { how: 'recorded' | 'send' }> | undefined> {
+  const { rows } = saga;
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
     const another = await itemOfAnother(tx, key, [item]);
     if (another !== undefined) return another;
-    const order = await livePivot(tx, key);
-    const mayBeOld = await mayBeOfLostTime(tx, key, journal, item);
+    const order = pivotIn(rows);
+    const mayBeOld = mayBeOfLostTime(rows, journal, item);
     const isNamed = order && (names(order, item) || (mayBeOld && isOfAny(order, journal)));
     if (!isNamed) {
-      const doubt = mayBeOld && order?.outcome !== 'done' ? await inDoubt(tx, key, journal) : undefined;
+      const doubt = mayBeOld && order?.outcome !== 'done' ? inDoubt(saga, journal) : undefined;
       return doubt && { how: 'ordered', placed: false, ...doubt };
     }
     const leftMs = order.outcome === null ? await leftInFlight(tx, order, journal) : 0;
@@ -258,11 +295,11 @@ async function whyNot(
     return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.intended_ms), run: order.run };
   }
   if (kind === 'compensate')
-    return changeInFlight(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
-  const steps = kind === 'pivot' ? takenBackOf(all, about.cartItems ?? []) : [];
+    return changeInFlight(tx, rows, journal, { vmObjectId: about.vmObjectId, besides: activity });
+  const steps = kind === 'pivot' ? takenBackOf(rows, about.cartItems ?? []) : [];
   if (steps.length > 0) return { how: 'changed', why: `${steps.join(', ')}: undone since then` };
   const { vmObjectId } = about;
-  return vmObjectId === undefined ? undefined : changeInFlight(tx, key, journal, { vmObjectId, kind: 'compensate' });
+  return vmObjectId === undefined ? undefined : changeInFlight(tx, rows, journal, { vmObjectId, kind: 'compensate' });
 }
 
 /** The provider has given an id again: what a younger row of any reference names is not this saga's any more. */
@@ -312,13 +349,14 @@ function takenBackOf(all: readonly Effect[], items: readonly number[]): string[]
  */
 export async function changeInFlight(
   tx: Tx,
-  key: SagaKey,
+  rows: readonly Effect[],
   journal: JournalRow,
   { vmObjectId, besides, kind }: { vmObjectId: number | undefined; besides?: string; kind?: 'compensate' | undefined },
 ): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
   const isOfKind = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
-  const meets = (row: Effect) => isOfKind(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
-  for (const row of (await openRows(tx, key)).filter(meets)) {
+  const meets = (row: Effect) =>
+    isUnanswered(row.outcome) && isOfKind(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
+  for (const row of rows.filter(meets)) {
     const leftMs = await leftInFlight(tx, row, journal);
     if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
   }
@@ -445,7 +483,7 @@ async function writeOne(
   await updateEffect(tx, row, { answer, decided, decided_ms: nowMs(tx) });
   if (call.kind === 'compensate') await markUndone(tx, key, call, row);
   await noteIntended(tx, key, call);
-  await noteAssigned(tx, key, call);
+  await make(tx, assigning(tx, key, call));
   return row;
 }
 

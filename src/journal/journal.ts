@@ -23,15 +23,14 @@ import type { RecordedEnding } from '../domain/record';
 import type { Report } from '../domain/results';
 import { purchaseOf } from '../domain/spending';
 import { decide, intendAtOnce, isPlain, knowledgeOf, sends, type Intent, type Intended } from './decide';
-import { nowMs } from './dialects';
+import { make, makeBehind, nowMs, type Write } from './dialects';
 import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
-import { type Buying, insertPurchase, type PurchaseRules } from './purchases';
+import { type Buying, isLimited, purchasing, type PurchaseRules } from './purchases';
 import {
   aboutOf,
   closeByRun,
   closeUnowned,
-  type CorrectionRow,
   correctionsOf,
   type Db,
   disown,
@@ -45,10 +44,13 @@ import {
   leftInFlight,
   livePivot,
   lock,
+  locking,
   mayHaveTakenEffect,
+  insertFrom,
   type IntendedCall,
   ofSaga,
   type Reference,
+  type Requested,
   referenceOf,
   rowsOfStep,
   type SentDigests,
@@ -59,7 +61,7 @@ import {
   updateEffect,
 } from './rows';
 import type { WantedFirewalls } from './schema';
-import { idsIn, isProtecting, noteAssigned, noteCancelled, noteEnding, notePlaced, noteWanted } from './servers';
+import { assigning, ending as endingOfServers, idsIn, noteCancelled, noteWanted, placing } from './servers';
 import { markUndone } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
@@ -242,8 +244,7 @@ export class Journal extends Store {
       ...intent,
       note: note === undefined ? null : await this.sealing.seal(note),
       store: this,
-      boughtBy: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) =>
-        this.boughtBy(intent, taken, corrections),
+      boughtBy: (requested: Requested) => this.boughtBy(intent, requested),
     };
     try {
       // Another call of the step was intended at the same moment, or a lock has failed: the rows are read once more.
@@ -269,7 +270,7 @@ export class Journal extends Store {
     }
   }
 
-  private async unsealAll(rows: readonly CorrectionRow[]): Promise<unknown[]> {
+  private async unsealAll(rows: Requested['corrections']): Promise<unknown[]> {
     const corrections: unknown[] = [];
     for (const { correction } of rows) {
       corrections.push(((await this.unseal(correction, 'a correction')) as SealedCorrection).correction);
@@ -284,18 +285,17 @@ export class Journal extends Store {
    */
   private async boughtBy(
     { workflow, rules, note }: Pick<Intent, 'workflow' | 'rules' | 'note'>,
-    taken: Reference | undefined,
-    rows: readonly CorrectionRow[],
+    { taken, corrections }: Requested,
   ): Promise<Buying | undefined> {
     if (rules === undefined) return undefined;
     if (taken === undefined || taken.request === null) return undefined;
-    const { planTypesMore, duplicateWithinMs, spendLimits, priceList } = rules;
+    const { planTypesMore, priceList } = rules;
     const unsealed = await this.unseal(taken.request, 'the first request').catch((error: unknown) => {
-      if (duplicateWithinMs > 0 || spendLimits.length > 0) throw error;
+      if (isLimited(rules)) throw error;
       return undefined;
     });
     if (unsealed === undefined) return undefined;
-    const corrected = correctedBy(await this.unsealAll(rows), workflow, unsealed);
+    const corrected = correctedBy(await this.unsealAll(corrections), workflow, unsealed);
     const purchase = purchaseOf(workflow, corrected, planTypesMore, priceList);
     if (purchase === undefined) return undefined;
     const { account, what, servers, items, currency, estimate } = purchase;
@@ -316,8 +316,9 @@ export class Journal extends Store {
   /** A pivot that the journal learns of after a restore, or that is in doubt, counts as any other does. */
   async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
     const { workflow } = key;
-    const bought = await this.boughtBy({ workflow, rules }, await referenceOf(tx, key), await correctionsOf(tx, key));
-    if (bought) await insertPurchase(tx, row, bought);
+    const requested = { taken: await referenceOf(tx, key), corrections: await correctionsOf(tx, key) };
+    const bought = await this.boughtBy({ workflow, rules }, requested);
+    if (bought) await make(tx, [purchasing(tx, row, bought)]);
   }
 
   /**
@@ -350,24 +351,21 @@ export class Journal extends Store {
     const { call, knows } = intended;
     const answered = { outcome, failure, answer: sealed, cartItemId };
     const isDone = outcome === 'done';
-    const noteDone = async (tx: Tx, row: string, isSecond = false) => {
-      if (call.kind === 'compensate') await markUndone(tx, key, call, row);
-      if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer), { isSecond });
-      if (call.kind === 'mutate') await noteAssigned(tx, key, call);
+    const notes = (db: Db, isSecond = false): Write[] => {
+      if (!isDone || call.kind === 'compensate') return [];
+      return call.kind === 'mutate'
+        ? assigning(db, key, call)
+        : placing(db, key, call.about, idsIn(answer), { isSecond });
     };
-    const completes = async (tx: Tx) => {
-      const isCompleted = await complete(tx, knows.row, answered);
-      if (isCompleted && isDone) await noteDone(tx, knows.row);
-      return isCompleted;
+    const isUndo = isDone && call.kind === 'compensate';
+    const complete = (db: Db) => {
+      const completes: Write = (where) => completing(db, knows.row, answered).where(where).returning('id');
+      // Nobody decides by what is noted of others, so they need no lock.
+      const locks: Write = () => locking(db, key).returning('workflow');
+      return makeBehind(db, isDone && call.kind === 'pivot' ? [locks, completes] : [completes], notes(db));
     };
-    // Nobody decides by what is noted of these, so they need no lock; for most, one statement does.
-    if (!isDone || call.kind === 'mutate') {
-      const isNoted = isDone && isProtecting(key, call);
-      const alone = () => this.inOneStatement((db) => complete(db, knows.row, answered));
-      if (await (isNoted ? this.inTransaction(completes) : alone())) return 'written';
-    }
+    if (!isUndo && (await this.inOneStatement(complete)) !== undefined) return 'written';
     return this.locked(key, async (tx) => {
-      if (await completes(tx)) return 'written';
       const found = await effectOf(tx, knows.row);
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
@@ -385,7 +383,8 @@ export class Journal extends Store {
         ...(isLate ? { late: sealed } : {}),
         ...(counts ? columnsOf(tx, completed) : {}),
       });
-      if (isDone) await noteDone(tx, row.id, !counts);
+      await make(tx, notes(tx, !counts));
+      if (isUndo) await markUndone(tx, key, call, row.id);
       return isLate ? 'late' : 'written';
     });
   }
@@ -421,7 +420,7 @@ export class Journal extends Store {
       const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
       await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
       const firewalls = asked?.firewalls ?? [];
-      await notePlaced(tx, key, { firewalls, ...(found && aboutOf(found)) }, idsIn(answer));
+      await make(tx, placing(tx, key, { firewalls, ...(found && aboutOf(found)) }, idsIn(answer)));
       return 'done';
     });
   }
@@ -532,32 +531,39 @@ export class Journal extends Store {
   ): Promise<EndingWritten> {
     const sealed = await this.sealing.seal(report);
     const isOwn = by === key.workflow;
+    const told: Partial<Report> = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
+    const { workflow, reference } = key;
+    const notes = (db: Db): Write[] => {
+      const wish = { resource: resource ?? null, wanted: wanted === undefined ? null : JSON.stringify(wanted) };
+      const row = { workflow, reference, run, ended_by: by, outcome, report: sealed, ended_ms: nowMs(db), ...wish };
+      const again = sql.join(Object.keys(row).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
+      const writes: Write = (where) =>
+        insertFrom('ending', row, sql`where ${where} on conflict (workflow, reference, run) do update set ${again}`);
+      // A clean-up puts nothing in order of what was bought.
+      return [writes, ...endingOfServers(db, key, isOwn ? outcome : 'untouched', told)];
+    };
+    const close = async (db: Db) => {
+      const closed = await closeByRun(db, key, { run, isReset }, notes(db));
+      return closed && { how: closed.isLast ? ('written' as const) : ('later' as const), next: undefined };
+    };
+    const alone = isOwn && resource === undefined ? await this.inOneStatement(close) : undefined;
+    if (alone !== undefined) return alone;
     const written = await this.inTransaction(async (tx) => {
       // First: whether it has ended is read once an ending that is being written stands.
       const taken = await lock(tx, key);
       if (!isOwn && !keepOpen) await closeUnowned(tx, key);
-      const closed = isOwn ? await closeByRun(tx, key, { run, isReset }) : undefined;
+      const closed = isOwn ? await close(tx) : undefined;
       const past = isOwn && closed === undefined ? await endingOf(tx, key, { run, isReset }) : undefined;
       if (past !== undefined) return { past };
-      const how = closed?.isLast === false ? ('later' as const) : ('written' as const);
+      const { how } = closed ?? { how: 'written' as const };
       const isTaken = closed !== undefined || (!isOwn && taken !== undefined);
       const isInFlight = resource !== undefined && (await inFlightOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInFlight });
       if (!isTaken) return { how, next };
       // Another saga may work on it from now on: a run that is reset to before this has to begin again.
       if (resource !== undefined && isOwn) await disown(tx, key);
-      const wish = { resource: resource ?? null, wanted: wanted === undefined ? null : JSON.stringify(wanted) };
-      const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx), ...wish };
-      await tx
-        .insertInto('ending')
-        .values({ ...key, run, ...ending })
-        .onConflict((conflict) => conflict.columns(['workflow', 'reference', 'run']).doUpdateSet(ending))
-        .execute();
-      const told: Partial<Report> = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
-      const { leftovers = [] } = told;
-      // A clean-up puts nothing in order of what was bought.
-      await noteEnding(tx, key, isOwn ? outcome : 'untouched', told);
-      if (wanted !== undefined && resource !== undefined) await noteWanted(tx, resource, wanted, leftovers);
+      if (!isOwn) await make(tx, notes(tx));
+      if (wanted !== undefined && resource !== undefined) await noteWanted(tx, resource, wanted, told.leftovers ?? []);
       return { how, next };
     });
     if (!('past' in written)) return written;
@@ -607,15 +613,10 @@ function columnsOf(db: Db, { outcome, failure, answer, cartItemId }: Sealed) {
   return { outcome, answer, answered_ms: nowMs(db), failure: failure ?? null, ...item };
 }
 
-/** @returns false where the row has an outcome, or is gone */
-async function complete(db: Db, row: string, answered: Sealed): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('effect')
-    .set(columnsOf(db, answered))
-    .where('id', '=', row)
-    .where('outcome', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+/** Nothing is changed where the row has an outcome, or is gone. */
+function completing(db: Db, row: string, answered: Sealed) {
+  const open = db.updateTable('effect').where('id', '=', row).where('outcome', 'is', null);
+  return open.set(columnsOf(db, answered));
 }
 
 /** A person has said that nothing was placed in the lost time. */

@@ -4,7 +4,6 @@
  * would commit both transactions.
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
-import { hash } from 'node:crypto';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig } from 'pg';
 
 /** @param firstOf a query that each new connection runs before it is lent */
@@ -36,7 +35,7 @@ function lent(client: PoolClient): PostgresPoolClient {
     const hear = ({ code = '' }: { code?: string | undefined }) => {
       if (code.startsWith('01')) warnings.push(code);
     };
-    const commits = /^\s*(commit|insert|update|delete)\b/i.test(text);
+    const commits = /^\s*(commit|with|insert|update|delete)\b/i.test(text);
     if (commits) client.on('notice', hear);
     try {
       const result: unknown = await client.query({ ...preparedAs(text, values), text, values });
@@ -46,7 +45,7 @@ function lent(client: PoolClient): PostgresPoolClient {
     } catch (error) {
       // If the server answers with an error, the connection works.
       if (!(error instanceof DatabaseError)) silent = error as Error;
-      else if (error.code === changedSince) schemasSeen += 1;
+      else if (error.code === changedSince) names.clear();
       throw error;
     } finally {
       if (commits) client.off('notice', hear);
@@ -63,13 +62,17 @@ function lent(client: PoolClient): PostgresPoolClient {
 
 /** A migration has added to what a prepared statement returns: from then on all are prepared anew. */
 const changedSince = '0A000';
-let schemasSeen = 0;
+const names = new Map<string, string>();
+let named = 0;
 
 /** A list makes another statement for each of its lengths: long ones are not kept. */
 const preparedValuesMax = 40;
 
 /** A connection knows a statement again by its name, and the server neither parses nor plans it once more. */
 function preparedAs(text: string, values: unknown[]): { name?: string } {
-  const isKept = /^\s*(select|insert|update|delete)\b/i.test(text) && values.length <= preparedValuesMax;
-  return isKept ? { name: `${schemasSeen}/${hash('sha1', text, 'base64')}` } : {};
+  const isKept = /^\s*(select|with|insert|update|delete)\b/i.test(text) && values.length <= preparedValuesMax;
+  if (!isKept) return {};
+  const name = names.get(text) ?? `${(named += 1)}`;
+  names.set(text, name);
+  return { name };
 }

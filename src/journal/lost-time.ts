@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { nowMs } from './dialects';
 import {
-  type Db,
   type Effect,
   effectOf,
   effects,
@@ -17,9 +16,8 @@ import {
   type JournalRow,
   livePivot,
   type IntendedCall,
-  ofSaga,
+  type Reference,
   referenceOf,
-  rowsOfStep,
   type SagaKey,
   theJournal,
   type Tx,
@@ -90,14 +88,21 @@ export function epochOfNew({ epoch, doubts_new }: Pick<JournalRow, 'epoch' | 'do
   return doubts_new === 1 ? 0 : epoch;
 }
 
+/** What the journal has of a saga: its reference, and all its rows, the oldest first. */
+export interface SagaRows {
+  taken: Reference | undefined;
+  rows: readonly Effect[];
+}
+
 /** Writes a row for a pivot that may have been sent in the lost time. A person is asked about it. */
 export async function insertDoubt(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
+  saga: SagaRows,
   intended: WrittenCall,
 ): Promise<Effect | undefined> {
-  if ((await inDoubt(tx, key, journal)) === undefined) return undefined;
+  if (inDoubt(saga, journal) === undefined) return undefined;
   const id = randomUUID();
   await insertEffect(tx, key, intended, { id, epoch: journal.epoch, outcome: 'unknown', failure: restoredFailure });
   return effectOf(tx, id);
@@ -107,28 +112,19 @@ export async function insertDoubt(
  * @returns since when the reference is in doubt; undefined where nothing was lost, or its fate in the lost time is
  * known
  */
-export async function inDoubt(
-  tx: Db,
-  key: SagaKey,
+export function inDoubt(
+  { taken, rows }: SagaRows,
   { epoch, raised_ms }: JournalRow,
-): Promise<{ at: string; run: string } | undefined> {
-  const reference = await referenceOf(tx, key);
-  if (reference === undefined || reference.epoch === epoch) return undefined;
-  const pivots = await rowsOfStep(tx, key, { kind: 'pivot', step: '' });
-  if (pivots.some((row) => row.epoch === epoch)) return undefined;
-  return { at: iso(raised_ms), run: reference.first_run };
+): { at: string; run: string } | undefined {
+  if (taken === undefined || taken.epoch === epoch) return undefined;
+  if (rows.some((row) => row.kind === 'pivot' && row.epoch === epoch)) return undefined;
+  return { at: iso(raised_ms), run: taken.first_run };
 }
 
 /** False for an item that was added after the journal was restored: it is in no order of the lost time. */
-export async function mayBeOfLostTime(
-  tx: Tx,
-  key: SagaKey,
-  { epoch, raised_ms }: JournalRow,
-  item: number,
-): Promise<boolean> {
-  if (raised_ms === 0) return false;
-  const rows = effects(tx).where(ofSaga(key)).where('kind', '=', 'mutate').where('cart_item_id', '=', item);
-  return !(await rows.execute()).some((row) => row.epoch === epoch);
+export function mayBeOfLostTime(rows: readonly Effect[], { epoch, raised_ms }: JournalRow, item: number): boolean {
+  const isLater = (row: Effect) => row.kind === 'mutate' && row.cart_item_id === item && row.epoch === epoch;
+  return raised_ms > 0 && !rows.some(isLater);
 }
 
 /** The row may stand for another order, from the lost time, with unknown items. */

@@ -22,8 +22,8 @@ import type { PriceList } from '../domain/prices';
 import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
 import { type Concern, type Fate, inAll, isAgreedTo, isCurrency, limitsOf, type SpendLimit } from '../domain/spending';
-import { isPostgres, lockName, nowMs } from './dialects';
-import { type Db, iso, mayHaveTakenEffect, ofSaga, present, type SagaKey, timeNow, type Tx } from './rows';
+import { isPostgres, lockName, nowMs, type Write } from './dialects';
+import { type Db, insertFrom, iso, mayHaveTakenEffect, ofSaga, present, type SagaKey, timeNow, type Tx } from './rows';
 import type { PurchaseTable } from './schema';
 import { unnamed } from './servers';
 import type { Store } from './store';
@@ -51,6 +51,12 @@ export interface Buying extends Omit<PurchaseTable, 'effect' | 'same' | 'intende
 /** A question names at most so many references. */
 const othersNamedMax = 5;
 
+/** Other purchases may speak against one. */
+export const isLimited = ({
+  duplicateWithinMs,
+  spendLimits,
+}: Pick<PurchaseRules, 'duplicateWithinMs' | 'spendLimits'>) => duplicateWithinMs > 0 || spendLimits.length > 0;
+
 /** @returns the first concern that nobody has agreed to yet */
 export async function concernAbout(
   tx: Tx,
@@ -59,7 +65,7 @@ export async function concernAbout(
   { duplicateWithinMs, spendLimits, approved = [] }: PurchaseRules,
 ): Promise<Concern | undefined> {
   const { account, digests } = bought;
-  if (duplicateWithinMs === 0 && spendLimits.length === 0) return undefined;
+  if (!isLimited({ duplicateWithinMs, spendLimits })) return undefined;
   const limits = limitsOf(account ?? undefined, spendLimits).filter((limit) => mayAdd(bought, limit));
   // Always in this order, so that no two transactions wait for each other.
   if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
@@ -75,12 +81,9 @@ export async function concernAbout(
   return concerns.find((concern) => !isAgreedTo(concern, approved));
 }
 
-export async function insertPurchase(tx: Tx, effect: string, purchase: Buying): Promise<void> {
-  const { digests, unpriced: _, ...bought } = purchase;
-  await tx
-    .insertInto('purchase')
-    .values({ effect, ...bought, same: digests[0] ?? '', intended_ms: nowMs(tx) })
-    .execute();
+export function purchasing(db: Db, effect: string, { digests, unpriced: _, ...bought }: Buying): Write {
+  const row = { effect, ...bought, same: digests[0] ?? '', intended_ms: nowMs(db) };
+  return (where) => insertFrom('purchase', row, sql`where ${where}`);
 }
 
 async function duplicates(

@@ -99,13 +99,13 @@ function readRows(journal: Store, key: SagaKey) {
       .setIsolationLevel('repeatable read')
       .execute(async (tx) => {
         const from = await theJournal(tx);
+        const taken = await referenceOf(tx, key);
+        const effects = await effectsOf(tx, key);
+        const isInDoubt = inDoubt({ taken, rows: effects }, from) !== undefined;
         return {
-          from,
-          taken: await referenceOf(tx, key),
-          isInDoubt:
-            whyRestored(from, journal.failover.how) !== undefined || (await inDoubt(tx, key, from)) !== undefined,
+          ...{ from, taken, effects },
+          isInDoubt: isInDoubt || whyRestored(from, journal.failover.how) !== undefined,
           corrections: await correctionsOf(tx, key),
-          effects: await effectsOf(tx, key),
           purchases: await tx
             .selectFrom('purchase')
             .innerJoin('effect', 'effect.id', 'purchase.effect')

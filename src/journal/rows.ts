@@ -1,9 +1,17 @@
 /** The rows of a saga in the journal: how they are found, locked and written. */
-import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
+import {
+  type InsertObject,
+  type Kysely,
+  type RawBuilder,
+  type Selectable,
+  sql,
+  type Transaction,
+  type UpdateObject,
+} from 'kysely';
 import type { About, EffectCall, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
-import { identityHere, nowMs } from './dialects';
-import type { JournalTables } from './schema';
+import { identityHere, makeBehind, nowMs, type Write } from './dialects';
+import { type JournalTables, tables } from './schema';
 
 export interface SagaKey {
   workflow: WorkflowName;
@@ -13,6 +21,11 @@ export interface SagaKey {
 export type Effect = Selectable<JournalTables['effect']>;
 export type EndingRow = Selectable<JournalTables['ending']>;
 export type CorrectionRow = Selectable<JournalTables['correction']>;
+/** A reference's request, and its corrections, in order: all of them sealed. */
+export interface Requested {
+  taken: Pick<Reference, 'request'> | undefined;
+  corrections: readonly Pick<CorrectionRow, 'correction'>[];
+}
 export type Reference = Selectable<JournalTables['reference']>;
 
 export interface JournalRow extends Selectable<JournalTables['journal']> {
@@ -60,6 +73,10 @@ export async function timeNow(db: Db): Promise<number> {
 
 export const effects = (db: Db) => db.selectFrom('effect').selectAll();
 
+/** The pivot that was placed, or may have been. */
+export const pivotIn = <Row extends Pick<Effect, 'kind' | 'outcome'>>(rows: readonly Row[]) =>
+  rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
+
 export function livePivot(db: Db, key: SagaKey): Promise<Effect | undefined> {
   return effects(db).where(ofSaga(key)).where('kind', '=', 'pivot').where(mayHaveTakenEffect).executeTakeFirst();
 }
@@ -105,30 +122,28 @@ export async function leftInFlight(
   return Math.max(0, Math.min(now, Math.max(intended_ms, raised_ms)) + in_flight_ms - now);
 }
 
-/** Calls of a saga with no outcome yet, or an unknown one. */
-export function openRows(tx: Tx, key: SagaKey): Promise<Effect[]> {
-  return effects(tx).where(ofSaga(key)).where(hasNoAnswer).execute();
-}
-
 /** Milliseconds until no call of a saga can still be sent or take effect. */
 export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
   const journal = await theJournal(tx);
   let leftMs = 0;
-  for (const row of await openRows(tx, key)) leftMs = Math.max(leftMs, await leftInFlight(tx, row, journal));
+  for (const row of await effects(tx).where(ofSaga(key)).where(hasNoAnswer).execute())
+    leftMs = Math.max(leftMs, await leftInFlight(tx, row, journal));
   return leftMs;
 }
 
 /** Now; but each time is another one, so that who has looked at it sees that it was used since. */
-const touched = (tx: Tx) => sql<number>`case when touched_ms < ${nowMs(tx)} then ${nowMs(tx)} else touched_ms + 1 end`;
+const touched = (tx: Db) => sql<number>`case when touched_ms < ${nowMs(tx)} then ${nowMs(tx)} else touched_ms + 1 end`;
 
 /** @returns undefined where the reference is not known */
 export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
-  return tx
+  return locking(tx, key).returningAll().executeTakeFirst();
+}
+
+export function locking(db: Db, key: SagaKey) {
+  return db
     .updateTable('reference')
-    .set({ touched_ms: touched(tx) })
-    .where(ofSaga(key))
-    .returningAll()
-    .executeTakeFirst();
+    .set({ touched_ms: touched(db) })
+    .where(ofSaga(key));
 }
 
 /** A begin of a run, by its number: as it stands in `owner`. */
@@ -242,23 +257,28 @@ function runsThen(run: string) {
  * Closes the reference, unless a later run has begun: the ending of a run that was reset may be written late. A run that
  * was not seen before is later than all others.
  *
- * @returns undefined, and nothing is changed, where the reference has ended, or is not known
+ * Whether it has ended is read in other rows than the reference's: so it must not have been used since the statement began.
+ *
+ * @param writes are made where it was closed
+ * @returns undefined, and nothing is changed, where the reference has ended, is not known, or was used at this moment
  */
 export async function closeByRun(
-  tx: Tx,
+  db: Db,
   key: SagaKey,
   by: Pick<Begin, 'run' | 'isReset'>,
+  writes: readonly Write[] = [],
 ): Promise<{ isLast: boolean } | undefined> {
   const { run } = by;
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
   const unlessLater = (column: 'is_open' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
-  const closed = await tx
+  const isUnused = sql<boolean>`touched_ms = (select touched_ms from reference where ${ofSaga(key)})`;
+  const closes = db
     .updateTable('reference')
-    .set({ touched_ms: touched(tx), is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
+    .set({ touched_ms: touched(db), is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
     .where(ofSaga(key))
-    .where((where) => where.not(hasEndedFor(by)))
-    .returning('runs')
-    .executeTakeFirst();
+    .where((where) => where.and([where.not(hasEndedFor(by)), isUnused]))
+    .returning('runs');
+  const closed = await makeBehind<Pick<Reference, 'runs'>>(db, [() => closes], writes);
   return closed && { isLast: closed.runs.endsWith(` ${run} `) };
 }
 
@@ -280,13 +300,14 @@ export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined
 }
 
 /** Changes nothing where it is there. */
-export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
+export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<Reference> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
   const row = { ...key, ...times, account: null, request: null, first_run: run, runs: ` ${run} `, epoch };
   // One that is not there locks out nobody: another call of it may be written at the same moment.
   const inserted = tx.insertInto('reference').values(row);
   await inserted.onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing()).execute();
+  return tx.selectFrom('reference').selectAll().where(ofSaga(key)).executeTakeFirstOrThrow();
 }
 
 /** A call, as it is written into a row. */
@@ -308,30 +329,46 @@ export interface IntendedCall extends Pick<WrittenCall, 'call' | 'run' | 'inFlig
 /** By the secret's name. */
 export type SentDigests = Record<string, readonly string[]>;
 
-export async function insertEffect(
-  tx: Tx,
-  key: SagaKey,
+type EffectRow = Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure' | 'is_first'>>;
+
+export function effectRow(
+  db: Db,
+  { workflow, reference }: SagaKey,
   { call: { about, ...call }, run, inFlightMs, note = null, sent }: WrittenCall,
-  row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure' | 'is_first'>>,
-): Promise<number> {
-  const { seq } = await tx
+  row: EffectRow,
+) {
+  return {
+    ...{ workflow, reference, ...call, ...row, run, note },
+    about: JSON.stringify(about),
+    sent: sent === undefined ? null : JSON.stringify(sent),
+    cart_item_id: about.cartItemId ?? null,
+    vm_object_id: about.vmObjectId ?? null,
+    intended_ms: nowMs(db),
+    in_flight_ms: inFlightMs,
+  };
+}
+
+export async function insertEffect(tx: Tx, key: SagaKey, written: WrittenCall, row: EffectRow): Promise<number> {
+  const inserted = tx
     .insertInto('effect')
-    .values({
-      ...key,
-      ...call,
-      ...row,
-      run,
-      about: JSON.stringify(about),
-      note,
-      sent: sent === undefined ? null : JSON.stringify(sent),
-      cart_item_id: about.cartItemId ?? null,
-      vm_object_id: about.vmObjectId ?? null,
-      intended_ms: nowMs(tx),
-      in_flight_ms: inFlightMs,
-    })
-    .returning('seq')
-    .executeTakeFirstOrThrow();
-  return seq;
+    .values(effectRow(tx, key, written, row))
+    .returning('seq');
+  return (await inserted.executeTakeFirstOrThrow()).seq;
+}
+
+/** Inserts what a select finds: there PostgreSQL has to be told the type of each value. @param from its rest */
+export function insertFrom<Table extends keyof JournalTables>(
+  table: Table,
+  row: InsertObject<JournalTables, Table>,
+  from: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const types: Partial<Record<string, string>> = tables[table];
+  const [names, values] = [Object.keys(row), Object.entries(row)];
+  const typed = values.map(([name, value]) => {
+    const [type = ''] = /^(text|bigint|integer|double precision)/.exec(types[name] ?? '') ?? [];
+    return sql`cast(${value} as ${sql.raw(type)})`;
+  });
+  return sql`insert into ${sql.table(table)} (${sql.join(names.map((name) => sql.ref(name)))}) select ${sql.join(typed)} ${from}`;
 }
 
 type Present<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] } & {

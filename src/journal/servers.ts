@@ -15,11 +15,12 @@ import type { About, EffectCall, PivotNote } from '../domain/effects';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import type { Report } from '../domain/results';
-import { statementBegunMs, nowMs } from './dialects';
+import { make, nowMs, statementBegunMs, type Write } from './dialects';
 import {
   aboutOf,
   type Columns,
   type Db,
+  insertFrom,
   iso,
   livePivot,
   mayHaveTakenEffect,
@@ -43,38 +44,48 @@ const isOpen = sql<boolean>`(open_since_ms is not null and closed_ms is null)`;
  * @param ids of its servers, as far as they are known
  * @param isSecond another one stands: nobody knows its servers by these
  */
-export async function notePlaced(
-  tx: Tx,
+export function placing(
+  db: Db,
   key: SagaKey,
   { firewalls = [], vmObjectIds }: About,
   ids: unknown,
   { isSecond = false } = {},
-): Promise<void> {
-  if (key.workflow !== 'provisionServers') return;
+): Write[] {
+  if (key.workflow !== 'provisionServers') return [];
   const named = Array.isArray(ids) && ids.length > 0 ? (ids as number[]) : vmObjectIds;
-  if (named !== undefined) return isSecond ? insert(tx, key, named, firewalls) : noteServers(tx, key, named, firewalls);
-  if (firewalls.length === 0) return;
-  const known = await tx.selectFrom('server').select('vm_object_id').where(ofSaga(key)).execute();
-  if (known.length === 0) await insert(tx, key, [unnamed], firewalls);
+  if (named !== undefined) return naming(db, key, named, firewalls).slice(0, isSecond ? 1 : undefined);
+  const isUnknown = sql<boolean>`not exists (select 1 from server where ${ofSaga(key)})`;
+  return firewalls.length === 0 ? [] : [bringing(db, key, [unnamed], firewalls, isUnknown)];
 }
 
 /** The ids of an order's servers are known by now. A second call changes nothing. */
-async function noteServers(tx: Tx, key: SagaKey, ids: readonly number[], firewalls: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await insert(tx, key, ids, firewalls);
-  const nameless = tx.deleteFrom('server').where(ofSaga(key)).where('vm_object_id', '=', unnamed);
-  await nameless.where('closed_ms', 'is', null).execute();
+function naming(db: Db, key: SagaKey, ids: readonly number[], firewalls: readonly number[]): Write[] {
+  if (ids.length === 0) return [];
+  const nameless = db.deleteFrom('server').where(ofSaga(key)).where('vm_object_id', '=', unnamed);
+  const open = nameless.where('closed_ms', 'is', null);
+  return [bringing(db, key, ids, firewalls), (where) => open.where(where)];
 }
 
-async function insert(tx: Tx, key: SagaKey, ids: readonly number[], firewalls: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
-  const row = { ...key, seen_ms: nowMs(tx), firewalls: JSON.stringify(firewalls) };
-  const open_since_ms = firewalls.length > 0 ? nowMs(tx) : null;
-  await tx
-    .insertInto('server')
-    .values(ids.map((vm_object_id) => ({ ...row, vm_object_id, open_since_ms })))
-    .onConflict((conflict) => conflict.columns(['vm_object_id', 'workflow', 'reference']).doNothing())
-    .execute();
+/** @param then what is done with a server that is there */
+function bringing(
+  db: Db,
+  key: SagaKey,
+  ids: readonly number[],
+  firewalls: readonly number[],
+  only = sql<boolean>`true`,
+  then = sql`nothing`,
+): Write {
+  const { workflow, reference } = key;
+  const row = { workflow, reference, seen_ms: nowMs(db), firewalls: JSON.stringify(firewalls) };
+  const lacking = { vm_object_id: sql<number>`column1`, open_since_ms: firewalls.length > 0 ? nowMs(db) : null };
+  const those = sql.join(ids.map((id) => sql`(cast(${id} as bigint))`));
+  return (where) =>
+    insertFrom(
+      'server',
+      { ...row, ...lacking },
+      sql`from (values ${those}) as those where ${only} and ${where}
+      on conflict (vm_object_id, workflow, reference) do ${then}`,
+    );
 }
 
 /** The ids of a `Placement`: from the provider's answer, a person, or a search. */
@@ -87,19 +98,17 @@ export function idsIn(answer: unknown): unknown {
 export async function noteIntended(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
   const { vmObjectId, firewalls = [] } = call.about;
   if (!isProtecting(key, call) || vmObjectId === undefined) return;
-  await noteServers(tx, key, [vmObjectId], firewalls);
+  await make(tx, naming(tx, key, [vmObjectId], firewalls));
   const open_since_ms = sql<number>`coalesce(open_since_ms, ${nowMs(tx)})`;
   await update(tx, key, vmObjectId, { firewalls: JSON.stringify(firewalls), open_since_ms }).execute();
 }
 
 /** They are assigned. An answer about others, which a correction has replaced since, says nothing of these. */
-export async function noteAssigned(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
+export function assigning(db: Db, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Write[] {
   const { vmObjectId, firewalls = [] } = call.about;
-  if (!isProtecting(key, call) || vmObjectId === undefined) return;
-  await update(tx, key, vmObjectId, { closed_ms: nowMs(tx) })
-    .where('closed_ms', 'is', null)
-    .where('firewalls', '=', JSON.stringify(firewalls))
-    .execute();
+  if (!isProtecting(key, call) || vmObjectId === undefined) return [];
+  const closed = update(db, key, vmObjectId, { closed_ms: nowMs(db) }).where('closed_ms', 'is', null);
+  return [(where) => closed.where('firewalls', '=', JSON.stringify(firewalls)).where(where)];
 }
 
 /** The provider has cancelled the order: nothing of it lacks anything. @param ids only these */
@@ -112,12 +121,12 @@ export async function noteCancelled(tx: Tx, key: SagaKey, ids?: readonly number[
     .execute();
 }
 
-function update(tx: Tx, key: SagaKey, vmObjectId: number, columns: Columns<'server'>) {
-  return tx.updateTable('server').set(columns).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId);
+function update(db: Db, key: SagaKey, vmObjectId: number, columns: Columns<'server'>) {
+  return db.updateTable('server').set(columns).where(ofSaga(key)).where('vm_object_id', '=', vmObjectId);
 }
 
 /** Firewalls that a bought server is to have are assigned. */
-export function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCall, 'activity'>): boolean {
+function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCall, 'activity'>): boolean {
   return workflow === 'provisionServers' && activity === 'assignFirewalls';
 }
 
@@ -125,31 +134,30 @@ export function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCal
  * A saga has ended whose order stands: the servers that lack firewalls by its report are open, all others are closed. It
  * changes nothing that a person has closed, and none of a second order that a late answer has shown.
  */
-export async function noteEnding(
-  tx: Tx,
+export function ending(
+  db: Db,
   key: SagaKey,
   outcome: string,
   { leftovers = [], known }: Partial<Pick<Report, 'leftovers' | 'known'>>,
-): Promise<void> {
-  if (key.workflow !== 'provisionServers') return;
+): Write[] {
+  if (key.workflow !== 'provisionServers') return [];
   const lacking = leftovers.flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
-  for (const { vmObjectId = unnamed, firewalls } of lacking) {
-    await insert(tx, key, [vmObjectId], firewalls);
-    const open_since_ms = sql<number>`case when closed_ms is null then coalesce(open_since_ms, ${nowMs(tx)}) else ${nowMs(tx)} end`;
-    const columns = { firewalls: JSON.stringify(firewalls), open_since_ms, closed_ms: null };
-    await update(tx, key, vmObjectId, columns).where('closed', 'is', null).execute();
-  }
-  if (outcome !== 'done' && outcome !== 'partly') return;
+  const opens = sql`update set firewalls = excluded.firewalls, closed_ms = null, open_since_ms = case when server.closed_ms is null
+    then coalesce(server.open_since_ms, ${nowMs(db)}) else ${nowMs(db)} end where server.closed is null`;
+  const opening = lacking.map(({ vmObjectId = unnamed, firewalls }) =>
+    bringing(db, key, [vmObjectId], firewalls, undefined, opens),
+  );
+  if (outcome !== 'done' && outcome !== 'partly') return opening;
   const open = lacking.map(({ vmObjectId = unnamed }) => vmObjectId);
-  const closed_ms = nowMs(tx);
   const own = [unnamed, ...((known?.['vmObjectIds'] ?? []) as number[])];
-  const closing = tx
+  const closing = db
     .updateTable('server')
-    .set({ closed_ms })
+    .set({ closed_ms: nowMs(db) })
     .where(ofSaga(key))
     .where('closed_ms', 'is', null)
     .where((where) => where.or([where.not(hasLate(key)), where('vm_object_id', 'in', own)]));
-  await (open.length > 0 ? closing.where('vm_object_id', 'not in', open) : closing).execute();
+  const others = open.length > 0 ? closing.where('vm_object_id', 'not in', open) : closing;
+  return [...opening, (where) => others.where(where)];
 }
 
 const hasLate = (key: SagaKey) =>
@@ -245,7 +253,7 @@ export async function notItsServers(
 export function writeServers(journal: Store, key: SagaKey, ids: readonly number[]): Promise<void> {
   return journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
-    if (pivot?.cancelled_ms === null) await noteServers(tx, key, ids, aboutOf(pivot).firewalls ?? []);
+    if (pivot?.cancelled_ms === null) await make(tx, naming(tx, key, ids, aboutOf(pivot).firewalls ?? []));
   });
 }
 

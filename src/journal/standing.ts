@@ -17,7 +17,6 @@ import {
   effectsOf,
   insertReference,
   leftInFlight,
-  referenceOf,
   type SagaKey,
   theJournal,
   ofSaga,
@@ -92,11 +91,12 @@ export async function standingOf(
     const from = await theJournal(tx);
     const lacks = await whatIsLacking(tx, from, { taken: locked !== undefined, knows, failover: journal.failover });
     const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
-    if (isNewInDoubt && run !== undefined) await insertReference(tx, key, run, epochOfNew(from));
-    const taken = isNewInDoubt ? await referenceOf(tx, key) : locked;
+    const isNew = isNewInDoubt && run !== undefined;
+    const taken = isNew ? await insertReference(tx, key, run, epochOfNew(from)) : locked;
     const rows = await effectsOf(tx, key);
     const doubt = async () => {
-      const row = await insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inFlightMs });
+      const call = { call: lostPivot, run: taken?.first_run ?? '', inFlightMs };
+      const row = await insertDoubt(tx, key, from, { taken, rows }, call);
       if (row) await journal.notePurchase(tx, key, row.id, rules);
       return row;
     };

@@ -3,7 +3,7 @@
  * or ends, a clean-up, a sweep and the record each select from it.
  */
 import type { About, EffectCall, OpenItem } from '../domain/effects';
-import { aboutOf, type Effect, isDoubtful, mayHaveHappened, rowsOfStep, type SagaKey, type Tx } from './rows';
+import { aboutOf, type Effect, isDoubtful, mayHaveHappened, pivotIn, rowsOfStep, type SagaKey, type Tx } from './rows';
 
 /** None of these is sealed. */
 export const stateColumns = [
@@ -48,7 +48,7 @@ interface Changed {
 
 /** @param rows of one reference, the oldest first */
 export function stateOf<Row extends StateRow>(rows: readonly Row[]): State<Row> {
-  const pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
+  const pivot = pivotIn(rows);
   const ordered = new Set(pivot ? aboutOf(pivot).cartItems : []);
   const items = rows.flatMap((row) => {
     const { kind, outcome, step, cart_item_id: cartItemId } = row;

@@ -62,26 +62,21 @@ export class Store {
     try {
       return await query(this.db);
     } catch (error) {
-      throw asUnavailable(error);
+      throw isUniqueViolation(error) ? error : asUnavailable(error);
     }
   }
 
   /** A statement of its own is its own transaction; a file is locked first, outside of SQLite. */
   protected inOneStatement<T>(work: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
-    if (!isPostgres(this.db)) return this.inTransaction(work);
-    return work(this.db).catch((error: unknown) => {
-      throw isUniqueViolation(error) ? error : asUnavailable(error);
-    });
+    return isPostgres(this.db) ? this.read(work) : this.inTransaction(work);
   }
 
-  async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    try {
-      const { tx, done } = await this.db.transaction().execute(async (tx) => ({ tx, done: await work(tx) }));
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.read(async (db) => {
+      const { tx, done } = await db.transaction().execute(async (tx) => ({ tx, done: await work(tx) }));
       this.failover.witness?.committed(tx);
       return done;
-    } catch (error) {
-      throw isUniqueViolation(error) ? error : asUnavailable(error);
-    }
+    });
   }
 
   /**

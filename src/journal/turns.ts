@@ -17,7 +17,18 @@ import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
-import { type Columns, disown, endingOf, inFlightOf, iso, livePivot, ofSaga, type SagaKey, type Tx } from './rows';
+import {
+  type Columns,
+  disown,
+  endingOf,
+  inFlightOf,
+  iso,
+  livePivot,
+  ofSaga,
+  type SagaKey,
+  timeNow,
+  type Tx,
+} from './rows';
 import type { JournalTables } from './schema';
 import type { Store } from './store';
 
@@ -55,32 +66,29 @@ export function takeTurn(
       return { how: 'begun', turn };
     }
     if (mine.begun_ms !== null) return { how: 'begun', turn: mine.id };
-    for (;;) {
-      const { before, first, last, now } = await placesBefore(tx, mine);
-      if (first === null || last === null) {
-        await updateTurn(tx, mine.id, { begun_ms: nowMs(tx) });
-        return { how: 'begun', turn: mine.id };
-      }
+    const before = await queueOf(tx, resource).where('seq', '<', mine.seq).execute();
+    for (const [index, holder] of before.entries()) {
       // Only the first one may have begun. If it has ended, nothing more is intended for it: its reference need not be
       // locked.
-      const holder = await turnAt(tx, first);
       const inFlightMs = holder.ended_ms === null ? undefined : await inFlightOf(tx, holder);
       if (inFlightMs === 0) {
         await tx.deleteFrom('turn').where('id', '=', holder.id).execute();
         continue;
       }
-      const { id, workflow, reference } = last === first ? holder : await turnAt(tx, last);
+      const last = before.at(-1) ?? holder;
       return {
         how: 'queued',
         resource,
-        before,
+        before: before.length - index,
         since: iso(mine.since_ms),
         holder: workflowIdOf(holder.workflow, holder.reference),
-        waitedMs: Math.max(0, now - mine.since_ms),
-        behind: { id, workflow, reference },
-        ...(last === first ? definedOnly({ inFlightMs }) : {}),
+        waitedMs: Math.max(0, (await timeNow(tx)) - mine.since_ms),
+        behind: placeOf(last),
+        ...(last === holder ? definedOnly({ inFlightMs }) : {}),
       };
     }
+    await updateTurn(tx, mine.id, { begun_ms: nowMs(tx) });
+    return { how: 'begun', turn: mine.id };
   });
 }
 
@@ -106,28 +114,17 @@ export function whoIsNext(journal: Store, resource: string): Promise<Place | und
   return journal.inTransaction((tx) => nextOf(tx, resource));
 }
 
-function placesBefore(tx: Tx, { resource, seq }: Turn) {
-  return tx
-    .selectFrom('turn')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('before'),
-      fn.min<number | null>('seq').as('first'),
-      fn.max<number | null>('seq').as('last'),
-      nowMs(tx).as('now'),
-    ])
-    .where('resource', '=', resource)
-    .where('seq', '<', seq)
-    .executeTakeFirstOrThrow();
+/** In the order of arrival. */
+function queueOf(tx: Tx, resource: string) {
+  return tx.selectFrom('turn').selectAll().where('resource', '=', resource).orderBy('seq');
 }
+
+const placeOf = ({ id, workflow, reference }: Turn): Place => ({ id, workflow, reference });
 
 async function insertTurn(tx: Tx, key: SagaKey, resource: string): Promise<Turn> {
   const { workflow, reference } = key;
   const row = { id: randomUUID(), workflow, reference, resource, since_ms: nowMs(tx) };
   return tx.insertInto('turn').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-function turnAt(tx: Tx, seq: number): Promise<Turn> {
-  return tx.selectFrom('turn').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
 }
 
 export function turnOf(tx: Tx, key: SagaKey): Promise<Turn | undefined> {
@@ -158,18 +155,10 @@ export async function endTurn(
 
 /** The first saga that waits, if only ended sagas are before it; undefined while a saga works. */
 async function nextOf(tx: Tx, resource: string): Promise<Place | undefined> {
-  const [first, second] = await tx
-    .selectFrom('turn')
-    .selectAll()
-    .where('resource', '=', resource)
-    .orderBy('seq')
-    // At most one has begun.
-    .limit(2)
-    .execute();
+  // At most one has begun.
+  const [first, second] = await queueOf(tx, resource).limit(2).execute();
   const next = first?.ended_ms === null ? first : second;
-  if (next?.begun_ms !== null) return undefined;
-  const { id, workflow, reference } = next;
-  return { id, workflow, reference };
+  return next?.begun_ms === null ? placeOf(next) : undefined;
 }
 
 async function updateTurn(tx: Tx, id: string, columns: Columns<'turn'>): Promise<void> {

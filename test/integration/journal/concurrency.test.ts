@@ -1,5 +1,7 @@
 /** Many at once: other calls of the same worker, and other workers. One of them may send. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EffectCall } from '../../../src/domain/effects';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import { restored } from '../../../src/journal/confirm-restore';
@@ -45,20 +47,30 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     expect(new Set(requests).size).toBe(1);
   });
 
-  it('an item is deleted, or an order with it is sent, never both', async () => {
-    const outcomes = new Set<string>();
-    for (const round of rounds) {
-      const run = await Run.begin(journals[0]!);
-      await run.adds(7);
-      const calls = [() => run.again(journals[1]).intend(place(7)), () => run.again(journals[2]).intend(remove(7))];
-      if (round % 2 === 0) calls.reverse();
-      const intended = await Promise.all(calls.map((call) => call()));
-      expect(how(intended).filter((one) => one === 'send')).toHaveLength(1);
-      outcomes.add(how(intended).join());
-    }
-    // Each of the two was first at least once, or the rounds say little.
-    expect([...outcomes].sort()).toEqual(['changed,send', 'send,under-way']);
-  });
+  /** By the begin that owns the reference: decided by one statement, where nothing stands against it. */
+  const intendAsOwner = ({ key, run, knows }: Run, journal: Journal, call: EffectCall) =>
+    journal.intend({ ...key, call, run, knows, inFlightMs, isOwn: true });
+
+  it.each([false, true])(
+    'an item is deleted, or an order with it is sent, never both (at once: %s)',
+    async (atOnce) => {
+      const outcomes = new Set<string>();
+      for (const round of rounds) {
+        const run = await Run.begin(journals[0]!);
+        const item = 7 + round;
+        await run.adds(item);
+        const intend = (journal: Journal, call: EffectCall) =>
+          atOnce ? intendAsOwner(run, journal, call) : run.again(journal).intend(call);
+        const calls = [() => intend(journals[1]!, place(item)), () => intend(journals[2]!, remove(item))];
+        if (round % 2 === 0) calls.reverse();
+        const intended = await Promise.all(calls.map((call) => call()));
+        expect(how(intended).filter((one) => one === 'send')).toHaveLength(1);
+        outcomes.add(how(intended).join());
+      }
+      // Each of the two was first at least once, or the rounds say little.
+      expect([...outcomes].sort()).toEqual(['changed,send', 'send,under-way']);
+    },
+  );
 
   it('an ending is written once, and told to whoever writes another one', async () => {
     for (const { run, key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
@@ -81,6 +93,22 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
         return decided;
       });
       expect([decided.how, (await intended!).how]).toEqual(['send', 'under-way']);
+    }
+  });
+
+  it('an order is decided after the delete that it waits for', async () => {
+    const [one, other] = [journals[1]!, journals[2]!];
+    for (const round of rounds) {
+      const run = await Run.begin(journals[0]!);
+      await run.adds(7 + round);
+      const intent = { ...run.key, call: remove(7 + round), run: run.run, knows: run.knows, inFlightMs, isOwn: true };
+      let order: Promise<Intended> | undefined;
+      await one.inTransaction(async (tx) => {
+        await decide(tx, { ...intent, note: null, store: one }, randomUUID());
+        order = intendAsOwner(run, other, place(7 + round));
+        await pause(20);
+      });
+      expect(await order!).toMatchObject({ how: 'changed' });
     }
   });
 

@@ -48,9 +48,12 @@ describeWithPostgres('the journal loses its database', () => {
   };
 
   describe('between a commit and its answer', () => {
-    it('finds the row that was written, and sends', async () => {
-      const lost = proxy.loseAnswerTo('commit');
-      const intended = await run.intend(place(1));
+    it.each([
+      [false, 'commit'],
+      [true, 'from gate1'],
+    ])('finds the row that was written, and sends (at once: %s)', async (isOwn, statement) => {
+      const lost = proxy.loseAnswerTo(statement);
+      const intended = await run.intend(place(1), { isOwn });
       await lost;
       expect(intended).toMatchObject({ how: 'send', doubts: 0, knows: run.knows });
       expect(await effects()).toMatchObject([
@@ -71,8 +74,8 @@ describeWithPostgres('the journal loses its database', () => {
 
     it.each(['done', 'not-done', 'unknown'] as const)('writes %s again, which changes nothing', async (outcome) => {
       const intended = await run.send(place(1));
-      // A call that only completes its row is one statement.
-      const lost = proxy.loseAnswerTo(outcome === 'done' ? 'commit' : '"outcome" is null');
+      // Each is one statement; “placed” locks the reference first.
+      const lost = proxy.loseAnswerTo(`from gate${outcome === 'done' ? 1 : 0}`);
       await unavailable(run.answer(place(1), intended, outcome, { answer: { order: 5 } }));
       await lost;
       const written = await untilWritten(intended.knows.row, outcome);
@@ -97,7 +100,8 @@ describeWithPostgres('the journal loses its database', () => {
     afterEach(() => settings('reset synchronous_standby_names'));
 
     it.each([
-      ['a pivot, in a transaction', 'pivot', 'placeChangeOrder'],
+      ['an undo, in a transaction', 'compensate', 'unassignFirewalls'],
+      ['a pivot, in one statement', 'pivot', 'placeChangeOrder'],
       ['a step, in one statement', 'mutate', 'assignFirewalls'],
     ] as const)('counts as lost, and nothing is sent: %s', async (_, kind, activity) => {
       await server().ask(`alter database ${database} set client_min_messages = 'error'`);

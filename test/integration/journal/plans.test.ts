@@ -78,6 +78,8 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     const plans = [];
     for (const node of asked) {
       const { sql: question, parameters } = plain.db.getExecutor().compileQuery(node, { queryId: '' });
+      // A part of another question, which was asked as well.
+      if (/^[^w].*\bgate\d/.test(question)) continue;
       plans.push({ question, plan: JSON.stringify(await explain(question, [...parameters])) });
     }
     return plans;
@@ -88,7 +90,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
   const calls: Record<string, () => Promise<unknown>> = {
     'a pivot is intended, denied, intended again and confirmed': async () => {
       const run = await Run.begin(journal);
-      const { knows } = await run.do(place(1, 2), 'unknown');
+      const { knows } = await run.do(place(1, 2), 'unknown', {}, { isOwn: true });
       await run.intend(place(1, 2));
       await letPassFor(plain, knows.row);
       await run.deny(knows.row);
