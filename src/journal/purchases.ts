@@ -22,7 +22,7 @@ import type { PriceList } from '../domain/prices';
 import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
 import { type Concern, type Fate, inAll, isAgreedTo, isCurrency, limitsOf, type SpendLimit } from '../domain/spending';
-import { isPostgres, lockName, nowMs } from './dialects';
+import { isPostgres, lockName } from './dialects';
 import { type Db, iso, mayHaveTakenEffect, ofSaga, present, type SagaKey, timeNow, type Tx } from './rows';
 import type { PurchaseTable } from './schema';
 import { unnamed } from './servers';
@@ -77,9 +77,11 @@ export async function concernAbout(
 
 export async function insertPurchase(tx: Tx, effect: string, purchase: Buying): Promise<void> {
   const { digests, unpriced: _, ...bought } = purchase;
+  // Of the row itself: a purchase is shown with one time, by account and by all else.
+  const intended_ms = tx.selectFrom('effect').select('intended_ms').where('id', '=', effect);
   await tx
     .insertInto('purchase')
-    .values({ effect, ...bought, same: digests[0] ?? '', intended_ms: nowMs(tx) })
+    .values({ effect, ...bought, same: digests[0] ?? '', intended_ms })
     .execute();
 }
 
