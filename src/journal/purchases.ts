@@ -18,6 +18,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import { accountName, type WorkflowName } from '../domain/identity';
+import type { PivotNote } from '../domain/effects';
 import type { PriceList } from '../domain/prices';
 import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
@@ -238,7 +239,7 @@ function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
     .innerJoin('reference', (join) =>
       join.onRef('reference.workflow', '=', 'effect.workflow').onRef('reference.reference', '=', 'effect.reference'),
     )
-    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided'])
+    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided', 'effect.note'])
     .select([
       'reference.account',
       'reference.request',
@@ -288,9 +289,10 @@ async function described(journal: Store, row: Awaited<ReturnType<typeof pageOf>>
   };
   const ending = (await read(row.report)) as Pick<RecordedEnding, 'ended' | 'report'> | undefined;
   const verdict = (await read(row.decided)) as { by?: string } | undefined;
+  const { approvedBy = [] } = ((await read(row.note)) ?? {}) as Partial<PivotNote>;
   const { metadata = {} } = ((await read(row.request)) ?? {}) as { metadata?: Metadata };
   const approvals = (ending?.report?.decisions ?? []).filter(({ decision }) => decision === 'approve');
-  const by = [...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => (who === undefined ? [] : [who]));
+  const by = approvedBy.concat([...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => who ?? []));
   return {
     ...{ at: iso(row.age_ms), workflow, reference, fate },
     ...present({ account, currency, total, servers, items, ended: ending?.ended }),
