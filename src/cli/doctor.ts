@@ -3,10 +3,11 @@ import { countPollers } from '../client/runs';
 import { readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
+import { orElse } from '../domain/none-if';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import type { OrderSagaClient } from '../client/client';
 import type { Journal } from '../journal/journal';
-import { schemaNumber, countsOf } from '../journal/open';
+import { claim, schemaNumber, countsOf } from '../journal/open';
 import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
@@ -92,7 +93,9 @@ async function ofHold(sagas: OrderSagaClient): Promise<Found> {
 
 async function ofJournal(): Promise<Found[]> {
   try {
+    const namespace = orElse(() => readClientConfig().namespace, undefined);
     return await withJournal({ writes: false }, async (journal, name) => {
+      if (namespace !== undefined) await claim(journal, namespace, { writes: false });
       const { restored, references, pivots } = await countsOf(journal);
       const found = `${name}: ${references} references, ${pivots.unknown} orders of unknown outcome`;
       const then = 'nothing is sent: follow docs/journal.md, then run order-saga journal restored';

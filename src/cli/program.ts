@@ -58,7 +58,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.refused;
     const { status, lines, document } = errorOutputOf(error);
     for (const line of lines) context.printer.toStderr(line);
-    context.printer.document(document);
+    // Also behind the lines of `watch`.
+    context.printer.documentLine(document);
     return status;
   }
 }

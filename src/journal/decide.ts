@@ -146,7 +146,7 @@ export async function intendAtOnce(db: Db, intent: Plain, row: string): Promise<
         where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
           and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
           and j.identity is not distinct from ${identityHere(db)}
-          ${isThere(knows.row)} ${isThere(store.failover.witness?.row)} and ${where} returning seq`,
+          ${isThere(knows.row)} ${isThere(store.failover.witness?.row)} and ${where} returning id, seq, intended_ms`,
     );
   const intended =
     kind === 'pivot'
@@ -191,7 +191,7 @@ async function pivotAtOnce(
   const writes: Write = (where) =>
     insert(sql`r.epoch = j.epoch and not exists (select 1 from effect e
     where e.workflow = r.workflow and e.reference = r.reference and e.kind <> 'mutate') ${isAnothers} and ${where}`);
-  return makeBehind(db, [uses, writes], bought ? [purchasing(db, row, bought)] : []);
+  return makeBehind(db, [uses, writes], bought ? [purchasing(row, bought)] : []);
 }
 
 export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decided> {
@@ -221,7 +221,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     // The doubt names no items: those that the call names now may have been added since.
     pivot = await insertDoubt(tx, key, journal, saga, { ...intent, call: { ...call, about: {} } });
     const bought = pivot && (await buys());
-    if (pivot && bought) await make(tx, [purchasing(tx, pivot.id, bought)]);
+    if (pivot && bought) await make(tx, [purchasing(pivot.id, bought)]);
   }
   const found = pivot
     ? await whatBecameOf(tx, pivot, journal, store)
@@ -252,7 +252,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   if (concern) return { how: 'asks', concern };
   const first = call.kind === 'mutate' && rows.length === 0 ? { is_first: 1 } : {};
   const top = await insertEffect(tx, key, intent, { id: row, epoch: journal.epoch, ...first });
-  if (bought) await make(tx, [purchasing(tx, row, bought)]);
+  if (bought) await make(tx, [purchasing(row, bought)]);
   await noteIntended(tx, key, call);
   return { ...sends(knowledgeOf(journal, row, knows), rows, intent), top };
 }

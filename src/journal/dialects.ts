@@ -138,8 +138,12 @@ export async function lockName(tx: Kysely<JournalTables>, name: string): Promise
   if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
 }
 
-/** A statement that changes something only where this is true. */
-export type Write = (where: RawBuilder<boolean>) => OperationNodeSource;
+/**
+ * A statement that changes something only where this is true.
+ *
+ * @param written what the gate before it has changed, where no statement sees that in its table yet
+ */
+export type Write = (where: RawBuilder<boolean>, written?: RawBuilder<unknown>) => OperationNodeSource;
 
 const always = sql<boolean>`true`;
 
@@ -174,7 +178,7 @@ export async function makeBehind<Row>(
   const isPassed = (index: number) => (index < 0 ? always : sql<boolean>`exists (select from ${name('gate', index)})`);
   const parts = [
     ...gates.map((gate, index) => sql`${name('gate', index)} as (${gate(isPassed(index - 1))})`),
-    ...writes.map((write, index) => sql`${name('write', index)} as (${write(isPassed(last))})`),
+    ...writes.map((write, index) => sql`${name('write', index)} as (${write(isPassed(last), name('gate', last))})`),
   ];
   return (await sql<Row>`with ${sql.join(parts)} select * from ${name('gate', last)}`.execute(db)).rows[0];
 }

@@ -318,7 +318,7 @@ export class Journal extends Store {
     const { workflow } = key;
     const requested = { taken: await referenceOf(tx, key), corrections: await correctionsOf(tx, key) };
     const bought = await this.boughtBy({ workflow, rules }, requested);
-    if (bought) await make(tx, [purchasing(tx, row, bought)]);
+    if (bought) await make(tx, [purchasing(row, bought)]);
   }
 
   /**

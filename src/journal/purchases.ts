@@ -18,6 +18,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import { accountName, type WorkflowName } from '../domain/identity';
+import type { PivotNote } from '../domain/effects';
 import type { PriceList } from '../domain/prices';
 import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
@@ -81,9 +82,12 @@ export async function concernAbout(
   return concerns.find((concern) => !isAgreedTo(concern, approved));
 }
 
-export function purchasing(db: Db, effect: string, { digests, unpriced: _, ...bought }: Buying): Write {
-  const row = { effect, ...bought, same: digests[0] ?? '', intended_ms: nowMs(db) };
-  return (where) => insertFrom('purchase', row, sql`where ${where}`);
+export function purchasing(effect: string, { digests, unpriced: _, ...bought }: Buying): Write {
+  // Of the row itself: a purchase is shown with one time, by account and by all else.
+  return (where, written = sql`effect`) => {
+    const intended_ms = sql<number>`(select intended_ms from ${written} where id = ${effect})`;
+    return insertFrom('purchase', { effect, ...bought, same: digests[0] ?? '', intended_ms }, sql`where ${where}`);
+  };
 }
 
 async function duplicates(
@@ -239,7 +243,7 @@ function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
     .innerJoin('reference', (join) =>
       join.onRef('reference.workflow', '=', 'effect.workflow').onRef('reference.reference', '=', 'effect.reference'),
     )
-    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided'])
+    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided', 'effect.note'])
     .select([
       'reference.account',
       'reference.request',
@@ -289,9 +293,10 @@ async function described(journal: Store, row: Awaited<ReturnType<typeof pageOf>>
   };
   const ending = (await read(row.report)) as Pick<RecordedEnding, 'ended' | 'report'> | undefined;
   const verdict = (await read(row.decided)) as { by?: string } | undefined;
+  const { approvedBy = [] } = ((await read(row.note)) ?? {}) as Partial<PivotNote>;
   const { metadata = {} } = ((await read(row.request)) ?? {}) as { metadata?: Metadata };
   const approvals = (ending?.report?.decisions ?? []).filter(({ decision }) => decision === 'approve');
-  const by = [...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => (who === undefined ? [] : [who]));
+  const by = approvedBy.concat([...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => who ?? []));
   return {
     ...{ at: iso(row.age_ms), workflow, reference, fate },
     ...present({ account, currency, total, servers, items, ended: ending?.ended }),

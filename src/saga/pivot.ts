@@ -134,9 +134,11 @@ function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
   return (context) =>
     saga.deadline.whileInFlight(() => {
       const corrections = pivot.timesCorrected();
+      const approvals = saga.progress.decisions.filter(({ decision }) => decision === 'approve');
+      const approvedBy = approvals.flatMap(({ by }) => by ?? []);
       return pivot.act({
         ...context,
-        note: pivot.note(),
+        note: { ...pivot.note(), ...(approvedBy.length > 0 ? { approvedBy } : {}) },
         ...definedOnly({ quoteUntil: pivot.quoteUntil?.() }),
         ...(corrections > 0 ? { corrections } : {}),
         ...(saga.approved.length > 0 ? { approved: [...saga.approved] } : {}),

@@ -18,3 +18,5 @@ export async function buyServers(reference: string, account: string, password: s
     await connection.close();
   }
 }
+
+void buyServers('PO-2026-0100', 'AB-12345678', 'from your vault').then((ids) => console.log(ids));

@@ -1,10 +1,10 @@
 /**
- * The first hour of somebody who has just cloned this: each command of the README's first order, as it stands there, in
- * three terminals. `npm ci` has run; its own ports must be free.
+ * The first hour of somebody who has just cloned this: each command of the README's first order and of its own backend,
+ * as it stands there, in three terminals. `npm ci` has run; its own ports must be free.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -13,7 +13,11 @@ import { readDocument } from '../docs/tables';
 import { until } from '../support/rig';
 
 const root = join(__dirname, '..', '..');
-const [, section = ''] = /\n## Your first order\n([\s\S]*?)\n## /.exec(readDocument('README.md')) ?? [];
+const sectionOf = (name: string) =>
+  readDocument('README.md')
+    .split('\n## ')
+    .find((text) => text.startsWith(name)) ?? '';
+const section = sectionOf('Your first order');
 const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) =>
   block
     .replaceAll(/ \\\n */g, ' ')
@@ -90,4 +94,15 @@ it('goes as the README says', async () => {
   expect((await type('npm run cli -- provision examples/provision.json')).out).toContain('was started before');
   const last = await type('npm run cli -- watch PO-2026-0043');
   expect([last.status, last.out]).toEqual([0, expect.stringContaining('provision/PO-2026-0043 is done')]);
+});
+
+it('and so does an own backend', async () => {
+  const [code = '', commands = ''] = ['ts', 'sh'].map(
+    (kind) => sectionOf('From a backend').split(`\`\`\`${kind}\n`)[1]?.split('```')[0],
+  );
+  const backend = join(folder, 'my-backend');
+  mkdirSync(backend);
+  writeFileSync(join(backend, 'buy.ts'), code);
+  const { status, out } = await type(commands.replaceAll('../my-backend', backend).replaceAll('../order-saga', root));
+  expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(/\n\[ \d+, \d+ \]\n$/) });
 });

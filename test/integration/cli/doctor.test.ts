@@ -52,6 +52,12 @@ it.each([
   for (const one of found.filter(({ is }) => is === 'wrong')) expect(one.then).toBeDefined();
 });
 
+it('notices a journal of another namespace, with which no worker starts', async () => {
+  const { wrong, found } = await doctor({ TEMPORAL_NAMESPACE: 'default' });
+  expect(wrong).toContain('journal');
+  expect(found.at(-1)?.found).toContain(`that of namespace ${rig.namespace}, not of default`);
+});
+
 it('notices keys that are not those of the journal', async () => {
   const journal = { file: join(rig.folder, 'sealed.db') };
   const keyOf = (byte: number) => `ours:${Buffer.alloc(32, byte).toString('base64')}`;

@@ -45,7 +45,11 @@ it('purchases tells what was bought, what is unknown, what was refused, and who 
   await outcomeOf(await rig.sagas.provision(provisionRequest({ reference: 'PO-2', account: 'AB-1' })));
   rig.sandbox.faults.clear();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', nth: 1 });
-  const unknown = await rig.sagas.provision(provisionRequest({ reference: 'PO-3', account: 'CD-2' }));
+  const unknown = await rig.sagas.provision(
+    provisionRequest({ reference: 'PO-3', account: 'CD-2', approval: 'always' }),
+  );
+  await untilWaiting(unknown, 'approval');
+  await answer(unknown, 'approve', { by: 'bob' });
   await untilWaiting(unknown, 'outcome-unknown');
 
   const all = await purchases('--format', 'json');
@@ -57,7 +61,7 @@ it('purchases tells what was bought, what is unknown, what was refused, and who 
     },
     { reference: 'CH-1', fate: 'placed', total: expect.any(Number) as number, by: ['=ann, of finance'] },
     { reference: 'PO-2', fate: 'not-placed', ended: 'OrderRejected' },
-    { reference: 'PO-3', fate: 'unknown', account: 'CD-2' },
+    { reference: 'PO-3', fate: 'unknown', account: 'CD-2', by: ['bob'] },
   ]);
   const referencesOf = async (...args: string[]) =>
     (JSON.parse((await purchases('--json', ...args)).out) as { reference: string }[]).map(({ reference }) => reference);

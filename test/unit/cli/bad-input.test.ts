@@ -60,3 +60,8 @@ it.each([
   expect(err).toMatch(sentence);
   expect({ status, out }).toEqual({ status: 2, out: '' });
 });
+
+it('an error is one line of JSON, as what watch prints before it', async () => {
+  const { out } = await runHere(['watch', 'not a reference', '--json']);
+  expect(out).toMatch(/^\{"error":.*\}\n$/);
+});

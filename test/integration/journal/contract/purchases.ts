@@ -250,6 +250,19 @@ export function purchases(databases: TestDatabases): void {
       expect(await run.again().intend(kept!)).toMatchObject({ how: 'recorded' });
     });
 
+    it('and are told with one time, whatever they are looked for by', async () => {
+      const runs: Run[] = [];
+      for (let index = 0; index < 10; index++) runs.push(await bought(await order()));
+      const timesOf = async (filter: object) => {
+        const times = new Map<string, string>();
+        for await (const { reference, at } of listed(journal, filter)) times.set(reference, at);
+        return runs.map(({ key }) => times.get(key.reference));
+      };
+      const times = await timesOf({ account });
+      expect(times).not.toContain(undefined);
+      expect(await timesOf({ sinceMs: Date.now() - minuteMs })).toEqual(times);
+    });
+
     it('that a person has agreed to exceed are exceeded by so much, and asked about again for more', async () => {
       const rules = limited(`${account}=1 servers/1d`);
       await bought(await order());
