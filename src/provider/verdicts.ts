@@ -173,11 +173,12 @@ function ofUnshown(name: string, value: unknown, call: ProviderCall): Sign | und
   const field = bare(name.slice(0, 60));
   if ((acknowledgements.has(field) || ownYes[call]?.includes(field)) && isNo(value))
     return { says: `${name.slice(0, 60)}: ${shown(value)}`, isPlain: false };
-  return texts.has(field) ? ofWords(name.slice(0, 60), value) : undefined;
+  const isText = texts.has(field) || (words.has(field) && typeof value === 'string');
+  return isText ? ofWords(name.slice(0, 60), value) : undefined;
 }
 
 function ofWords(what: string, value: unknown): Sign | undefined {
-  const [found] = noInWords.exec(wordsIn(value).slice(0, textCharsMax)) ?? [];
+  const [found] = noInWords.exec(wordsIn(value).slice(0, textCharsMax).replaceAll('_', ' ')) ?? [];
   return found === undefined ? undefined : { says: `${what}: “… ${found} …”`, isPlain: false };
 }
 
@@ -217,7 +218,7 @@ function ofField(name: string, value: unknown): Sign | undefined {
   const plain: Sign = { says: `${name.slice(0, 60)}: ${shown(value)}`, isPlain: true };
   const field = bare(name.slice(0, 60));
   if (yes.has(field)) return isNo(value) ? plain : undefined;
-  if (no.has(field)) return isYes(value) ? plain : undefined;
+  if (no.has(field)) return isSomething(value) && !isNo(value) ? plain : undefined;
   if (errors.has(field)) return isSomething(value) ? plain : undefined;
   if (codes.has(field)) return ofCode(plain, value);
   if (!words.has(field)) return undefined;
@@ -259,8 +260,6 @@ const isNo = (value: unknown) =>
   value === false ||
   value === 0 ||
   (typeof value === 'string' && ['false', '0', 'no', 'off', 'n'].includes(bare(value)));
-const isYes = (value: unknown) =>
-  value === true || value === 1 || (typeof value === 'string' && ['true', '1', 'yes', 'on', 'y'].includes(bare(value)));
 
 /** Interfaces leave a field for errors empty in many ways. */
 function isSomething(value: unknown): boolean {
