@@ -23,7 +23,7 @@ import type { PriceList } from '../domain/prices';
 import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
 import { type Concern, type Fate, inAll, isAgreedTo, isCurrency, limitsOf, type SpendLimit } from '../domain/spending';
-import { isPostgres, lockName, nowMs, type Write } from './dialects';
+import { isPostgres, lockName, type Write } from './dialects';
 import { type Db, insertFrom, iso, mayHaveTakenEffect, ofSaga, present, type SagaKey, timeNow, type Tx } from './rows';
 import type { PurchaseTable } from './schema';
 import { unnamed } from './servers';

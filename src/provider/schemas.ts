@@ -165,7 +165,7 @@ function isPage(response: unknown, length: number, depth = 0): boolean {
     if (number === undefined) return false;
     if (totalNames.has(field)) return number > length;
     if (pagesNames.has(field)) return number > 1;
-    if (sizeNames.has(field)) return number <= length && !isCounted;
+    if (sizeNames.has(field)) return number === length && length > 0 && !isCounted;
     // A later page says so by its own number.
     if (field === 'page' || field === 'currentpage' || field === 'pagenumber') return number > 1;
     return (field === 'offset' || field === 'skip' || field === 'start') && number > 0;

@@ -166,7 +166,7 @@ const ownYes: Partial<Record<ProviderCall, readonly string[]>> = {
 };
 
 function ofWords(what: string, value: unknown): Sign | undefined {
-  const [found] = noInWords.exec(wordsIn(value).slice(0, textCharsMax)) ?? [];
+  const [found] = noInWords.exec(wordsIn(value).slice(0, textCharsMax).replaceAll('_', ' ')) ?? [];
   return found === undefined ? undefined : { says: `${what}: “… ${found} …”`, isPlain: false };
 }
 
@@ -207,18 +207,19 @@ function ofField(name: string, value: unknown, unshown: ProviderCall | undefined
   const unsure: Sign = { ...plain, isPlain: false };
   const field = bare(name);
   if (yes.has(field)) return isNo(value) ? plain : undefined;
-  if (no.has(field)) return isYes(value) ? plain : undefined;
+  if (no.has(field)) return isSomething(value) && !isNo(value) ? plain : undefined;
   if (errors.has(field)) return isSomething(value) ? plain : undefined;
   if (codes.has(field)) return ofCode(plain, value);
   if (words.has(field)) {
     const number = numberIn(value);
     if (isRefusal(value)) return plain;
     if (number === 0 && field !== 'type') return unsure;
-    return number !== undefined && number >= 400 && number <= 599 ? ofCode(plain, value) : undefined;
+    if (number !== undefined && number >= 400 && number <= 599) return ofCode(plain, value);
   }
   if (unshown === undefined) return undefined;
   if (acknowledgements.has(field) || ownYes[unshown]?.includes(field)) return isNo(value) ? unsure : undefined;
-  return texts.has(field) ? ofWords(name, value) : undefined;
+  const isText = texts.has(field) || (words.has(field) && typeof value === 'string');
+  return isText ? ofWords(name, value) : undefined;
 }
 
 /** In a code of words, such as INSUFFICIENT_FUNDS. */
@@ -253,8 +254,6 @@ const isNo = (value: unknown) =>
   value === false ||
   value === 0 ||
   (typeof value === 'string' && ['false', '0', 'no', 'off', 'n'].includes(bare(value)));
-const isYes = (value: unknown) =>
-  value === true || value === 1 || (typeof value === 'string' && ['true', '1', 'yes', 'on', 'y'].includes(bare(value)));
 
 /** Interfaces leave a field for errors empty in many ways. */
 function isSomething(value: unknown): boolean {

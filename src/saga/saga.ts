@@ -317,13 +317,13 @@ class StepRunner<T> {
     return [];
   }
 
-  /** Before the pivot, with what is refused first. @returns undefined where the refusal ends the saga */
+  /** Before the pivot: about what is refused, which alone is surely not done. @returns undefined where that ends the saga */
   private questionOfRefusal(failed: readonly Failed<T>[]): Question<'refused'> | undefined {
     const correction = this.policy.corrections?.refused;
-    const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
-    if (!correction || !refused || !asksAfterRefusal(this.saga.onRefusal, refused.failure)) return undefined;
-    const { failure: lastFailure } = refused;
-    const specs = [refused, ...failed.filter((one) => one !== refused)].map(({ spec }) => spec);
+    const refused = failed.filter(({ failure }) => failure.failure === 'Rejected');
+    const [lastFailure] = refused.map(({ failure }) => failure);
+    if (!correction || !lastFailure || !asksAfterRefusal(this.saga.onRefusal, lastFailure)) return undefined;
+    const specs = refused.map(({ spec }) => spec);
     return refusedQuestion(specs, cause(lastFailure), { lastFailure, correction });
   }
 

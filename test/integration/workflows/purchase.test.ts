@@ -12,7 +12,7 @@ import { said } from '../../support/operator';
 import { orderThat } from '../../support/orders';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
+import { answer, leftoversOf, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 import { resetToBeginning } from '../../support/web-ui';
 
 const plans = [
@@ -188,6 +188,16 @@ describe('where the provider refuses, and a person corrects', () => {
     expect(decisions).toMatchObject([{ kind: 'refused', correction: { plan_id: planIdOf(request.reference) } }]);
     expect(rig.ordersOf(request)).toMatchObject([{ cartItems: cartItemIds }]);
     expect(rig.callsOf(request, 'add-cart-item')).toHaveLength(2);
+  });
+
+  it('is asked about what is refused, and not about what may have been added', async () => {
+    const request = provisionRequest({ onRefusal: 'ask', items: [{}, { plan_id: wrongPlan }] });
+    const match = { planId: planIdOf(request.reference) };
+    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after', times: 'all', match });
+    const saga = await rig.sagas.provision(request);
+    expect((await untilWaiting(saga, 'refused')).question).toMatch(/^Refused: “Add cart item 2” was not done\./);
+    await saga.cancel();
+    expect(leftoversOf(await outcomeOf(saga)).map(({ kind }) => kind)).toContain('cart-item-unknown');
   });
 
   it('an order orders what was added in the place of an item, which was deleted before', async () => {

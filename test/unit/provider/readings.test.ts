@@ -58,7 +58,7 @@ describe('a page of a firewall list', () => {
       expect(readFirewallIds({ ...list, ...said })).toBeUndefined();
     }
   });
-  test.each([{ per_page: 2 }, { per_page: 1, total: 1 }, { links: [{ rel: 'self', href: '/' }] }])(
+  test.each([{ per_page: 2 }, { limit: -1 }, { per_page: 1, total: 1 }, { links: [{ rel: 'self', href: '/' }] }])(
     'is the whole list: %j',
     (said) => {
       expect(readFirewallIds({ data: [1], ...said })?.ids).toEqual([1]);

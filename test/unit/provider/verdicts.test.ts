@@ -77,6 +77,10 @@ describe('a success that says no', () => {
     ...[{ exception: 'RuntimeException' }, { success: true, error: 'Insufficient funds' }],
     ...[{ code: 'INSUFFICIENT_FUNDS' }, { metadata: { result: 0 } }, { order: { status: 'rejected' } }],
     ...[{ data: { order: { status: 'cancelled' } } }, { result: { error: { message: 'no' } } }],
+    ...[
+      { placed: 1, failed: 2 },
+      { order_id: 5, rejected: [{ plan_id: 17 }] },
+    ],
     { order_id: 5, status: 'fraud' },
   ];
   test.each(refusals.map((body) => [JSON.stringify(body)]))('%s', async (body) => {
@@ -96,6 +100,7 @@ describe('a success that says no', () => {
     ...[{ message: declined }, { data: { msg: 'The order could not be placed.' } }, { detail: declined }],
     ...[{ message: [declined] }, { message: { text: declined } }, { messages: [declined] }, declined, { ack: false }],
     ...[{ message: 'Order was not created' }, { message: 'No such account' }, { message: 'Credit limit reached' }],
+    ...[{ status: 'payment_failed' }, { result: 'Order could not be placed' }, { order: { state: 'CARD_DECLINED' } }],
   ])('%j is not known to be one, where the document shows none', async (body) => {
     for (const name of ['pivot', 'delete', 'assign'] as const) {
       expect(['UnknownOutcome', 'Rejected']).toContain(await verdict(name, { body: JSON.stringify(body) }));
@@ -161,6 +166,7 @@ describe('a success that says no', () => {
     ...[
       { code: '201', failed: 0, failure: null },
       { status: 1, error: false, error_code: 0 },
+      { status: 'no_error', failed: [], rejected: 'none', declined: 'n' },
     ],
     { customer: { code: 500, success: false } },
   ];
