@@ -23,7 +23,9 @@ const priceListSchema = z.strictObject(
 /** @throws Error that says which entry is wrong */
 export function parsePriceList(text: string): PriceList {
   // The engine's message would quote the file, which may be another one, with a secret in it.
-  const read = priceListSchema.safeParse(orElse(() => JSON.parse(text) as unknown, undefined));
+  const json = orElse(() => JSON.parse(text) as unknown, undefined);
+  if (json === undefined) throw new Error('the list: it is not JSON');
+  const read = priceListSchema.safeParse(json);
   if (!read.success) {
     const [{ path, message } = { path: [], message: '' }] = read.error.issues;
     throw new Error(`${path.join('.') || 'the list'}: ${message}`);

@@ -46,7 +46,7 @@ it.each([
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":-1}]}', /price: must not be negative/],
   ['{"currency":"usd","plans":[],"plan":[]}', /plan/],
   [JSON.stringify({ ...list, plans: [...list.plans, list.plans[0]] }), /17, cycle 1 has two prices/],
-  ['prices', /the list: must be a JSON object/],
+  ['prices', /the list: it is not JSON/],
 ])('%s is no list', (text, message) => {
   expect(() => parsePriceList(text)).toThrow(message);
 });
