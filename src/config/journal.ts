@@ -9,7 +9,7 @@ import { from, fromTextOrFile, readSettings, readText, SettingsError, type Envir
 
 export type JournalConfig = NonNullable<ReturnType<typeof readJournal>>;
 
-interface Place {
+export interface Place {
   address: JournalAddress;
   /** The address without its password, for messages. */
   name: string;
