@@ -3,6 +3,7 @@
  * answers with a quote as well, and the document does not say that it changes nothing: it is treated as a pivot.
  */
 import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
@@ -14,6 +15,8 @@ export interface QuoteAnswer {
   quote: Quote;
   /** Random: an approval names it, and holds for no other quote, not even for an equal one after a reset. */
   id: string;
+  /** When it was asked for, in milliseconds since 1970 by Temporal's clock, which the run goes by, too. */
+  quotedMs: number;
   /** How long an approval of this quote may take, in milliseconds; the setting. */
   approvalMaxAgeMs: number;
   /** How old the quote may be when the pivot is sent, in milliseconds; the setting. */
@@ -28,6 +31,7 @@ export function createQuotedActivities({ provider, call, effect, settings }: Too
   const shown = (quote: Quote) => provider.blank(documentedParts(quote)) as Quote;
   const quoted = (quote: Quote): QuoteAnswer => ({
     ...{ quote: shown(quote), id: randomUUID(), quoteMaxAgeMs, approvalMaxAgeMs },
+    quotedMs: Context.current().info.currentAttemptScheduledTimestampMs,
     ...(!quote.available && onRefusal === 'ask' ? { asks: true } : {}),
   });
   return {

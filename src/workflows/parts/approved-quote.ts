@@ -86,14 +86,8 @@ export class ApprovedQuote {
     this.untilMs = Infinity;
     for (;;) {
       const policy = { refusal: 'OrderRejected', corrections: this.corrections } as const;
-      // It grows old also while no worker takes its answer.
-      let quotedMs = Date.now();
-      const act: typeof terms.quote = (asked) => {
-        quotedMs = Date.now();
-        return terms.quote(asked);
-      };
-      const quoted = await saga.must({ step, act }, policy);
-      const { quote, approvalMaxAgeMs, quoteMaxAgeMs } = quoted;
+      const quoted = await saga.must({ step, act: terms.quote }, policy);
+      const { quote, quotedMs, approvalMaxAgeMs, quoteMaxAgeMs } = quoted;
       step.say(describeQuote(quote));
       saga.progress.learn({ quote });
       if (!quote.available) {
@@ -107,7 +101,7 @@ export class ApprovedQuote {
         this.untilMs = quotedMs + quoteMaxAgeMs;
         return;
       }
-      this.approved = await approve(saga, terms, { ...quoted, quotedMs }, this.approved);
+      this.approved = await approve(saga, terms, quoted, this.approved);
     }
   }
 
@@ -133,7 +127,7 @@ export class ApprovedQuote {
 async function approve(
   saga: Saga,
   { step, approval }: QuoteTerms,
-  { quote, id, quotedMs }: Pick<QuoteAnswer, 'quote' | 'id'> & { quotedMs: number },
+  { quote, id, quotedMs }: Pick<QuoteAnswer, 'quote' | 'id' | 'quotedMs'>,
   before: Approved | undefined,
 ): Promise<Approved> {
   const moved =
