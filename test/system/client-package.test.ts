@@ -119,11 +119,10 @@ describe.each([oldest, newest])('with Temporal’s client %s', (version) => {
     expect(JSON.parse(stdout)).toEqual({ outcome: 'done', ids: 1, known: 1, type: 'GuardViolated', typed: true });
   });
 
-  // Under each kind of resolution: attw, below.
-  it('is typed', async () => {
+  it.each([{ module: 'nodenext' }, { module: 'esnext', moduleResolution: 'bundler' }])('is typed: %j', async (how) => {
     const compilerOptions = {
       ...{ target: 'es2022', strict: true, noEmit: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
-      ...{ types: ['node'], typeRoots: [join(root, 'node_modules', '@types')], module: 'nodenext' },
+      ...{ types: ['node'], typeRoots: [join(root, 'node_modules', '@types')], ...how },
     };
     writeFileSync(join(at, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['strict.ts'] }));
     const checked = await run(process.execPath, [bin('tsc'), '-p', at]).catch(
@@ -133,10 +132,24 @@ describe.each([oldest, newest])('with Temporal’s client %s', (version) => {
   });
 });
 
-it('is a package in which publint and attw find nothing wrong', async () => {
-  const at = join(folder, 'package');
-  await Promise.all([
-    run(process.execPath, [bin('publint'), at]),
-    run(process.execPath, [bin('attw'), tarball, '--no-color']),
-  ]);
+describe('publint and attw', () => {
+  const judgesOf = (at: string) => [
+    () => run(process.execPath, [bin('publint'), at]),
+    () => run(process.execPath, [bin('attw'), '--pack', at, '--no-color']),
+  ];
+
+  it('find nothing wrong', async () => {
+    await Promise.all(judgesOf(join(folder, 'package')).map((judge) => judge()));
+  });
+
+  it('find that a package lacks a file, and has types of the other kind of module', async () => {
+    const at = join(folder, 'broken');
+    cpSync(join(folder, 'package'), at, { recursive: true });
+    const manifest = readFileSync(join(at, 'package.json'), 'utf8');
+    writeFileSync(
+      join(at, 'package.json'),
+      manifest.replace('index.d.mts', 'client/index.d.ts').replaceAll('index.js', 'gone.js'),
+    );
+    for (const judge of judgesOf(at)) await expect(judge()).rejects.toThrow();
+  });
 });
