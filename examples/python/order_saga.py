@@ -101,13 +101,13 @@ class Codec(PayloadCodec):
     """11: AES-GCM in the wire format of Temporal's samples: nonce (12 bytes), ciphertext, tag (16 bytes)."""
 
     def __init__(self, keys: str):
-        """`keys` as PAYLOAD_KEYS: `id:base64 of 32 bytes`, comma-separated. The first one encrypts."""
-        entries = [entry.strip().split(":") for entry in keys.split(",")]
+        """`keys` as PAYLOAD_KEYS: `id:base64 of 32 bytes`, comma-separated, of which the first encrypts; or none."""
+        entries = [entry.strip().split(":") for entry in keys.split(",") if entry]
         self.ciphers = {id: AESGCM(base64.b64decode(key)) for id, key in entries}
-        self.current = entries[0][0]
+        self.current = entries[0][0] if entries else ""
 
     async def encode(self, payloads: Any) -> list[Payload]:
-        return [self.encrypt(payload) for payload in payloads]
+        return [self.encrypt(payload) for payload in payloads] if self.current else list(payloads)
 
     async def decode(self, payloads: Any) -> list[Payload]:
         return [self.decrypt(payload) for payload in payloads]
@@ -123,7 +123,9 @@ class Codec(PayloadCodec):
     def decrypt(self, payload: Payload) -> Payload:
         if payload.metadata.get("encoding") != b"binary/encrypted":
             return payload
-        cipher = self.ciphers[payload.metadata["encryption-key-id"].decode()]
+        key = payload.metadata["encryption-key-id"].decode()
+        if (cipher := self.ciphers.get(key)) is None:
+            raise OrderSagaError(f"its data is encrypted with the key {key}, which is not among payload_keys")
         return Payload.FromString(cipher.decrypt(payload.data[:12], payload.data[12:], None))
 
 
@@ -131,13 +133,11 @@ async def connect(address: str, namespace: str = "default", payload_keys: str | 
     """11: without keys, only to a server on this machine: a variable that was forgotten must not send in the clear."""
     if not payload_keys and address.rpartition(":")[0] not in ("localhost", "127.0.0.1", "[::1]"):
         raise ValueError("payload_keys: is required for a Temporal server that is not on this machine")
-    converter = DataConverter.default
+    converter = dataclasses.replace(DataConverter.default, payload_codec=Codec(payload_keys or ""))
     if payload_keys:
+        # 11: messages of failures, too.
         converter = dataclasses.replace(
-            converter,
-            payload_codec=Codec(payload_keys),
-            # 11: messages of failures, too.
-            failure_converter_class=DefaultFailureConverterWithEncodedAttributes,
+            converter, failure_converter_class=DefaultFailureConverterWithEncodedAttributes
         )
     return await Client.connect(address, namespace=namespace, data_converter=converter)
 

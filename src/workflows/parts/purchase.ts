@@ -164,9 +164,10 @@ async function agreeToPurchase(
   step.end('stuck');
   try {
     const without = isUnprotected ? ' It names no firewalls: the servers will have none.' : '';
+    const isByTotal = typeof approval === 'object' && 'aboveTotal' in approval;
     const price =
       estimate.unpriced !== undefined
-        ? 'The provider names no price in advance.'
+        ? `The provider names no price in advance${estimate === noList && !isByTotal ? '' : `, and ${estimate.unpriced}`}.`
         : `By the price list it costs about ${estimate.total} ${estimate.currency}; the provider names no price in advance.`;
     const question = `Approve ${describePurchase(request, ordered)}?${without} ${price}`;
     await askApproval(saga, { step, question, approval, ...definedOnly({ subject: estimate.id }) });

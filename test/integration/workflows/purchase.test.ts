@@ -95,6 +95,10 @@ describe('with a price list of the operator’s', () => {
       return rows;
     });
     expect(row).toMatchObject({ total: 100, currency: 'usd', isEstimate: true, fate: 'placed' });
+    const unpriced = await rig.sagas.provision(listed(19, { approval }));
+    const asked = await untilWaiting(unpriced, 'approval');
+    expect(asked.question).toContain('and the price list has no price for item 1: plan 19, cycle 1.');
+    await unpriced.cancel({ by: 'a test', note: 'seen' });
   });
 
   it('a correction is estimated anew', async () => {
