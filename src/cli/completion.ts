@@ -24,7 +24,11 @@ function completed(command: Command, after = ''): Completed[] {
   return [
     {
       after,
-      words: [...children.map((child) => child.name()), ...options.map(({ long }) => long)],
+      words: [
+        ...children.map((child) => child.name()),
+        ...options.map(({ long }) => long),
+        ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+      ],
       values: options.flatMap(({ long, argChoices }) => (argChoices ? [[long, argChoices]] : [])),
     },
     ...children.flatMap((child) => completed(child, `${after} ${child.name()}`.trim())),
@@ -59,13 +63,9 @@ complete -o default -F _${name.replaceAll('-', '_')} ${name}
 }
 
 function inFish(name: string, all: readonly Completed[]): string {
-  const when = (after: string) => {
-    if (after === '') return '__fish_use_subcommand';
-    return after
-      .split(' ')
-      .map((word) => `__fish_seen_subcommand_from ${word}`)
-      .join('; and ');
-  };
+  const isAt = `__${name.replaceAll('-', '_')}_is_at`;
+  const when = (after: string) => `${isAt} ${after}`.trim();
+  const known = all.flatMap(({ after }) => (after === '' ? [] : [`'${after}'`]));
   const lines = all.flatMap(({ after, words, values }) => [
     ...words.map((word) =>
       word.startsWith('--')
@@ -77,5 +77,14 @@ function inFish(name: string, all: readonly Completed[]): string {
         `complete -c ${name} -x -n '${when(after)}' -l ${option.slice(2)} -a '${choices.join(' ')}'`,
     ),
   ]);
-  return `${lines.join('\n')}\n`;
+  return `function ${isAt}
+  set -l command ''
+  for word in (commandline -opc)[2..]
+    set -l next (string trim -- "$command $word")
+    contains -- $next ${known.join(' ')}; and set command $next
+  end
+  test "$command" = "$argv"
+end
+${lines.join('\n')}
+`;
 }

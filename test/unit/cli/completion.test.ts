@@ -20,6 +20,7 @@ const lines: [typed: string, expected: string][] = [
   ['order-saga list --sta', '--state'],
   ['order-saga list --state wai', 'waiting'],
   ['order-saga reconcile now --det', '--detach'],
+  ['order-saga completion fi', 'fish'],
 ];
 
 it.each(lines)('bash completes %s', async (typed, expected) => {
@@ -34,6 +35,14 @@ itUnlessLacking(lacking('fish')).each(lines)('fish completes %s', async (typed, 
   const asked = `source (echo $argv[1] | psub); complete -C '${typed}'`;
   const { stdout } = spawnSync('fish', ['--no-config', '-c', asked, script]);
   expect(stdout.toString().split(/\s+/)).toContain(expected);
+});
+
+itUnlessLacking(lacking('fish'))('fish offers nothing of a command of the same name', async () => {
+  const { script } = await scriptFor('fish');
+  const asked = `source (echo $argv[1] | psub); complete -C 'order-saga journal status --'`;
+  const { stdout } = spawnSync('fish', ['--no-config', '-c', asked, script]);
+  expect(stdout.toString()).toContain('--json');
+  expect(stdout.toString()).not.toContain('--workflow');
 });
 
 /** A shell with a terminal of its own, in which the line is typed, and the key after it. */
