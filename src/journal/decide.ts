@@ -190,7 +190,7 @@ async function pivotAtOnce(
           and (e.workflow <> r.workflow or e.reference <> r.reference))`;
   const writes: Write = (where) =>
     insert(sql`r.epoch = j.epoch and not exists (select 1 from effect e
-    where e.workflow = r.workflow and e.reference = r.reference and e.kind <> 'mutate') ${isAnothers} and ${where}`);
+    where e.workflow = r.workflow and e.reference = r.reference and (e.kind <> 'mutate' or e.outcome = 'undone')) ${isAnothers} and ${where}`);
   return makeBehind(db, [uses, writes], bought ? [purchasing(row, bought)] : []);
 }
 
