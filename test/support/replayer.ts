@@ -63,6 +63,8 @@ async function main(): Promise<void> {
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
+  // Whoever asks again on a connection must not find it closed at that moment.
+  server.keepAliveTimeout = 0;
   await once(server.listen(0, '127.0.0.1'), 'listening');
   process.once('disconnect', () => process.exit());
   process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

@@ -53,10 +53,12 @@ it('the approval is asked for before anything is added to the cart, and says wha
   const saga = await rig.sagas.provision({ ...request, approval: 'always' });
   const waiting = await untilWaiting(saga, 'approval');
   expect(waiting).toMatchObject({ step: 'approve', choices: ['approve', 'reject'] });
-  const plan = `plan ${planIdOf(request.reference)} (cloud_servers_standard, monthly`;
+  const planId = planIdOf(request.reference);
+  const plan = `plan ${planId} (cloud_servers_standard, monthly`;
   expect(waiting.question).toBe(
     `Approve 3 servers: 2 × ${plan}), 1 × ${plan}, 1 add-ons); account ${request.account}, ` +
-      `label “${request.label}”? The provider names no price in advance.`,
+      `label “${request.label}”? The provider names no price in advance, and the price list has no price for item 1: ` +
+      `plan ${planId}, cycle 1.`,
   );
   expect(rig.callsOf(request)).toEqual([]);
   await answer(saga, 'approve', { by: 'boss' });
