@@ -15,7 +15,7 @@ const nothingHeard = () => ({
   /** Activities that ended so, beside local ones. */
   journalFailures: 0,
   turns: 0,
-  /** Workflow tasks that the server failed by faults of its own, and that were done in the end. */
+  /** Workflow tasks that the server failed as it did not know our search attributes, and that were done in the end. */
   doneAgain: 0,
   broken: [] as string[],
   suspects: new Set<string>(),
@@ -23,11 +23,10 @@ const nothingHeard = () => ({
 
 export type Testimony = ReturnType<typeof nothingHeard>;
 
-/** @param lies whether the server meets faults of its own */
-export async function hearHistories(temporal: Client, codePath: string, lies: boolean): Promise<Testimony> {
+export async function hearHistories(temporal: Client, codePath: string): Promise<Testimony> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const testimony = nothingHeard();
-  const replays = Worker.runReplayHistories({ workflowBundle: { codePath } }, histories(temporal, testimony, lies));
+  const replays = Worker.runReplayHistories({ workflowBundle: { codePath } }, histories(temporal, testimony));
   for await (const { workflowId, error } of replays) {
     if (error) {
       testimony.broken.push(`the history of ${workflowId} does not replay: ${error.message}`);
@@ -37,11 +36,11 @@ export async function hearHistories(temporal: Client, codePath: string, lies: bo
   return testimony;
 }
 
-async function* histories(temporal: Client, testimony: Testimony, lies: boolean) {
+async function* histories(temporal: Client, testimony: Testimony) {
   for await (const { workflowId, runId } of temporal.workflow.list()) {
     const history = await historyOf(temporal, workflowId, runId);
     if (history === undefined) continue;
-    hear(testimony, history.events ?? [], { workflowId, lies });
+    hear(testimony, history.events ?? [], workflowId);
     yield { workflowId, history };
   }
 }
@@ -56,14 +55,10 @@ export async function historyOf(temporal: Client, workflowId: string, runId: str
   }
 }
 
-function hear(
-  testimony: Testimony,
-  events: HistoryEvent[],
-  { workflowId, lies }: { workflowId: string; lies: boolean },
-): void {
+function hear(testimony: Testimony, events: HistoryEvent[], workflowId: string): void {
   for (const [place, event] of events.entries()) {
     const broken = brokenTask(event);
-    if (lies && isDoneAgain(event, events.slice(place))) testimony.doneAgain += 1;
+    if (isDoneAgain(event, events.slice(place))) testimony.doneAgain += 1;
     else if (broken !== undefined) testimony.broken.push(`${workflowId}: a workflow task failed: ${broken}`);
     if (event.activityTaskTimedOutEventAttributes) testimony.lostCalls += 1;
     const { type } = event.activityTaskFailedEventAttributes?.failure?.applicationFailureInfo ?? {};
@@ -73,8 +68,8 @@ function hear(
 }
 
 /**
- * A server that cannot read which search attributes there are refuses ours as unknown, and hands the task out again.
- * No promise is broken as long as a later task is done; without faults of the server it is a mistake of ours.
+ * A server that cannot read which search attributes there are, or came back with nothing and has just been told of
+ * them, refuses ours as unknown and hands the task out again. No promise is broken as long as a later task is done.
  */
 function isDoneAgain({ workflowTaskFailedEventAttributes: failed }: HistoryEvent, later: HistoryEvent[]): boolean {
   const { WORKFLOW_TASK_FAILED_CAUSE_BAD_SEARCH_ATTRIBUTES: badAttributes } =

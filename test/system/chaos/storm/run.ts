@@ -73,7 +73,7 @@ export class ChaosRun {
     await world.crew.close();
 
     this.say('all have settled; hearing and replaying the histories');
-    const testimony = await hearHistories(world.temporal, bundleOf({}, compiled), this.options.lie === 'engine');
+    const testimony = await hearHistories(world.temporal, bundleOf({}, compiled));
     const { ledger } = world.sandbox;
     const rows = await rowsOf(ground.journal.url);
     const { doubled, broken, differing, suspects } = judge(ledger, this.lives, rows);
@@ -274,7 +274,10 @@ export class ChaosRun {
         title: 'Lies, and calls that failed by the journal',
         figures: [
           ...(told ? [{ ...told(), required: true }] : []),
-          { of: 'tasks that Temporal failed by its own faults, done again', count: testimony.doneAgain },
+          {
+            of: 'tasks that Temporal failed, not knowing our search attributes, done again',
+            count: testimony.doneAgain,
+          },
           {
             of: 'calls that the journal failed',
             count: testimony.journalFailures,
