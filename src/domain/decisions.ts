@@ -91,7 +91,10 @@ export const decisionHints: Record<DecisionName, { does: string; example: string
     does: 'It was placed: go on without placing it again (optional: "vmObjectIds":[…], "orderId":"…")',
     example: exampleOf({ note: 'where you saw it' }),
   },
-  confirmNotPlaced: { does: 'It was not placed: place it again', example: exampleOf({ note: 'where you looked' }) },
+  confirmNotPlaced: {
+    does: 'It was not placed: place it again; a clean-up deletes the cart items',
+    example: exampleOf({ note: 'where you looked' }),
+  },
   markCancelled: {
     does: 'It was placed, and the provider has cancelled it: end, and place nothing again',
     example: exampleOf({ note: 'where you saw it' }),

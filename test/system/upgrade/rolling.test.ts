@@ -45,27 +45,27 @@ it('loses no saga, and lets each end on the version that it began on', async () 
   const old = await rig.startWorker({ version: version('1') });
   await rig.makeCurrent('order-saga', '1');
 
-  // One holds still in the middle of its order, one waits for a person, as it may for weeks.
+  // One waits for a person, as it may for weeks; one holds still in the middle of its order while the next version
+  // becomes current, which is to take less time than a call.
   const [ordering, waiting, later] = [provisionRequest(), provisionRequest(), provisionRequest()];
   const { faults } = rig.sandbox;
-  const gate = faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'after', match: { label: ordering.label } });
   faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: waiting.label } });
-  const first = await rig.sagas.provision(ordering);
-  const second = await rig.sagas.provision(waiting);
-  await rig.sandbox.whenStruck(gate);
-  await untilWaiting(second, 'stuck');
-
+  const first = await rig.sagas.provision(waiting);
+  await untilWaiting(first, 'stuck');
   const fresh = await rig.startWorker({ version: version('2') }, next);
+  const gate = faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'after', match: { label: ordering.label } });
+  const second = await rig.sagas.provision(ordering);
+  await rig.sandbox.whenStruck(gate);
   await rig.makeCurrent('order-saga', '2');
+  faults.release(gate);
+
   const third = await rig.sagas.provision(later);
   onNext.add(third.workflowId);
   await third.result();
   expect(await buildOf(third)).toBe('2');
 
-  faults.release(gate);
-  await first.result();
-  await answer(second, 'retry', { by: 'op' });
-  await second.result();
+  await answer(first, 'retry', { by: 'op' });
+  await Promise.all([first.result(), second.result()]);
   expect([await buildOf(first), await buildOf(second)]).toEqual(['1', '1']);
   for (const { label } of [ordering, waiting, later]) {
     expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
