@@ -10,7 +10,7 @@
  *
  * It is no saga, and places nothing: `cleanCart` asks about an order of unknown outcome and cannot order, and no run of
  * a saga is started again that could. What it could not look at fails it, at the end, so that whatever can be seen is
- * seen.
+ * seen; but by a journal that does not answer, or is an older copy, nothing more is done.
  */
 import {
   ApplicationFailure,
