@@ -31,16 +31,17 @@ export function changesOf(
     withTemporalErrors(temporal, () => temporal.withAbortSignal(AbortSignal.any([signal]), call));
   const latest = () => abortable(() => temporal.workflow.getHandle(workflowId).describe());
 
-  /** Asks until a worker answers. @returns undefined where the saga has ended, and none does */
-  async function answered(): Promise<ProgressView | undefined> {
+  /** Asks until a worker answers. @returns undefined where none does although the saga had ended when it was asked */
+  async function answered(hasEnded: boolean): Promise<ProgressView | undefined> {
     for (let isTold = false; ; isTold = true) {
       try {
         return await abortable(look);
       } catch (error) {
         if (signal.aborted || !(error instanceof NoWorkerError)) throw error;
         if (!isTold) onSilence?.(error.message);
-        if (!isOpen(await latest())) return undefined;
-        await pause(silenceMs, undefined, { signal });
+        if (hasEnded) return undefined;
+        hasEnded = !isOpen(await latest());
+        if (!hasEnded) await pause(silenceMs, undefined, { signal });
       }
     }
   }
@@ -83,7 +84,7 @@ export function changesOf(
     let shown = '';
     try {
       for await (const hasEnded of happenings()) {
-        const progress = await answered();
+        const progress = await answered(hasEnded);
         if (progress === undefined) return;
         const now = JSON.stringify(progress);
         if (now !== shown) yield progress;

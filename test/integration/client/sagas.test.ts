@@ -9,6 +9,7 @@ import {
   SagaWaitsError,
   UnknownReferenceError,
 } from '../../../src/client/errors';
+import { changesOf } from '../../../src/client/events';
 import type { SagaHandle } from '../../../src/client/handle';
 import { toRow } from '../../../src/client/saga-list';
 import { decisionNames, exampleFor } from '../../../src/domain/decisions';
@@ -169,6 +170,21 @@ describe('events', () => {
     await untilWaiting(saga, 'approval');
     await answer(saga, 'approve');
     expect((await events).at(-1)).toMatchObject({ state: 'done' });
+  });
+
+  it('tell the end of a saga that ended while nobody answered', async () => {
+    const saga = await startWaiting();
+    let looks = 0;
+    const look = async () => {
+      looks += 1;
+      if (looks > 1) return saga.progress();
+      await answer(saga, 'reject', { reason: 'a test' });
+      await untilState(saga, 'reversed');
+      throw new NoWorkerError(saga.workflowId);
+    };
+    const seen: string[] = [];
+    for await (const { state } of changesOf(rig.temporal, saga.workflowId, look)) seen.push(state);
+    expect(seen).toEqual(['reversed']);
   });
 
   it('whoever reads no more leaves no call behind, also while one waits', async () => {
