@@ -124,7 +124,7 @@ export class Saga {
     await this.together(undos, { ...mayBeLeftOut, undoing: true });
   }
 
-  /** The step that cannot be undone. */
+  /** It belongs to an order by now, to another saga or to another run, and stays. */
   leaveAlone(leftover: Leftover): void {
     this.progress.leave(leftover);
     count('undos', { fate: 'left-alone' });
