@@ -311,8 +311,13 @@ function isStillThere(
 }
 
 function distinct(leftovers: readonly Leftover[]): Leftover[] {
-  const identity = ({ why: _why, ...what }: Leftover) => JSON.stringify(what);
-  return leftovers.filter((one, index) => leftovers.findIndex((other) => identity(other) === identity(one)) === index);
+  const firsts = new Map<string, Leftover>();
+  for (const one of leftovers) {
+    const { why: _why, ...what } = one;
+    const identity = JSON.stringify(what);
+    if (!firsts.has(identity)) firsts.set(identity, one);
+  }
+  return [...firsts.values()];
 }
 
 type Open = Pick<SagaRecord, 'workflow' | 'placement' | 'request' | 'corrections' | 'servers'>;

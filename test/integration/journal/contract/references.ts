@@ -1,10 +1,12 @@
 /** Who has a reference, how its saga stands, and which are open. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { begin as beginOf, close, closeToRuns, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { closeByRun, referenceOf } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
+import { numbersTo } from '../databases';
 import { Run, add, inFlightMs, journal, letPass, place, remove, run, takeBackAssign } from '../runs';
 
 export function references(): void {
@@ -109,6 +111,24 @@ export function standing(): void {
     const { knows } = await run.do(place(7), 'unknown');
     await run.confirm(knows.row, { how: 'confirmed', orderId: '5' });
     expect(await stands()).toMatchObject({ placement: { how: 'placed', placed: { how: 'confirmed', orderId: '5' } } });
+  });
+
+  it('is known among ten thousand rows, and so is what may be sent', async () => {
+    const { workflow, reference } = run.key;
+    await sql`insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, epoch, intended_ms,
+        in_flight_ms, outcome, answer)
+      select ${reference} || n, ${workflow}, ${reference}, 'add-item-' || n, 'mutate', 'addCartItem', ${run.run}, '{}', n, 0, 0, 0,
+        'done', 'null' from (${numbersTo(journal.db, 10_000)}) as numbers`.execute(journal.db);
+    expect((await stands()).items).toHaveLength(10_000);
+    await run.own();
+    await run.do(remove(9_999, 9_999));
+    await run.do(add(10_001));
+    expect(await run.intend(place(9_999))).toMatchObject({ how: 'changed' });
+    await run.do(place(1, 10_000));
+    expect((await stands()).items).toHaveLength(9_997);
+    expect(await run.intend(remove(1))).toMatchObject({ how: 'ordered' });
+    expect((await recordOf(journal, run.key))?.effects).toHaveLength(10_003);
+    expect(await run.end()).toMatchObject({ how: 'written' });
   });
 }
 
