@@ -180,7 +180,8 @@ class Saga:
                 for one in progress["reached"]:
                     if one["milestone"] == milestone:
                         return cast(dict[str, Any], one)
-                if "waiting" in progress:
+                # A run that was ended from outside still answers with the question that it asked.
+                if "waiting" in progress and (await self.latest.describe()).close_time is None:
                     raise SagaWaitsError(cast(dict[str, Any], progress["waiting"]))
             if (await self.latest.describe()).status != WorkflowExecutionStatus.RUNNING:
                 await self.result()

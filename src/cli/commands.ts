@@ -1,6 +1,6 @@
 /** The commands about one saga, and `watch`. */
 import { checkReference, checkRequest } from '../client/checked';
-import { silentAfterMs } from '../client/events';
+import { atEnd, silentAfterMs } from '../client/events';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
@@ -60,12 +60,13 @@ export function firewallsOf({ printer }: CommandContext, server: number): Promis
 export function status({ printer }: CommandContext, reference: string, options: OfWorkflow): Promise<Came> {
   return withSaga(reference, options, async (saga) => {
     const row = toRow(await saga.describe());
-    const progress = await saga.progress({ withinMs: silentAfterMs }).catch((error: unknown) => {
+    const answer = await saga.progress({ withinMs: silentAfterMs }).catch((error: unknown) => {
       if (!(error instanceof NoWorkerError)) throw error;
       printer.toStderr(error.message);
       return undefined;
     });
     const isOver = row?.closeTime !== undefined;
+    const progress = answer && isOver ? atEnd(answer) : answer;
     const ending = isOver ? await endOf(saga) : undefined;
     printer.line(
       `${saga.workflowId}: ${(ending && (outcomeOf(ending) ?? ending.state)) ?? progress?.state ?? row?.state ?? 'running'}`,

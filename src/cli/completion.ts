@@ -35,7 +35,10 @@ function completed(command: Command, after = ''): Completed[] {
   ];
 }
 
-/** The words before the cursor that are no options say which command it is; zsh runs it by `bashcompinit`. */
+/**
+ * The words before the cursor that are no options say which command it is; zsh runs it by `bashcompinit`. bash makes
+ * three words of `--state=wai`, zsh one.
+ */
 function inBash(name: string, all: readonly Completed[], shell: 'bash' | 'zsh'): string {
   const cases = all.map(({ after, words }) => `    '${after}') words='${words.join(' ')}' ;;`);
   const ofOptions = all.flatMap(({ after, values }) =>
@@ -43,7 +46,7 @@ function inBash(name: string, all: readonly Completed[], shell: 'bash' | 'zsh'):
   );
   const known = all.map(({ after }) => `'${after}'`).filter((after) => after !== "''");
   return `${shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_${name.replaceAll('-', '_')}() {
-  local word words='' command='' i previous="\${COMP_WORDS[COMP_CWORD-1]}"
+  local word words='' command='' i before='' current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
     case "\${command:+$command }$word" in
@@ -53,10 +56,15 @@ function inBash(name: string, all: readonly Completed[], shell: 'bash' | 'zsh'):
   case "$command" in
 ${cases.join('\n')}
   esac
+  case "$previous $current" in
+    *' --'*=*) words='' previous="\${current%%=*}" current="\${current#*=}" before="$previous=" ;;
+    *' =') words='' current='' ;;
+    '= '*) words='' previous="\${COMP_WORDS[COMP_CWORD-2]}" ;;
+  esac
   case "$command $previous" in
 ${ofOptions.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -P "$before" -W "$words" -- "$current"))
 }
 complete -o default -F _${name.replaceAll('-', '_')} ${name}
 `;

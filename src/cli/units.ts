@@ -59,7 +59,9 @@ export function moment(text: string): number {
   if (ago !== undefined) return Date.now() - ago;
   const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
   const ms = isTime ? Date.parse(text) : NaN;
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be like 2026-11-01, 2026-11-01T09:00Z or 30d.');
+  // The engine takes the 31st of November for the 1st of December.
+  if (Number.isNaN(ms) || new Date(text.slice(0, 10)).getUTCDate() !== Number(text.slice(8, 10)))
+    throw new InvalidArgumentError('It must be like 2026-11-01, 2026-11-01T09:00Z or 30d.');
   return ms;
 }
 

@@ -17,6 +17,11 @@ const pollMaxMs = 60_000;
 const lookAgainMs = 250;
 const silenceMs = 2_000;
 
+/** A run that was ended from outside still answers with the question that it asked: nobody can decide it any more. */
+export function atEnd({ waiting: _, ...progress }: ProgressView): ProgressView {
+  return progress;
+}
+
 export function changesOf(
   temporal: Client,
   workflowId: string,
@@ -84,8 +89,9 @@ export function changesOf(
     let shown = '';
     try {
       for await (const hasEnded of happenings()) {
-        const progress = await answered(hasEnded);
-        if (progress === undefined) return;
+        const answer = await answered(hasEnded);
+        if (answer === undefined) return;
+        const progress = hasEnded ? atEnd(answer) : answer;
         const now = JSON.stringify(progress);
         if (now !== shown) yield progress;
         shown = now;

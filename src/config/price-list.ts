@@ -5,7 +5,9 @@ import { priceKey, type PriceList } from '../domain/prices';
 
 const id = () => z.int('must be a whole number').positive('must be above 0');
 const cycle = () => z.literal([1, 3, 12], 'must be 1, 3 or 12');
-const price = () => z.number('must be a number').nonnegative('must not be negative');
+/** No sum of such prices is infinite: JSON would make nothing of it, which no guard is below. */
+const price = () =>
+  z.number('must be a number').nonnegative('must not be negative').max(1_000_000_000, 'must be at most 1000000000');
 
 /** Prices are for one billing cycle: of one server of a plan, and of 1 in an add-on's `additional_value`. */
 const priceListSchema = z.strictObject(

@@ -20,7 +20,8 @@ export type Quote = z.infer<ReturnType<typeof quoteSchema>>;
 /** The guard's parts that a quote breaks, each as a sentence; none when it may go on. */
 export function guardViolations(quote: Quote, guard: Guard | undefined): string[] {
   const broken: string[] = [];
-  if (guard?.maxTotal !== undefined && quote.total > guard.maxTotal) {
+  // No total is within no limit.
+  if (guard?.maxTotal !== undefined && !(quote.total <= guard.maxTotal)) {
     broken.push(`the total is ${quote.total} and the guard allows ${guard.maxTotal}`);
   }
   if (guard?.currency !== undefined && quote.currency !== guard.currency.toLowerCase()) {
@@ -35,7 +36,7 @@ export function guardViolations(quote: Quote, guard: Guard | undefined): string[
 
 export function needsApproval(quote: Pick<Quote, 'total'>, rule: ApprovalRule = 'never'): boolean {
   if (rule === 'never') return false;
-  return rule === 'always' || !('above' in rule) || quote.total > rule.above;
+  return rule === 'always' || !('above' in rule) || !(quote.total <= rule.above);
 }
 
 /** For a quote or a purchase. */

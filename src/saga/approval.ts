@@ -7,7 +7,7 @@ import { choicesOf } from '../domain/answers';
 import { definedOnly } from '../domain/defined-only';
 import type { WaitKind } from '../domain/progress';
 import { approvalExpiresInMs, type ExpiringRule } from '../domain/quotes';
-import { describeLimit, describePeriod, inAll, type Concern } from '../domain/spending';
+import { describeLimit, describePeriod, inAll, isCurrency, type Concern } from '../domain/spending';
 import { inWords } from '../domain/times';
 import { describeRejection, SagaFailed } from './ends';
 import type { Step } from './progress';
@@ -78,8 +78,9 @@ function describe(concern: Concern): string {
   if (account === undefined) {
     return `It adds ${adds} ${unit} and names no account, so nobody knows whether a limit allows it, such as ${limit}.`;
   }
+  const how = isCurrency(unit) ? ' Orders count as the price list estimates them, if there is one.' : '';
   return (
     `Account ${account.slice(0, 40)} has a limit of ${limit}. Spent in the last ${describePeriod(withinMs)}: ` +
-    `${inAll({ spent, adds: 0 })} ${unit}. This one ${addition}${unpriced === undefined ? `: ${inAll(concern)} in all` : ''}.`
+    `${inAll({ spent, adds: 0 })} ${unit}. This one ${addition}${unpriced === undefined ? `: ${inAll(concern)} in all` : ''}.${how}`
   );
 }

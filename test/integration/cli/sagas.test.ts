@@ -85,6 +85,15 @@ it('cancel waits until it is undone, and exits 0 also when asked again', async (
   expect(again.out.match(/was cancelled/g)).toHaveLength(1);
 });
 
+it('a saga that was terminated while it waited is lost, and asks nobody', async () => {
+  const { workflowId, reference } = await startWaiting();
+  await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+  for (const shown of [await order(['watch', reference]), await order(['status', reference])]) {
+    expect(shown).toMatchObject({ status: 1, out: expect.stringContaining('was lost (terminated): a test') });
+    expect(shown.out).not.toContain('waits for a decision');
+  }
+});
+
 it('list prints a table, or one document', async () => {
   const saga = await startWaiting();
   await until(async () => {

@@ -33,7 +33,7 @@ const rig = rigForFile({
     priceList,
     planTypesMore,
     duplicateWithinMs: 3_600_000,
-    spendLimits: parseSpendLimits('ZZ-1=3 servers/1h'),
+    spendLimits: parseSpendLimits('ZZ-1=3 servers/1h, ZZ-2=50 usd/1h'),
   },
   planTypesMore,
   clears: true,
@@ -101,6 +101,13 @@ describe('with a price list of the operator’s', () => {
     const asked = await untilWaiting(unpriced, 'approval');
     expect(asked.question).toContain('and the price list has no price for item 1: plan 19, cycle 1.');
     await unpriced.cancel({ by: 'a test', note: 'seen' });
+  });
+
+  it('a limit in money says that it counts estimates', async () => {
+    const saga = await rig.sagas.provision({ ...listed(18, {}), account: 'ZZ-2' });
+    const { question } = await untilWaiting(saga, 'over-limit');
+    expect(question).toMatch(/This one adds 100: 100 in all\. Orders count as the price list estimates them/);
+    await saga.cancel({ by: 'a test', note: 'seen' });
   });
 
   it('a correction is estimated anew', async () => {

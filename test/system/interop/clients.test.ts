@@ -150,6 +150,8 @@ const rules: Record<number, (client: AnyClient) => Promise<void>> = {
     await untilWaiting(of(ended.reference), 'outcome-unknown');
     await rig.temporal.workflow.getHandle(`provision/${ended.reference}`).terminate('a test');
     await expect(client.result(ended.reference)).rejects.toMatchObject({ name: 'SagaLostError' });
+    // Its last question is still in what a query answers.
+    await expect(client.reached(ended.reference, 'placed')).rejects.toMatchObject({ name: 'SagaLostError' });
   },
 
   async 7(client) {

@@ -21,11 +21,12 @@ const lines: [typed: string, expected: string][] = [
   ['order-saga list --state wai', 'waiting'],
   ['order-saga reconcile now --det', '--detach'],
   ['order-saga completion fi', 'fish'],
+  ['order-saga purchases --outcome=pl', 'placed'],
 ];
 
 it.each(lines)('bash completes %s', async (typed, expected) => {
   const { script } = await scriptFor('bash');
-  const words = typed.split(' ');
+  const words = typed.split(/ |(=)/).filter(Boolean);
   const asked = `${script}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _order_saga; echo "\${COMPREPLY[@]}"`;
   expect(spawnSync('bash', ['--norc', '-c', asked]).stdout.toString().trim()).toBe(expected);
 });
@@ -34,7 +35,7 @@ itUnlessLacking(lacking('fish')).each(lines)('fish completes %s', async (typed, 
   const { script } = await scriptFor('fish');
   const asked = `source (echo $argv[1] | psub); complete -C '${typed}'`;
   const { stdout } = spawnSync('fish', ['--no-config', '-c', asked, script]);
-  expect(stdout.toString().split(/\s+/)).toContain(expected);
+  expect(stdout.toString().split(/[\s=]+/)).toContain(expected);
 });
 
 itUnlessLacking(lacking('fish'))('fish offers nothing of a command of the same name', async () => {

@@ -44,6 +44,7 @@ it.each([
   ['{"currency":"usd"}', /plans: must be a list/],
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":2,"price":1}]}', /billing_cycle: must be 1, 3 or 12/],
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":-1}]}', /price: must not be negative/],
+  ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":1e308}]}', /price: must be at most 1000000000/],
   ['{"currency":"usd","plans":[],"plan":[]}', /plan/],
   [JSON.stringify({ ...list, plans: [...list.plans, list.plans[0]] }), /17, cycle 1 has two prices/],
   ['prices', /the list: it is not JSON/],

@@ -62,6 +62,15 @@ test('ids, numbers, dates, addresses and prices stay, also where they look like 
   expect(withoutSecrets(answer, [...secrets, '17', '12', '20991231', 'label', '2026!', 'ORD-2'])).toEqual(answer);
 });
 
+test('no word of a secret hides what is read of a quote: a total that is not there passes every guard', () => {
+  const quote = { available: true, total: 900, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
+  const passwords = ['Total-2026!', 'from your vault', 'available1', 'currency-5', 'dateto-5'];
+  expect(withoutSecrets({ ...quote, inapplicable_resources: [] }, [...passwords, 'inapplicable_resources'])).toEqual({
+    ...quote,
+    inapplicable_resources: [],
+  });
+});
+
 test('a text with what no text has destroys none beside it, and hides no secret', () => {
   const secret = 'abc\u0000defghijklmnop';
   const answer = {
