@@ -16,6 +16,7 @@ describe('a guard', () => {
     [{}, { maxTotal: 5 }, []],
     [{}, { maxTotal: 4.99 }, ['the total is 5 and the guard allows 4.99']],
     [{ total: 0 }, { maxTotal: 0 }, []],
+    [{ total: NaN }, { maxTotal: 5 }, ['the total is NaN and the guard allows 5']],
     [{}, { currency: 'USD' }, []],
     [{}, { currency: 'EUR' }, ['the quote is in usd and the guard asks for eur']],
     [{ inapplicable_resources: [] }, undefined, []],
