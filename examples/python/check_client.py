@@ -23,6 +23,9 @@ class Away(order_saga.Saga):
     def latest(self) -> Any:
         return self
 
+    async def describe(self) -> Any:
+        return SimpleNamespace(close_time=None)
+
     async def fetch_history_events(self, wait_new_event: bool) -> AsyncIterator[None]:
         yield None
         await asyncio.Event().wait()

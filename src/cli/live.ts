@@ -124,9 +124,10 @@ export function describeStep({ title, attempts, detail }: StepView): string {
   return `${title}${again}${detail === undefined ? '' : `: ${detail.replace(/\s+/g, ' ')}`}`;
 }
 
-function elapsedMs({ state, steps }: ProgressView): number {
-  const times = steps.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt].filter((time) => time !== undefined));
-  const ms = times.map((time) => Date.parse(time));
+/** A saga that only waits has begun no step. */
+function elapsedMs({ state, steps, waiting, queued }: ProgressView): number {
+  const times = [...steps.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]), waiting?.since, queued?.since];
+  const ms = times.flatMap((time) => (time === undefined ? [] : [Date.parse(time)]));
   if (ms.length === 0) return 0;
   return (isOutcome(state) ? Math.max(...ms) : Date.now()) - Math.min(...ms);
 }

@@ -5,7 +5,7 @@ import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { Came, CommandContext } from './define';
-import { exitStatus } from './exit-status';
+import { exitStatus, UsageError } from './exit-status';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
 
 interface Asked {
@@ -27,6 +27,9 @@ const saysNothing = ['UnexpectedResponse', 'UnknownOutcome', 'RateLimited'];
 const noServer = 2_147_483_647;
 
 export async function probe({ printer }: CommandContext, asked: Asked): Promise<Came> {
+  if (asked.plan !== undefined && asked.subscription === undefined) {
+    throw new UsageError('--plan needs --subscription: a subscription that could be switched to it');
+  }
   const probe = new Probe(asked);
   const found = await probe.all();
   const { settings, isReached } = probe;

@@ -72,7 +72,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
         } catch (error) {
           if (isCutOff(error) && Date.now() < deadline) continue;
           if (!isUnanswered(error, deadline)) throw error;
-          throw new NoWorkerError(this.workflowId);
+          throw await this.noWorker();
         }
       }
     });
@@ -150,7 +150,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
         const { outcome, why } = whyNotTaken(error);
         if (outcome === 'gone') throw new UnknownReferenceError(this.workflowId);
         if (outcome === 'unanswered') {
-          throw new NoWorkerError(this.workflowId, ' The progress will show whether the decision was taken');
+          throw await this.noWorker(' The progress will show whether the decision was taken');
         }
         throw new DecisionRefusedError(name, why);
       }
@@ -175,6 +175,12 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
       if (said !== undefined) await this.latest.signal(cancelledBySignal, said);
       await this.latest.cancel();
     });
+  }
+
+  /** @throws NoConnectionError: a server that went away is as silent as a worker */
+  private async noWorker(advice?: string): Promise<NoWorkerError> {
+    await this.temporal.withDeadline(Date.now() + silentAfterMs, () => this.latest.describe());
+    return new NoWorkerError(this.workflowId, advice);
   }
 
   /** The saga's latest run, without asking a worker. @throws UnknownReferenceError, NoConnectionError */

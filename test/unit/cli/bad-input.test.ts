@@ -51,6 +51,7 @@ it.each([
   [['list', '--limit', '-1'], /whole number/],
   [['purchases', '--since', 'yesterday'], /It must be like 2026-11-01/],
   [['purchases', '--until', '2026-11-31'], /It must be like 2026-11-01/],
+  [['probe', '--server', '1', '--plan', '2'], /--plan needs --subscription/],
   [['status', 'not a reference'], /reference: must be 1 to 128/],
   [['decide', 'R', 'agree'], /'agree' is invalid for argument 'DECISION'\. Allowed choices are retry, skip/],
   [['decide', 'R', 'skip'], /skip: question: is required.*note: is required/],

@@ -34,6 +34,14 @@ it('counts as 80 by 24 where the terminal has no size, as one that a program has
   expect(seen().map((line) => line.slice(4))).toEqual(['ision/PO-1  running  0s', 'Place the order']);
 });
 
+it('tells how long a saga has waited that has begun no step', () => {
+  draw({});
+  const since = new Date(Date.now() - 125_500).toISOString();
+  const queued = { resource: 'server 7', since, before: 1, holder: 'firewalls/FW-1', lookedAt: since };
+  live.show('provision/PO-1', { ...progress('queued', [['Have it approved', 'stuck']]), queued });
+  expect(seen()[0]).toBe('provision/PO-1  queued  2m 5s');
+});
+
 it('shows of many steps those that go on or went wrong, and never more than fit', () => {
   draw({ rows: 6 });
   const many = Array.from({ length: 20 }, (_, index): [string, StepStatus] => [

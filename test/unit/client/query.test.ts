@@ -1,5 +1,5 @@
 /** A question that Temporal calls off: because its worker stopped, because its time was over, or for another reason. */
-import { ServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ServiceError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { DecisionRefusedError, NoConnectionError, NoWorkerError, SagaEndedError } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
@@ -14,7 +14,7 @@ function sagaBehind(calledOff: number, details: string): SagaHandle {
     const cause = Object.assign(new Error('1 CANCELLED'), { code: 1, details, metadata: {} });
     return asked > calledOff ? Promise.resolve(view) : Promise.reject(new ServiceError('Failed to query', { cause }));
   };
-  return sagaOf({ query });
+  return sagaOf({ query, describe: () => Promise.resolve({}) });
 }
 
 function sagaOf(handle: object): SagaHandle {
@@ -40,6 +40,18 @@ it.each([
   [passed, 60_000, NoConnectionError],
 ])('in the words “%s” with %i ms left has the right name', async (words, withinMs, kind) => {
   await expect(sagaBehind(Infinity, words).progress({ withinMs })).rejects.toBeInstanceOf(kind);
+});
+
+it('where not even Temporal answers, no worker is blamed', async () => {
+  const said = { details: 'gone', metadata: {} };
+  const gone = (code: number) => new ServiceError('gone', { cause: Object.assign(new Error(), { code, ...said }) });
+  const saga = sagaOf({
+    query: () => Promise.reject(gone(4)),
+    executeUpdate: () => Promise.reject(new WorkflowUpdateRPCTimeoutOrCancelledError('gone')),
+    describe: () => Promise.reject(gone(14)),
+  });
+  await expect(saga.progress()).rejects.toBeInstanceOf(NoConnectionError);
+  await expect(saga.decide('approve', { question: 'q', by: 'ann' })).rejects.toBeInstanceOf(NoConnectionError);
 });
 
 it.each([
