@@ -146,6 +146,9 @@ export function locking(db: Db, key: SagaKey) {
     .where(ofSaga(key));
 }
 
+/** When the statement began: a row that it had to wait for says another time, if it was used meanwhile. */
+export const touchedOf = (key: SagaKey) => sql<number>`(select touched_ms from reference where ${ofSaga(key)})`;
+
 /** A begin of a run, by its number: as it stands in `owner`. */
 export const beginOf = (run: string, begun: number | undefined) => `${run}/${begun ?? 0}`;
 
@@ -271,7 +274,7 @@ export async function closeByRun(
   const { run } = by;
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
   const unlessLater = (column: 'is_open' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
-  const isUnused = sql<boolean>`touched_ms = (select touched_ms from reference where ${ofSaga(key)})`;
+  const isUnused = sql<boolean>`touched_ms = ${touchedOf(key)}`;
   const closes = db
     .updateTable('reference')
     .set({ touched_ms: touched(db), is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
