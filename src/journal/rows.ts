@@ -231,6 +231,14 @@ const hasEnded = () => sql<boolean>`(is_open is null
       where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
       and (answered_ms > ended_ms or decided_ms > ended_ms or cancelled_ms > ended_ms))))`;
 
+/**
+ * Now; but not before it was known that a pivot was not placed, also where the clock went back meanwhile: the ending would
+ * not count, and a second start would place it.
+ */
+export const endedMs = (db: Db, key: SagaKey) => sql<number>`(select max(ms) from (select ${nowMs(db)} as ms
+  union all select answered_ms from effect where ${ofSaga(key)} and kind = 'pivot' and outcome in ('not-done', 'denied')
+  union all select decided_ms from effect where ${ofSaga(key)} and kind = 'pivot' and outcome = 'denied') as known)`;
+
 /** A run that came from a reset, and was never seen, goes on all the same. */
 const hasEndedFor = ({ run, isReset }: Pick<Begin, 'run' | 'isReset'>) =>
   isReset ? sql<boolean>`(${hasEnded()} and runs like ${anywhere(run)})` : hasEnded();

@@ -1,6 +1,7 @@
 /** Who has a reference, how its saga stands, and which are open. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { begin as beginOf, close, closeToRuns, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { closeByRun, referenceOf } from '../../../../src/journal/rows';
@@ -227,6 +228,14 @@ export function openOnes(): void {
       await clean(run);
       expect(await found()).toEqual([]);
       expect(await isOwned(run.again(), false)).toBe(true);
+    });
+
+    it.each(['answered', 'decided'])('also where the clock went back since the pivot was %s', async (how) => {
+      await (how === 'answered' ? run.do(place(), 'not-done') : run.doInVain(place()));
+      const ahead = { answered_ms: sql<number>`answered_ms + 60000`, decided_ms: sql<number>`decided_ms + 60000` };
+      await journal.db.updateTable('effect').set(ahead).where('reference', '=', run.key.reference).execute();
+      await run.end('failed');
+      expect(await isOwned(run.again(), false)).toBe(false);
     });
 
     it('but not where something was learnt of the pivot since', async () => {
