@@ -49,6 +49,7 @@ import {
   rowsOfStep,
   type SagaKey,
   theJournal,
+  touchedOf,
   type Tx,
   updateEffect,
   type WrittenCall,
@@ -123,8 +124,9 @@ export function isPlain(intent: Noted): intent is Plain {
  * Intends a call that nothing stands against, in one statement: it is written only where the begin that intends it owns the
  * reference, the journal is what the run knows, and no earlier call says otherwise.
  *
- * The first call of a step that can be undone locks the reference's row: a begin waits for it, and it waits for a begin,
- * and looks again. Of two calls of one begin at the same moment, which see no row, an index lets one be written.
+ * The first call of a step that can be undone locks the reference's row: a begin waits for it. If it had to wait itself, it
+ * has read what was before: so the reference must not have been used meanwhile. Of two calls of one begin at the same
+ * moment, which see no row, an index lets one be written.
  *
  * What a pivot is decided by stands in other rows, which nobody looks at again. So it is written only where the reference
  * was not used since they were read: whoever writes what stands against a pivot uses the reference.
@@ -155,7 +157,7 @@ export async function intendAtOnce(db: Db, intent: Plain, row: string): Promise<
           () =>
             insert(sql`not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
             and (e.step = ${step} or (e.kind = 'compensate' and e.vm_object_id = cast(${about.vmObjectId ?? null} as bigint))))
-            ${protects(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}`),
+            and r.touched_ms = ${touchedOf(intent)} ${protects(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}`),
         ]);
   return intended && { how: 'send', knows: { ...knows, row }, top: intended.seq, doubts: 0 };
 }

@@ -36,6 +36,7 @@ import {
   disown,
   type Effect,
   effectOf,
+  endedMs,
   endingOf,
   type EndingRow,
   inFlightOf,
@@ -535,7 +536,16 @@ export class Journal extends Store {
     const { workflow, reference } = key;
     const notes = (db: Db): Write[] => {
       const wish = { resource: resource ?? null, wanted: wanted === undefined ? null : JSON.stringify(wanted) };
-      const row = { workflow, reference, run, ended_by: by, outcome, report: sealed, ended_ms: nowMs(db), ...wish };
+      const row = {
+        workflow,
+        reference,
+        run,
+        ended_by: by,
+        outcome,
+        report: sealed,
+        ended_ms: endedMs(db, key),
+        ...wish,
+      };
       const again = sql.join(Object.keys(row).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
       const writes: Write = (where) =>
         insertFrom('ending', row, sql`where ${where} on conflict (workflow, reference, run) do update set ${again}`);

@@ -146,6 +146,9 @@ export function locking(db: Db, key: SagaKey) {
     .where(ofSaga(key));
 }
 
+/** When the statement began: a row that it had to wait for says another time, if it was used meanwhile. */
+export const touchedOf = (key: SagaKey) => sql<number>`(select touched_ms from reference where ${ofSaga(key)})`;
+
 /** A begin of a run, by its number: as it stands in `owner`. */
 export const beginOf = (run: string, begun: number | undefined) => `${run}/${begun ?? 0}`;
 
@@ -228,6 +231,14 @@ const hasEnded = () => sql<boolean>`(is_open is null
       where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
       and (answered_ms > ended_ms or decided_ms > ended_ms or cancelled_ms > ended_ms))))`;
 
+/**
+ * Now; but not before it was known that a pivot was not placed, also where the clock went back meanwhile: the ending would
+ * not count, and a second start would place it.
+ */
+export const endedMs = (db: Db, key: SagaKey) => sql<number>`(select max(ms) from (select ${nowMs(db)} as ms
+  union all select answered_ms from effect where ${ofSaga(key)} and kind = 'pivot' and outcome in ('not-done', 'denied')
+  union all select decided_ms from effect where ${ofSaga(key)} and kind = 'pivot' and outcome = 'denied') as known)`;
+
 /** A run that came from a reset, and was never seen, goes on all the same. */
 const hasEndedFor = ({ run, isReset }: Pick<Begin, 'run' | 'isReset'>) =>
   isReset ? sql<boolean>`(${hasEnded()} and runs like ${anywhere(run)})` : hasEnded();
@@ -271,7 +282,7 @@ export async function closeByRun(
   const { run } = by;
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
   const unlessLater = (column: 'is_open' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
-  const isUnused = sql<boolean>`touched_ms = (select touched_ms from reference where ${ofSaga(key)})`;
+  const isUnused = sql<boolean>`touched_ms = ${touchedOf(key)}`;
   const closes = db
     .updateTable('reference')
     .set({ touched_ms: touched(db), is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })

@@ -141,14 +141,18 @@ export function ending(
   { leftovers = [], known }: Partial<Pick<Report, 'leftovers' | 'known'>>,
 ): Write[] {
   if (key.workflow !== 'provisionServers') return [];
-  const lacking = leftovers.flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
+  // A server may be named twice: a statement writes each of them once, with all that it lacks.
+  const lacking = new Map<number, number[]>();
+  for (const left of leftovers) {
+    if (left.kind !== 'server-unprotected') continue;
+    const { vmObjectId = unnamed, firewalls } = left;
+    lacking.set(vmObjectId, [...new Set([...(lacking.get(vmObjectId) ?? []), ...firewalls])]);
+  }
   const opens = sql`update set firewalls = excluded.firewalls, closed_ms = null, open_since_ms = case when server.closed_ms is null
     then coalesce(server.open_since_ms, ${nowMs(db)}) else ${nowMs(db)} end where server.closed is null`;
-  const opening = lacking.map(({ vmObjectId = unnamed, firewalls }) =>
-    bringing(db, key, [vmObjectId], firewalls, undefined, opens),
-  );
+  const opening = [...lacking].map(([id, firewalls]) => bringing(db, key, [id], firewalls, undefined, opens));
   if (outcome !== 'done' && outcome !== 'partly') return opening;
-  const open = lacking.map(({ vmObjectId = unnamed }) => vmObjectId);
+  const open = [...lacking.keys()];
   const own = [unnamed, ...((known?.['vmObjectIds'] ?? []) as number[])];
   const closing = db
     .updateTable('server')

@@ -6,10 +6,21 @@ import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import { restored } from '../../../src/journal/confirm-restore';
 import { decide, type Intended } from '../../../src/journal/decide';
-import { effectsOf } from '../../../src/journal/rows';
+import { effectsOf, lock, type Tx } from '../../../src/journal/rows';
 import { said } from '../../support/operator';
 import { describeEachDatabase } from './databases';
-import { add, inFlightMs, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
+import {
+  add,
+  inFlightMs,
+  letPass,
+  openedJournals,
+  place,
+  remove,
+  rowOf,
+  Run,
+  takeBackAssign,
+  unassignOld,
+} from './runs';
 
 const how = (intended: readonly Intended[]) => intended.map((one) => one.how).sort();
 const rounds = Array.from({ length: 15 }, (_, round) => round);
@@ -110,6 +121,33 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
       });
       expect(await order!).toMatchObject({ how: 'changed' });
     }
+  });
+
+  it.each<[string, Intended['how'], (tx: Tx, run: Run, store: Journal) => Promise<unknown>]>([
+    [
+      'an undo at its server',
+      'under-way',
+      (tx, { key, run, knows }, store) => {
+        const undo = { ...key, call: takeBackAssign, run, knows, inFlightMs, isOwn: true, note: null, store };
+        return decide(tx, undo, randomUUID());
+      },
+    ],
+    [
+      'a look that finds an older copy',
+      'restored',
+      (tx) => tx.updateTable('journal').set({ restored_ms: 1 }).execute(),
+    ],
+  ])('a first call is decided after %s, for which it waits', async (_, expected, happen) => {
+    const [one, other] = [journals[1]!, journals[2]!];
+    const run = await Run.begin(journals[0]!, 'setFirewalls');
+    let call: Promise<Intended> | undefined;
+    await one.inTransaction(async (tx) => {
+      await lock(tx, run.key);
+      await happen(tx, run, one);
+      call = intendAsOwner(run, other, unassignOld);
+      await pause(100);
+    });
+    expect(await call!).toMatchObject({ how: expected });
   });
 
   it('what came of two calls is kept, where the journal has lost their reference', async () => {

@@ -146,6 +146,16 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     },
   );
 
+  it.each(['provisionServers', 'cleanCart'] as const)(
+    'a server that an ending of %s names twice lacks all of it',
+    async (by) => {
+      const { journal, run } = await ordered((run) => run.do(protectedOrder, 'done', answered(9001)));
+      const bare = (id: number) => ({ kind: 'server-unprotected', vmObjectId: 9001, firewalls: [id], why: 'it ended' });
+      await run.end('partly', { by, report: { report: { leftovers: [bare(144), bare(143)] } } });
+      expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [144, 143] }]);
+    },
+  );
+
   it('a server lacks what a correction asks for, also where the firewalls of before are assigned late', async () => {
     const journal = await opened(await fresh());
     const run = await taken(journal);

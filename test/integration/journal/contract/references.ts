@@ -249,6 +249,14 @@ export function openOnes(): void {
       expect(await isOwned(run.again(), false)).toBe(true);
     });
 
+    it.each(['answered', 'decided'])('also where the clock went back since the pivot was %s', async (how) => {
+      await (how === 'answered' ? run.do(place(), 'not-done') : run.doInVain(place()));
+      const ahead = { answered_ms: sql<number>`answered_ms + 60000`, decided_ms: sql<number>`decided_ms + 60000` };
+      await journal.db.updateTable('effect').set(ahead).where('reference', '=', run.key.reference).execute();
+      await run.end('failed');
+      expect(await isOwned(run.again(), false)).toBe(false);
+    });
+
     it('but not where something was learnt of the pivot since', async () => {
       await run.do(place());
       await run.end();
