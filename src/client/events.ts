@@ -40,7 +40,8 @@ export function changesOf(
   async function answered(hasEnded: boolean): Promise<ProgressView | undefined> {
     for (let isTold = false; ; isTold = true) {
       try {
-        return await abortable(look);
+        const progress = await abortable(look);
+        return hasEnded ? atEnd(progress) : progress;
       } catch (error) {
         if (signal.aborted || !(error instanceof NoWorkerError)) throw error;
         if (!isTold) onSilence?.(error.message);
@@ -89,9 +90,8 @@ export function changesOf(
     let shown = '';
     try {
       for await (const hasEnded of happenings()) {
-        const answer = await answered(hasEnded);
-        if (answer === undefined) return;
-        const progress = hasEnded ? atEnd(answer) : answer;
+        const progress = await answered(hasEnded);
+        if (progress === undefined) return;
         const now = JSON.stringify(progress);
         if (now !== shown) yield progress;
         shown = now;

@@ -172,19 +172,29 @@ describe('events', () => {
     expect((await events).at(-1)).toMatchObject({ state: 'done' });
   });
 
-  it('tell the end of a saga that ended while nobody answered', async () => {
+  it.each<[string, string, (saga: SagaHandle) => Promise<unknown>]>([
+    [
+      'ended',
+      'reversed',
+      async (saga) => {
+        await answer(saga, 'reject', { reason: 'a test' });
+        await untilState(saga, 'reversed');
+      },
+    ],
+    ['was terminated', 'approval', ({ workflowId }) => rig.temporal.workflow.getHandle(workflowId).terminate('a test')],
+  ])('tell the end of a saga that %s while nobody answered', async (_, last, end) => {
     const saga = await startWaiting();
     let looks = 0;
     const look = async () => {
       looks += 1;
       if (looks > 1) return saga.progress();
-      await answer(saga, 'reject', { reason: 'a test' });
-      await untilState(saga, 'reversed');
+      await end(saga);
       throw new NoWorkerError(saga.workflowId);
     };
-    const seen: string[] = [];
-    for await (const { state } of changesOf(rig.temporal, saga.workflowId, look)) seen.push(state);
-    expect(seen).toEqual(['reversed']);
+    const seen: ProgressView[] = [];
+    for await (const progress of changesOf(rig.temporal, saga.workflowId, look)) seen.push(progress);
+    expect(seen.map(({ state }) => state)).toEqual([last]);
+    expect(seen[0]?.waiting).toBeUndefined();
   });
 
   it('whoever reads no more leaves no call behind, also while one waits', async () => {
