@@ -31,7 +31,7 @@ export function totalViolation(maxTotal: number | undefined, estimate: Estimate)
 /** An estimate that is not known may be above any amount. */
 export function purchaseNeedsApproval(servers: number, estimate: Estimate, rule: PurchaseApproval = 'never'): boolean {
   if (typeof rule === 'string') return rule === 'always';
-  if ('aboveTotal' in rule) return estimate.unpriced !== undefined || estimate.total > rule.aboveTotal;
+  if ('aboveTotal' in rule) return estimate.unpriced !== undefined || !(estimate.total <= rule.aboveTotal);
   return !('above' in rule) || servers > rule.above;
 }
 
