@@ -34,6 +34,11 @@ function cellsOf(line: string): string[] {
     .map((cell) => cell.trim());
 }
 
+/** What a text has somebody type, by block. */
+export function shellBlocks(text: string): string[] {
+  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+}
+
 /** The names of the sandbox's settings, as the top of its file has them. */
 export function sandboxSettings(): string[] {
   return [...readDocument('sandbox/main.ts').matchAll(/^ \* {5}(SANDBOX_[A-Z_]+)/gm)].map(([, name = '']) => name);

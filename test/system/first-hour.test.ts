@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { assertFree, touch } from '../../scripts/reachable';
-import { readDocument } from '../docs/tables';
+import { readDocument, shellBlocks } from '../docs/tables';
 import { until } from '../support/rig';
 
 const root = join(__dirname, '..', '..');
@@ -18,7 +18,7 @@ const sectionOf = (name: string) =>
     .split('\n## ')
     .find((text) => text.startsWith(name)) ?? '';
 const section = sectionOf('Your first order');
-const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) =>
+const blocks = shellBlocks(section).map((block) =>
   block
     .replaceAll(/ \\\n */g, ' ')
     .trim()

@@ -9,7 +9,7 @@ import { changeOrdersOf, ordersWithLabel } from '../../sandbox/sentences';
 import type { SagaHandle } from '../../src/client/handle';
 import type { OpenLine } from '../../src/client/jobs';
 import { sagaAttributes } from '../../src/temporal/search-attributes';
-import { readDocument } from '../docs/tables';
+import { readDocument, shellBlocks } from '../docs/tables';
 import { doubtfulSagas, stuckSagas } from '../support/bad-night';
 import { folderForFile } from '../support/folder';
 import { stuckOrder } from '../support/orders';
@@ -22,7 +22,7 @@ const rig = rigForFile();
 const folder = folderForFile();
 
 const blocks = ['docs/operating.md', 'docs/disasters.md', 'docs/journal.md'].flatMap((page) =>
-  [...readDocument(page).matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => {
+  shellBlocks(readDocument(page)).flatMap((block) => {
     const lines = block.split('\n').filter((line) => line.startsWith('order-saga '));
     const [first] = lines;
     return first === undefined ? [] : [{ page, first, lines }];
