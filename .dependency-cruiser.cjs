@@ -30,9 +30,17 @@ const rooms = {
   // Search attributes, which workflows write; and the service, which client, worker and activities ask.
   'src/temporal': { rooms: ['src/domain'], packages: ['@temporalio/client', '@temporalio/common'] },
   // Would make sense as a library, without Temporal and without sagas.
-  'src/provider': { rooms: ['src/domain/secrets'], packages: ['lossless-json', 'undici', 'zod'], node: true },
+  'src/provider': {
+    rooms: ['src/domain/secrets', 'src/domain/profile', 'src/domain/retry-after'],
+    packages: ['lossless-json', 'undici', 'zod'],
+    node: true,
+  },
   // Speaks to receivers that others run: it knows no journal and no saga.
-  'src/notifications': { packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'], node: true },
+  'src/notifications': {
+    rooms: ['src/domain/retry-after'],
+    packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'],
+    node: true,
+  },
   'src/security': {
     rooms: ['src/domain'],
     packages: ['@hono/node-server', '@temporalio/common', '@temporalio/proto', 'hono', 'jose', 'zod'],
@@ -68,7 +76,7 @@ const rooms = {
   'src/cli': {
     // The provider: `probe` only, which reads.
     rooms: ['src/client', 'src/domain', 'src/journal', 'src/provider', 'src/security', 'src/config'],
-    packages: ['@temporalio/client', '@temporalio/common', 'commander'],
+    packages: ['@temporalio/client', '@temporalio/common', 'commander', 'zod'],
     node: true,
   },
   // Settings have the shape that each room asks for, and no room asks here.

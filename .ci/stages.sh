@@ -88,6 +88,17 @@ figure() {
   node -p "require(process.argv[1])[process.argv[2]] ?? 0" "$PWD/$reports/jest.json" "$1"
 }
 
+# The ten test files that took longest.
+slowest() {
+  printf '\n'
+  node -e '
+    const seconds = ({ endTime, startTime }) => Math.round((endTime - startTime) / 1000);
+    const files = require(process.argv[1]).testResults.sort((one, other) => seconds(other) - seconds(one));
+    for (const file of files.slice(0, 10)) {
+      console.log(`${String(seconds(file)).padStart(5)} s  ${require("path").relative(".", file.name)}`);
+    }' "$PWD/$reports/jest.json"
+}
+
 finish() {
   local passed=0 missed=0
   if [[ -f $reports/jest.json ]]; then
@@ -100,6 +111,7 @@ finish() {
     printf '\n== %s ended with\n' "$name"
     if [[ -f $reports/$name.out ]]; then tail -n 60 "$reports/$name.out"; fi
   done
+  if [[ -f $reports/jest.json ]]; then slowest; fi
   printf '\n'
   printf '%s\n' "${durations[@]}"
   if ((${#failed[@]} > 0)); then printf 'failed: %s\n' "${failed[@]}"; fi

@@ -35,11 +35,11 @@ async function answer(request: IncomingMessage): Promise<Answer> {
       return { json: { '0': lastId, data: { message: 'added', code: 200 } } };
     case 'DELETE /order/cartItems/delete':
       quantities.delete(id);
-      return { json: {} };
+      return { json: { status: 'accepted' } };
     case 'POST /order':
       return placeOrder(body);
     case 'POST /order/changeorder':
-      return { json: { id: ++lastId } };
+      return { json: { status: 'accepted', id: ++lastId } };
     case 'PUT /order/changeorder/total':
       return { json: { ...quote, inapplicable_resources: [] } };
     case 'PUT /order/switch':
@@ -47,15 +47,15 @@ async function answer(request: IncomingMessage): Promise<Answer> {
       return { json: quote };
     case 'POST /firewalls/assign/object':
       firewallsOf.set(id, [...(firewallsOf.get(id) ?? []), ...idsIn(body)]);
-      return { json: {} };
+      return { json: { status: 'accepted' } };
     case 'POST /firewalls/unassign/object':
       firewallsOf.set(
         id,
         (firewallsOf.get(id) ?? []).filter((firewall) => !idsIn(body).includes(firewall)),
       );
-      return { json: {} };
+      return { json: { status: 'accepted' } };
     case 'GET /firewalls/object':
-      return { json: firewallsOf.get(id) ?? [] };
+      return { json: (firewallsOf.get(id) ?? []).map((one) => ({ id: one, status: 'active' })) };
     default:
       return { status: 404, json: {} };
   }
@@ -77,7 +77,7 @@ function placeOrder({ account = '', cartItems = [] }: Body): Answer {
     for (let n = quantities.get(item) ?? 0; n > 0; n -= 1) vmObjectIds.push(++lastId);
     quantities.delete(item);
   }
-  return { json: { vm_object_ids: vmObjectIds } };
+  return { json: { status: 'accepted', vm_object_ids: vmObjectIds } };
 }
 
 let turn: Promise<unknown> = Promise.resolve();

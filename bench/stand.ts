@@ -88,7 +88,7 @@ export async function startStand(built: Built, { staggerMs = 0, postgres = false
       const worker = await startProcess(kind === 'bare' ? built.bareWorker : built.worker, {
         ...environment,
         PROVIDER_BASE_URL: stub.ready,
-        SERVER_POINTERS: '/vm_object_ids',
+        PROVIDER_PROFILE: join(__dirname, '../sandbox/profile.json'),
         TASK_QUEUE: `bench-${kind}`,
         // Never the one that a user of this machine has.
         JOURNAL_URL: (kind === 'postgres' && database?.url) || `file:${join(folder, `journal-${kind}.db`)}`,

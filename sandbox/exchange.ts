@@ -10,7 +10,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { faultMoments, honestOddities, type Oddity } from './fault-kinds';
 import type { Faults, Strike } from './faults';
 import type { Call } from './ledger';
-import { type Answer, inTexts, noes, refusal, unsureStatuses } from './responses';
+import { accepted, type Answer, inTexts, noes, refusal, unsureStatuses } from './responses';
 import type { Settings } from './settings';
 
 export interface Exchange {
@@ -84,7 +84,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
       case 'says-no-after':
         return send({ status: 200, body: spec.body === undefined ? inTurn(noes) : spec.body });
       case 'other-body':
-        return send({ status: usual.status, body: spec.body === undefined ? {} : spec.body });
+        return send({ status: usual.status, body: spec.body === undefined ? accepted : spec.body });
       case 'reset-before':
       case 'reset-after':
         // With RST instead of FIN: the client sees a connection reset, not an incomplete answer.

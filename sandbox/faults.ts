@@ -38,7 +38,7 @@ export const faultSchema = z
      */
     status: z.number().int().min(300).max(599).optional(),
     /**
-     * The JSON body instead of the usual one, for `refuse-*`, `error-*`, `other-body` (default there `{}`) and
+     * The JSON body instead of the usual one, for `refuse-*`, `error-*`, `other-body` (default there: accepted) and
      * `says-no-*` (default one of many ways to say no).
      */
     body: z.unknown().optional(),

@@ -42,34 +42,46 @@ export function cartItemAnswer(cartItemId: number): Answer {
 }
 
 /** The answer of a row for which the document shows none. */
-export const plainAnswer: Answer = { status: 200, body: { status: 'accepted' } };
+export const accepted = { status: 'accepted' };
+export const plainAnswer: Answer = { status: 200, body: accepted };
 
 /** Row 1. */
 export function orderAnswer(shape: Settings['orderResponse'], order: OrderPlaced): Answer {
   if (shape === 'opaque') return plainAnswer;
   const { orderId, vmObjectIds } = order;
-  return { status: 200, body: shape === 'ids' ? { order_id: orderId, vm_object_ids: vmObjectIds } : shape(order) };
+  const named = shape === 'ids' ? { order_id: orderId, vm_object_ids: vmObjectIds } : shape(order);
+  return { status: 200, body: { ...accepted, ...named } };
 }
 
 /** Row 10. */
 export function firewallListAnswer(shape: Settings['firewallListResponse'], ids: number[]): Answer {
   if (shape === 'opaque') return { status: 200, body: { status: 'ok' } };
-  return { status: 200, body: shape === 'objects' ? ids.map((id) => ({ id, name: `firewall-${id}` })) : shape(ids) };
+  const listed = shape === 'objects' ? ids : shape(ids);
+  const active = (one: unknown) => (typeof one === 'number' ? { id: one, status: 'active' } : one);
+  return { status: 200, body: Array.isArray(listed) ? listed.map(active) : listed };
 }
 
 /** Row 10: the first half of a longer list, in one of the forms that interfaces give it. */
 export function firewallPageAnswer(ids: number[], form: number): Answer {
   const shown = ids.slice(0, Math.ceil(ids.length / 2));
-  const data = shown.map((id) => ({ id }));
+  const data = shown.map((id) => ({ id, status: 'active' }));
   const total = ids.length;
+  const ofHttp: Answer[] = [
+    { status: 200, headers: { link: '</firewalls?page=2>; rel="next"' } },
+    { status: 206, headers: { 'content-range': `items 0-${shown.length - 1}/${total}` } },
+  ];
   const forms = [
     { data, meta: { pagination: { page: 1, per_page: shown.length, next_page: 2, total_entries: total } } },
     { data, links: { first: '?page=1', next: '?page=2' } },
-    { firewalls: shown, total, per_page: shown.length, page: 1 },
+    { firewalls: data, total, per_page: shown.length, page: 1 },
+    { data, result_info: { page: 1, total_count: total } },
+    { firewalls: data, partial: true },
     { data, meta: { current_page: 1, last_page: 2, total } },
     { firewalls: data, next: '?offset=1' },
   ];
-  return { status: 200, body: forms[form % forms.length] };
+  const nth = form % (forms.length + ofHttp.length);
+  const { status, headers } = ofHttp[nth - forms.length] ?? { status: 200 };
+  return { status, body: forms[nth] ?? data, ...(headers ? { headers } : {}) };
 }
 
 /** Row 10, while some of the firewalls are on their way. */

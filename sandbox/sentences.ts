@@ -101,7 +101,10 @@ function purchaseIn(entry: LedgerEntry): string | undefined {
       return JSON.stringify(['change', entry.subscriptionId, entry.resources]);
     case 'planSwitched':
       return JSON.stringify(['switch', entry.subscriptionId, entry.planId]);
-    default:
+    case 'cartItemAdded':
+    case 'cartItemDeleted':
+    case 'firewallsAssigned':
+    case 'firewallsUnassigned':
       return undefined;
   }
 }

@@ -41,14 +41,14 @@ const settingsSchema = z.strictObject({
   /** The status of an add that arrives while another one of the same plan is under way; null: it succeeds. */
   cartLock: count.nullable().default(null),
 
-  /** Row 1. `ids` -> `{ order_id, vm_object_ids }`; `opaque`: nothing that says so. */
+  /** Row 1, beside `status`. `ids` -> `{ order_id, vm_object_ids }`; `opaque`: nothing. */
   orderResponse: z
     .union([
       z.enum(['opaque', 'ids']),
-      z.custom<(order: OrderPlaced) => unknown>((value) => typeof value === 'function'),
+      z.custom<(order: OrderPlaced) => object>((value) => typeof value === 'function'),
     ])
     .default('opaque'),
-  /** Row 10. `objects` -> `[{ id, name }]`; `opaque`: no list. */
+  /** Row 10. `objects` -> `[{ id, status }]`, and so where a function returns ids; `opaque`: no list. */
   firewallListResponse: z
     .union([
       z.enum(['objects', 'opaque']),

@@ -207,7 +207,7 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
     ...environment,
     PROVIDER_BASE_URL: sandbox.url,
     ...(taskQueue === undefined ? {} : { TASK_QUEUE: taskQueue }),
-    SERVER_POINTERS: '/vm_object_ids',
+    PROVIDER_PROFILE: 'sandbox/profile.json',
     // Nobody is asked before a call can no longer be in flight: here after six seconds, and not after a minute.
     PROVIDER_TIMEOUT_MS: '3000',
     PROVIDER_SETTLES_MS: '1000',

@@ -22,7 +22,7 @@ export async function bundleWorkflows({
   quick = workflowsPath !== undefined,
 }: WorkflowBundleOptions = {}): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    ...workflowModules,
+    ...workflowModules({ encrypted }),
     ...(workflowsPath ? { workflowsPath } : {}),
     failureConverterPath: failureConverterPathOf(encrypted),
     ...(encrypted ? { payloadConverterPath } : {}),

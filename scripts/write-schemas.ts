@@ -10,11 +10,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { z } from 'zod';
-import { decideManySchema, jobReportSchema } from '../src/domain/decide-many';
 import { answers, type Answer } from '../src/domain/answers';
 import { decisionNames, decisionSchemas, exampleFor } from '../src/domain/decisions';
-import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { messageSchema } from '../src/domain/notifications';
+import { profileSchema } from '../src/domain/profile';
 import { progressSchema } from '../src/domain/progress';
 import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
@@ -30,14 +29,11 @@ const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(requestSchemas()).map(([name, schema]) => [`${name}.request`, schema()])),
   ...Object.fromEntries(Object.entries(resultSchemas).map(([name, schema]) => [`${name}.result`, schema])),
   ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
-  'firewallsOf.request': firewallsOfSchema(),
-  'firewallsOf.result': serverFirewallsSchema(),
   'reconcile.request': reconcileSchema(),
   'reconcile.report': sweepReportSchema(),
-  'decideMany.request': decideManySchema(),
-  'decideMany.result': jobReportSchema(),
   progress: progressSchema,
   report: reportSchema,
+  profile: profileSchema(),
   record: recordSchema,
   notification: messageSchema(),
 };
@@ -72,7 +68,7 @@ function answersPage(): string {
     '\nIf the run has no room to wait on, what can be left out is left out, as by `skip`; anything else fails as `HistoryFull`, and undoes ([0025](decisions/0025-a-history-is-never-full.md)).',
     ...offered,
     '\n## The data\n',
-    ...decisionNames.map((name) => `- \`${name}\`: \`${exampleFor(name, '…')}\``),
+    ...decisionNames.map((name) => `- \`${name}\`: \`${exampleFor(name, { id: '…' })}\``),
   ].join('\n');
 }
 

@@ -411,9 +411,7 @@ TrustIsGood == TrustIsTrue => (journal.seen # 0 \/ (nextId = 1 /\ ~stays))
 
 ConfirmRestore ==
   /\ mode # "open"
-  /\ \E asks \in BOOLEAN :
-       /\ ~asks => TrustIsGood
-       /\ journal' = [journal EXCEPT !.epoch = rewound + 1, !.asks = asks]
+  /\ journal' = [journal EXCEPT !.epoch = rewound + 1, !.asks = TRUE]
   /\ mode' = "open" /\ raised' = WaitFor
   /\ UNCHANGED <<copy, copied, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, effects, took, stale, calm, restarts, begun>>
 

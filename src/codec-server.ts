@@ -1,4 +1,5 @@
-/** The codec server's process: it knows no address of Temporal or the provider, and runs until SIGTERM or SIGINT. */
+/** The codec server's process: it knows no address of Temporal or the provider, and runs until a signal. */
+import { onStop } from './config/stop-signals';
 import { pino } from 'pino';
 import { cannotListen, CannotStart, readCodecServerConfig } from './config';
 import { startCodecServer } from './security/codec-server/server';
@@ -18,12 +19,10 @@ async function main(): Promise<void> {
   if (config.tokens.length === 0 && config.jwt === undefined) {
     log.warn('no token is required: everyone who can use this machine can read payloads');
   }
-  const stop = (signal: NodeJS.Signals) => {
+  onStop((signal) => {
     log.info({ signal }, 'stopping');
     void server.stop();
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  });
   process.stdout.write(`codec server ready: ${server.url}\n`);
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 /** The entry of the command line. */
+import { onLeave, readerIsGone } from './config/stop-signals';
 import { exitStatus } from './cli/exit-status';
 import { run } from './cli/program';
 
-// The reader of our output may stop early (`| head`); that is not a failure.
+// The reader of our output may stop early (`| head`): that is no failure, and ends what only watches.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
+  readerIsGone();
 });
 
 // A call that nobody awaits any more may be about to be repeated when its connection is closed: the SDK's timer then
@@ -16,6 +18,7 @@ process.on('uncaughtException', (error) => {
   process.exit(exitStatus.broken);
 });
 
-void run(process.argv.slice(2), { out: process.stdout, err: process.stderr, stdin: process.stdin }).then((status) => {
+const terminal = { out: process.stdout, err: process.stderr, stdin: process.stdin, onLeave };
+void run(process.argv.slice(2), terminal).then((status) => {
   process.exitCode = status;
 });

@@ -1,5 +1,6 @@
-/** The worker process: it runs sagas and notifies receivers until SIGTERM or SIGINT. Calls in flight end first. */
-import { CannotStart, readWorkerConfig, type WorkerConfig } from './config';
+/** The worker process: it runs sagas and notifies receivers until a signal. Calls in flight end first. */
+import { onStop } from './config/stop-signals';
+import { CannotStart, isRenewed, readWorkerConfig, type WorkerConfig } from './config';
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
@@ -12,6 +13,12 @@ import { createSecretResolver, type SecretResolver } from './security/secret-res
 import { connectToTemporal } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
 
+/** A certificate is renewed days before the old one ends. */
+const lookForRenewalMs = 10_000;
+const renewed = 'the files of the connection to Temporal were renewed: this worker ends, and is to be started anew';
+/** Not 0, so that whoever starts it anew after a failure only does so, too. */
+const renewedStatus = 75;
+
 async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = await createLog(config.logLevel);
@@ -19,6 +26,11 @@ async function main(): Promise<void> {
   const { routes = [] } = config.activities.notifications ?? {};
   for (const unusable of await unusableSecrets(routes, secrets)) {
     log.warn(unusable, 'notifications of a route will wait: no webhook can be signed with its secret');
+  }
+  if (config.profile === undefined) {
+    log.warn(
+      'PROVIDER_PROFILE is not set: every order and change order will ask whether it was placed, deleted cart items are reported, and firewalls stay unverified (docs/profile.md)',
+    );
   }
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
@@ -36,10 +48,26 @@ async function main(): Promise<void> {
       const ofGauges = { ...config, routes: routes.map(({ name }) => name) };
       const gauges = new Gauges(ofGauges, log, saga);
       if (config.metricsAddress) gauges.start();
-      console.log(readyLine(config, health));
+      const stop = () => {
+        if (worker.getState() === 'RUNNING') worker.shutdown();
+      };
+      const renewals = setInterval(() => {
+        if (!isRenewed(config)) return;
+        clearInterval(renewals);
+        process.exitCode = renewedStatus;
+        log.warn({ withinMs: config.shutdownGraceMs }, `${renewed}; calls in flight end first`);
+        stop();
+      }, lookForRenewalMs);
       try {
-        await worker.run();
+        const stopped = worker.run();
+        onStop((signal) => {
+          log.info({ signal, withinMs: config.shutdownGraceMs }, 'stopping: calls in flight end first');
+          stop();
+        });
+        console.log(readyLine(config, health));
+        await stopped;
       } finally {
+        clearInterval(renewals);
         gauges.stop();
         await saga.close();
         await tracing?.close();

@@ -8,6 +8,7 @@ from unittest import IsolatedAsyncioTestCase, main
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError, TerminatedError
+from temporalio.service import RPCError, RPCStatusCode
 
 import order_saga
 from models import Progress
@@ -58,6 +59,18 @@ class Reset(order_saga.Saga):
         return SimpleNamespace(run_id="first" if self.described == 1 else "second", status=status)
 
 
+class Cut(order_saga.Saga):
+    """A saga to which the line is cut at first; then it is answered with what comes next."""
+
+    def __init__(self, *answers: RPCStatusCode) -> None:
+        self.answers = list(answers)
+
+    async def end(self) -> dict[str, Any]:
+        if self.answers:
+            raise RPCError("no", self.answers.pop(0), b"")
+        return {"outcome": "done"}
+
+
 class Run:
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
@@ -76,6 +89,13 @@ class Rules(IsolatedAsyncioTestCase):
     async def test_10_asks_again_until_a_worker_answers(self) -> None:
         with self.assertRaises(order_saga.SagaWaitsError):
             await asyncio.wait_for(Away().reached("servers"), 30)
+
+    async def test_10_waits_through_a_cut(self) -> None:
+        result = await Cut(RPCStatusCode.UNAVAILABLE, RPCStatusCode.INTERNAL).result()
+        self.assertEqual(result, {"outcome": "done"})
+        for refused in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.NOT_FOUND):
+            with self.assertRaises(RPCError):
+                await Cut(refused).result()
 
     async def test_11_sends_nothing_in_the_clear_to_another_machine(self) -> None:
         for keys in (None, ""):

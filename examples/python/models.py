@@ -406,7 +406,7 @@ class ReachedItem(TypedDict):
 
 
 class LastFailure(TypedDict):
-    failure: Literal['NotSent', 'TokenUnreadable', 'RateLimited', 'Unauthorized', 'NotYet', 'Rejected', 'UnknownOutcome', 'UnexpectedResponse', 'NotVisibleYet', 'SecretMissing', 'WorkerLost', 'StoodStill', 'JournalUnavailable', 'JournalUnreadable', 'JournalRestored', 'TemporalUnavailable', 'UnderWay', 'StateChanged', 'Ordered', 'DeadlinePassed', 'QuoteAged', 'NeedsApproval', 'OrderCancelled']
+    failure: Literal['NotSent', 'TokenUnreadable', 'RateLimited', 'Unauthorized', 'NotYet', 'Rejected', 'UnknownOutcome', 'UnexpectedResponse', 'NotVisibleYet', 'NotDeclared', 'SecretMissing', 'WorkerLost', 'StoodStill', 'JournalUnavailable', 'JournalUnreadable', 'JournalRestored', 'TemporalUnavailable', 'UnderWay', 'StateChanged', 'Ordered', 'DeadlinePassed', 'QuoteAged', 'GuardViolated', 'NeedsApproval', 'OrderCancelled']
     whose: Literal['provider', 'journal', 'Temporal', 'us', 'us or the provider']
     message: str
     endpoint: NotRequired[str]
@@ -419,6 +419,7 @@ class Waiting(TypedDict):
     kind: Literal['stuck', 'refused', 'outcome-unknown', 'approval', 'duplicate', 'over-limit', 'servers']
     step: str
     steps: NotRequired[list[str]]
+    servers: NotRequired[int]
     question: str
     choices: list[Literal['retry', 'skip', 'markDone', 'confirmPlaced', 'confirmNotPlaced', 'markCancelled', 'approve', 'reject', 'provideServers']]
     since: str
@@ -467,13 +468,6 @@ class Leftovers27(Leftovers6):
     pass
 
 
-class IgnoredItem(TypedDict):
-    decision: str
-    at: str
-    why: str
-    by: NotRequired[str]
-
-
 class Progress(TypedDict):
     reference: str
     workflow: Literal['provisionServers', 'changeOrder', 'switchPlan', 'setFirewalls', 'cleanCart']
@@ -484,7 +478,6 @@ class Progress(TypedDict):
     queued: NotRequired[Queued]
     settling: NotRequired[Settling]
     leftovers: list[Leftovers21 | Leftovers22 | Leftovers23 | Leftovers24 | Leftovers25 | Leftovers26 | Leftovers27]
-    ignored: list[IgnoredItem]
     decisions: list[Decision]
 
 
@@ -529,7 +522,6 @@ class Report(TypedDict):
     steps: list[Step]
     known: dict[str, Any]
     leftovers: list[Leftovers28 | Leftovers29 | Leftovers30 | Leftovers31 | Leftovers32 | Leftovers33 | Leftovers34]
-    ignored: list[IgnoredItem]
     decisions: list[Decision]
     problems: NotRequired[list[Problem]]
 
@@ -551,7 +543,7 @@ class Data(TypedDict):
     choices: NotRequired[list[Literal['retry', 'skip', 'markDone', 'confirmPlaced', 'confirmNotPlaced', 'markCancelled', 'approve', 'reject', 'provideServers']]]
     since: NotRequired[str]
     expiresAt: NotRequired[str]
-    failure: NotRequired[Literal['NotSent', 'TokenUnreadable', 'RateLimited', 'Unauthorized', 'NotYet', 'Rejected', 'UnknownOutcome', 'UnexpectedResponse', 'NotVisibleYet', 'SecretMissing', 'WorkerLost', 'StoodStill', 'JournalUnavailable', 'JournalUnreadable', 'JournalRestored', 'TemporalUnavailable', 'UnderWay', 'StateChanged', 'Ordered', 'DeadlinePassed', 'QuoteAged', 'NeedsApproval', 'OrderCancelled']]
+    failure: NotRequired[Literal['NotSent', 'TokenUnreadable', 'RateLimited', 'Unauthorized', 'NotYet', 'Rejected', 'UnknownOutcome', 'UnexpectedResponse', 'NotVisibleYet', 'NotDeclared', 'SecretMissing', 'WorkerLost', 'StoodStill', 'JournalUnavailable', 'JournalUnreadable', 'JournalRestored', 'TemporalUnavailable', 'UnderWay', 'StateChanged', 'Ordered', 'DeadlinePassed', 'QuoteAged', 'GuardViolated', 'NeedsApproval', 'OrderCancelled']]
     reminders: NotRequired[int]
     decision: NotRequired[Literal['retry', 'skip', 'markDone', 'confirmPlaced', 'confirmNotPlaced', 'markCancelled', 'approve', 'reject', 'provideServers']]
     vmObjectIds: NotRequired[list[int]]

@@ -10,12 +10,15 @@ import base64
 import dataclasses
 import json
 import os
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
+from uuid import uuid4
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType
+from temporalio.api.workflowservice.v1 import RequestCancelWorkflowExecutionRequest
 from temporalio.client import (
     Client,
     WorkflowExecutionStatus,
@@ -41,6 +44,12 @@ prefixes: dict[Workflow, str] = {
     "setFirewalls": "firewalls",
 }
 took_nothing = ["InvalidRequest", "ReferenceTaken"]
+cut = [
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.INTERNAL,
+]
 no_worker = [RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED]
 
 
@@ -142,6 +151,20 @@ async def connect(address: str, namespace: str = "default", payload_keys: str | 
     return await Client.connect(address, namespace=namespace, data_converter=converter)
 
 
+T = TypeVar("T")
+
+
+async def through_cuts(call: Callable[[], Awaitable[T]]) -> T:
+    """10: a wait goes on while Temporal is away. What it refuses (credentials, a namespace) ends it."""
+    while True:
+        try:
+            return await call()
+        except RPCError as error:
+            if error.status not in cut:
+                raise
+        await asyncio.sleep(1)
+
+
 class Saga:
     """Follows the reference, not a run: after a Reset, another run goes on (5)."""
 
@@ -173,6 +196,9 @@ class Saga:
 
     async def reached(self, milestone: Milestone) -> dict[str, Any]:
         """Waits until the saga has come so far: `at`, and `vmObjectIds` where they are known. Raises as result()."""
+        return await through_cuts(lambda: self.comes_to(milestone))
+
+    async def comes_to(self, milestone: Milestone) -> dict[str, Any]:
         while True:
             # 10: one call that waits for the next event, instead of asking again and again.
             async for _ in self.latest.fetch_history_events(wait_new_event=True):
@@ -199,11 +225,17 @@ class Saga:
 
     async def cancel(self, by: str, note: str) -> None:
         """9: who wants it, and why, comes first: it stays in the report. The end comes later, see result()."""
-        await self.latest.signal("cancelledBy", {"by": by, "note": note})
-        await self.latest.cancel()
+        token = str(uuid4())
+        await self.latest.signal("cancelledBy", {"by": by, "note": note, "token": token})
+        asked = RequestCancelWorkflowExecutionRequest(namespace=self.client.namespace, reason=token, request_id=token)
+        asked.workflow_execution.workflow_id = self.workflow_id
+        await self.client.workflow_service.request_cancel_workflow_execution(asked)
 
     async def result(self) -> dict[str, Any]:
         """6: waits for the end, however long it takes, and reads each way to end."""
+        return await through_cuts(self.end)
+
+    async def end(self) -> dict[str, Any]:
         while True:
             run_id = (await self.latest.describe()).run_id
             run = self.client.get_workflow_handle(self.workflow_id, run_id=run_id)

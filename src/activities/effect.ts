@@ -53,8 +53,6 @@ export interface EffectContext extends CallContext {
   notAfter?: string | undefined;
   /** For a pivot: it is not sent after this time, because its quote is too old then. */
   quoteUntil?: string | undefined;
-  /** For a pivot: the concerns about it that a person has approved. */
-  approved?: readonly Concern[] | undefined;
 }
 
 interface EffectSpec<T> {
@@ -68,6 +66,8 @@ interface EffectSpec<T> {
   sent?: Readonly<Record<string, string>> | undefined;
   /** For a pivot: looks before it is intended, and adds to its note. If it fails, nothing is sent. */
   lookFirst?: (() => Promise<Partial<PivotNote>>) | undefined;
+  /** False for an answer that nobody has declared: the journal has it as unknown, and the saga goes on to a look. */
+  isSure?: (value: T) => boolean;
   /** The id of an item that was added. */
   cartItemIdOf?: (value: T) => number;
 }
@@ -116,17 +116,18 @@ export function createEffect({ journal, settings }: Needs, call: Call, readSecre
     call(spec.kind, asked, async () => {
       // First, because a slow store must not use up the time to send.
       const secrets = await readSecrets(asked.secrets);
+      const sentDigests = await digestsOf(journal, spec.sent);
       const note = asked.note && { ...asked.note, ...(await lookFirst(spec)) };
       const clock = startClock();
       const { saga, run, workflow, activity } = sagaOf();
       const { kind, about, recall, countsByHand } = spec;
-      const { knows, turn, corrections, approved } = asked;
+      const { knows, turn, corrections, notAfter, quoteUntil } = asked;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
-      const rules = kind === 'pivot' ? { ...settings, approved } : undefined;
+      const rules = kind === 'pivot' ? { ...settings, notAfter, quoteUntil } : undefined;
       const intended = await intend(journal, {
         ...{ ...saga, call: effect, run, knows, note, turn, corrections, inFlightMs, recall, countsByHand },
         isOwn: workflow === saga.workflow,
-        sent: await digestsOf(journal, spec.sent),
+        sent: sentDigests,
         rules,
       });
       if (intended.how === 'recorded') {
@@ -140,7 +141,8 @@ export function createEffect({ journal, settings }: Needs, call: Call, readSecre
       try {
         const value = await send({ mayLeave, secrets, repeats: intended.repeats });
         const cartItemId = spec.cartItemIdOf?.(value);
-        const unwritten = await write(journal, saga, sent, { outcome: 'done', answer: value, cartItemId });
+        const outcome = spec.isSure?.(value) === false ? 'unknown' : 'done';
+        const unwritten = await write(journal, saga, sent, { outcome, answer: value, cartItemId });
         return { value, knows: intended.knows, ...withDoubts(intended.doubts), ...unwritten };
       } catch (error) {
         const failed = callFailureOf(error, kind, settings);
@@ -175,22 +177,23 @@ export function createReadSentSecrets({ secrets, journal }: Needs): ReadSentSecr
     if (names.length === 0) return known;
     const calls = await journal.digestsSent(sagaOf().saga).catch(() => undefined);
     if (calls === undefined) return 'unknown';
-    for (const name of names) {
-      const value = await secrets.resolve(name).catch(() => undefined);
-      if (value === undefined) return 'unknown';
-      const sentThen = calls.flatMap(({ [name]: digests }) => (digests === undefined ? [] : [digests]));
-      const now = sentThen.length > 0 ? await journal.sealing.secretDigests(value) : [];
-      if (!sentThen.every((digests) => digests.some((digest) => now.includes(digest)))) return 'unknown';
-      known.push(value);
-    }
-    return known;
+    const values = await Promise.all(
+      names.map(async (name) => {
+        const value = await secrets.resolve(name).catch(() => undefined);
+        const sentThen = calls.flatMap(({ [name]: digests }) => (digests === undefined ? [] : [digests]));
+        const now = value !== undefined && sentThen.length > 0 ? await journal.sealing.secretDigests(value) : [];
+        return sentThen.every((digests) => digests.some((digest) => now.includes(digest))) ? value : undefined;
+      }),
+    );
+    return values.every((value) => value !== undefined) ? [...known, ...values] : 'unknown';
   };
 }
 
 async function digestsOf(journal: Journal, sent: Readonly<Record<string, string>> = {}): Promise<Intent['sent']> {
-  const digests: Record<string, string[]> = {};
-  for (const [name, value] of Object.entries(sent)) digests[name] = await journal.sealing.secretDigests(value);
-  return Object.keys(digests).length === 0 ? undefined : digests;
+  const digests = Object.entries(sent).map(
+    async ([name, value]) => [name, await journal.sealing.secretDigests(value)] as const,
+  );
+  return digests.length === 0 ? undefined : Object.fromEntries(await Promise.all(digests));
 }
 
 async function lookFirst(spec: Pick<EffectSpec<unknown>, 'lookFirst'>) {
@@ -267,6 +270,10 @@ function whyNothingIsSent(intended: Exclude<Intended, { how: 'recorded' | 'send'
       return new OwnFailure('JournalRestored', `${intended.why}; nothing was sent`);
     case 'cancelled':
       return new OwnFailure('OrderCancelled', `the provider has cancelled it, as a person said on ${intended.at}`);
+    case 'late':
+      return new OwnFailure(intended.failure, intended.why);
+    case 'refuse':
+      return new OwnFailure('GuardViolated', `${intended.why}; nothing was sent`);
     case 'asks': {
       const { concern } = intended;
       return new OwnFailure('NeedsApproval', `${whyAsked[concern.kind]}; nothing was sent`, { concern });
@@ -275,6 +282,7 @@ function whyNothingIsSent(intended: Exclude<Intended, { how: 'recorded' | 'send'
 }
 
 const whyAsked: Record<Concern['kind'], string> = {
+  approval: 'a person has to approve it',
   duplicate: 'the same was bought under another reference not long ago',
   'over-limit': 'it exceeds a spend limit',
 };

@@ -10,7 +10,7 @@ import { changedLately, changedOnServer, lookAtServer, type ChangedFirewalls } f
 import { isNewServer } from '../journal/servers';
 import type { CallOptions } from '../provider/client';
 import { isFailure, ProviderFailure } from '../provider/errors';
-import { readFirewallIds } from '../provider/schemas';
+import { readFirewalls } from '../provider/firewall-list';
 import { type CallContext, rawResponse, sagaOf } from './call';
 import { lookWithinMs, underWay, type EffectContext, type SendOptions, type Tools } from './effect';
 import { isAnothers, type Standing, type ToCompare } from './journal';
@@ -28,7 +28,7 @@ export interface ChangeFirewalls extends EffectContext {
 }
 
 /** The list must show all of `expect` and none of `without`; where it is to be exact, no others. */
-export type Shown = Pick<ListFirewalls, 'expect' | 'without' | 'exactly'>;
+type Shown = Pick<ListFirewalls, 'expect' | 'without' | 'exactly' | 'surely'>;
 
 /** The provider took the change. */
 export interface Changed {
@@ -36,6 +36,8 @@ export interface Changed {
   list?: FirewallList;
   /** Why the look failed, or what the list does not show. */
   failed?: CallFailure;
+  /** Nobody has declared what the answer means: only the list says whether it took effect. */
+  undeclared?: true;
 }
 
 export interface ListFirewalls extends CallContext {
@@ -48,6 +50,8 @@ export interface ListFirewalls extends CallContext {
   without?: number[];
   /** True: the list must show no others. */
   exactly?: boolean;
+  /** Others are unassigned next: fails with `NotDeclared` where the list cannot say that those it must show are active. */
+  surely?: boolean;
   /**
    * True for the look before an undo: fails with `UnderWay` while a call of the saga may still take effect, and returns
    * what others rely on.
@@ -59,10 +63,16 @@ export interface ListFirewalls extends CallContext {
   secrets?: SentSecrets;
 }
 
+/** Firewalls that are listed, and those of them that are active, where the profile declares which are. */
+export interface Listed {
+  firewalls: number[];
+  active?: number[];
+}
+
 /**
- * The list's format is undocumented; where no ids can be read from it, it is kept unchanged and nothing is concluded.
+ * The list's format is undocumented; where it cannot be read as a whole, it is kept unchanged and nothing is concluded.
  */
-export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) & {
+export type FirewallList = (Listed | { unreadable: unknown }) & {
   /** Only with `undoing`: what other references have assigned meanwhile. */
   others?: number[];
   /**
@@ -77,9 +87,10 @@ const lookWithinCallMs = 25_000;
 
 export function createFirewallActivities({ provider, journal, call, effect, readSecrets, settings }: Tools) {
   const { newServerWithinMs, listLagMs } = settings;
+  const declared = settings.profile?.firewalls;
 
   const list = async (input: ListFirewalls, within: Pick<CallOptions, 'withinMs'> = {}): Promise<FirewallList> => {
-    const { vmObjectId, expect = [], without = [], exactly, undoing, after } = input;
+    const { vmObjectId, expect = [], without = [], exactly, surely, undoing, after } = input;
     const secrets = await readSecrets(input.secrets);
     // Asked before the list, so that the list shows everything that the journal has settled.
     const kind = after === 'undoing' && !undoing ? 'compensate' : undefined;
@@ -93,10 +104,16 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     const waits = looksFirst || input.expect !== undefined;
     const lately = waits ? await changedLately(journal, vmObjectId, listLagMs) : new Map<number, undefined>();
     const serverIsNew = waits && (await isNew(vmObjectId));
-    const response = await provider.listFirewalls(vmObjectId, { secrets, serverIsNew, ...within });
-    const read = readFirewallIds(response);
-    if (read === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
-    const { ids: firewalls, pending } = read;
+    const answer = await provider.listFirewalls(vmObjectId, { secrets, serverIsNew, ...within });
+    const read = readFirewalls(answer, declared);
+    const undeclared = (what: string) =>
+      new OwnFailure('NotDeclared', `the list of server ${vmObjectId} ${what} of the provider’s profile says`);
+    if (read === undefined) {
+      if (surely) throw undeclared('cannot be read as a whole: how it can, `firewalls`');
+      return { unreadable: provider.blank(rawResponse(answer.body), secrets), ...others };
+    }
+    const { ids: firewalls, active } = read;
+    const pending = firewalls.filter((id) => active?.includes(id) === false);
     const isShown = (id: number) => firewalls.includes(id);
     // A change of a moment ago counts more than a list, which may lag.
     const hidden = [...lately].filter(([id, assigned]) => assigned && !isShown(id)).map(([id]) => id);
@@ -107,8 +124,11 @@ export function createFirewallActivities({ provider, journal, call, effect, read
       (id) => without.includes(id) || stale.includes(id) || (exactly && !expect.includes(id)),
     );
     const doubtful = [...pending, ...[...lately].flatMap(([id, assigned]) => (assigned === undefined ? [id] : []))];
-    if (missing.length + surplus.length === 0)
-      return { firewalls, ...others, ...(doubtful.length > 0 ? { doubtful } : {}) };
+    if (missing.length + surplus.length === 0) {
+      if (surely && active === undefined)
+        throw undeclared('shows it, and perhaps not as active: which are, `firewalls.activeIf`');
+      return { firewalls, ...definedOnly({ active }), ...others, ...(doubtful.length > 0 ? { doubtful } : {}) };
+    }
     const said = [
       ...(missing.length > 0
         ? [`does not show ${missing.join(', ')}${missing.some((id) => pending.includes(id)) ? ' as active' : ''}`]
@@ -126,10 +146,12 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     const { vmObjectId, firewalls, countsByHand, secrets } = input;
     const startedMs = performance.now();
     const spec = { kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand } as const;
-    const changed = await effect(spec, input, (options) => change(how, input, options));
+    const isSure = (value: Changed) => !value.undeclared;
+    const changed = await effect<Changed>({ ...spec, isSure }, input, (options) => change(how, input, options));
     const hasTime = performance.now() - startedMs < lookWithinCallMs;
-    if (shows === undefined || !hasTime) return { ...changed, value: {} };
-    return { ...changed, value: await lookNow({ vmObjectId, ...definedOnly({ secrets }), ...shows }) };
+    if (shows === undefined || !hasTime) return changed;
+    const seen = await lookNow({ vmObjectId, ...definedOnly({ secrets }), ...shows });
+    return { ...changed, value: { ...changed.value, ...seen } };
   };
   const lookNow = async (looking: ListFirewalls): Promise<Changed> => {
     try {
@@ -150,28 +172,33 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     how: 'assignFirewalls' | 'unassignFirewalls',
     { vmObjectId, firewalls }: ChangeFirewalls,
     { repeats, ...options }: SendOptions,
-  ): Promise<null> => {
-    const isAsWanted = async () => {
+  ): Promise<Changed> => {
+    const assigns = how === 'assignFirewalls';
+    /** @returns undefined where the list does not show it */
+    const asWanted = async (): Promise<Changed | undefined> => {
       const looking = { secrets: options.secrets, withinMs: lookWithinMs };
       try {
-        const shown = readFirewallIds(await provider.listFirewalls(vmObjectId, looking))?.ids;
-        return shown !== undefined && firewalls.every((id) => shown.includes(id) === (how === 'assignFirewalls'));
+        const list = readFirewalls(await provider.listFirewalls(vmObjectId, looking), declared);
+        const shown = (assigns ? list?.active : undefined) ?? list?.ids;
+        if (shown === undefined || firewalls.some((id) => shown.includes(id) !== assigns)) return undefined;
+        return assigns && list?.active === undefined ? { undeclared: true } : {};
       } catch (error) {
-        if (error instanceof ProviderFailure) return false;
+        if (error instanceof ProviderFailure) return undefined;
         throw error;
       }
     };
     const serverIsNew = await isNew(vmObjectId);
     try {
-      await provider[how](vmObjectId, firewalls, { ...options, serverIsNew });
+      const isDeclared = await provider[how](vmObjectId, firewalls, { ...options, serverIsNew });
+      return isDeclared ? {} : { undeclared: true };
     } catch (error) {
       if (!repeats || !isFailure(error, 'Rejected')) throw error;
-      if (await isAsWanted()) return null;
+      const shown = await asWanted();
+      if (shown) return shown;
       const { message, endpoint } = error;
       const why = `${message}; but it was sent before, and may have taken effect, and the list does not show it`;
       throw new OwnFailure('NotVisibleYet', why, { endpoint });
     }
-    return null;
   };
 
   return {

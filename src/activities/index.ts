@@ -2,9 +2,9 @@
  * An activity calls the provider, with a look beside it at most, or asks the journal, a setting or Temporal. Workflows
  * import only the type {@link Activities}.
  */
+import type { PlanTypes } from '../domain/plan-types';
 import { createCall, type Needs } from './call';
 import { createCartActivities } from './cart';
-import { createDecideManyActivities } from './decide-many';
 import { createEffect, createReadSentSecrets } from './effect';
 import { createFirewallActivities } from './firewalls';
 import { createJournalActivities } from './journal';
@@ -25,12 +25,11 @@ export function createActivities({ lookUp, ...needs }: ActivityNeeds) {
   const readSecrets = createReadSentSecrets(needs);
   const tools = { ...needs, call, readSecrets, effect: createEffect(needs, call, readSecrets) };
   return {
-    /** Values of `plan_type` beyond the document's four that this installation knows, as the setting has them. */
-    supportedPlanTypes: (): Promise<string[]> => Promise.resolve([...settings.planTypesMore]),
+    /** Values of `plan_type` beyond the document's four, as the provider's profile has them. */
+    supportedPlanTypes: (): Promise<PlanTypes> => Promise.resolve(settings.profile?.planTypes ?? {}),
     /** True if a worker that has keys accepts a request that was not encrypted. */
     takesClearRequests: (): Promise<boolean> => Promise.resolve(settings.takesClearRequests),
     ...createHoldActivities(),
-    ...createDecideManyActivities(),
     ...createJournalActivities(journal, call, settings),
     ...createNotificationActivities(needs),
     ...createCartActivities(tools),

@@ -1,5 +1,4 @@
 /** A saga reads and writes the journal beside its effects. None of these calls the provider. */
-import { randomUUID } from 'node:crypto';
 import { Context, log } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import { differences } from '../domain/differences';
@@ -7,25 +6,29 @@ import type { EffectCall, Effected, JournalKnowledge, Placement, Unwritten } fro
 import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
-import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
+import { serversOrdered, type PlanTypes, type ServersOrdered } from '../domain/plan-types';
 import { resultOutcomes } from '../domain/outcomes';
-import { estimateOf, type Estimate } from '../domain/prices';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
 import type { Milestone } from '../domain/progress';
+import type { OfOther } from '../domain/servers';
+import type { NotNow } from '../domain/spending';
 import type { TurnAnswer } from '../domain/turns';
+import { type Approval, approvalsOf, writeApproval } from '../journal/approvals';
 import { writeByHand } from '../journal/decide';
 import type { Corrected, Ended as PastEnding, Ending, Journal } from '../journal/journal';
 import type { Begin, SagaKey } from '../journal/rows';
 import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
+import { whyNotNow } from '../journal/purchases';
 import { recordOf } from '../journal/record';
 import type { WantedFirewalls } from '../journal/schema';
+import { claimServers, serversOf } from '../journal/servers';
 import { standingOf, type Asking, type Done, type PlacementFound, type Standing as Read } from '../journal/standing';
 import type { Verdict } from '../journal/store';
 import { type Call, type CallContext, type Caller, sagaOf } from './call';
 import { notOwned, reportLate, underWay, type EffectContext } from './effect';
 import { handOver, wantedEvents, type Told } from './notifications';
-import type { ActivitySettings, CallKind, Unprotected } from './settings';
+import type { ActivitySettings, CallKind } from './settings';
 import { isRunning, whoHolds } from './temporal';
 import { OwnFailure } from './translate-failure';
 import { askForTurn, wakeNextInQueue } from './turns';
@@ -44,14 +47,12 @@ export interface TakeReference extends CallContext {
 }
 
 /** A run that takes its reference gets these settings with it. */
-interface Beside {
+export interface Beside {
   turn?: TurnAnswer;
   /** Milestones that a receiver is notified of. */
   wanted?: Milestone[];
-  /** The operator's rule for servers without firewalls. */
-  unprotected?: Unprotected;
-  /** For the request with all corrections, where the operator has a price list. */
-  estimate?: Estimate;
+  /** Why an order, with all corrections, might not be placed by what is known now. */
+  notNow?: NotNow;
 }
 
 export type ReferenceTaken =
@@ -82,7 +83,8 @@ export interface ToCompare {
 
 export interface Bought {
   ordered: ServersOrdered;
-  vmObjectIds?: number[];
+  /** Its servers, as far as the journal knows them. */
+  vmObjectIds: number[];
 }
 
 export interface Standing extends Done {
@@ -129,13 +131,18 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     });
   const standing = (saga: SagaKey, asking: Omit<Asking, 'inFlightMs' | 'rules'>) =>
     standingOf(journal, saga, { ...asking, inFlightMs: settings.inFlightMs, rules: settings });
-  /** @param first the request, where nobody can have corrected it */
-  const estimated = async (saga: SagaKey, first?: unknown): Promise<Pick<Beside, 'estimate'>> => {
-    const { priceList } = settings;
-    if (priceList === undefined || saga.workflow !== 'provisionServers') return {};
+  /**
+   * So that a person is asked before anything is added. It decides nothing: the pivot asks again.
+   *
+   * @param first the request, where nobody can have corrected it
+   */
+  const early = async (saga: SagaKey, first?: unknown): Promise<Pick<Beside, 'notNow'>> => {
+    if (saga.workflow !== 'provisionServers') return {};
     const request = first ?? (await journal.correctedRequest(saga));
-    if (request === undefined) return {};
-    return { estimate: { ...estimateOf(request as ProvisionServersRequest, priceList), id: randomUUID() } };
+    const bought = request === undefined ? undefined : journal.buying(saga.workflow, request, settings);
+    if (bought === undefined || whyNotNow(bought, settings) === undefined) return {};
+    const approvals = await journal.read((db) => approvalsOf(journal, db, saga, bought.agreed));
+    return definedOnly({ notNow: whyNotNow(bought, settings, approvals.concerns) });
   };
   return {
     /**
@@ -149,6 +156,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
         const { account, request, resource, knows: before, hasPivot, isReset } = input;
+        mustBeOf(saga, request);
         const { knows, first, lacks } = await journal.take(saga, { account, request, run, knows: before });
         if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
@@ -159,11 +167,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         const wanted = wantedEvents(settings, account);
-        const { requireFirewalls: unprotected } = settings;
         const also: Beside = {
           ...turn,
-          ...(unprotected !== 'off' && saga.workflow === 'provisionServers' ? { unprotected } : {}),
-          ...(await estimated(saga, first === undefined ? request : undefined)),
+          ...(await early(saga, first === undefined ? request : undefined)),
           ...(wanted.length > 0 ? { wanted } : {}),
         };
         if (first === undefined) return { how: 'new', knows, ...also };
@@ -214,11 +220,17 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     writeCorrection({
       retry,
       ...said
-    }: CallContext & Omit<Corrected, 'run'>): Promise<{ how: 'written' | 'placed'; estimate?: Estimate }> {
+    }: CallContext & Omit<Corrected, 'run'>): Promise<{ how: 'written' | 'placed' } & Pick<Beside, 'notNow'>> {
       return forSaga('mutate', { retry }, async ({ saga, run }) => {
         const how = await journal.correct(saga, { ...said, run });
-        return { how, ...(await estimated(saga)) };
+        return { how, ...(await early(saga)) };
       });
+    },
+
+    /** Writes a person's yes before a pivot, with the terms that the person read. A second call changes nothing. */
+    writeApproval({ retry, ...approval }: CallContext & Approval): Promise<void> {
+      const holds = { holdsMs: settings.approvalMaxAgeMs };
+      return forSaga('mutate', { retry }, ({ saga }) => writeApproval(journal, saga, approval, holds));
     },
 
     /**
@@ -246,18 +258,25 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const looked = { ...rest, running, placement, ...owned };
         if (placement.how !== 'placed') return looked;
         const unprotected = input.orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
-        const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.planTypesMore);
+        const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.profile?.planTypes);
         return { ...looked, ...definedOnly({ bought, unprotected }) };
       });
+    },
+
+    /** Ids of servers become those of the order. @returns those that other orders have; then nothing is written */
+    claimServers(input: CallContext & { vmObjectIds: readonly number[] }): Promise<OfOther[]> {
+      return forSaga('mutate', input, ({ saga }) => claimServers(journal, saga, input.vmObjectIds));
     },
 
     /**
      * Writes that a pivot of unknown outcome has happened: a person or a look has found it. A second call changes
      * nothing.
+     *
+     * @returns as {@link claimServers}, where other orders have servers of these ids
      */
     confirmPlacement(
       input: CallContext & { row: string; placed: Placement<unknown>; verdict?: Verdict },
-    ): Promise<'done' | 'superseded'> {
+    ): Promise<'done' | 'superseded' | OfOther[]> {
       return forSaga('mutate', input, ({ saga }) =>
         journal.confirm(saga, input.row, input.placed, input.verdict, settings),
       );
@@ -343,14 +362,21 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
   };
 }
 
+/** A run whose request is of another workflow id calls nothing: somebody else has sent this call. @throws OwnFailure */
+function mustBeOf({ reference }: SagaKey, request: unknown): void {
+  const other = (request as { reference?: unknown } | null | undefined)?.reference;
+  if (other !== reference) throw new OwnFailure('Rejected', 'the request is of another reference; nothing was sent');
+}
+
 /**
  * For a run that ends. Where it has not come to take its reference, it takes it now: an ending is of a reference, and
  * nothing is done under it any more.
  *
- * @throws OwnFailure `JournalRestored`
+ * @throws OwnFailure `JournalRestored`, `Rejected`
  */
 async function takeOrBegin(journal: Journal, saga: SagaKey, by: Begin, { request }: ToCompare) {
   if (request === undefined) return beginAs(journal, saga, by);
+  mustBeOf(saga, request);
   const { account } = request as { account?: string };
   const { knows, first } = await journal.take(saga, { account, request, run: by.run });
   return first === undefined ? { how: 'begun' as const, number: knows.begun ?? 0 } : beginAs(journal, saga, by);
@@ -421,11 +447,11 @@ async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[
 async function boughtBy(
   journal: Journal,
   saga: SagaKey,
-  planTypesMore: readonly string[],
+  planTypes: PlanTypes | undefined,
 ): Promise<Bought | undefined> {
   if (saga.workflow !== 'provisionServers') return undefined;
   const request = (await journal.correctedRequest(saga)) as ProvisionServersRequest | undefined;
   if (request === undefined) return undefined;
-  const { items, vmObjectIds } = request;
-  return { ordered: serversOrdered(items, planTypesMore), ...definedOnly({ vmObjectIds }) };
+  const vmObjectIds = await journal.read((db) => serversOf(db, saga));
+  return { ordered: serversOrdered(request.items, planTypes), vmObjectIds };
 }

@@ -10,6 +10,7 @@ import { metrics } from '../domain/metrics';
 import { webUiAt } from '../domain/web-ui';
 import {
   asksForAccount,
+  deliveryDelays,
   deliverSignal,
   notifyWorkflow,
   routesOf,
@@ -19,6 +20,7 @@ import {
 import type { Metadata } from '../domain/requests';
 import { milestones, type Milestone } from '../domain/progress';
 import type { Journal } from '../journal/journal';
+import type { NotDelivered } from '../notifications/sender';
 import { sagaOf, type Needs } from './call';
 import type { ActivitySettings } from './settings';
 
@@ -39,15 +41,15 @@ export function createNotificationActivities({ journal, settings, sender, secret
       return handOver(journal, settings, told);
     },
 
-    /** Sends one webhook. It fails where that is not taken, and Temporal makes it again. */
+    /** Sends one webhook. It fails where that is not taken; Temporal makes it again, unless the receiver is gone. */
     async deliver({ route, notice }: { route: string; notice: Notice }): Promise<void> {
       const { id, message } = notice;
       const receiver = settings.notifications?.routes.find(({ name }) => name === route);
-      if (receiver === undefined) throw notDelivered(`there is no route ${route} any more`);
+      if (receiver === undefined) throw notDelivered({ why: `there is no route ${route} any more` });
       const secret = await secrets.resolve(receiver.secret).catch(() => undefined);
       const failure =
         secret === undefined
-          ? 'its secret cannot be read'
+          ? { why: 'its secret cannot be read' }
           : await sender.send({ url: receiver.url, id, body: JSON.stringify(message), secret });
       const { name, help } = metrics.notifications;
       metricMeter
@@ -59,8 +61,14 @@ export function createNotificationActivities({ journal, settings, sender, secret
   };
 }
 
-function notDelivered(why: string): ApplicationFailure {
-  return ApplicationFailure.retryable(`not delivered: ${why}`, 'NotDelivered');
+function notDelivered({ why, isGone, retryAfterMs = 0 }: NotDelivered): ApplicationFailure {
+  const message = `not delivered: ${why}`;
+  if (isGone) return ApplicationFailure.nonRetryable(message, 'ReceiverGone');
+  // Never sooner than Temporal would make it again.
+  const { initialMs, maximumMs } = deliveryDelays;
+  const ownMs = Math.min(initialMs * 2 ** (Context.current().info.attempt - 1), maximumMs);
+  const nextRetryDelay = retryAfterMs > ownMs ? { nextRetryDelay: retryAfterMs } : {};
+  return ApplicationFailure.create({ message, type: 'NotDelivered', ...nextRetryDelay });
 }
 
 /** The events of mere progress that a route takes: the others cost a saga nothing. */
@@ -96,7 +104,6 @@ export async function handOver(
     await client.workflow.signalWithStart(notifyWorkflow, {
       workflowId: `${notifyWorkflow}/${route}/${workflowId}`,
       taskQueue: info.taskQueue,
-      args: [route],
       signal: deliverSignal,
       signalArgs: [notices],
       staticSummary: `tells ${route} of ${workflowId}`,

@@ -3,18 +3,19 @@ import { definedOnly } from '../domain/defined-only';
 import type { Effected, Placement } from '../domain/effects';
 import { countOf, type ServersOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
+import { describeOthers } from '../domain/servers';
 import type { SentSecrets } from '../domain/secrets';
 import { JournalUnreadable } from '../journal/errors';
 import { mayBePlaced } from '../journal/open-references';
 import type { SagaKey } from '../journal/rows';
-import { notItsServers, writeServers } from '../journal/servers';
+import { claimServers, hasServers, notItsServers } from '../journal/servers';
+import type { Profile } from '../domain/profile';
 import type { OrderBody } from '../provider/schemas';
 import { isFailure } from '../provider/errors';
-import { readPointers } from '../provider/json-pointer';
+import { allIdsAt, pairsAt, readPointers, valuesAt } from '../provider/json-pointer';
 import type { CallOptions } from '../provider/client';
 import { type CallContext, rawResponse, sagaOf } from './call';
 import { lookWithinMs, type EffectContext, type Tools } from './effect';
-import type { ServerDirectory } from './settings';
 import { OwnFailure } from './translate-failure';
 
 export interface PlaceOrder extends EffectContext {
@@ -30,11 +31,15 @@ export interface PlaceOrder extends EffectContext {
 export interface PlacedOrder {
   /** The response, of undocumented format, unchanged except for secrets. */
   order: unknown;
-  /** Object ids that the configured pointers found in the response. */
+  /** As the profile's `order.orderId` finds it. */
+  orderId?: string;
+  /** Object ids that the profile's `order.servers` finds in the response. */
   vmObjectIds?: number[];
+  /** The journal has all of them as those of this order, and none was there before. */
+  areOurs?: boolean;
   /** True where a server directory is configured that may know them. */
   directory?: boolean;
-  /** True where pointers are configured, and the response has no ids where they point. */
+  /** True where the response has no ids where `order.servers` points, or not of each server. */
   pointsNowhere?: boolean;
 }
 
@@ -50,29 +55,34 @@ export interface FindServers extends CallContext {
 }
 
 export function createOrderActivities({ provider, journal, call, effect, readSecrets, settings }: Tools) {
-  const { directory } = settings;
+  const { directory, order: { servers, orderId } = {} } = settings.profile ?? {};
   /** @returns undefined where no directory is configured that can be asked for them */
   const listServers = async (
     { account, label }: Pick<OrderBody, 'account' | 'label'>,
     options: CallOptions,
   ): Promise<number[] | undefined> => {
     if (directory === undefined || (asksForLabel(directory) && label === undefined)) return undefined;
-    const { path, pointers } = directory;
-    return readPointers(pointers, await provider.findServers({ path, account, ...definedOnly({ label }) }, options));
+    const { path, servers, labels } = directory;
+    const answer = await provider.findServers({ path, account, ...definedOnly({ label }) }, options);
+    if (labels === undefined || label === undefined) return readPointers([servers], answer);
+    // It may have searched for a part of the label, in any case.
+    const own = pairsAt(servers, labels, answer).filter(([, found]) => found.length === 1 && found[0] === label);
+    return readPointers(['/*/0/*'], own);
   };
   /** Rivals that the directory would list as well. */
   const rivalsIn = async (rivals: readonly SagaKey[], label: string | undefined): Promise<SagaKey[]> => {
-    if (directory === undefined || tellsByLabel(directory)) return [];
-    if (!asksForLabel(directory)) return [...rivals];
+    const isReadBack = directory?.labels !== undefined && label !== undefined;
+    if (!isReadBack && !(directory && asksForLabel(directory))) return [...rivals];
     const alike = await Promise.all(
       rivals.map(async (rival) => {
         const request = await journal.correctedRequest(rival).catch((error: unknown) => {
           if (error instanceof JournalUnreadable) return undefined;
           throw error;
         });
-        // Nobody knows how a provider compares: perhaps it searches for a part, in any case.
         const { label: other = '' } = (request ?? {}) as Partial<ProvisionServersRequest>;
-        return request === undefined || other.toLowerCase().includes((label ?? '').toLowerCase());
+        if (request === undefined || isReadBack) return request === undefined || other === label;
+        // Nobody knows how a provider compares: perhaps it searches for a part, in any case.
+        return other.toLowerCase().includes((label ?? '').toLowerCase());
       }),
     );
     return rivals.filter((_, index) => alike[index]);
@@ -84,7 +94,7 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
      * sent again. Fails with `StateChanged` where a cart item that it names was deleted since. Where there is a server
      * directory, it is asked before one is sent: what it lists then is not of this order.
      */
-    placeOrder({
+    async placeOrder({
       order,
       firewalls = [],
       vmObjectIds: named,
@@ -106,20 +116,33 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
         });
         return definedOnly({ listedBefore });
       };
-      return effect({ kind: 'pivot', about, lookFirst }, input, async (options) => {
-        const answer = await provider.placeOrder(order, options);
-        const vmObjectIds = readPointers(settings.serverPointers, answer);
-        const pointsNowhere = settings.serverPointers.length > 0 && vmObjectIds.length === 0;
-        return {
-          how: 'answered',
-          value: {
-            order: provider.blank(rawResponse(answer), options.secrets),
-            ...(vmObjectIds.length > 0 ? { vmObjectIds } : {}),
-            ...(directory ? { directory: true } : {}),
-            ...(pointsNowhere ? { pointsNowhere } : {}),
-          },
-        };
-      });
+      const placed = await effect<Placement<PlacedOrder>>(
+        { kind: 'pivot', about, lookFirst },
+        input,
+        async (options) => {
+          const answer = await provider.placeOrder(order, options);
+          const vmObjectIds = servers === undefined ? [] : (allIdsAt(servers, answer) ?? []);
+          const pointsNowhere = servers !== undefined && vmObjectIds.length === 0;
+          const [id] = orderId === undefined ? [] : valuesAt(orderId, answer);
+          const isId = typeof id === 'string' || typeof id === 'number';
+          return {
+            how: 'answered',
+            value: {
+              order: provider.blank(rawResponse(answer), options.secrets),
+              ...(isId ? { orderId: String(provider.blank(id, options.secrets)).slice(0, 200) } : {}),
+              ...(vmObjectIds.length > 0 ? { vmObjectIds } : {}),
+              ...(directory ? { directory: true } : {}),
+              ...(pointsNowhere ? { pointsNowhere } : {}),
+            },
+          };
+        },
+      );
+      const { value } = placed;
+      const ids = value.how === 'answered' ? value.value.vmObjectIds : undefined;
+      if (value.how !== 'answered' || ids === undefined) return placed;
+      // If the journal cannot be asked, the workflow asks it.
+      const areOurs = await hasServers(journal, sagaOf().saga, ids).catch(() => false);
+      return { ...placed, value: { ...value, value: { ...value.value, areOurs } } };
     },
 
     /**
@@ -130,7 +153,7 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
     findServers(input: FindServers): Promise<number[]> {
       return call('poll', input, async () => {
         const { account, label, expected, settles } = input;
-        if (settles && !(directory && tellsByLabel(directory) && label !== undefined)) return [];
+        if (settles && !(directory?.labelIsUnique && label !== undefined)) return [];
         const listed = await listServers({ account, label }, { secrets: await readSecrets(input.secrets) });
         if (listed === undefined) return [];
         const { saga } = sagaOf();
@@ -150,7 +173,9 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
             `the server directory does not tell its servers from those of ${rival.reference}, which are not known either`,
           );
         }
-        if (!settles) await writeServers(journal, saga, vmObjectIds);
+        const claimed = settles ? [] : await claimServers(journal, saga, vmObjectIds);
+        if (claimed.length > 0)
+          throw new OwnFailure('NotVisibleYet', `the server directory:${describeOthers(claimed)}`);
         return vmObjectIds;
       });
     },
@@ -160,11 +185,6 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
 /** However fast servers are new no more: an order may have been in flight while another one was placed. */
 const listedWithinMs = 10 * 60_000;
 
-/** It lists what has the label, and no two orders have the same. */
-function tellsByLabel(directory: ServerDirectory): boolean {
-  return directory.labelIsUnique && asksForLabel(directory);
-}
-
-function asksForLabel({ path }: ServerDirectory): boolean {
+function asksForLabel({ path }: NonNullable<Profile['directory']>): boolean {
   return path.includes('{label}');
 }

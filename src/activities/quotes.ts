@@ -2,7 +2,6 @@
  * Quoted first, and then placed by a pivot: change orders (rows 5 and 4) and plan switches (rows 7 and 6). Row 6
  * answers with a quote as well, and the document does not say that it changes nothing: it is treated as a pivot.
  */
-import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import type { Effected, Placement } from '../domain/effects';
@@ -13,12 +12,8 @@ import type { EffectContext, Tools } from './effect';
 
 export interface QuoteAnswer {
   quote: Quote;
-  /** Random: an approval names it, and holds for no other quote, not even for an equal one after a reset. */
-  id: string;
   /** When it was asked for, in milliseconds since 1970 by Temporal's clock, which the run goes by, too. */
   quotedMs: number;
-  /** How long an approval of this quote may take, in milliseconds; the setting. */
-  approvalMaxAgeMs: number;
   /** How old the quote may be when the pivot is sent, in milliseconds; the setting. */
   quoteMaxAgeMs: number;
   /** With a quote that is not available: by the setting, a person is asked where the request does not decide that. */
@@ -26,11 +21,11 @@ export interface QuoteAnswer {
 }
 
 export function createQuotedActivities({ provider, call, effect, settings }: Tools) {
-  const { quoteMaxAgeMs, approvalMaxAgeMs, onRefusal } = settings;
+  const { quoteMaxAgeMs, onRefusal } = settings;
   /** The quote without secrets, as short as a result can hold it. */
   const shown = (quote: Quote) => provider.blank(documentedParts(quote)) as Quote;
   const quoted = (quote: Quote): QuoteAnswer => ({
-    ...{ quote: shown(quote), id: randomUUID(), quoteMaxAgeMs, approvalMaxAgeMs },
+    ...{ quote: shown(quote), quoteMaxAgeMs },
     quotedMs: Context.current().info.currentAttemptScheduledTimestampMs,
     ...(!quote.available && onRefusal === 'ask' ? { asks: true } : {}),
   });

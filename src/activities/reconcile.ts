@@ -9,11 +9,20 @@ import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/
 import { openSagas, type LookUp } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import { isSameSaga, type SagaKey } from '../journal/rows';
-import { countServers, isCancelled, isClosed, openServers, serversInTurn, type OpenServer } from '../journal/servers';
+import {
+  countServers,
+  isCancelled,
+  isClosed,
+  openServers,
+  serversInTurn,
+  sharedServers,
+  type OpenServer,
+  type SharedServer,
+} from '../journal/servers';
 import { isFailure } from '../provider/errors';
-import { readFirewallIds } from '../provider/schemas';
+import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import type { ProviderClient } from '../provider/client';
-import { reportOf } from '../temporal/service';
+import { listRuns, reportOf } from '../temporal/service';
 import type { Call, CallContext } from './call';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -63,7 +72,7 @@ export type Compared =
   | { how: 'busy' }
   /** The provider has cancelled its order, or refuses to list it, as a person has expected. */
   | { how: 'gone' }
-  /** The provider gives no list that can be read, or not yet. */
+  /** The provider gives no list that can be read, or not yet; or nobody has declared which that it shows are active. */
   | { how: 'unseen'; why: string }
   | {
       how: 'compared';
@@ -71,7 +80,7 @@ export type Compared =
       missing: number[];
       /** Shown, although a saga has unassigned them. */
       surplus: number[];
-      /** Not shown, and asked for when the server was bought; no saga has unassigned them since. */
+      /** Not shown as active, and asked for when the server was bought; no saga has unassigned them since. */
       unprotected: number[];
     };
 
@@ -90,6 +99,9 @@ const openCharsMax = 1_000_000;
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
 const answerWithinMs = 25_000;
 
+/** There should be none. */
+const sharedMax = 100;
+
 /** This many failed sweeps are read to find one that came to its turn. */
 const sweepsReadMax = 10;
 
@@ -102,6 +114,8 @@ export interface InTurn {
   open: OpenServer[];
   /** How many more there are, which do not fit. */
   openBeyond: number;
+  /** Servers that several orders have: as many as fit. */
+  shared: SharedServer[];
 }
 
 export function createReconcileActivities(
@@ -109,7 +123,7 @@ export function createReconcileActivities(
   provider: ProviderClient,
   call: Call,
   lookUp: LookUpIn,
-  { listLagMs }: Pick<ActivitySettings, 'listLagMs'>,
+  { listLagMs, profile }: Pick<ActivitySettings, 'listLagMs' | 'profile'>,
 ) {
   /** @throws OwnFailure `TemporalUnavailable` */
   const askTemporal = async <T>(what: string, ask: (client: Context['client']) => Promise<T>): Promise<T> => {
@@ -125,7 +139,7 @@ export function createReconcileActivities(
     askTemporal('where the last sweep stopped', async (client) => {
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus IN ('Completed', 'Failed')`;
       let left = sweepsReadMax;
-      for await (const { workflowId, runId, status } of client.workflow.list({ query, pageSize: left })) {
+      for await (const { workflowId, runId, status } of listRuns(client, query, left)) {
         // The key with which it was encrypted may be gone.
         const report = await reportOf(client, workflowId, runId).catch(() => undefined);
         left -= 1;
@@ -197,7 +211,8 @@ export function createReconcileActivities(
         const known = (await openServers(journal)).filter(({ saga }) => saga === 'ended');
         let chars = 0;
         const open = known.filter((one) => (chars += JSON.stringify(one).length) <= openCharsMax);
-        return { after, servers, open, openBeyond: known.length - open.length };
+        const shared = await sharedServers(journal, sharedMax);
+        return { after, servers, open, openBeyond: known.length - open.length, shared };
       });
     },
 
@@ -217,7 +232,7 @@ export function createReconcileActivities(
         if (stated.isBusy) return { how: 'busy' };
         const { assigned, unassigned, exactlyMs = -1 } = stated;
         const lacked = wanted !== undefined && wanted.saidMs > exactlyMs ? wanted.firewalls : [];
-        let response: unknown;
+        let response: ListAnswer;
         try {
           response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
         } catch (error) {
@@ -229,24 +244,27 @@ export function createReconcileActivities(
         if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {
           return { how: 'busy' };
         }
-        const listed = readFirewallIds(response);
-        if (listed === undefined) return { how: 'unseen', why: 'the format of the provider’s list is not known' };
-        const shown = listed.ids.filter((id) => !listed.pending.includes(id));
-        const missing = assigned.filter((id) => !shown.includes(id));
-        const surplus = unassigned.filter((id) => listed.ids.includes(id));
+        const listed = readFirewalls(response, profile?.firewalls);
+        if (listed === undefined) return { how: 'unseen', why: 'the provider’s list cannot be read as a whole' };
+        const { ids, active } = listed;
+        const missing = assigned.filter((id) => !(active ?? ids).includes(id));
+        const surplus = unassigned.filter((id) => ids.includes(id));
+        const told = lacked.filter((id) => !assigned.includes(id) && !unassigned.includes(id));
+        const unprotected = told.filter((id) => !active?.includes(id));
         // The list may not know yet what was changed a moment ago.
         const lately = await changedLately(journal, vmObjectId, listLagMs);
         if ([...missing, ...surplus].some((id) => lately.has(id))) return { how: 'busy' };
-        return {
-          how: 'compared',
-          missing,
-          surplus,
-          unprotected: lacked.filter((id) => !shown.includes(id) && !assigned.includes(id) && !unassigned.includes(id)),
-        };
+        const lacks = [...missing, ...surplus, ...unprotected.filter((id) => !ids.includes(id))];
+        if (unprotected.length > 0 && lacks.length === 0 && active === undefined)
+          return { how: 'unseen', why: whyListed };
+        return { how: 'compared', missing, surplus, unprotected };
       });
     },
   };
 }
+
+const whyListed =
+  'the provider’s list shows what it lacked, and which of those that it shows are active is not declared (`firewalls.activeIf` of its profile)';
 
 const keyOf = ({ workflow, reference }: SagaKey): SagaKey => ({ workflow, reference });
 

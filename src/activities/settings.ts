@@ -5,6 +5,7 @@
 import type { EffectKind } from '../domain/effects';
 import type { Route } from '../domain/notifications';
 import type { PriceList } from '../domain/prices';
+import type { Profile } from '../domain/profile';
 import type { OnRefusal } from '../domain/requests';
 import type { SpendLimit } from '../domain/spending';
 
@@ -25,15 +26,6 @@ export interface RetryBudget {
   backoffMaxMs: number;
 }
 
-export interface ServerDirectory {
-  /** Path below the base URL with `{account}` and `{label}`, e.g. `/servers?account={account}&label={label}`. */
-  path: string;
-  /** JSON pointers to the object ids in its answer. */
-  pointers: readonly string[];
-  /** True only where no two orders ever share a label: then the directory also settles an order of unknown outcome. */
-  labelIsUnique: boolean;
-}
-
 interface NotificationConfig {
   routes: readonly Route[];
   webUiUrl?: string | undefined;
@@ -43,16 +35,14 @@ interface NotificationConfig {
   timeoutMs: number;
 }
 
-/** Servers that are bought without firewalls are asked about, or refused. */
-export type Unprotected = 'ask' | 'refuse';
-
 export interface ActivitySettings {
+  /** What the provider's answers mean; undefined: nothing is declared. */
+  profile?: Profile | undefined;
   retries: Record<CallKind, RetryBudget>;
   /**
    * Statuses after which a pivot has surely not happened and may be tried again. 429 unless the provider promises more.
    */
   pivotRetryStatuses: readonly number[];
-  planTypesMore: readonly string[];
   /**
    * Accept an unencrypted request, or correction with a secret, although there are keys: an operator types it into the
    * Web UI.
@@ -60,9 +50,6 @@ export interface ActivitySettings {
   takesClearRequests: boolean;
   /** Counts when the provider refuses something before the pivot, and the request does not say. */
   onRefusal: OnRefusal;
-  /** JSON pointers to the object ids in the order's response; none: the response is not read. */
-  serverPointers: readonly string[];
-  directory?: ServerDirectory | undefined;
   /** A list of firewalls that contradicts a change of less than so long ago is not believed, in milliseconds. */
   listLagMs: number;
   /**
@@ -70,7 +57,7 @@ export interface ActivitySettings {
    * provider says of it then may be another thing in a while.
    */
   newServerWithinMs: number;
-  /** A quote that is approved later than this after it was made needs a new approval, in milliseconds. */
+  /** An approval holds for so long after it was given, in milliseconds. */
   approvalMaxAgeMs: number;
   /** A pivot is not sent with an older quote, in milliseconds: the saga quotes again first. */
   quoteMaxAgeMs: number;
@@ -90,8 +77,8 @@ export interface ActivitySettings {
   spendLimits: readonly SpendLimit[];
   /** For orders, which the provider does not quote. */
   priceList?: PriceList | undefined;
-  /** Servers without firewalls: `ask` has a person approve them. */
-  requireFirewalls: 'off' | Unprotected;
+  /** Servers that are bought without firewalls: `ask` has a person approve them. */
+  requireFirewalls: 'off' | 'ask' | 'refuse';
   /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
   /** Undefined: nobody is notified. */

@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { describeHolder, type Hold } from '../domain/hold';
-import { grpcCodeOf, grpcCodes, isOpen, lookAtHold } from '../temporal/service';
+import { describeRun, grpcCodeOf, grpcCodes, isOpen, lookAtHold } from '../temporal/service';
 import { OwnFailure } from './translate-failure';
 
 const answerWithinMs = 2_500;
@@ -36,7 +36,7 @@ export async function whoHolds(): Promise<Hold | undefined> {
 /** True while a run of this workflow id may do more. A run that Temporal has forgotten does not. */
 export async function isRunning(workflowId: string): Promise<boolean> {
   try {
-    return isOpen(await Context.current().client.workflow.getHandle(workflowId).describe());
+    return isOpen(await describeRun(Context.current().client, workflowId));
   } catch (error) {
     if (isNotFound(error)) return false;
     throw new OwnFailure('TemporalUnavailable', `Temporal could not say whether ${workflowId} is running`);

@@ -41,10 +41,13 @@ export function translateFailure(
 ): ApplicationFailure {
   const facts = callFailureOf(error, kind, settings);
   if (facts === undefined) throw error;
-  const { retryAfterMs, ...failure } = facts;
+  const { retryAfterMs, declared, ...failure } = facts;
   // A failure that only needs time gets the time of a look, not that of a change.
   const budget = settings.retries[failure.failure === 'NotYet' ? 'poll' : kind];
-  const repeats = repeated.includes(failure.failure) && !(kind === 'pivot' && failure.failure === 'UnknownOutcome');
+  // The profile says how an answer is read; that a pivot is sent again, the setting alone.
+  const isSafe =
+    failure.failure !== 'UnknownOutcome' && (!declared || settings.pivotRetryStatuses.includes(failure.status ?? 0));
+  const repeats = repeated.includes(failure.failure) && (kind !== 'pivot' || isSafe);
   const retryInMs = repeats ? nextDelay(budget, again, retryAfterMs, random) : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
@@ -63,7 +66,7 @@ export function translateFailure(
   });
 }
 
-type Facts = CallFailure & { retryAfterMs?: number | undefined };
+type Facts = CallFailure & { retryAfterMs?: number | undefined; declared?: boolean | undefined };
 
 /** @returns undefined for an error that is not a failure of a call, but a mistake of ours */
 export function callFailureOf(error: unknown, kind: CallKind, settings: ActivitySettings): Facts | undefined {
@@ -76,20 +79,20 @@ function read(error: unknown): Facts | undefined {
   if (error instanceof JournalUnavailable) return { failure: 'JournalUnavailable', message: error.message };
   if (error instanceof JournalUnreadable) return { failure: 'JournalUnreadable', message: error.message };
   if (!(error instanceof ProviderFailure)) return undefined;
-  const { name: failure, message, endpoint, status, body, retryAfterMs, cartItemId } = error;
-  return definedOnly({ failure, message, endpoint, status, body, retryAfterMs, cartItemId });
+  const { name: failure, message, endpoint, status, body, retryAfterMs, cartItemId, declared } = error;
+  return definedOnly({ failure, message, endpoint, status, body, retryAfterMs, cartItemId, declared });
 }
 
 /** Failures of a pivot after which nobody has to be asked: it was surely not sent, or surely refused. */
 const surelyNotPlaced: readonly CallFailureName[] = ['NotSent', 'TokenUnreadable', 'Unauthorized', 'Rejected'];
 
 /**
- * A pivot's failure is of unknown outcome unless it is surely another one. Statuses that the settings call safe mean
+ * A pivot's failure is of unknown outcome unless it is surely, or as the profile declares, another one. Statuses that the settings call safe mean
  * "surely not placed, try again"; a redirect means nothing, and neither does a 429 that the provider does not promise.
  */
 function asPivot(facts: Facts, settings: ActivitySettings): Facts {
   const decidedHere = facts.endpoint === undefined;
-  if (decidedHere || surelyNotPlaced.includes(facts.failure)) return facts;
+  if (decidedHere || facts.declared || surelyNotPlaced.includes(facts.failure)) return facts;
   const mayBeSafe = facts.failure === 'RateLimited' || facts.failure === 'UnknownOutcome';
   const safe = mayBeSafe && facts.status !== undefined && settings.pivotRetryStatuses.includes(facts.status);
   return { ...facts, failure: safe ? 'RateLimited' : 'UnknownOutcome' };

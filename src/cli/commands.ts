@@ -13,47 +13,34 @@ import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
 import { endOf, outcomeOf, statusOf, statusOfCancelled, type Ending } from './ending';
-import type { Printer } from './print';
 import { readJson, readRequest } from './read-request';
 import { Watching, watchingOn } from './watching';
 
 export async function start(
-  { printer, stdin }: CommandContext,
+  context: CommandContext,
   workflow: WorkflowName,
   file: string,
   { detach }: { detach?: boolean },
 ): Promise<Came> {
+  const { printer, stdin } = context;
   const read = await readRequest(file, stdin);
   const config = readClientConfig();
   // Before any connection: a wrong request is reported even where there is no Temporal.
-  const request = checkRequest(workflow, read, requestSchemas(config.planTypesMore));
+  const request = checkRequest(workflow, read, requestSchemas(config.profile?.planTypes));
   return withSagas(async (sagas) => {
     const saga = await sagas.start(workflow, request);
     printer.line(`${saga.workflowId} ${saga.existing ? 'was started before, with the same request' : 'started'}`);
-    return detach ? { document: identityOf(saga) } : followToEnd(printer, saga);
+    return detach ? { document: identityOf(saga) } : followToEnd(context, saga);
   });
 }
 
 /** Deletes what a run that cannot undo any more left in the cart, and reports what it found. */
-export async function clean({ printer }: CommandContext, reference: string): Promise<Came> {
+export async function clean(context: CommandContext, reference: string): Promise<Came> {
   checkReference(reference);
   return withSagas(async (sagas) => {
     const saga = await sagas.clean(reference);
-    printer.line(`${saga.workflowId} started`);
-    return followToEnd(printer, saga);
-  });
-}
-
-/** Looks which firewalls protect a server; a worker asks the provider. */
-export function firewallsOf({ printer }: CommandContext, server: number): Promise<Came> {
-  return withSagas(async (sagas) => {
-    const document = await sagas.firewallsOf(server);
-    if ('firewalls' in document) {
-      printer.line(`server ${server}: ${document.firewalls.join(', ') || 'no firewalls'}`);
-      return { document };
-    }
-    printer.line(`server ${server}: the provider’s list cannot be read: ${JSON.stringify(document.unreadable)}`);
-    return { document, status: exitStatus.notDone };
+    context.printer.line(`${saga.workflowId} started`);
+    return followToEnd(context, saga);
   });
 }
 
@@ -80,14 +67,16 @@ export function status({ printer }: CommandContext, reference: string, options: 
 }
 
 export async function watch(
-  { printer }: CommandContext,
+  context: CommandContext,
   references: readonly string[],
   { follow: throughWaits = false, ...options }: OfWorkflow & { follow?: boolean },
 ): Promise<Came> {
+  const { printer } = context;
   const named = references.map((reference) => referenceIn(reference, options));
   return withSagas(async (sagas) => {
     const found = await Promise.all(named.map(({ reference, workflow }) => sagas.get(reference, workflow)));
     const watching = watchingOn(printer, found.length > 1);
+    sayingThatTheyGoOn(context, watching, found);
     const toEnd = async (saga: SagaHandle) => {
       const { workflowId } = saga;
       const onProgress = (progress: ProgressView) => {
@@ -125,10 +114,11 @@ export async function decide(
 
 /** `done` when the saga ends as cancelled, and nothing of it is there. */
 export async function cancel(
-  { printer }: CommandContext,
+  context: CommandContext,
   reference: string,
   { wait, by, note, ...options }: OfWorkflow & Said & { wait: boolean },
 ): Promise<Came> {
+  const { printer } = context;
   return withSaga(reference, options, async (saga) => {
     try {
       await saga.cancel({ by, note });
@@ -144,7 +134,7 @@ export async function cancel(
     }
     printer.line(`${saga.workflowId}: cancellation is requested`);
     if (!wait) return { document: { ...identityOf(saga), cancelRequested: true } };
-    const { ending, document } = await followed(printer, saga);
+    const { ending, document } = await followed(context, saga);
     return { document, status: statusOfCancelled(ending) };
   });
 }
@@ -154,13 +144,29 @@ async function withSaga(reference: string, options: OfWorkflow, work: (saga: Sag
   return withSagas(async (sagas) => work(await sagas.get(named.reference, named.workflow)));
 }
 
-export async function followToEnd(printer: Printer, saga: SagaHandle): Promise<Came> {
-  const { ending, document } = await followed(printer, saga);
+export async function followToEnd(context: Following, saga: SagaHandle): Promise<Came> {
+  const { ending, document } = await followed(context, saga);
   return { status: statusOf(ending), document };
 }
 
-async function followed(printer: Printer, saga: SagaHandle): Promise<{ ending: Ending; document: object }> {
-  const watching = watchingOn(printer);
+type Following = Pick<CommandContext, 'printer' | 'onLeave'>;
+
+/** Who leaves may think that the saga ends with the command. */
+function sayingThatTheyGoOn({ printer, onLeave }: Following, watching: Watching, sagas: readonly SagaHandle[]) {
+  onLeave?.((signal) => {
+    watching.close();
+    if (signal === 'SIGPIPE') return;
+    for (const { workflowId } of sagas) {
+      printer.toStderr(`${workflowId} goes on without this terminal`);
+      printer.toStderr(`  order-saga watch ${workflowId}`);
+      printer.toStderr(`  order-saga cancel ${workflowId} --by you --note 'why'`);
+    }
+  });
+}
+
+async function followed(context: Following, saga: SagaHandle): Promise<{ ending: Ending; document: object }> {
+  const watching = watchingOn(context.printer);
+  sayingThatTheyGoOn(context, watching, [saga]);
   const { ending, latest } = await watching.follow(saga).finally(() => {
     watching.close();
   });

@@ -11,7 +11,9 @@ const connectWithinMs = 4_000;
 
 /** Runs `work` with a client, and closes the connection after it. @throws NoConnectionError */
 export async function withSagas<T>(work: (sagas: OrderSagaClient) => Promise<T>, config = readClientConfig()) {
-  const { namespace, taskQueue, planTypesMore, webUiUrl } = config;
+  const { namespace, taskQueue, profile, webUiUrl } = config;
+  const planTypes = profile?.planTypes;
+  const allowClear = config.payloadEncryption === 'off';
   const dataConverter = createDataConverter(config.payloadKeys);
   const connection = Connection.lazy({
     ...config.temporal.connectionOptions,
@@ -30,7 +32,9 @@ export async function withSagas<T>(work: (sagas: OrderSagaClient) => Promise<T>,
       });
     });
     return await work(
-      new OrderSagaClient(new Client({ connection, namespace, dataConverter }), { taskQueue, planTypesMore, webUiUrl }),
+      new OrderSagaClient(new Client({ connection, namespace, dataConverter }), {
+        ...{ taskQueue, planTypes, webUiUrl, allowClear },
+      }),
     );
   } finally {
     // Rejects when there never was a connection.

@@ -10,6 +10,8 @@ import type { Printer } from './print';
 export interface CommandContext {
   printer: Printer;
   stdin: Readable;
+  /** Takes what is said to a person who leaves a command that only watches. */
+  onLeave?: ((words: (signal: NodeJS.Signals) => void) => void) | undefined;
 }
 
 export interface Came {

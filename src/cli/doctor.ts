@@ -1,5 +1,6 @@
 /** Shows in one screen whether an installation has each thing that sagas need, and what to do where it lacks one. */
-import { countPollers } from '../client/runs';
+import { lookIfTheyGoOn, type SagaRow } from '../client/saga-list';
+import { pollersOf, type Pollers } from '../client/workers';
 import { readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
@@ -48,6 +49,7 @@ async function ofTemporal(): Promise<Found[]> {
         await ofSearchAttributes(sagas),
         ...(await ofWorkers(sagas, config.taskQueue)),
         await ofHold(sagas),
+        await ofRunning(sagas),
       ],
       config,
     );
@@ -78,10 +80,40 @@ async function ofSearchAttributes({ temporal }: OrderSagaClient): Promise<Found>
 
 async function ofWorkers({ temporal }: OrderSagaClient, taskQueue: string): Promise<Found[]> {
   const then = 'start a worker (docs/deploying.md)';
-  return Object.entries(await countPollers(temporal, taskQueue)).map(([of, count]) => {
+  const { workers, ...pollers } = await pollersOf(temporal, taskQueue);
+  const found = Object.entries(pollers).map(([of, count]) => {
     const what = `workers, for ${of}`;
     return count > 0 ? ok(what, `${count} poll ${taskQueue}`) : wrong(what, `none polls ${taskQueue}`, then);
   });
+  return [
+    ...found,
+    ...ofDifference('keys of the workers', workers, 'PAYLOAD_KEYS', ({ keys }) => [...keys].sort().join(', ')),
+    ...ofDifference('profiles of the workers', workers, 'PROVIDER_PROFILE', ({ profile }) => profile ?? ''),
+  ];
+}
+
+type Worker = Pollers['workers'][number];
+
+function ofDifference(what: string, workers: Worker[], setting: string, has: (worker: Worker) => string): Found[] {
+  if (new Set(workers.map(has)).size < 2) return [];
+  const each = workers.map((worker) => `${worker.process} has ${has(worker) || 'none'}`);
+  const then = `give all workers the same ${setting}; one that has stopped is listed for five minutes`;
+  return [look(what, `differ: ${each.join('; ')}`, then)];
+}
+
+const runningLookedAt = 100;
+
+/** Those that their workers cannot go on with, because a key is missing there. */
+async function ofRunning(sagas: OrderSagaClient): Promise<Found> {
+  const what = 'running sagas';
+  const rows: SagaRow[] = [];
+  const newest = sagas.list({ where: `ExecutionStatus = 'Running'`, limit: runningLookedAt });
+  for await (const row of newest) rows.push(row);
+  await lookIfTheyGoOn(sagas.temporal, rows);
+  const [first, ...more] = rows.filter(({ unreadable }) => unreadable !== undefined);
+  if (first === undefined) return ok(what, `the newest ${rows.length} can go on`);
+  const others = more.length === 0 ? '' : `, and ${more.length} more`;
+  return wrong(what, `${first.workflowId}${others}: ${first.unreadable}`, 'give all workers that key (PAYLOAD_KEYS)');
 }
 
 async function ofHold(sagas: OrderSagaClient): Promise<Found> {

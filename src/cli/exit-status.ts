@@ -1,7 +1,6 @@
 /** The exit statuses, on which scripts rely. Every error becomes one status and one message here. */
 import { ServiceError } from '@temporalio/client';
 import {
-  FirewallsUnknownError,
   InvalidRequestError,
   NoConnectionError,
   NoWorkerError,
@@ -15,7 +14,7 @@ export const exitStatus = {
   done: 0,
   /**
    * The saga failed or was cancelled, and nothing of it is there; or it was lost; or the provider did not list a
-   * server's firewalls.
+   * server's firewalls; or a profile does not say that an answer is done.
    */
   notDone: 1,
   /**
@@ -48,7 +47,6 @@ const outputs: [of: abstract new (...args: never[]) => Error, status: number, ad
     '. Set TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or start a server (`temporal server start-dev`)',
   ],
   [AmbiguousReferenceError, exitStatus.refused, ' (--workflow)'],
-  [FirewallsUnknownError, exitStatus.notDone],
   [NoWorkerError, exitStatus.noConnection],
   [JournalUnavailable, exitStatus.noConnection, '. JOURNAL_URL says where it is'],
 ];

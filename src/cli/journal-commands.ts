@@ -8,7 +8,6 @@ import {
   restored,
   trustNewReferences,
   type Confirmation,
-  type NewReferences,
 } from '../journal/confirm-restore';
 import type { JournalAddress } from '../journal/dialects';
 import { JournalUnavailable } from '../journal/errors';
@@ -111,20 +110,13 @@ export async function migrateJournal({ printer }: CommandContext): Promise<Came>
 /** An operator runs it after the journal's database was restored from an older copy, before a worker sends anything. */
 export async function journalRestored(
   context: CommandContext,
-  { newReferences, nothingLost: isWhole, by, note }: { newReferences?: NewReferences; nothingLost?: boolean } & Said,
+  { nothingLost: isWhole, by, note }: { nothingLost?: boolean } & Said,
 ): Promise<Came> {
   const { printer } = context;
   const said = { by, note };
   if (isWhole) return journalIsWhole(context, said);
-  if (newReferences === undefined) {
-    throw new UsageError(
-      'say how to treat references that this journal has not seen: --new-references ask, if backends may send orders of the ' +
-        'lost time again (a person is asked about each), or --new-references trust, if they are surely new; or say --nothing-lost, if ' +
-        'its database only failed over, with every commit',
-    );
-  }
   return withJournal({ writes: true }, async (journal, name) => {
-    const { epoch, noticed, elsewhere } = await restored(journal, newReferences, said);
+    const { epoch, noticed, elsewhere } = await restored(journal, said);
     printer.line(`the journal ${name} has the epoch ${epoch} from now on`);
     printer.lines([
       noticed === undefined
@@ -132,11 +124,9 @@ export async function journalRestored(
         : `a worker noticed on ${noticed} that it was restored`,
       ...(elsewhere === undefined ? [] : [elsewhere]),
       'a person is asked once about each order, change order and switch of a reference from before, before it is sent',
-      newReferences === 'ask'
-        ? 'the same holds for references that are new here, until `order-saga journal trust-new-references`'
-        : 'references that are new here are trusted to be new',
+      'the same holds for references that are new here, until `order-saga journal trust-new-references`',
     ]);
-    return { document: { journal: name, epoch, ...definedOnly({ noticed, elsewhere }), newReferences } };
+    return { document: { journal: name, epoch, ...definedOnly({ noticed, elsewhere }) } };
   });
 }
 
@@ -147,7 +137,7 @@ async function journalIsWhole({ printer }: CommandContext, statement: Said): Pro
     if (answer.how === 'refused') {
       throw new UsageError(
         `a worker noticed on ${answer.noticed} that a history knows more than the journal ${name}: something was lost. ` +
-          'Say --new-references ask, or --new-references trust',
+          'Say `order-saga journal restored` without --nothing-lost',
       );
     }
     const changed = answer.how === 'accepted';

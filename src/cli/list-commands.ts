@@ -1,7 +1,7 @@
 /** The commands about many sagas at once that decide nothing: lists of them, and the hold of new ones. */
 import type { OrderSagaClient } from '../client/client';
 import type { Inbox, InboxOptions, InboxRow } from '../client/inbox';
-import type { SagaFilter, SagaRow } from '../client/saga-list';
+import { lookIfTheyGoOn, type SagaFilter, type SagaRow } from '../client/saga-list';
 import { describeHold } from '../domain/hold';
 import { withSagas } from './connect';
 import type { Came, CommandContext, Said } from './define';
@@ -16,8 +16,10 @@ export function list(context: CommandContext, { limit, ...filter }: SagaFilter &
     // One more than asked for shows whether there are more.
     for await (const row of sagas.list({ ...filter, limit: limit + 1 })) rows.push(row);
     const shown = rows.slice(0, limit);
+    await lookIfTheyGoOn(sagas.temporal, shown);
     if (shown.length === 0) printer.line('no sagas');
     else printRows(printer, shown);
+    for (const { workflowId, unreadable } of shown) if (unreadable) printer.line(`${workflowId}: ${unreadable}`);
     if (rows.length > shown.length) printer.toStderr(`the first ${shown.length}; there are more (--limit)`);
     if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.toStderr(line);
     await reportHold(context, sagas);

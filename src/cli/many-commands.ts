@@ -1,66 +1,149 @@
-/** The commands about many sagas at once: whom a decision reaches, the job, and its end. */
+/**
+ * Many decisions: whom they reach, a loop that sends each one as an update, and what came of it.
+ *
+ * ```text
+ *   list, or read the lines ──▶ show ──▶ yes? ──▶ decide, some side by side, at a pace ──▶ summary
+ * ```
+ *
+ * Each decision names the question and when it was asked: sent again, it counts once, and a saga that has moved on
+ * refuses it.
+ */
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
-import { countedBy, inboxGroupings, type InboxGrouping } from '../client/inbox';
-import { checkJob, type JobHandle, type ManyPreview } from '../client/jobs';
+import { z } from 'zod';
+import type { OrderSagaClient } from '../client/client';
 import {
-  countsOf,
-  describeCounts,
-  everySaga,
-  jobBytesMax,
-  sumOf,
-  type JobPlace,
-  type JobReport,
-} from '../domain/decide-many';
+  DecisionRefusedError,
+  InvalidRequestError,
+  NoConnectionError,
+  NoWorkerError,
+  SagaEndedError,
+  UnknownReferenceError,
+} from '../client/errors';
+import { objectionTo } from '../client/handle';
+import { countedBy, inboxGroupings, type InboxGrouping } from '../client/inbox';
+import { cancellationSchema, decisionNames, type Cancellation } from '../domain/decisions';
+import { readWorkflowId } from '../domain/identity';
+import { lazy } from '../domain/lazy';
+import { describeProblems, firstOf, namesOfFirst } from '../domain/problems';
+import { waitKinds, type WaitKind } from '../domain/progress';
+import { check } from '../domain/validation';
+import type { WaitingSaga } from '../client/index';
 import { definedOnly } from '../domain/defined-only';
-import { namesOfFirst } from '../domain/problems';
-import type { Came, CommandContext } from './define';
+import { referenceIn, type Came, type CommandContext, type Said } from './define';
 import { withSagas } from './connect';
-import { exitStatus } from './exit-status';
+import { exitStatus, UsageError } from './exit-status';
 import { printWaiting } from './list-commands';
 import type { Printer } from './print';
 import { parseJson, readText } from './read-request';
 import { inUnits } from './units';
 
-export interface ManyOptions {
+/** A decision of one saga; or to cancel it, which is Temporal's own request. */
+const decisions = [...decisionNames, 'cancel'] as const;
+type ManyDecision = (typeof decisions)[number];
+
+/** The questions that each decision reaches by a filter. The other decisions say what a look at each saga shows. */
+const reached: Partial<Record<ManyDecision, readonly WaitKind[]>> = {
+  retry: ['stuck', 'refused'],
+  skip: ['stuck'],
+  markDone: ['stuck'],
+  approve: ['approval', 'duplicate', 'over-limit'],
+  reject: ['approval', 'duplicate', 'over-limit'],
+  cancel: waitKinds,
+};
+export const filteredDecisions = Object.keys(reached) as ManyDecision[];
+
+export const decisionsMax = 10_000;
+const linesBytesMax = 10_000_000;
+
+const lineSchema = lazy(() =>
+  z.looseObject({
+    saga: z
+      .string('is required: a workflow id')
+      .refine((id) => readWorkflowId(id) !== undefined, 'must be a workflow id'),
+    decision: z.enum(decisions, `must be one of ${decisions.join(', ')}`),
+    /** For the eye. */
+    kind: z.string().optional(),
+    /** When the question was asked. */
+    since: z.iso.datetime('must be a time').optional(),
+  }),
+);
+
+/** A line of `--lines` that nobody has filled in yet. */
+export interface OpenLine extends Pick<WaitingSaga, 'kind' | 'question'> {
+  /** The workflow id. */
+  saga: string;
+  since: string;
+  decision: null;
+}
+
+interface OneDecision {
+  saga: string;
+  decision: ManyDecision;
+  since?: string | undefined;
+  /** The decision's JSON object. */
+  body: object;
+}
+
+export interface ManyOptions extends Said {
   where?: string;
   all?: boolean;
   lines?: string;
-  note: string;
-  by: string;
-  rate?: number;
-  limit?: number;
-  name?: string;
+  rate: number;
+  limit: number;
   dryRun?: boolean;
   yes?: boolean;
-  detach?: boolean;
 }
 
-/** First whom it reaches, then a question, then the job. */
+/** First whom it reaches, then a question, then the loop. */
 export async function decideMany(
   context: CommandContext,
-  decision: string | undefined,
+  decision: ManyDecision | undefined,
   options: ManyOptions,
 ): Promise<Came> {
   const { printer, stdin } = context;
-  const request = await requestOf(decision, options, stdin);
+  const { where, all, lines, by, note, limit, rate } = options;
+  if (rate < 0.01 || rate > 50) throw new UsageError('--rate must be from 0.01 to 50');
+  if ((lines === undefined) !== (decision !== undefined))
+    throw new UsageError('either a decision, with --where or --all; or --lines, with one for each saga');
+  if (decision ? !all && !where?.trim() : (all ?? where))
+    throw new UsageError(
+      '--where FILTER, or --all, goes with a decision, which needs one of them; --lines with neither',
+    );
   // Before any connection: a wrong line is reported even where there is no Temporal.
-  checkJob(request);
+  const given = lines === undefined ? [] : await readLines(lines, stdin, { by, note });
   return withSagas(async (sagas) => {
-    const preview = await sagas.previewMany(request);
-    const shown = { asked: preview.asked, count: preview.count, beyond: preview.beyond };
-    printPreview(printer, preview);
-    if (options.dryRun) return { document: { preview } };
-    const document = { preview: shown };
-    if (preview.count === 0) return { document, status: exitStatus.notDone };
-    if (!options.yes && !(await isConfirmed(context, preview, options.lines === '-'))) {
-      return { document, status: exitStatus.refused };
+    const found = decision ? await sagas.waiting({ kinds: reached[decision], where }, limit) : undefined;
+    const many = decision && found ? found.sagas.map((saga) => oneOf(saga, decision, { by, note })) : given;
+    const beyond = found?.more ?? 0;
+    const asked = decision
+      ? `${decision} ${where ? `where ${where}` : 'all that wait'}`
+      : `${inThousands(many.length)} ${many.length === 1 ? 'decision' : 'decisions'}`;
+    const preview = { asked, count: many.length, beyond };
+    printPreview(printer, preview, found?.sagas ?? [], rate);
+    if (options.dryRun) return { document: { preview: { ...preview, sagas: found?.sagas } } };
+    if (many.length === 0) return { document: { preview }, status: exitStatus.notDone };
+    const isRead = lines === '-' || !(stdin as Readable & { isTTY?: boolean }).isTTY;
+    if (!options.yes && !(await isConfirmed(printer, isRead ? undefined : stdin))) {
+      return { document: { preview }, status: exitStatus.refused };
     }
-    const job = await sagas.decideMany(request, definedOnly({ name: options.name }));
-    printer.line(`${job.workflowId} started; it goes on without this terminal`);
-    printer.line(`  order-saga job ${job.workflowId} stop   # or report`);
-    if (options.detach) return { document: { ...document, job: job.workflowId } };
-    return followJob(context, job, preview.count, document);
+    const decided: Decided[] = [];
+    const say = () => `${bar(decided.length, many.length)} ${describeCounts(decided)}`;
+    context.onLeave?.(() => {
+      printer.overwrite('');
+      printer.toStderr(`${say()}\nthe same command goes on where it was`);
+    });
+    await decideEach(sagas, many, rate, (one) => {
+      decided.push(one);
+      printer.overwrite(say());
+    }).finally(() => {
+      printer.overwrite('');
+      printSummary(printer, asked, decided, many.length - decided.length + beyond);
+    });
+    // A saga that no longer waits or has ended needed no decision any more.
+    const isPartly = beyond > 0 || decided.some(({ outcome }) => outcome === 'refused' || outcome === 'unanswered');
+    return { document: { preview, decided }, status: isPartly ? exitStatus.partly : exitStatus.done };
   });
 }
 
@@ -70,7 +153,10 @@ export function questions(
   { where, limit }: { where?: string; limit: number },
 ): Promise<Came> {
   return withSagas(async (sagas) => {
-    const { lines, more } = await sagas.questions(where, limit);
+    const { sagas: waiting, more } = await sagas.waiting({ where }, limit);
+    const lines = waiting.map(({ workflowId, kind, question, waitingSince }): OpenLine => {
+      return { saga: workflowId, kind, question, since: waitingSince.toISOString(), decision: null };
+    });
     printer.lines(lines.map((line) => JSON.stringify(line)));
     if (lines.length === 0) printer.toStderr('no saga that fits waits for a decision');
     if (more > 0) printer.toStderr(`${more} more ask: settle these first, and run it again`);
@@ -78,50 +164,106 @@ export function questions(
   });
 }
 
-/** Shows a job until it ends; or stops it. */
-export function job(context: CommandContext, id: string, action?: 'stop' | 'report'): Promise<Came> {
-  const { printer } = context;
-  return withSagas(async (sagas) => {
-    const found = await sagas.job(id);
-    if (action === 'stop') {
-      await found.stop();
-      printer.line(`${found.workflowId} stops within some seconds`);
-      return { document: { job: found.workflowId } };
+function oneOf({ workflowId, question, waitingSince }: WaitingSaga, decision: ManyDecision, said: Said): OneDecision {
+  return { saga: workflowId, decision, since: waitingSince.toISOString(), body: { ...said, question } };
+}
+
+/** JSON lines; the first one is line 1, and empty ones at the end are none. @throws UsageError, InvalidRequestError */
+async function readLines(file: string, stdin: Readable, said: Said): Promise<OneDecision[]> {
+  const text = await readText(file, stdin, linesBytesMax, 'a list of decisions');
+  const lines = text.trimEnd().split(/\r?\n/);
+  if (lines.length > decisionsMax) throw new UsageError(`--lines takes ${decisionsMax} decisions at most`);
+  const read = lines.map((line, index) => readLine(parseJson(line, `line ${index + 1}`), said));
+  const problems = read.flatMap((one, index) =>
+    typeof one === 'string' ? [{ field: `line ${index + 1}`, message: one }] : [],
+  );
+  if (problems.length > 0) throw new InvalidRequestError(firstOf(problems));
+  return read as OneDecision[];
+}
+
+/** @returns a sentence where it is wrong */
+function readLine(line: unknown, said: Said): OneDecision | string {
+  const checked = check(lineSchema(), line);
+  if (!checked.ok) return describeProblems(checked.problems);
+  const { saga, decision, kind: _, since, ...rest } = checked.value;
+  const body = { ...said, ...rest };
+  if (decision !== 'cancel') return objectionTo(decision, body) ?? { saga, decision, since, body };
+  const cancellation = check(cancellationSchema(), body);
+  return cancellation.ok ? { saga, decision, body } : `cancel: ${describeProblems(cancellation.problems)}`;
+}
+
+const underWayMax = 20;
+/** An answer that is lost is asked for again by the same update: it is not decided twice. */
+const triesMax = 4;
+const triesPauseMs = 1_000;
+
+/** At most `perSecond` begin in any second. @throws what stops them all: the connection is gone, or a key differs */
+async function decideEach(
+  sagas: OrderSagaClient,
+  many: readonly OneDecision[],
+  perSecond: number,
+  onDecided: (one: Decided) => void,
+): Promise<void> {
+  const underWay = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  for (const [index, one] of many.entries()) {
+    if (index > 0) await pause(1_000 / perSecond);
+    while (underWay.size >= underWayMax) await Promise.race(underWay);
+    if (failures.length > 0) break;
+    const deciding = decide(sagas, one)
+      .then(onDecided, (error: unknown) => failures.push(error))
+      .then(() => void underWay.delete(deciding));
+    underWay.add(deciding);
+  }
+  await Promise.all(underWay);
+  if (failures.length > 0) throw failures[0];
+}
+
+/** `movedOn`: it asks another question, or none. `gone`: it has ended. `unanswered`: perhaps it has taken it. */
+const words = {
+  taken: 'taken',
+  refused: 'refused',
+  movedOn: 'no longer waiting',
+  gone: 'ended before',
+  unanswered: 'unanswered',
+};
+
+interface Decided {
+  saga: string;
+  outcome: keyof typeof words;
+  why?: string;
+}
+
+async function decide(sagas: OrderSagaClient, { saga, decision, since, body }: OneDecision): Promise<Decided> {
+  const { reference, workflow } = referenceIn(saga, {});
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const handle = await sagas.get(reference, workflow);
+      await (decision === 'cancel'
+        ? handle.cancel(body as Cancellation)
+        : handle.decide(decision, body, definedOnly({ since })));
+      return { saga, outcome: 'taken' };
+    } catch (error) {
+      if (error instanceof DecisionRefusedError)
+        return { saga, outcome: error.movedOn ? 'movedOn' : 'refused', why: error.message };
+      if (error instanceof SagaEndedError || error instanceof UnknownReferenceError) return { saga, outcome: 'gone' };
+      const isSilent = error instanceof NoWorkerError;
+      if (tries >= triesMax && isSilent) return { saga, outcome: 'unanswered' };
+      if (tries >= triesMax || !(isSilent || error instanceof NoConnectionError)) throw error;
     }
-    const place = await found.progress();
-    if (action === undefined || place === undefined) return followJob(context, found, place?.came.length);
-    printer.line(lineOf(place));
-    return { document: { job: found.workflowId, counts: countsOf(place) }, status: exitStatus.waits };
-  });
-}
-
-async function followJob(
-  { printer }: CommandContext,
-  found: JobHandle,
-  total: number | undefined,
-  document: object = {},
-): Promise<Came> {
-  const report = await found.follow((place) => {
-    printer.overwrite(lineOf(place));
-  });
-  printer.overwrite('');
-  printer.lines(describeReport(report, { each: total === undefined }));
-  const { counts, notReached } = report;
-  // A saga that no longer waits or has ended needed no decision any more.
-  const isPartly = counts.refused + counts.unanswered + notReached > 0;
-  return { document: { ...document, report }, status: isPartly ? exitStatus.partly : exitStatus.done };
-}
-
-/** "1,530 of 2,913: 1,520 taken, 10 refused" */
-function lineOf(place: JobPlace): string {
-  const counts = countsOf(place);
-  return `${inThousands(sumOf(counts))} of ${inThousands(place.came.length)}: ${describeCounts(counts)}`;
+    await pause(triesPauseMs * 2 ** tries);
+  }
 }
 
 const groupsShown = 8;
 const rowsShown = 10;
 
-function printPreview(printer: Printer, { asked, count, sagas = [], beyond, perSecond }: ManyPreview): void {
+function printPreview(
+  printer: Printer,
+  { asked, count, beyond }: { asked: string; count: number; beyond: number },
+  sagas: WaitingSaga[],
+  perSecond: number,
+): void {
   if (count === 0) {
     printer.line(`${asked}: no saga that waits fits; there is nothing to decide`);
     return;
@@ -134,59 +276,51 @@ function printPreview(printer: Printer, { asked, count, sagas = [], beyond, perS
     printWaiting(printer, sagas.slice(0, rowsShown));
   }
   if (sagas.length > rowsShown) printer.line(`and ${inThousands(sagas.length - rowsShown)} more`);
-  if (beyond > 0) printer.line(`${inThousands(beyond)} more wait, beyond the limit: another job takes them`);
-  const ms = Math.ceil(count / perSecond) * 1_000;
-  printer.line(`at ${perSecond} per second it takes about ${inUnits(ms)}`);
+  if (beyond > 0) printer.line(`${inThousands(beyond)} more wait, beyond the limit`);
+  printer.line(`at ${perSecond} per second it takes about ${inUnits(Math.ceil(count / perSecond) * 1_000)}`);
 }
 
-/** @param each whether each saga is listed, and not only counted */
-function describeReport(report: JobReport, { each }: { each: boolean }): string[] {
-  const { job: name, asked, outcome, counts, notReached, refused, unanswered } = report;
-  const list = (word: string, sagas: readonly string[]) =>
-    each ? sagas.map((workflowId) => `  ${word.padEnd(12)}${workflowId}`) : [];
-  return [
-    `${name} is ${outcome}: ${asked}`,
-    `  ${describeCounts(counts)}${notReached > 0 ? `, ${inThousands(notReached)} not reached` : ''}`,
-    ...refused.flatMap(({ why, sagas }) => [
-      `  ${inThousands(sagas.length)} refused: ${why}`,
-      ...list('refused', sagas),
-    ]),
-    ...(unanswered.length > 0
-      ? [`  ${inThousands(unanswered.length)} unanswered: their worker did not answer, and they may have taken it`]
-      : []),
-    ...list('unanswered', unanswered),
-    ...list('waits no more', report.movedOn),
-    ...list('ended', report.gone),
-    ...list('taken', report.taken),
-  ];
+const barChars = 20;
+
+/** `█████░░░░░░░░░░░░░░░ 750 of 3,000:` */
+function bar(done: number, total: number): string {
+  const full = Math.floor((barChars * done) / total);
+  return `${'█'.repeat(full).padEnd(barChars, '░')} ${inThousands(done)} of ${inThousands(total)}:`;
+}
+
+/** "2,913 taken, 4 refused, 1 ended before": what is zero is left out, but for the first. */
+function describeCounts(decided: readonly Decided[]): string {
+  return Object.entries(words)
+    .map(([outcome, word]) => [decided.filter((one) => one.outcome === outcome).length, word] as const)
+    .filter(([count, word]) => count > 0 || word === words.taken)
+    .map(([count, word]) => `${inThousands(count)} ${word}`)
+    .join(', ');
+}
+
+function printSummary(printer: Printer, asked: string, decided: readonly Decided[], notReached: number): void {
+  const rest = notReached > 0 ? `, ${inThousands(notReached)} not reached` : '';
+  printer.line(`${asked}: ${describeCounts(decided)}${rest}`);
+  const named = (some: readonly Decided[]) =>
+    namesOfFirst(
+      some.map(({ saga }) => saga),
+      rowsShown,
+    );
+  const refused = decided.filter(({ outcome }) => outcome === 'refused');
+  for (const reason of new Set(refused.map(({ why }) => why)))
+    printer.line(`  refused: ${reason}: ${named(refused.filter(({ why }) => why === reason))}`);
+  const unanswered = decided.filter(({ outcome }) => outcome === 'unanswered');
+  if (unanswered.length > 0) printer.line(`  no worker answered, and they may have taken it: ${named(unanswered)}`);
 }
 
 const inThousands = (count: number) => count.toLocaleString('en');
 
-async function requestOf(decision: string | undefined, options: ManyOptions, stdin: Readable): Promise<unknown> {
-  const { where, all, lines, note, by, rate: perSecond, limit } = options;
-  return definedOnly({
-    ...{ decision, note, by, perSecond, limit },
-    where: all ? everySaga : where,
-    decisions: lines === undefined ? undefined : await readLines(lines, stdin),
-  });
-}
-
-/** JSON lines; the first one is line 1, and an empty last line is none. @throws UsageError */
-async function readLines(file: string, stdin: Readable): Promise<unknown[]> {
-  const text = await readText(file, stdin, jobBytesMax, 'a list of decisions');
-  return text
-    .replace(/\r?\n$/, '')
-    .split(/\r?\n/)
-    .map((line, index) => parseJson(line, `line ${index + 1}`));
-}
-
-async function isConfirmed({ printer, stdin }: CommandContext, { asked, count }: ManyPreview, stdinIsRead: boolean) {
-  if (stdinIsRead || !(stdin as Readable & { isTTY?: boolean }).isTTY) {
+/** @param stdin absent where nobody can be asked there */
+async function isConfirmed(printer: Printer, stdin: Readable | undefined): Promise<boolean> {
+  if (stdin === undefined) {
     printer.toStderr('nothing was started: add --yes to start it');
     return false;
   }
-  printer.toStderr(`${asked}: ${inThousands(count)} sagas. Start? Type yes:`);
+  printer.toStderr('Start? Type yes:');
   // A person who ends the input (Ctrl-D) has not said yes.
   for await (const said of createInterface({ input: stdin })) {
     if (said.trim().toLowerCase() === 'yes') return true;

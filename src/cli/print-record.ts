@@ -9,10 +9,12 @@ const valueMax = 300;
 const unexpected = 'a call took effect unexpectedly: look whether it is there twice';
 
 /** The pivot of each workflow. */
-const nouns: Partial<Record<SagaRecord['workflow'], string>> = {
+const nouns: Record<SagaRecord['workflow'], string | undefined> = {
   provisionServers: 'the order',
   changeOrder: 'the change order',
   switchPlan: 'the plan switch',
+  setFirewalls: undefined,
+  cleanCart: undefined,
 };
 
 export function describeRecord(record: SagaRecord): string[] {
@@ -39,6 +41,11 @@ export function describeRecord(record: SagaRecord): string[] {
         `  ${vmObjectId === undefined ? 'servers' : `server ${vmObjectId}`} closed on ${at}, says ${by}: ${note}`,
       ),
     ),
+    ...(record.serversCorrected ?? []).map(({ vmObjectId, isOwn, from, to, at, by = 'a person', note = '' }) => {
+      const other = from === undefined ? '' : `, and was ${from}’s`;
+      const what = isOwn ? `is its own${other}` : `is not its own${to === undefined ? '' : `, but ${to}’s`}`;
+      return inOneLine(`  server ${vmObjectId} ${what}, since ${at}, says ${by}: ${note}`);
+    }),
     ...describeLeftovers(record.leftovers).map((line) => `  ${inOneLine(line)}`),
     ...(unreadable ?? []).map(({ what, why }) => `  cannot be read: ${inOneLine(what)}: ${inOneLine(why)}`),
   ];

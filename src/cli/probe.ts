@@ -1,10 +1,13 @@
 /** Asks a provider, by reads only, what its document does not show, and which settings follow. It changes nothing. */
 import { readProviderConfig, settingsGiven } from '../config';
+import type { Profile } from '../domain/profile';
+import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
+import { readId } from '../provider/ids';
 import { pointersTo, readPointers } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
-import { readFirewallIds } from '../provider/schemas';
 import type { Came, CommandContext } from './define';
+import { draftFirewalls } from './draft-profile';
 import { exitStatus, UsageError } from './exit-status';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
 
@@ -32,16 +35,23 @@ export async function probe({ printer }: CommandContext, asked: Asked): Promise<
   }
   const probe = new Probe(asked);
   const found = await probe.all();
-  const { settings, isReached } = probe;
+  const { settings, profile, isReached } = probe;
   // All of it is a file of settings.
   const status = printFindings(printer, found, '# ');
   printer.line('# what follows for a worker; docs/settings.md has the rest');
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
-  return { document: { found, settings }, status: isReached ? status : exitStatus.noConnection };
+  printer.line('# a draft of PROVIDER_PROFILE, a file as docs/profile.md has it');
+  printer.lines(
+    JSON.stringify(profile, null, 2)
+      .split('\n')
+      .map((line) => `# ${line}`),
+  );
+  return { document: { found, settings, profile }, status: isReached ? status : exitStatus.noConnection };
 }
 
 class Probe {
   readonly settings: Record<string, string> = {};
+  readonly profile: Profile = {};
   isReached = true;
   private readonly provider = readProviderConfig();
 
@@ -60,7 +70,7 @@ class Probe {
     return [
       token,
       // Row 10.
-      readList(`firewalls of server ${server}`, answer),
+      ...this.firewalls(server, answer),
       (unknown.failure ? ok : look)('a server that is not there', unknown.says),
       ...(subscription === undefined ? [] : [await this.changeQuote(subscription)]),
       ...(subscription === undefined || plan === undefined ? [] : [await this.switchQuote(subscription, plan)]),
@@ -86,6 +96,26 @@ class Probe {
     const isAsked = without.failure?.name === 'Unauthorized';
     const found = `${isAsked || !answer.failure ? 'taken' : answer.says}; without it: ${without.says}`;
     return isAsked ? ok(what, found) : look(what, found, 'ask the provider what it protects');
+  }
+
+  private firewalls(server: number, answer: Answer<ListAnswer>): Found[] {
+    const what = `firewalls of server ${server}`;
+    if (answer.failure) {
+      const then = 'is it the object id of a server that exists, and is PROVIDER_BASE_URL right?';
+      return [wrong(what, answer.says, then)];
+    }
+    const { firewalls, unseen } = draftFirewalls(answer.value);
+    const declared = this.provider.profile?.firewalls;
+    this.profile.firewalls = declared ?? firewalls;
+    const read = readFirewalls(answer.value, declared);
+    if (read?.active) {
+      const inactive = read.ids.filter((id) => read.active?.includes(id) === false);
+      const not = inactive.length > 0 ? `; not active: ${inactive.join(', ')}` : '';
+      return [ok(what, `can be read: ${read.ids.join(', ') || 'none'}${not}`)];
+    }
+    const found = read ? `can be read: ${read.ids.join(', ') || 'none'}` : `cannot be read: ${answer.shape}`;
+    const then = 'sagas cannot see whether servers are protected: they report server-unverified, and an exchange asks';
+    return [look(what, found, then), look('a profile’s firewalls', `not seen: ${unseen.join('; ')}`)];
   }
 
   /** Row 5, in both forms that the document has. */
@@ -120,14 +150,19 @@ class Probe {
     const { account, label } = this.asked;
     const answer = await this.ask((provider) => provider.findServers({ path, account, label }));
     if (answer.failure) return wrong(what, answer.says);
-    const pointers = pointersTo(server, answer.value);
+    const pointers = pointersTo((value) => readId(value) === server, answer.value);
     const [pointer] = pointers;
     if (pointer === undefined) {
       const then = 'is it a server of that account and label? Without it no pointer can be found';
       return look(what, `names no server ${server}: ${answer.shape}`, then);
     }
-    this.settings['SERVER_DIRECTORY_PATH'] = path;
-    this.settings['SERVER_DIRECTORY_POINTERS'] = pointer;
+    const [labels] = pointersTo((value) => label !== undefined && value === label, answer.value);
+    this.profile.directory = {
+      path,
+      servers: pointer,
+      ...(labels === undefined ? {} : { labels }),
+      labelIsUnique: false,
+    };
     const found = `names ${readPointers([pointer], answer.value).length} servers at ${pointers.join(', ')}`;
     const then = `choose the pointer that is the object id: ${answer.shape}`;
     return pointers.length === 1 ? ok(what, found) : look(what, found, then);
@@ -162,15 +197,6 @@ class Probe {
 /** `says`: the status, what it means, and the answer's words; `shape`: the answer without what is secret. */
 type Answer<T> =
   { says: string; failure?: undefined; value: T; shape: string } | { says: string; failure: ProviderFailure };
-
-function readList(what: string, answer: Answer<unknown>): Found {
-  if (answer.failure)
-    return wrong(what, answer.says, 'is it the object id of a server that exists, and is PROVIDER_BASE_URL right?');
-  const read = readFirewallIds(answer.value);
-  if (read) return ok(what, `can be read: ${read.ids.join(', ') || 'none'}`);
-  const then = 'sagas cannot see whether servers are protected: they report server-unverified';
-  return look(what, `cannot be read: ${answer.shape}`, then);
-}
 
 function excerpt(answer: unknown): string {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer ?? null);

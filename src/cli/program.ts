@@ -2,17 +2,16 @@
 import type { Readable } from 'node:stream';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
-import { decisionsMax, filteredDecisionNames } from '../domain/decide-many';
 import { decisionNames } from '../domain/decisions';
 import { inboxGroupings, inboxRowsMax } from '../client/inbox';
 import { listedStates } from '../client/saga-list';
 import { waitKinds } from '../domain/progress';
 import { fates } from '../domain/spending';
-import { cancel, clean, decide, firewallsOf, start, status, watch } from './commands';
+import { cancel, clean, decide, start, status, watch } from './commands';
 import { completionFor, shells, type Shell } from './completion';
 import { command, later, running, saying, type CommandContext, type Run } from './define';
 import { errorOutputOf, exitStatus } from './exit-status';
-import { decideMany, job, questions } from './many-commands';
+import { decideMany, decisionsMax, filteredDecisions, questions } from './many-commands';
 import { holdOff, holdOn, holdStatus, inbox, list } from './list-commands';
 import { Printer, type Streams } from './print';
 import { removeSchedule, schedule, showSchedule, sweepNow } from './reconcile-commands';
@@ -20,6 +19,7 @@ import { moment, objectId, period, rate, whole } from './units';
 
 export interface Terminal extends Streams {
   stdin: Readable;
+  onLeave?: CommandContext['onLeave'];
 }
 
 /** These are loaded only when they are needed: two database drivers take longer to load than all the rest. */
@@ -46,7 +46,8 @@ const starting: Record<Started, Starting> = {
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   let outcome: number = exitStatus.done;
   const json = args.includes('--json');
-  const context: CommandContext = { printer: new Printer(terminal, json), stdin: terminal.stdin };
+  const { stdin, onLeave } = terminal;
+  const context: CommandContext = { printer: new Printer(terminal, json), stdin, onLeave };
   const program = createProgram(context, terminal, (found) => {
     outcome = found;
   });
@@ -78,9 +79,6 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
       .option('--detach', 'return right after the start')
       .action(run((_, file: string, options: { detach?: boolean }) => start(context, workflow, file, options)));
   }
-  command(program, 'firewalls-of', 'show which firewalls protect a server; it changes nothing')
-    .argument('<SERVER>', 'its object id', objectId)
-    .action(run(firewallsOf));
   command(program, 'status <REFERENCE>', 'show the state of a saga').addOption(ofWorkflow()).action(run(status));
   const watches = 'show each change until the sagas end or wait for a decision (--json: lines)';
   command(program, 'watch <REFERENCE...>', watches)
@@ -141,10 +139,18 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .option('--account <ID>', 'for the directory')
     .option('--label <TEXT>', 'for the directory')
     .action(run(later(() => import('./probe.js'), 'probe')));
+  const profile = program.command('profile').description('what the provider’s answers mean');
+  command(profile, 'check <FILE> [ANSWER...]', 'what recorded answers would mean by a profile, and why; it asks nobody')
+    .addHelpText('after', '\nAn ANSWER is a file of {"call":"order","status":200,"body":{…}}, or of a list of them.')
+    .action(run(later(() => import('./check-profile.js'), 'checkProfile')));
   command(program, 'purchases', 'print what was bought, the oldest first; it works without Temporal')
     .option('--account <ID>', 'only for this account')
-    .option('--since <TIME>', 'sent from then on: a date like 2026-11-01, or a period like 30d', moment)
-    .option('--until <TIME>', 'sent before then', moment)
+    .option(
+      '--since <TIME>',
+      'sent from then on: a day like 2026-11-01 (from midnight in UTC), 2026-11-01T09:00+13:00, or a period like 30d',
+      moment,
+    )
+    .option('--until <TIME>', 'sent before then (a day: before its midnight in UTC)', moment)
     .addOption(new Option('--outcome <NAME>', 'only what has become this').choices(fates))
     .option('--server <OBJECT_ID>', 'only what has brought this server', objectId)
     .addOption(new Option('--format <NAME>', 'how it is printed').choices(['table', 'json', 'csv']).default('table'))
@@ -173,26 +179,22 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
 function addManyCommands(program: Command, run: Run): void {
   saying(
     program,
-    'decide-many [DECISION]',
-    `decide for many sagas, after a list of them: ${filteredDecisionNames.join(', ')}; or by --lines, one for each`,
+    'decide-many',
+    'decide for many sagas, after a list of them; interrupted and typed again, it goes on where it was',
   )
+    .addArgument(new Argument('[DECISION]', 'for all that it finds; or by --lines').choices(filteredDecisions))
     .option('--where <FILTER>', 'a list filter of Temporal: SagaStep="place-order" AND SagaFailure="Unauthorized"')
     .addOption(new Option('--all', 'all that wait and the decision reaches').conflicts('where'))
     .option('--lines <FILE>', 'JSON lines, one for each saga: {"saga":…,"decision":…,"question":…}')
-    .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s (default: 5)', rate)
-    .option('--limit <NUMBER>', 'how many in all, the longest waiting first: a few, to see how they do', whole(1))
-    .option('--name <NAME>', 'the job’s name; a start that is repeated under it starts nothing')
+    .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s', rate, 5)
+    .option('--limit <NUMBER>', 'how many in all, the longest waiting first', whole(1, decisionsMax), decisionsMax)
     .option('--dry-run', 'only list what it would reach')
     .option('--yes', 'start without asking')
-    .option('--detach', 'return right after the start')
     .action(run(decideMany));
   command(program, 'questions', 'print a line for each saga that waits: fill in the decisions, for decide-many --lines')
     .option('--where <FILTER>', 'a list filter of Temporal: SagaState="outcome-unknown"')
-    .option('--limit <NUMBER>', 'how many, the longest waiting first', whole(1), decisionsMax)
+    .option('--limit <NUMBER>', 'how many, the longest waiting first', whole(1, decisionsMax), decisionsMax)
     .action(run(questions));
-  command(program, 'job <ID>', 'show a job of decide-many until it ends')
-    .addArgument(new Argument('[ACTION]', 'instead').choices(['stop', 'report']))
-    .action(run(job));
 }
 
 function addHoldCommands(program: Command, run: Run): void {
@@ -238,6 +240,13 @@ function addServerCommands(program: Command, run: Run): void {
   command(servers, 'open', 'list them, the longest open first (status 4: there are some)').action(
     run(later(ofServers, 'listOpen')),
   );
+  saying(servers, 'correct <REFERENCE>', 'say which servers an ended order has; of none named, nobody knows the ids')
+    .argument('[OBJECT_IDS...]', 'all that it has', (text: string, before?: number[]) => [
+      ...(before ?? []),
+      objectId(text),
+    ])
+    .option('--from <REFERENCE>', 'an ended order that the journal has them of: it loses them')
+    .action(run(later(ofServers, 'correct')));
   saying(servers, 'close', 'say that nothing is to be done about a server, or that it is gone: the alert ends')
     .argument('[SERVER]', 'its object id', objectId)
     .option('--reference <REFERENCE>', 'all servers of this order, also where their ids are not known')
@@ -261,13 +270,11 @@ function addJournalCommands(program: Command, run: Run): void {
   command(journal, 'migrate', 'make its tables, or bring them up to this release').action(
     run(later(ofTheJournal, 'migrateJournal')),
   );
-  const asks = 'references that it has not seen: ask about them, or trust that they are new';
   const whole = 'its database only failed over or moved, and every commit went along: nobody is asked about anything';
   saying(journal, 'restored', 'say that it was restored from an older copy: people are asked about what was sent')
-    .addOption(new Option('--new-references <HOW>', asks).choices(['ask', 'trust']))
-    .addOption(new Option('--nothing-lost', whole).conflicts('newReferences'))
+    .option('--nothing-lost', whole)
     .action(run(later(ofTheJournal, 'journalRestored')));
-  saying(journal, 'trust-new-references', 'treat references that it has not seen as new').action(
+  saying(journal, 'trust-new-references', 'ask no more about references that are new to it').action(
     run(later(ofTheJournal, 'trustNew')),
   );
 }

@@ -1,5 +1,10 @@
 /** Commands about servers that were ordered with firewalls and lack them, as far as the journal knows, until closed. */
 import { workflowIdOf } from '../domain/identity';
+import { describeOthers } from '../domain/servers';
+import { foundServersSchema } from '../domain/requests';
+import { describeProblems } from '../domain/problems';
+import { check } from '../domain/validation';
+import { correctServers } from '../journal/correct-servers';
 import { closeServers, openServers } from '../journal/servers';
 import type { Came, CommandContext, Said } from './define';
 import { exitStatus, UsageError } from './exit-status';
@@ -36,5 +41,29 @@ export async function close(
     if (closed === 0) throw new UsageError(`the journal ${name} has no such server that nobody has closed`);
     printer.line(`${closed} closed, says ${by}: ${note}`);
     return { document: { closed, by, note } };
+  });
+}
+
+/** @throws UsageError */
+export async function correct(
+  { printer }: CommandContext,
+  reference: string,
+  ids: readonly number[],
+  { from, by, note }: { from?: string } & Said,
+): Promise<Came> {
+  const checked = check(foundServersSchema(), ids);
+  if (!checked.ok) throw new UsageError(`object ids: ${describeProblems(checked.problems)}`);
+  return withJournal({ writes: true }, async (journal, name) => {
+    const corrected = await correctServers(journal, reference, ids, { from, by, note });
+    if (corrected.how === 'open') throw new UsageError(`${corrected.reference} goes on: answer it, or cancel it first`);
+    if (corrected.how === 'not-placed') {
+      throw new UsageError(`no order of ${corrected.reference} stands, by the journal ${name}`);
+    }
+    if (corrected.how === 'too-many') throw new UsageError(`${reference} has ordered ${corrected.servers} servers`);
+    if (corrected.how === 'others') {
+      throw new UsageError(`object ids:${describeOthers(corrected.others)} If that is wrong, name it by --from`);
+    }
+    printer.line(`${reference} has ${ids.length === 0 ? 'servers of unknown ids' : `servers ${ids.join(', ')}`}`);
+    return { document: { reference, vmObjectIds: ids, ...(from === undefined ? {} : { from }), by, note } };
   });
 }

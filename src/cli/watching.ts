@@ -94,14 +94,15 @@ export function watchingOn(printer: Printer, manySagas = false): Watching {
   return new Watching(printer, screen && new Live(screen, hasColors), manySagas);
 }
 
-function describeWait({ id, kind, step, steps, question, choices, since }: Waiting, workflowId: string): string[] {
+function describeWait(waiting: Waiting, workflowId: string): string[] {
+  const { id, kind, step, question, choices, since } = waiting;
   return [
     `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
     // It may quote a provider, none of whose lines may look like one of ours.
     `  ${question.replace(/\s+/g, ' ')}`,
     ...choices.map(
       (name) =>
-        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id, steps)}'   # ${answers[kind][name]?.does ?? name}`,
+        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, waiting)}'   # ${answers[kind][name]?.does ?? name}`,
     ),
     `  order-saga cancel ${workflowId} --by you --note 'why'`,
   ];

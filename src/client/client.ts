@@ -21,10 +21,9 @@ import {
   workflowNames,
   type WorkflowName,
 } from '../domain/identity';
-import { decisionsMax } from '../domain/decide-many';
-import type { ServerFirewalls } from '../domain/firewalls-of';
 import { holdWorkflow, type Hold, type HoldWords } from '../domain/hold';
 import { noneIf } from '../domain/none-if';
+import type { PlanTypes } from '../domain/plan-types';
 import { isRepair } from '../domain/reconcile';
 import {
   requestSchemas,
@@ -45,27 +44,29 @@ import {
 } from './errors';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { Sweeps } from './reconcile';
-import { findJob, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
-import { lookAtFirewalls, startHold, startUnlessThere } from './runs';
+import { startHold, startUnlessThere } from './runs';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { listRows, type SagaFilter, type SagaRow } from './saga-list';
+import { declareSender } from './workers';
 import { webUiAt } from '../domain/web-ui';
-import { listWaiting, lookAtHold } from '../temporal/service';
+import { describeRun, listWaiting, lookAtHold, type WaitingFilter, type WaitingSaga } from '../temporal/service';
 import { attributesOf } from '../temporal/search-attributes';
 
 export interface OrderSagaClientOptions {
   /** @default 'order-saga' */
   taskQueue?: string;
   /**
-   * Values of `plan_type` that the installation's provider offers beyond the document's four, as the worker's
-   * `PLAN_TYPES_MORE` has them: `name:server` is a server, `name:other` is none, `name` may be one.
+   * Values of `plan_type` that the installation's provider offers beyond the document's four, as `planTypes` of its
+   * profile has them.
    */
-  planTypesMore?: readonly string[];
+  planTypes?: PlanTypes | undefined;
   /** Temporal's Web UI, for links into it: `http://localhost:8233`. */
   webUiUrl?: string | undefined;
+  /** Without keys it sends all the same where workers have keys, or the server is on another machine. @default false */
+  allowClear?: boolean;
 }
 
 export class OrderSagaClient {
@@ -80,8 +81,9 @@ export class OrderSagaClient {
     private readonly options: OrderSagaClientOptions = {},
   ) {
     this.taskQueue = options.taskQueue ?? defaultTaskQueue;
+    declareSender(temporal, { taskQueue: this.taskQueue, allowClear: options.allowClear ?? false });
     this.sweeps = new Sweeps(temporal, this.taskQueue);
-    this.schemas = requestSchemas(options.planTypesMore);
+    this.schemas = requestSchemas(options.planTypes);
   }
 
   /** Buys cloud servers and assigns firewalls to them; as {@link start}. */
@@ -102,16 +104,6 @@ export class OrderSagaClient {
   /** Changes which firewalls protect a server; as {@link start}. */
   firewalls(request: SetFirewallsRequest): Promise<SagaHandle<'setFirewalls'>> {
     return this.start('setFirewalls', request);
-  }
-
-  /**
-   * Looks which firewalls protect a server, now. `unreadable` is the provider's answer where no list can be read from
-   * it.
-   *
-   * @throws InvalidRequestError, FirewallsUnknownError, NoWorkerError, NoConnectionError
-   */
-  firewallsOf(vmObjectId: number): Promise<ServerFirewalls> {
-    return lookAtFirewalls(this.temporal, this.taskQueue, vmObjectId);
   }
 
   /**
@@ -150,15 +142,14 @@ export class OrderSagaClient {
         );
         return await this.existing(workflow, reference);
       } catch (error) {
-        // Its run was deleted, or expired, between the two looks: the reference is free for Temporal, and the journal
-        // has it.
-        if (error instanceof UnknownReferenceError && again < startsMax) {
-          await pause(again * startPauseMs);
-          continue;
-        }
-        if (!(error instanceof ReferenceTakenError)) throw error;
-        if (!(await withTemporalErrors(this.temporal, () => tookNoReference(this.temporal, workflowId)))) throw error;
-        policies = overNothing;
+        if (again >= startsMax) throw error;
+        if (error instanceof ReferenceTakenError) {
+          if (!(await withTemporalErrors(this.temporal, () => tookNoReference(this.temporal, workflowId)))) throw error;
+          policies = overNothing;
+        } else if (!(error instanceof UnknownReferenceError)) throw error;
+        // Else its run was deleted, or expired, between the two looks: the reference is free for Temporal, and the
+        // journal has it.
+        await pause((again - 1) * startPauseMs);
       }
     }
   }
@@ -249,48 +240,19 @@ export class OrderSagaClient {
   }
 
   /**
-   * Shows whom {@link decideMany} would reach with this request, and starts nothing.
+   * The sagas that wait for a person, the longest waiting first, and how many more do. A change may take a moment to show.
    *
-   * @throws InvalidRequestError with every wrong field or line; SearchAttributesMissingError, NoConnectionError
-   */
-  previewMany(request: unknown): Promise<ManyPreview> {
-    return previewMany(this.temporal, request);
-  }
-
-  /**
-   * Starts a job: many decisions, at a pace (`schemas/decideMany.request.json`). Each saga may refuse its own.
-   *
-   * @param name the job's own, so that a start that is repeated starts nothing; a new one where it is left out
-   * @throws InvalidRequestError with every wrong field or line, and where there is a job of this name;
+   * @throws InvalidRequestError for a filter that Temporal does not understand; SearchAttributesMissingError,
    * NoConnectionError
    */
-  decideMany(request: unknown, { name }: { name?: string } = {}): Promise<JobHandle> {
-    return startJob(this.temporal, this.taskQueue, request, name);
-  }
-
-  /**
-   * Lists what waits, as lines of {@link decideMany} to fill in: the longest waiting first, and how many more wait.
-   *
-   * @param where a list filter of Temporal's
-   * @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError
-   */
-  async questions(where?: string, limit = decisionsMax): Promise<{ lines: OpenLine[]; more: number }> {
-    const { sagas, more } = await withTemporalErrors(this.temporal, () => listWaiting(this.temporal, { where }, limit));
-    return {
-      lines: sagas.map(({ workflowId: saga, kind, question }) => ({ saga, kind, question, decision: null })),
-      more,
-    };
-  }
-
-  /** A job by its id. @throws UnknownReferenceError, NoConnectionError */
-  job(id: string): Promise<JobHandle> {
-    return findJob(this.temporal, id);
+  waiting(filter: WaitingFilter = {}, limit = 10_000): Promise<{ sagas: WaitingSaga[]; more: number }> {
+    return withTemporalErrors(this.temporal, () => listWaiting(this.temporal, filter, limit));
   }
 
   /** @throws UnknownReferenceError, also where the run of this id is not a saga */
   private async existing<W extends WorkflowName>(workflow: W, reference: string): Promise<SagaHandle<W>> {
     const workflowId = workflowIdOf(workflow, reference);
-    const info = await withTemporalErrors(this.temporal, () => this.temporal.workflow.getHandle(workflowId).describe());
+    const info = await withTemporalErrors(this.temporal, () => describeRun(this.temporal, workflowId));
     if (info.type !== workflow) throw new UnknownReferenceError(workflowId);
     return new SagaHandle(this.temporal, workflow, reference, info.runId, true);
   }
@@ -302,7 +264,7 @@ export class OrderSagaClient {
       taskQueue: this.taskQueue,
       args: [request],
       ...policies,
-      ...summarize(workflow, request, this.options.planTypesMore),
+      ...summarize(workflow, request, this.options.planTypes),
       ...fairnessOf(request),
     } as const;
     const attributes = { typedSearchAttributes: attributesOf(request), memo: { [attributesGivenMemo]: true } };
@@ -328,7 +290,7 @@ function fairnessOf({ account }: { reference: string; account?: string | undefin
 
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
 
-/** No number of tries helps against somebody who deletes the runs as fast as they are started. */
+/** No number of tries helps against somebody who deletes or replaces the runs as fast as they are started. */
 const startsMax = 10;
 const startPauseMs = 100;
 

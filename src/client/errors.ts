@@ -101,8 +101,10 @@ export class SagaLostError extends OrderSagaError {
 /** The decision does not fit, or is not well-formed; the message says what would. Nothing changed. */
 export class DecisionRefusedError extends OrderSagaError {
   constructor(
-    readonly decision: DecisionName,
+    readonly decision: DecisionName | 'cancel',
     message: string,
+    /** Somebody was faster: the saga asks another question by now, or none. */
+    readonly movedOn = false,
   ) {
     super(message);
   }
@@ -136,35 +138,6 @@ export class SagaEndedError extends OrderSagaError {
   }
 }
 
-export class JobEndedError extends OrderSagaError {
-  constructor(readonly workflowId: string) {
-    super(`${workflowId} has ended; its report says what it has done`);
-  }
-}
-
-export class JobLostError extends OrderSagaError {
-  constructor(
-    readonly workflowId: string,
-    why: string,
-  ) {
-    super(
-      `${workflowId} was ended from outside (${why}), and left no report. What it has decided stands in each saga’s record`,
-    );
-  }
-}
-
-/** The provider was asked which firewalls protect a server, and gave no answer. Nothing changed; ask again. */
-export class FirewallsUnknownError extends OrderSagaError {
-  constructor(
-    readonly vmObjectId: number,
-    /** The name of a call's failure, or `InvalidRequest`. */
-    readonly failure: string,
-    why: string,
-  ) {
-    super(`the firewalls of server ${vmObjectId} are not known: ${failure}: ${why}`);
-  }
-}
-
 /** Temporal answers, but no worker does. The saga goes on when one runs; whether a decision was taken, nobody knows. */
 export class NoWorkerError extends OrderSagaError {
   constructor(
@@ -183,6 +156,21 @@ export class NoConnectionError extends OrderSagaError {
     options?: ErrorOptions,
   ) {
     super(`no connection to Temporal at ${address}: ${why}`, options);
+  }
+}
+
+/** No worker could read what this client would send, or it would go to another machine in the clear. Nothing was sent. */
+export class KeysDifferError extends OrderSagaError {
+  constructor(
+    /** The id of the key that it encrypts with; undefined: it has none. */
+    readonly key: string | undefined,
+    why: string,
+  ) {
+    const has = key === undefined ? 'encrypts nothing' : `encrypts with key ${key}`;
+    const advice = 'give it the workers’ PAYLOAD_KEYS';
+    super(
+      `this client ${has}: ${why}. Nothing was sent: ${advice}${key === undefined ? ', or allow it (allowClear)' : ''}`,
+    );
   }
 }
 

@@ -1,11 +1,10 @@
 /** The progress of a saga as it changes: after each event of the history the worker is asked what it means. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { temporal as proto } from '@temporalio/proto';
 import type { ProgressView } from '../domain/progress';
-import { grpcCodeOf, grpcCodes, isOpen } from '../temporal/service';
+import { describeRun, isOpen } from '../temporal/service';
 import { NoWorkerError } from './errors';
-import { withTemporalErrors } from './temporal-errors';
+import { throughCuts } from './temporal-errors';
 
 /** A worker that takes over from a killed one answers within three seconds. */
 export const silentAfterMs = 5_000;
@@ -33,8 +32,11 @@ export function changesOf(
 
   /** Temporal's client leaves a listener on the signal with each call: each call has a signal of its own. */
   const abortable = <T>(call: () => Promise<T>): Promise<T> =>
-    withTemporalErrors(temporal, () => temporal.withAbortSignal(AbortSignal.any([signal]), call));
-  const latest = () => abortable(() => temporal.workflow.getHandle(workflowId).describe());
+    throughCuts(temporal, () => temporal.withAbortSignal(AbortSignal.any([signal]), call), {
+      signal,
+      onCut: onSilence,
+    });
+  const latest = () => abortable(() => describeRun(temporal, workflowId));
 
   /** Asks until a worker answers. @returns undefined where none does although the saga had ended when it was asked */
   async function answered(hasEnded: boolean): Promise<ProgressView | undefined> {
@@ -60,12 +62,8 @@ export function changesOf(
       temporal.withDeadline(Date.now() + pollMaxMs, () =>
         temporal.workflowService.getWorkflowExecutionHistory({ ...asked, ...(token && { nextPageToken: token }) }),
       ),
-    ).catch((error: unknown): Partial<proto.api.workflowservice.v1.GetWorkflowExecutionHistoryResponse> => {
-      // The next look tells whether the server is there at all.
-      if (grpcCodeOf((error as Error).cause) !== grpcCodes.deadlineExceeded) throw error;
-      return {};
-    });
-    return { isNews: history?.events?.length, next: nextPageToken?.length ? nextPageToken : undefined };
+    );
+    return { isNews: history?.events?.length, next: nextPageToken.length ? nextPageToken : undefined };
   }
 
   /** Yields at once, after each event, and whether the saga has ended: a reset goes on in another run. */

@@ -3,7 +3,7 @@
  * carries the same first event.
  */
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError, type Payload } from '@temporalio/common';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { temporal as proto } from '@temporalio/proto';
 import type { SagaFailureName } from '../domain/failures';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
@@ -14,7 +14,7 @@ import { check } from '../domain/validation';
 import { differences } from '../domain/differences';
 import { ReferenceTakenError } from './errors';
 import { toRow } from './saga-list';
-import { grpcCodeOf, grpcCodes } from '../temporal/service';
+import { decode, describeRun, grpcCodeOf, grpcCodes } from '../temporal/service';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.api.enums.v1.HistoryEventFilterType;
 
@@ -47,7 +47,7 @@ const failuresOfNothing: readonly string[] = ['InvalidRequest', 'ReferenceTaken'
  * a saga at all.
  */
 export async function tookNoReference(temporal: Client, workflowId: string): Promise<boolean> {
-  const last = await temporal.workflow.getHandle(workflowId).describe().catch(noneIf(WorkflowNotFoundError));
+  const last = await describeRun(temporal, workflowId).catch(noneIf(WorkflowNotFoundError));
   if (last === undefined) return true;
   const { type, closeTime, runId } = last;
   if (closeTime === undefined) return false;
@@ -72,15 +72,6 @@ async function readFirstRequest(temporal: Client, workflowId: string, workflow: 
     // The cause may quote what it could not decode.
     throw new ReferenceTakenError(workflowId, [], 'its request cannot be decoded here (is a key missing?)');
   }
-}
-
-/** As the client's own data converter reads it: the last codec first. */
-export async function decode({ options }: Client, payload: Payload | undefined): Promise<unknown> {
-  const { payloadConverter, payloadCodecs } = options.loadedDataConverter;
-  let payloads = payload === undefined ? [] : [payload];
-  for (const codec of [...payloadCodecs].reverse()) payloads = await codec.decode(payloads);
-  const [open] = payloads;
-  return open && payloadConverter.fromPayload(open);
 }
 
 async function firstEvent(temporal: Client, workflowId: string) {

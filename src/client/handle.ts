@@ -1,4 +1,5 @@
 /** One saga, seen from outside. A handle follows the reference: after a *Reset* it is about the run that goes on. */
+import { createHash, randomUUID } from 'node:crypto';
 import {
   WorkflowFailedError,
   type Client,
@@ -8,7 +9,6 @@ import {
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import {
   cancellationSchema,
-  cancelledBySignal,
   decisionHints,
   decisionNames,
   decisionSchemas,
@@ -19,8 +19,19 @@ import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
+import { holdsSecret } from '../domain/secrets';
 import { check } from '../domain/validation';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf, isOpen, whyNotTaken } from '../temporal/service';
+import {
+  describeRun,
+  grpcCodeOf,
+  grpcCodes,
+  grpcDetailsOf,
+  isOpen,
+  requestCancel,
+  sayWhoCancels,
+  whyNotTaken,
+} from '../temporal/service';
+import { sagaAttributes } from '../temporal/search-attributes';
 import { valueOf } from './checked';
 import {
   DecisionRefusedError,
@@ -35,7 +46,8 @@ import {
   type OrderSagaError,
 } from './errors';
 import { changesOf, silentAfterMs } from './events';
-import { withTemporalErrors } from './temporal-errors';
+import { requireSharedKeys } from './workers';
+import { throughCuts, withTemporalErrors } from './temporal-errors';
 
 /** A worker answers within milliseconds; one that was killed is replaced within seconds. */
 const answerWithinMs = 10_000;
@@ -82,7 +94,8 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * The progress, now and whenever it has changed, until the saga has ended: the last one is its end, where a worker
    * answers then. Whoever reads no more (`break`, `return()`) leaves no call behind.
    *
-   * @throws UnknownReferenceError, NoConnectionError. While no worker answers it waits, and says so to `onSilence` once
+   * @throws UnknownReferenceError, NoConnectionError as {@link result}. While no worker answers, or Temporal is away, it
+   * waits, and says so to `onSilence` once
    */
   events({ onSilence }: { onSilence?: (why: string) => void } = {}): AsyncIterableIterator<ProgressView> {
     return changesOf(this.temporal, this.workflowId, () => this.progress({ withinMs: silentAfterMs }), onSilence);
@@ -111,23 +124,23 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /**
-   * Waits for the saga's end, however long it takes.
+   * Waits for the saga's end, however long it takes, and while Temporal is away.
    *
-   * @throws SagaFailedError, SagaCancelledError, SagaLostError, UnknownReferenceError, NoConnectionError
+   * @throws SagaFailedError, SagaCancelledError, SagaLostError, UnknownReferenceError; NoConnectionError where Temporal
+   * refuses the credentials or the namespace
    */
-  async result(): Promise<ResultOf[W]> {
-    for (;;) {
-      try {
-        return await withTemporalErrors(
-          this.temporal,
-          async () => (await this.temporal.workflow.result(this.workflowId)) as ResultOf[W],
-        );
-      } catch (error) {
-        if (!(error instanceof WorkflowFailedError)) throw error;
-        const end = await this.endOf(error);
-        if (end !== undefined) throw end;
+  result(): Promise<ResultOf[W]> {
+    return throughCuts(this.temporal, async () => {
+      for (;;) {
+        try {
+          return (await this.temporal.workflow.result(this.workflowId)) as ResultOf[W];
+        } catch (error) {
+          if (!(error instanceof WorkflowFailedError)) throw error;
+          const end = await this.endOf(error);
+          if (end !== undefined) throw end;
+        }
       }
-    }
+    });
   }
 
   /**
@@ -135,16 +148,20 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    *
    * @param body the decision's JSON object: `question` (`waiting.id` of the progress that was read), `note` where
    * evidence is needed, `by`, and what belongs to the decision
+   * @param since when that question was asked (`waiting.since`), where the caller has read it: the same decision about the
+   * same asking counts once, however often it is sent, and is answered with what it came to, also after the saga's end
    * @throws DecisionRefusedError with a sentence that says what would fit; SagaEndedError; NoWorkerError, after which
    * only the progress shows whether it was taken; UnknownReferenceError, NoConnectionError
    */
-  async decide(name: DecisionName, body: unknown): Promise<DecisionTaken> {
+  async decide(name: DecisionName, body: unknown, { since }: { since?: string } = {}): Promise<DecisionTaken> {
     const objection = objectionTo(name, body);
     if (objection !== undefined) throw new DecisionRefusedError(name, objection);
+    await requireSharedKeys(this.temporal);
     return this.unlessEnded(async () => {
+      const updateId = await this.updateIdOf(name, body as { question: string }, since);
       try {
         return await this.temporal.withDeadline(Date.now() + answerWithinMs, () =>
-          this.latest.executeUpdate<DecisionTaken, [unknown]>(name, { args: [body] }),
+          this.latest.executeUpdate<DecisionTaken, [unknown]>(name, { args: [body], updateId }),
         );
       } catch (error) {
         const { outcome, why } = whyNotTaken(error);
@@ -152,9 +169,27 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
         if (outcome === 'unanswered') {
           throw await this.noWorker(' The progress will show whether the decision was taken');
         }
-        throw new DecisionRefusedError(name, why);
+        throw new DecisionRefusedError(name, why, outcome === 'movedOn');
       }
     });
+  }
+
+  /**
+   * Temporal answers a known id with the outcome that it had. Question ids come back, so the time at which it was asked
+   * belongs to it. No digest is made of a secret, and none where another question waits: the saga says so then.
+   */
+  private async updateIdOf(name: DecisionName, body: { question: string }, read?: string): Promise<string> {
+    const { question } = body;
+    const since = holdsSecret(body) ? undefined : (read ?? (await this.askedAt(question)));
+    if (since === undefined) return randomUUID();
+    const said = JSON.stringify([name, Object.entries(body).sort(([one], [other]) => (one < other ? -1 : 1))]);
+    return `${question.slice(0, 40)}/${since}/${createHash('sha256').update(said).digest('hex').slice(0, 32)}`;
+  }
+
+  private async askedAt(question: string): Promise<string | undefined> {
+    const { typedSearchAttributes: listed } = await describeRun(this.temporal, this.workflowId);
+    const asks = listed.get(sagaAttributes.question) === question;
+    return asks ? listed.get(sagaAttributes.waitingSince)?.toISOString() : undefined;
   }
 
   /**
@@ -162,30 +197,35 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * comes later, see {@link result}. Asking twice does no harm.
    *
    * @param said who wants it, and why: it stays in the report and in the journal. Without it, the report says that
-   * nobody said so
-   * @throws InvalidRequestError where `said` lacks one of both; SagaEndedError, also where it ended in that moment;
+   * nobody said so. With `question`, only while the saga waits at it: it takes no decision there any more
+   * @throws InvalidRequestError where `said` lacks one of both; DecisionRefusedError where it waits at another question,
+   * or at none; SagaEndedError, also where it ended in that moment;
    * UnknownReferenceError, NoConnectionError
    */
   async cancel(said?: Cancellation): Promise<void> {
     if (said !== undefined) valueOf(check<unknown>(cancellationSchema(), said));
+    if (said !== undefined) await requireSharedKeys(this.temporal);
     // A server may take the request for a run that has ended, and do nothing.
     if (!isOpen(await this.describe())) throw new SagaEndedError(this.workflowId);
     await this.unlessEnded(async () => {
       // Before it, so that no report is written without it.
-      if (said !== undefined) await this.latest.signal(cancelledBySignal, said);
-      await this.latest.cancel();
+      const reason = said && (await sayWhoCancels(this.latest, said));
+      if (said?.question !== undefined && (await this.progress()).waiting?.id !== said.question) {
+        throw new DecisionRefusedError('cancel', `question ${said.question} is not the one that waits now`, true);
+      }
+      await requestCancel(this.temporal, this.workflowId, reason);
     });
   }
 
   /** @throws NoConnectionError: a server that went away is as silent as a worker */
   private async noWorker(advice?: string): Promise<NoWorkerError> {
-    await this.temporal.withDeadline(Date.now() + silentAfterMs, () => this.latest.describe());
+    await this.temporal.withDeadline(Date.now() + silentAfterMs, () => describeRun(this.temporal, this.workflowId));
     return new NoWorkerError(this.workflowId, advice);
   }
 
   /** The saga's latest run, without asking a worker. @throws UnknownReferenceError, NoConnectionError */
   describe(): Promise<WorkflowExecutionDescription> {
-    return withTemporalErrors(this.temporal, () => this.latest.describe());
+    return withTemporalErrors(this.temporal, () => describeRun(this.temporal, this.workflowId));
   }
 
   /** Temporal says "not found" also where the saga has ended. */

@@ -5,7 +5,6 @@
 export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';
 export { SagaHandle, type DecisionTaken } from './handle';
-export { JobHandle, type ManyPreview, type OpenLine } from './jobs';
 export type { Inbox, InboxGroup, InboxOptions, InboxRow } from './inbox';
 export type { SagaFilter, SagaRow } from './saga-list';
 export type { SweepRun, Sweeps, SweepSchedule } from './reconcile';
@@ -14,10 +13,10 @@ export type { Finding, ReconcileOptions, SweepReport } from '../domain/reconcile
 export { createDataConverter } from '../security/data-converter';
 export { parsePayloadKeys, type PayloadKeys } from '../security/keys';
 export type { DecisionName } from '../domain/decisions';
-export type { JobPlace, JobReport } from '../domain/decide-many';
 export type { SagaFailureName } from '../domain/failures';
 export type { WorkflowName } from '../domain/identity';
 export type { Leftover } from '../domain/leftovers';
 export type { Milestone, ProgressView, Reached } from '../domain/progress';
 export type { RequestOf } from '../domain/requests';
 export type { Report, ResultOf } from '../domain/results';
+export type { WaitingFilter, WaitingSaga } from '../temporal/service';

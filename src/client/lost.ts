@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { waysLost, type Standing } from '../domain/lost';
 import { isOutcome } from '../domain/outcomes';
-import { quoted } from '../temporal/service';
+import { listRuns, quoted } from '../temporal/service';
 import { withTemporalErrors } from './temporal-errors';
 import { latestOf, toRow } from './saga-list';
 
@@ -17,7 +17,7 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
   if (workflowIds.length === 0) return standing;
   const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${quoted(workflowIds)})`;
   await withTemporalErrors(temporal, async () => {
-    for await (const run of temporal.workflow.list({ query })) if (toRow(run)) standing.set(run.workflowId, 'open');
+    for await (const run of listRuns(temporal, query)) if (toRow(run)) standing.set(run.workflowId, 'open');
   });
   for (const workflowId of workflowIds) {
     if (!standing.has(workflowId)) standing.set(workflowId, await describe(temporal, workflowId));

@@ -11,7 +11,7 @@ import { definedOnly } from '../domain/defined-only';
 import { noneIf } from '../domain/none-if';
 import { reconcileSchema, reconcileWorkflow, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
 import { check } from '../domain/validation';
-import { reportOf } from '../temporal/service';
+import { describeRun, listRuns, reportOf } from '../temporal/service';
 import { valueOf } from './checked';
 import { InvalidRequestError } from './errors';
 import { startUnlessThere } from './runs';
@@ -115,7 +115,7 @@ export class Sweeps {
     const request = valueOf(check(reconcileSchema(), { ...(await this.scheduled())?.options, ...options }));
     const runId = await startUnlessThere(this.temporal, reconcileWorkflow, this.startOf(request, 'at once'));
     if (runId !== undefined) return { runId, existing: false };
-    const there = await this.asked(() => this.temporal.workflow.getHandle(reconcileWorkflow).describe());
+    const there = await this.asked(() => describeRun(this.temporal, reconcileWorkflow));
     return { runId: there.runId, existing: true };
   }
 
@@ -129,7 +129,7 @@ export class Sweeps {
     return this.asked(async () => {
       // It may have gone on in another run, which has the report.
       const report = await reportOf(this.temporal, reconcileWorkflow, runId);
-      return described(await this.temporal.workflow.getHandle(reconcileWorkflow).describe(), report);
+      return described(await describeRun(this.temporal, reconcileWorkflow), report);
     });
   }
 
@@ -137,7 +137,7 @@ export class Sweeps {
   latest(): Promise<SweepRun | undefined> {
     return this.asked(async () => {
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus != 'ContinuedAsNew'`;
-      for await (const run of this.temporal.workflow.list({ query, pageSize: 1 })) {
+      for await (const run of listRuns(this.temporal, query, 1)) {
         return described(run, run.closeTime && (await reportOf(this.temporal, run.workflowId, run.runId)));
       }
       return undefined;

@@ -5,7 +5,17 @@ import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName 
 import { noneIf } from '../domain/none-if';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
 import { sagaStates, waitKinds, type SagaState } from '../domain/progress';
-import { is, isStep, quoted, rowsAtOnce, runsThatFit } from '../temporal/service';
+import {
+  describeRun,
+  is,
+  isStep,
+  listRuns,
+  quoted,
+  rowsAtOnce,
+  runsThatFit,
+  whyItStands,
+  whyUnreadable,
+} from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
 import { UnknownReferenceError } from './errors';
 import { named, withTemporalErrors } from './temporal-errors';
@@ -31,6 +41,8 @@ export interface SagaRow {
   startTime: Date;
   closeTime: Date | undefined;
   account: string | undefined;
+  /** What of it cannot be read with the keys that are here, or stops it because its worker lacks the key. */
+  unreadable: string | undefined;
 }
 
 export interface SagaFilter {
@@ -68,6 +80,7 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): SagaRow | undef
     waitingSince: attributes.get(sagaAttributes.waitingSince),
     ...{ startTime, closeTime },
     account: attributes.get(sagaAttributes.account),
+    unreadable: whyUnreadable(info),
   };
 }
 
@@ -89,7 +102,11 @@ function stateOf(
     case 'FAILED':
     case 'CANCELLED':
       return isOutcome(state) ? state : 'lost';
-    default:
+    case 'TERMINATED':
+    case 'TIMED_OUT':
+    case 'CONTINUED_AS_NEW':
+    case 'UNSPECIFIED':
+    case 'UNKNOWN':
       return 'lost';
   }
 }
@@ -113,24 +130,16 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
   const running = `ExecutionStatus = 'Running'`;
   const ended = `ExecutionStatus IN ('Completed', 'Failed', 'Canceled')`;
   const withoutOutcome = `(${stateAttribute} IS NULL OR ${stateAttribute} NOT IN (${quoted(sagaOutcomes)}))`;
-  switch (state) {
-    case 'done':
-      return `(${ended} AND ${stateAttribute} = 'done' OR ExecutionStatus = 'Completed' AND ${stateAttribute} IS NULL)`;
-    case 'failed':
-      return `ExecutionStatus = 'Failed'`;
-    case 'cancelled':
-      return `ExecutionStatus = 'Canceled'`;
-    case 'lost':
-      return `(ExecutionStatus IN ('Terminated', 'TimedOut') OR ExecutionStatus IN ('Failed', 'Canceled') AND ${withoutOutcome})`;
-    case 'paused':
-      return `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL`;
-    case 'running':
-      return `${running} AND (${stateAttribute} IS NULL OR ${stateAttribute} = 'running')`;
-    case 'waiting':
-      return `${running} AND ${stateAttribute} IN (${quoted(waitKinds)})`;
-    default:
-      return `${isOutcome(state) ? ended : running} AND ${stateAttribute} = '${state}'`;
-  }
+  const ofWords: Partial<Record<typeof state, string>> = {
+    done: `(${ended} AND ${stateAttribute} = 'done' OR ExecutionStatus = 'Completed' AND ${stateAttribute} IS NULL)`,
+    failed: `ExecutionStatus = 'Failed'`,
+    cancelled: `ExecutionStatus = 'Canceled'`,
+    lost: `(ExecutionStatus IN ('Terminated', 'TimedOut') OR ExecutionStatus IN ('Failed', 'Canceled') AND ${withoutOutcome})`,
+    paused: `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL`,
+    running: `${running} AND (${stateAttribute} IS NULL OR ${stateAttribute} = 'running')`,
+    waiting: `${running} AND ${stateAttribute} IN (${quoted(waitKinds)})`,
+  };
+  return ofWords[state] ?? `${isOutcome(state) ? ended : running} AND ${stateAttribute} = '${state}'`;
 }
 
 export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGenerator<SagaRow> {
@@ -150,6 +159,16 @@ export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGene
   }
 }
 
+/** For a list that a person reads: each running one is looked at, and says in `unreadable` what its worker cannot read. */
+export async function lookIfTheyGoOn(temporal: Client, rows: readonly SagaRow[]): Promise<void> {
+  const running = rows.filter(({ status, unreadable }) => status === 'RUNNING' && unreadable === undefined);
+  await Promise.all(
+    running.map(async (row) => {
+      row.unreadable = await withTemporalErrors(temporal, () => whyItStands(temporal, row.workflowId));
+    }),
+  );
+}
+
 /** A reset leaves a terminated run behind; the saga goes on in another one. */
 async function goesOnInAnother(temporal: Client, { workflowId, runId }: SagaRow): Promise<boolean> {
   return ((await latestOf(temporal, workflowId)) ?? { runId }).runId !== runId;
@@ -163,10 +182,10 @@ async function goesOnInAnother(temporal: Client, { workflowId, runId }: SagaRow)
  */
 export async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow | undefined> {
   return withTemporalErrors(temporal, async () => {
-    const latest = toRow(await temporal.workflow.getHandle(workflowId).describe());
+    const latest = toRow(await describeRun(temporal, workflowId));
     if (latest !== undefined && latest.state !== 'untouched') return latest;
     const query = `WorkflowId = '${workflowId}' AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
-    for await (const run of temporal.workflow.list({ query, pageSize: 10 })) {
+    for await (const run of listRuns(temporal, query, 10)) {
       const row = toRow(run);
       if (row !== undefined) return row;
     }

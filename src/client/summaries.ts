@@ -1,7 +1,7 @@
 /** The note that an operator sees beside a run: what is bought and for whom; never a password, a key or a script. */
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
-import { countOf, serversOrdered } from '../domain/plan-types';
+import { countOf, serversOrdered, type PlanTypes } from '../domain/plan-types';
 import { namesOfFirst } from '../domain/problems';
 import type { RequestOf } from '../domain/requests';
 
@@ -13,9 +13,9 @@ const listedMax = 8;
 export function summarize<W extends WorkflowName>(
   workflow: W,
   request: RequestOf[W],
-  planTypesMore: readonly string[] = [],
+  planTypes: PlanTypes = {},
 ): { staticSummary: string; staticDetails: string } {
-  const { summary, details = {} } = writers[workflow](request, planTypesMore);
+  const { summary, details = {} } = writers[workflow](request, planTypes);
   const lines = Object.entries<string | number>({ reference: request.reference, ...definedOnly(details) }).map(
     ([name, value]) => `- ${name}: ${value}`,
   );
@@ -29,12 +29,12 @@ export function summarize<W extends WorkflowName>(
 /** Details that are undefined are left out. */
 type Writer<W extends WorkflowName> = (
   request: RequestOf[W],
-  planTypesMore: readonly string[],
+  planTypes: PlanTypes,
 ) => { summary: string; details?: Record<string, string | number | undefined> };
 
 const writers: { [W in WorkflowName]: Writer<W> } = {
-  provisionServers: ({ account, items, firewalls }, planTypesMore) => {
-    const servers = countOf(serversOrdered(items, planTypesMore));
+  provisionServers: ({ account, items, firewalls }, planTypes) => {
+    const servers = countOf(serversOrdered(items, planTypes));
     const plans = items.map(({ plan_id = '', plan_type = 'plan', quantity = 1 }) =>
       `${quantity} × ${plan_type} ${plan_id}`.trimEnd(),
     );

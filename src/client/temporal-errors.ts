@@ -1,9 +1,16 @@
 /** Every call of the client to Temporal goes through here, so that what can go wrong with it has one name. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { isGrpcDeadlineError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { searchAttributeNames } from '../domain/identity';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf, WrongFilter } from '../temporal/service';
-import { InvalidRequestError, NoConnectionError, SearchAttributesMissingError, UnknownReferenceError } from './errors';
+import {
+  InvalidRequestError,
+  NoConnectionError,
+  OrderSagaError,
+  SearchAttributesMissingError,
+  UnknownReferenceError,
+} from './errors';
 
 /**
  * @throws NoConnectionError, UnknownReferenceError, SearchAttributesMissingError; InvalidRequestError for a filter that
@@ -17,8 +24,44 @@ export async function withTemporalErrors<T>(temporal: Client, call: () => Promis
   }
 }
 
+/** Where Temporal is away, it is asked again after this time. */
+const awayMs = 1_000;
+
+/**
+ * As {@link withTemporalErrors}, for a call that waits: it is made again for as long as no Temporal answers, until the
+ * time or the signal of `withDeadline` and `withAbortSignal` around it.
+ *
+ * @param onCut is told once that no Temporal answers
+ */
+export async function throughCuts<T>(
+  temporal: Client,
+  call: () => Promise<T>,
+  { signal, onCut }: { signal?: AbortSignal; onCut?: ((why: string) => void) | undefined } = {},
+): Promise<T> {
+  const { callContextStorage: around } = temporal.connection as Partial<Connection>;
+  const { deadline = Infinity, abortSignal } = around?.getStore() ?? {};
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await withTemporalErrors(temporal, call);
+    } catch (error) {
+      const isOver = [signal, abortSignal].some((one) => one?.aborted) || Date.now() >= Number(deadline);
+      if (isOver || !(error instanceof NoConnectionError && isCut(error))) throw error;
+      if (!isTold) onCut?.(error.message);
+      await pause(awayMs, undefined, { ...(signal && { signal }) });
+    }
+  }
+}
+
+/** What passes by itself; credentials that are refused, or a namespace that is not there, do not. */
+function isCut({ cause }: NoConnectionError): boolean {
+  const { unavailable, deadlineExceeded, internal, cancelled } = grpcCodes;
+  const codes: (number | undefined)[] = [unavailable, deadlineExceeded, internal, cancelled];
+  return codes.includes(grpcCodeOf(cause)) && !/certificate|SSL alert/i.test(grpcDetailsOf(cause));
+}
+
 /** @returns what {@link withTemporalErrors} throws instead */
 export function named(temporal: Client, error: unknown): unknown {
+  if (error instanceof OrderSagaError) return error;
   if (error instanceof WorkflowNotFoundError) return new UnknownReferenceError(error.workflowId);
   if (error instanceof WrongFilter) return new InvalidRequestError([{ field: 'where', message: error.message }]);
   const { namespace } = temporal.options;
@@ -48,6 +91,7 @@ export function whyUnreachable(error: unknown, namespace: string): string | unde
     case grpcCodes.internal:
     case grpcCodes.cancelled:
       return 'it broke off the call';
+    case undefined:
     default:
       return undefined;
   }

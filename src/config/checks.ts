@@ -1,6 +1,7 @@
 /** Checks of certificates and keys: only TLS and encrypted data leave this machine, unless the operator allows more. */
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { isLoopback } from '../domain/loopback';
 import { orElse } from '../domain/none-if';
 import type { Environment } from './settings';
 
@@ -10,10 +11,6 @@ export function isCertificate(pem: string | Uint8Array): boolean {
 
 export function isKeyPair(cert: string | Buffer, key: string | Buffer): boolean {
   return orElse(() => Boolean(createSecureContext({ cert, key })), false);
-}
-
-export function isLoopback(hostname: string): boolean {
-  return ['localhost', '[::1]', '::1'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** Only TLS leads to another machine. An address that is no URL has its own message. */

@@ -1,17 +1,20 @@
-import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
+import { withoutMarks } from '../domain/values';
+import { valuesIn } from './environment';
 import { isCertificate, isKeyPair, requireKeys } from './checks';
-import { oneOf, payloadKeys, planTypes, serviceUrl, text } from './kinds';
-import { from, fromTextOrFile, readSettings, SettingsError, type Environment } from './settings';
+import { oneOf, payloadKeys, profile, serviceUrl, text } from './kinds';
+import { from, fromTextOrFile, readSettings, readText, SettingsError, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
 export const clientSettings = z.object({
   payloadKeys: fromTextOrFile('PAYLOAD_KEYS', payloadKeys.optional()),
   payloadEncryption: from('PAYLOAD_ENCRYPTION', oneOf('on', 'off').default('on')),
   taskQueue: from('TASK_QUEUE', text.default(defaultTaskQueue)),
-  planTypesMore: from('PLAN_TYPES_MORE', planTypes.default([])),
+  /** Without it nothing is declared. */
+  profile: from('PROVIDER_PROFILE', profile.optional()),
   /** Without it, nothing is linked. */
   webUiUrl: from(
     'TEMPORAL_UI_URL',
@@ -19,11 +22,14 @@ export const clientSettings = z.object({
   ),
 });
 
+type TLSConfig = Exclude<ClientConnectConfig['connectionOptions']['tls'], boolean | null | undefined>;
+
 export type ClientConfig = ReturnType<typeof readClientConfig>;
 
 /** @throws SettingsError */
-export function readClientConfig(env: Environment = process.env) {
+export function readClientConfig(environment: Environment = process.env) {
   const problems: string[] = [];
+  const env = valuesIn(environment, problems);
   const settings = readSettings(clientSettings, env, problems);
   const temporal = readTemporal(env, problems);
   if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
@@ -31,17 +37,17 @@ export function readClientConfig(env: Environment = process.env) {
 }
 
 export function readTemporal(env: Environment, problems: string[]) {
-  const { TEMPORAL_CONFIG_FILE } = env;
-  if (TEMPORAL_CONFIG_FILE && !existsSync(TEMPORAL_CONFIG_FILE)) {
-    problems.push('TEMPORAL_CONFIG_FILE: there is no such file');
-    return undefined;
-  }
+  const { TEMPORAL_CONFIG_FILE: file } = env;
   try {
     const overrideEnvVars = Object.fromEntries(
       Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
     );
+    // Read here, because a byte order mark would be none of its letters.
+    const configSource = file && { configSource: { data: readText(file, 'TEMPORAL_CONFIG_FILE: ') } };
     // Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, TLS, profiles.
-    const temporal = loadClientConnectConfig({ overrideEnvVars, configFileStrict: true });
+    const temporal = loadClientConnectConfig({ ...configSource, overrideEnvVars, configFileStrict: true });
+    const { tls } = temporal.connectionOptions;
+    if (typeof tls === 'object' && tls !== null) temporal.connectionOptions.tls = withoutMarksIn(tls);
     const hasOwn = Object.keys(overrideEnvVars).some((name) => /^TEMPORAL_TLS_CLIENT_(CERT|KEY)_/.test(name));
     if (!checkConnection(temporal.connectionOptions, hasOwn, problems)) return undefined;
     const { namespace = 'default', connectionOptions } = temporal;
@@ -50,9 +56,27 @@ export function readTemporal(env: Environment, problems: string[]) {
     requireKeys('Temporal server', temporalHost, env, problems);
     return { temporal, temporalAddress, temporalHost, namespace };
   } catch (error) {
-    problems.push(`TEMPORAL_…: ${error instanceof Error ? error.message : String(error)}`);
+    const why = error instanceof Error ? error.message : String(error);
+    problems.push(why.startsWith('TEMPORAL_') ? why : `TEMPORAL_…: ${why}`);
     return undefined;
   }
+}
+
+/** OpenSSL passes over a byte order mark; the worker’s TLS library finds no certificate behind one. */
+function withoutMarksIn(tls: TLSConfig): TLSConfig {
+  const { clientCertPair: own, serverRootCACertificate: authority, ...others } = tls;
+  const pem = (bytes: Uint8Array) => Buffer.from(withoutMarks(Buffer.from(bytes).toString()));
+  return {
+    ...others,
+    ...(own && { clientCertPair: { crt: pem(own.crt), key: pem(own.key) } }),
+    ...(authority && { serverRootCACertificate: pem(authority) }),
+  };
+}
+
+/** Whether the files now give another way to Temporal, which can be used: certificate and key may come one by one. */
+export function isRenewed({ temporal }: Pick<ClientConfig, 'temporal'>, env: Environment = process.env): boolean {
+  const now = readTemporal(valuesIn(env), []);
+  return now !== undefined && !isDeepStrictEqual(now.temporal, temporal);
 }
 
 /**

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { hasKeys, isKeyPair, isLoopback, requireHttps } from './checks';
+import { isLoopback } from '../domain/loopback';
+import { hasKeys, isKeyPair, requireHttps } from './checks';
+import { valuesIn } from './environment';
 import { callerTokens, fileText, flag, listenAddress, origins, payloadKeys, text } from './kinds';
 import { from, fromTextOrFile, readSettings, requireTogether, SettingsError, type Environment } from './settings';
 
@@ -23,8 +25,9 @@ export const codecServerSettings = z.object({
 export type CodecServerConfig = ReturnType<typeof readCodecServerConfig>;
 
 /** @throws SettingsError */
-export function readCodecServerConfig(env: Environment = process.env) {
+export function readCodecServerConfig(environment: Environment = process.env) {
   const problems: string[] = [];
+  const env = valuesIn(environment, problems);
   const settings = readSettings(codecServerSettings, env, problems);
   if (!hasKeys(env)) problems.push('PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)');
   const overHttp = 'over http:, an attacker could replace the keys and sign tokens';

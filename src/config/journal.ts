@@ -1,9 +1,10 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, normalize } from 'node:path';
 import { z } from 'zod';
 import { orElse } from '../domain/none-if';
 import type { JournalAddress } from '../journal/dialects';
-import { isLoopback } from './checks';
+import { isLoopback } from '../domain/loopback';
+import { valuesIn } from './environment';
 import { given, oneOf, parsedBy, payloadKeys } from './kinds';
 import { from, fromTextOrFile, readSettings, readText, SettingsError, type Environment } from './settings';
 
@@ -15,21 +16,25 @@ export interface Place {
   name: string;
 }
 
+const wholePath =
+  'must be a whole path, from / on: ~ is a folder of that name here, and another start has another folder';
+
 export const journalSettings = z.object({
   place: fromTextOrFile('JOURNAL_URL', parsedBy(given, ({ text }) => placeAt(text)).optional()),
   /** The meaning of another timeline of the journal's cluster. */
   failover: from('JOURNAL_FAILOVER', oneOf('ask', 'lossless').default('ask')),
   /** A worker keeps here what it has seen of the journal. */
-  witnessFile: from('JOURNAL_WITNESS_FILE', z.string().optional()),
+  witnessFile: from('JOURNAL_WITNESS_FILE', z.string().refine(isAbsolute, wholePath).optional()),
 });
 
 /** For programs that use the journal only: by default this machine's own file. @throws SettingsError */
-export function readJournalConfig(env: Environment = process.env) {
+export function readJournalConfig(environment: Environment = process.env) {
   const problems: string[] = [];
+  const env = valuesIn(environment, problems);
   const keys = z.object({ payloadKeys: fromTextOrFile('PAYLOAD_KEYS', payloadKeys.optional()) });
   const sealing = readSettings(keys, env, problems);
   const journal = readJournal(env, 'localhost', problems);
-  if (sealing === undefined || journal === undefined) throw new SettingsError(problems);
+  if (sealing === undefined || journal === undefined || problems.length > 0) throw new SettingsError(problems);
   return Object.freeze({ ...journal, ...sealing });
 }
 
@@ -51,20 +56,38 @@ function placeAt(url: string): Place {
   if (url.startsWith('file:')) {
     // `file://host/path` would be on another machine.
     const path = decoded(url.slice('file:'.length).replace(/^\/\/(?=\/)/, ''));
-    if (path && !path.startsWith('//')) return inFile(resolve(path));
+    if (path && !path.startsWith('//') && !isAbsolute(path)) throw new Error(`the file ${wholePath}`);
+    if (path && !path.startsWith('//')) return inFile(normalize(path));
   } else if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) {
-    const { hostname, port, pathname, username, password, searchParams } = new URL(url);
-    const isWhole = [username, password, pathname].every((part) => decoded(part) !== undefined);
-    if (isWhole && hostname !== '' && pathname.length > 1) {
+    const { hostname, port, pathname, username, password, search, hash, searchParams } = new URL(url);
+    // A sign of a password may have ended the part in which it stands: what follows looks like a path or a query then.
+    const isWhole =
+      [username, password, pathname].every((part) => decoded(part) !== undefined) &&
+      /^\/[^/@:]+$/.test(pathname) &&
+      !/[@#]/.test(search + hash);
+    if (isWhole && hostname !== '') {
       // The driver reads them only when it connects; a wrong path would look like a server that does not answer.
       for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
         const path = searchParams.get(name);
         if (path !== null) readText(path, `${name}: `);
       }
-      return { address: { postgres: url }, name: `postgres://${hostname}${port && `:${port}`}${pathname}` };
+      return {
+        address: { postgres: withModeOfTls(url) },
+        name: `postgres://${hostname}${port && `:${port}`}${pathname}`,
+      };
     }
   }
-  throw new Error('must be postgres://user@host/database or file:/path/of/a/file');
+  const ofSigns = !url.startsWith('postgres') ? '' : `; in a user or a password ${signs}`;
+  throw new Error(`must be postgres://user@host/database or file:/path/of/a/file${ofSigns}`);
+}
+
+const signs = '# is written as %23, / as %2F, ? as %3F, @ as %40, % as %25';
+
+/** The driver takes the weaker modes as this one, and warns at length, in each process, that another release will not. */
+function withModeOfTls(url: string): string {
+  return /[?&]uselibpqcompat=true/.test(url)
+    ? url
+    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
 /** @returns undefined where a `%` begins no valid escape */
@@ -78,5 +101,6 @@ function inFile(file: string): Place {
 
 /** The default file is in the user's folder for program state, so it does not depend on the working directory. */
 function defaultFile({ XDG_STATE_HOME }: Environment): string {
-  return join(XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'order-saga', 'journal.db');
+  const folder = XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local', 'state');
+  return join(folder, 'order-saga', 'journal.db');
 }

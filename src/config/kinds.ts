@@ -1,14 +1,13 @@
 /** How a text of the environment is parsed, and the message when it is invalid. docs/settings.md prints the bounds. */
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
 import { hasCredentials } from '../domain/notifications';
-import { cloudServerPlanTypes, readPlanType } from '../domain/plan-types';
 import { parseTokens } from '../security/codec-server/authentication';
 import { keysInFile, parsePayloadKeys } from '../security/keys';
 import { isCertificate } from './checks';
 import { parsePriceList } from './price-list';
+import { readProfile } from './profile';
 import { parseSpendLimits } from '../domain/spending';
 import { readText, type Given, type ListenAddress } from './settings';
 
@@ -33,15 +32,6 @@ const list = z.string().transform((value) =>
 );
 export const listOf = (isOne: (part: string) => boolean, expected: string) =>
   list.refine((all) => all.every(isOne), `${expected}, comma-separated`);
-export const planTypes = listOf((entry) => {
-  const { name, kind } = readPlanType(entry) ?? {};
-  return name !== undefined && !(kind === 'other' && cloudServerPlanTypes.includes(name));
-}, 'must be plan types, each with :server, :other or nothing after it; the document’s cloud servers cannot be :other');
-export const pointers = listOf(
-  (pointer) => pointer === '' || pointer.startsWith('/'),
-  'must be JSON pointers, each beginning with /',
-);
-
 const hourMs = 3_600_000;
 
 const budgetPart = (name: string, min: number, max: number) => {
@@ -71,17 +61,6 @@ export const statuses = listOf((status) => /^[45]\d\d$/.test(status), 'must be s
   .transform((all) => all.map(Number))
   .meta({ bounds: '400 to 599' });
 
-/** `/pointer=value` or `/pointer`. */
-export const placedIf = listOf(
-  (one) => /^\/[^=]*(=.+)?$/.test(one),
-  'must be JSON pointers, each with = and a value or without: /order_id,/status=ok',
-).transform((all) =>
-  all.map((one) => {
-    const [pointer = '', ...value] = one.split('=');
-    return value.length === 0 ? { pointer } : { pointer, is: value.join('=') };
-  }),
-);
-
 /** @param parse throws an error whose message has no value in it */
 export const parsedBy = <I, O>(input: z.ZodType<I>, parse: (value: I) => O, expected?: string) =>
   input.transform((value, context) => {
@@ -97,14 +76,16 @@ export const parsedBy = <I, O>(input: z.ZodType<I>, parse: (value: I) => O, expe
 export const spendLimits = parsedBy(
   z.string(),
   parseSpendLimits,
-  'must be limits like AB-1=20 servers/1d, *=500 usd/30d, comma-separated',
+  'must be limits like AB-1=20 servers/1d, *=500 USD/30d, comma-separated',
 );
 
 export const priceList = parsedBy(
   z.string(),
-  (path) => parsePriceList(readFileSync(path, 'utf8')),
+  (path) => parsePriceList(readText(path)),
   'must be a file with a price list, as docs/settings.md has it',
 );
+
+export const profile = parsedBy(z.string(), readProfile, 'must be http, or a file as docs/profile.md has it');
 
 export const fileText = parsedBy(z.string(), (path) => readText(path));
 export const certificateFile = fileText.refine(isCertificate, 'must be the PEM of a certificate');
@@ -121,7 +102,7 @@ export const payloadKeys = parsedBy(given, ({ text, file }) =>
 export const token = given.transform(
   ({ text, file }) =>
     () =>
-      file === undefined ? text : readFileSync(file, 'utf8').trim(),
+      file === undefined ? text : readText(file),
 );
 
 export const callerTokens = parsedBy(

@@ -1,7 +1,7 @@
 /** The operator's price list, as it stands in its file. */
 import { z } from 'zod';
 import { orElse } from '../domain/none-if';
-import { priceKey, type PriceList } from '../domain/prices';
+import { isCurrencyCode, priceKey, type PriceList } from '../domain/prices';
 
 const id = () => z.int('must be a whole number').positive('must be above 0');
 const cycle = () => z.literal([1, 3, 12], 'must be 1, 3 or 12');
@@ -14,7 +14,7 @@ const priceListSchema = z.strictObject(
   {
     currency: z
       .string('must be a currency, like USD')
-      .regex(/^[A-Za-z]{3,16}$/, 'must be a currency, like USD')
+      .refine(isCurrencyCode, 'must be a currency, like USD')
       .transform((text) => text.toLowerCase()),
     plans: z.array(z.strictObject({ plan_id: id(), billing_cycle: cycle(), price: price() }), 'must be a list'),
     addons: z.array(z.strictObject({ id: id(), billing_cycle: cycle(), price: price() }), 'must be a list').default([]),

@@ -1,5 +1,5 @@
 /** The proxy for calls of the provider, from variables that most programs heed; those in small letters count more. */
-import { isLoopback } from './checks';
+import { isLoopback } from '../domain/loopback';
 import type { Environment } from './settings';
 
 /**

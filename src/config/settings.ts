@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { nameOfField } from '../domain/problems';
+import { withoutMarks } from '../domain/values';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -40,13 +41,18 @@ type Settings = z.ZodObject<Record<string, z.ZodType>>;
 
 const isGroup = (schema: z.ZodType): schema is Settings => schema instanceof z.ZodObject;
 
+/** All variables of all programs: they are often set for several at once. */
+export const knownNames = new Set<string>();
+
 /** A field of a program's settings, and the variable of the environment from which it is read. */
 export function from<S extends z.ZodType>(variable: string, schema: S): S {
+  knownNames.add(variable);
   return schema.meta({ variable });
 }
 
 /** As {@link from}, for what has a secret in it: `NAME_FILE` may name a file of it. Its schema gets a {@link Given}. */
 export function fromTextOrFile<S extends z.ZodType>(variable: string, schema: S): S {
+  knownNames.add(variable).add(`${variable}_FILE`);
   return schema.meta({ variable, orFile: true });
 }
 
@@ -115,7 +121,7 @@ function readSetting(schema: z.ZodType, env: Environment, problems: string[]): u
 
 function givenIn(env: Environment, name: string, orFile: boolean): Given | undefined {
   // Many tools set a variable to the empty string to unset it.
-  const text = env[name] || undefined;
+  const text = (orFile ? env[name]?.trim() : env[name]) || undefined;
   const file = (orFile && env[`${name}_FILE`]) || undefined;
   if (file === undefined) return text === undefined ? undefined : { name, text, file };
   if (text) throw new Error(`${name}: cannot be set together with ${name}_FILE; set one of them`);
@@ -136,7 +142,7 @@ export function requireTogether(names: readonly string[], env: Environment, prob
 /** @param of what it is, for the error */
 export function readText(path: string, of = ''): string {
   try {
-    return readFileSync(path, 'utf8').trim();
+    return withoutMarks(readFileSync(path, 'utf8')).trim();
   } catch (error) {
     throw new Error(`${of}cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`, {
       cause: error,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
 import type { SecretSources } from '../security/secret-resolver';
+import { describeLimit, isCurrency } from '../domain/spending';
 import { requireHttps, requireKeys } from './checks';
 import { clientSettings, readTemporal } from './client';
 import { readJournal, type JournalConfig } from './journal';
@@ -10,17 +11,16 @@ import {
   flag,
   listenAddress,
   oneOf,
-  pointers,
   priceList,
   rate,
   serviceUrl,
   spendLimits,
-  placedIf,
   statuses,
   text,
   token,
   whole,
 } from './kinds';
+import { valuesIn } from './environment';
 import { notificationSettings, readNotifications } from './notifications';
 import { proxyFor } from './proxy';
 import {
@@ -57,8 +57,6 @@ export const workerSettings = z.object({
     /** The whole call. At most 25 s: its outcome must be in the journal before the activity's limit of 50 s. */
     totalTimeoutMs: from('PROVIDER_TIMEOUT_MS', whole(1, 25_000).default(20_000)),
     quoteMethod: from('PROVIDER_QUOTE_METHOD', oneOf('PUT', 'GET').default('PUT')),
-    pivotUnsureStatuses: from('PIVOT_UNSURE_STATUSES', statuses.default([])),
-    placedIf: from('PLACED_IF', placedIf.default([])),
   }),
   /** How long a call that we gave up may still take effect at the provider. */
   settlesMs: from('PROVIDER_SETTLES_MS', whole(0, 3_600_000).default(30_000)),
@@ -68,7 +66,6 @@ export const workerSettings = z.object({
     takesClearRequests: from('TAKE_CLEAR_REQUESTS', flag.default(false)),
     onRefusal: from('ON_REFUSAL', oneOf('fail', 'ask').default('fail')),
     pivotRetryStatuses: from('PIVOT_RETRY_STATUSES', statuses.default([429])),
-    serverPointers: from('SERVER_POINTERS', pointers.default([])),
     /** Off by default: a caller that buys equal servers one by one should not be asked each time. */
     duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
     spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
@@ -86,11 +83,6 @@ export const workerSettings = z.object({
     'RETRY_BUDGET',
     budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   ),
-  directory: z.object({
-    path: from('SERVER_DIRECTORY_PATH', text.regex(/^\//, 'must begin with /').optional()),
-    pointers: from('SERVER_DIRECTORY_POINTERS', pointers.default([])),
-    labelIsUnique: from('SERVER_DIRECTORY_LABEL_IS_UNIQUE', flag.default(false)),
-  }),
   /** Off by default: a hold stops all selling. Look first how often calls fail on a good day. */
   outage: z.object({
     /** The length of the first hold of an outage; each one that follows at once lasts twice as long. */
@@ -134,12 +126,13 @@ const quoteMaxAgeMs = 300_000;
 const activitiesAtOnce = 200;
 
 /** How the provider is reached, without all else. @throws SettingsError */
-export function readProviderConfig(env: Environment = process.env) {
+export function readProviderConfig(environment: Environment = process.env) {
   const problems: string[] = [];
-  const settings = readSettings(workerSettings.shape.provider, env, problems);
+  const env = valuesIn(environment, problems);
+  const settings = readSettings(workerSettings.pick({ provider: true, profile: true }), env, problems);
   const proxy = reachedBy(env, problems);
   if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { ...settings, proxy };
+  return { ...settings.provider, profile: settings.profile, proxy };
 }
 
 /** @returns the proxy, where there is one */
@@ -160,34 +153,30 @@ export type WorkerVersion = NonNullable<WorkerConfig['version']>;
 export type OutageConfig = NonNullable<WorkerConfig['outage']>;
 
 /** @throws SettingsError */
-export function readWorkerConfig(env: Environment = process.env) {
+export function readWorkerConfig(environment: Environment = process.env) {
   const problems: string[] = [];
+  const env = valuesIn(environment, problems);
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
   const proxy = reachedBy(env, problems);
   const journal = readJournal(env, temporal?.temporalHost, problems);
   if (journal) requireSealed(env, journal, problems);
   requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
-  requireTogether(['SERVER_DIRECTORY_PATH', 'SERVER_DIRECTORY_POINTERS'], env, problems);
-  if (env['SERVER_DIRECTORY_LABEL_IS_UNIQUE'] === 'true' && !env['SERVER_DIRECTORY_PATH']?.includes('{label}'))
-    problems.push('SERVER_DIRECTORY_LABEL_IS_UNIQUE says nothing where SERVER_DIRECTORY_PATH does not ask for {label}');
+  requirePriced(settings?.activities, problems);
   const notifications = readNotifications(settings?.notifications, problems);
   if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
     throw new SettingsError(problems);
   }
-  const { provider, activities, directory, version, planTypesMore, webUiUrl, outage } = settings;
+  const { provider, profile, activities, version, webUiUrl, outage } = settings;
   const { holdMs } = outage;
   const { deploymentName, buildId, behavior } = version;
   const sendWithinMs = Math.min(sendWithinMaxMs, provider.totalTimeoutMs);
   const callMs = sendWithinMs + provider.totalTimeoutMs;
   const ofActivities: ActivitySettings = {
     ...activities,
-    pivotRetryStatuses: activities.pivotRetryStatuses.filter(
-      (status) => mayBeSafe(status) && !provider.pivotUnsureStatuses.includes(status),
-    ),
+    profile,
+    pivotRetryStatuses: activities.pivotRetryStatuses.filter(mayBeSafe),
     retries: retriesOf(settings.retries),
-    planTypesMore,
-    directory: directory.path === undefined ? undefined : { ...directory, path: directory.path },
     listLagMs,
     newServerWithinMs,
     quoteMaxAgeMs,
@@ -200,7 +189,7 @@ export function readWorkerConfig(env: Environment = process.env) {
   return Object.freeze({
     ...settings,
     ...temporal,
-    provider: { ...provider, proxy },
+    provider: { ...provider, profile, proxy },
     journal,
     activities: ofActivities,
     outage: holdMs === undefined ? undefined : { ...outage, holdMs },
@@ -209,6 +198,17 @@ export function readWorkerConfig(env: Environment = process.env) {
     shutdownGraceMs: callMs + writingMs,
     activitiesAtOnce,
   });
+}
+
+/** A limit in a currency that nothing is priced in limits nothing. What the provider quotes in is known only then. */
+function requirePriced(
+  { spendLimits = [], priceList }: Partial<Pick<ActivitySettings, 'spendLimits' | 'priceList'>> = {},
+  problems: string[],
+): void {
+  const other = spendLimits.find(({ unit }) => isCurrency(unit) && priceList && unit !== priceList.currency);
+  if (other === undefined) return;
+  const [limit, list] = [describeLimit(other), priceList?.currency.toUpperCase()];
+  problems.push(`SPEND_LIMITS: ${limit}: PRICE_LIST_FILE is in ${list}, and nothing is priced in another currency`);
 }
 
 /** Giving up an undo leaves something behind; new servers may take half an hour to appear, and are looked for once. */
@@ -243,12 +243,17 @@ export function settingsGiven(env: Environment = process.env): Record<string, st
     ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'].includes(name) ||
     (settings[name] !== undefined && !mayBeSecret(settings[name]) && !name.startsWith('NOTIFICATION'));
   const isOurs = (name: string) => /^(JOURNAL|PAYLOAD|PROVIDER|TEMPORAL|NOTIFICATION)_/.test(name);
-  const given = Object.entries(env).flatMap(([name, value]) => {
+  const given = Object.entries(valuesIn(env)).flatMap(([name, value]) => {
     // An empty one counts as none, as everywhere.
     if (!value) return [];
-    // A URL may have a password in it, which is why it is refused; the query of a path, a key.
-    if (isPlain(name)) return [[name, value.replace(/\/\/.*@/gs, '//…@').replace(/\?.*/s, '?…')] as const];
+    if (isPlain(name)) return [[name, shown(name, value)] as const];
     return isOurs(name) ? [[name, name.endsWith('_FILE') ? value : '(set)'] as const] : [];
   });
   return Object.fromEntries(given);
+}
+
+/** A password may stand anywhere in a URL that is wrong, and a key in the query of a path. */
+function shown(name: string, value: string): string {
+  const isWrong = value.includes('@') || (/_(URL|ENDPOINT)$/.test(name) && !/^\w+:\/\/[^/]/.test(value));
+  return isWrong ? '(set)' : value.replace(/\?.*/s, '?…');
 }

@@ -60,13 +60,20 @@ export const decisionSchemas = {
   provideServers: lazy(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
 };
 
-/** Sent as a signal before Temporal's own cancellation, which has neither a person nor a reason. */
+/**
+ * Sent as a signal before Temporal's own cancellation, which names no person. The reason of that cancellation is the
+ * signal's `token`: the words count for it, and for no other one.
+ */
 export const cancelledBySignal = 'cancelledBy';
 export const cancellationSchema = lazy(() =>
-  z.strictObject({ by: z.string('is required: who you are').min(1, 'is required: who you are'), note: evidence() }),
+  z.strictObject({
+    by: z.string('is required: who you are').min(1, 'is required: who you are'),
+    note: evidence(),
+    /** Only while it waits at this question. */
+    question: z.string().optional(),
+  }),
 );
-/** A decision of a job says nothing where another question waits by now. */
-export const jobCancellationSchema = lazy(() => cancellationSchema().extend({ question: z.string().optional() }));
+export const cancellerSchema = lazy(() => cancellationSchema().extend({ token: z.string().min(1) }));
 export type Cancellation = z.output<ReturnType<typeof cancellationSchema>>;
 
 /** The failure of an update that was refused; its details say `movedOn` where that question was answered before. */
@@ -101,19 +108,36 @@ export const decisionHints: Record<DecisionName, { does: string; example: string
   },
   approve: { does: 'Say yes: it is placed as the question says', example: exampleOf({}) },
   reject: { does: 'Say no: nothing is placed', example: exampleOf({ reason: 'why' }) },
-  provideServers: { does: 'Name the object ids of the new servers', example: exampleOf({ vmObjectIds: [9001] }) },
+  provideServers: {
+    does: 'Name the object ids of the new servers',
+    example: exampleOf({ vmObjectIds: ['object id'] }),
+  },
 };
 
 function exampleOf(more: object): string {
   return JSON.stringify({ question: 'its id', by: 'you', ...more });
 }
 
-/** An example names at most this many steps; an operator who did more adds them. */
-const exampleStepsMax = 3;
+/** An example names at most this many steps, or has so many places; an operator adds what is missing. */
+const stepsMax = 3;
+const placesMax = 20;
 
-/** The JSON to paste as an answer. @param steps that wait together, where more than one does */
-export function exampleFor(name: DecisionName, question: string, steps: readonly string[] = []): string {
+interface Asked {
+  /** The question's. */
+  id: string;
+  /** That wait together, where more than one does. */
+  steps?: readonly string[] | undefined;
+  /** How many object ids are asked for. */
+  servers?: number | undefined;
+}
+
+/** The JSON to paste as an answer. What only a look can tell is no answer until somebody has filled it in. */
+export function exampleFor(name: DecisionName, { id, steps = [], servers = 1 }: Asked): string {
   const { question: _id, ...rest } = JSON.parse(decisionHints[name].example) as Record<string, unknown>;
-  const named = name === 'markDone' && steps.length > 0 ? { steps: steps.slice(0, exampleStepsMax) } : {};
-  return JSON.stringify({ question, ...rest, ...named });
+  const places = Array.from({ length: Math.min(servers, placesMax) }, (_, index) => `object id ${index + 1}`);
+  return JSON.stringify({
+    ...{ question: id, ...rest },
+    ...(name === 'markDone' && steps.length > 0 ? { steps: steps.slice(0, stepsMax) } : {}),
+    ...(name === 'provideServers' ? { vmObjectIds: places } : {}),
+  });
 }

@@ -22,6 +22,6 @@ export function differences(one: unknown, other: unknown, at = ''): string[] {
   return Object.is(one, other) ? [] : [at];
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

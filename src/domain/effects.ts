@@ -44,8 +44,6 @@ export interface PivotNote {
   /** A person looks for it in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
   foundBy: string;
   quote?: Quote | undefined;
-  /** Those who have approved it: the saga's own words come with its ending. */
-  approvedBy?: readonly string[] | undefined;
   /** The server directory listed them before it was sent: these are not its servers. */
   listedBefore?: readonly number[] | undefined;
 }

@@ -28,6 +28,8 @@ export const callFailures = {
   UnexpectedResponse: { whose: 'us', outcome: 'unknown' },
   /** The provider's own list does not show what was asked for. */
   NotVisibleYet: { whose: 'provider', outcome: 'unknown' },
+  /** What the provider's list, or its answer to a delete, says is not known: nobody has declared it. */
+  NotDeclared: { whose: 'us', outcome: 'unknown' },
   SecretMissing: { whose: 'us', outcome: 'not-done' },
   /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
   WorkerLost: { whose: 'us', outcome: 'unknown' },
@@ -51,7 +53,9 @@ export const callFailures = {
   DeadlinePassed: { whose: 'us', outcome: 'not-done' },
   /** The quote became too old before the pivot was sent. */
   QuoteAged: { whose: 'us', outcome: 'not-done' },
-  /** The same was bought just now elsewhere, or a spend limit would be exceeded: a person has to say yes first. */
+  /** The request's guard, or the operator's rule, forbids it at the terms of now. */
+  GuardViolated: { whose: 'us', outcome: 'not-done' },
+  /** By the request's rule, a likely duplicate or a spend limit, a person has to say yes first. */
   NeedsApproval: { whose: 'us', outcome: 'unknown' },
   /** The provider has cancelled what was placed, as a person has said. */
   OrderCancelled: { whose: 'provider', outcome: 'unknown' },

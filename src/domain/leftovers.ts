@@ -10,7 +10,8 @@
  *   for. Without `vmObjectId` it is every server of the order: their ids are not known.
  * - `server-unverified`: a server whose firewalls were assigned or changed, and nobody knows whether it has them: the
  *   provider's list cannot be read.
- * - `servers-miscounted`: the provider named another number of servers than was ordered; `named` are their object ids.
+ * - `servers-miscounted`: another number of servers was named than was ordered, or servers of other orders; `named` are
+ *   their object ids.
  * - `placement-unknown`: an order, change order or switch; nobody has said whether it took effect.
  */
 import { z } from 'zod';

@@ -29,7 +29,7 @@ export const metrics = {
   waits: metric('order_saga_waits', 'Times that a saga began to wait for a person, by kind'),
   waitsEnded: metric('order_saga_waits_ended', 'Times that a saga stopped waiting for a person, by kind'),
   reminders: metric('order_saga_reminders', 'Reminders of waits for a person, by kind'),
-  decisions: metric('order_saga_decisions', 'Decisions of people: taken, refused or ignored, by name'),
+  decisions: metric('order_saga_decisions', 'Decisions of people: taken or refused, by name'),
   failedCalls: metric('order_saga_failed_calls', 'Calls that failed, by failure and by whose problem it is'),
   undos: metric('order_saga_undos', 'Steps that were to be undone, by result: undone, left behind or left alone'),
   leftovers: metric('order_saga_leftovers', 'Leftovers of ended sagas at the provider, by kind'),

@@ -27,12 +27,8 @@ export type NotificationEvent = (typeof notificationEvents)[number];
 /** The type of the run that notifies one receiver of one saga; its id has both behind it. */
 export const notifyWorkflow = 'notify';
 export const deliverSignal = 'deliver';
-
-/** One webhook: the same id each time that it is sent. */
-export interface Notice {
-  id: string;
-  message: Message;
-}
+/** Between two tries; an hour at most: a receiver that is back is told within that. */
+export const deliveryDelays = { initialMs: 1_000, maximumMs: 3_600_000 };
 
 const time = () => z.iso.datetime();
 
@@ -93,6 +89,12 @@ export const messageSchema = lazy(() =>
   }),
 );
 export type Message = z.infer<ReturnType<typeof messageSchema>>;
+
+/** One webhook: the same id each time that it is sent. */
+const noticeSchema = lazy(() => z.strictObject({ id: z.string(), message: messageSchema() }));
+export type Notice = z.infer<ReturnType<typeof noticeSchema>>;
+/** What the signal carries. */
+export const noticesSchema = lazy(() => z.array(noticeSchema()));
 
 const some = <T extends string>(values: readonly [T, ...T[]]) =>
   z.array(z.enum(values)).min(1, 'must not be empty; leave it out for all');

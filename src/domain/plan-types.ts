@@ -1,9 +1,9 @@
 /**
  * Which plan types there are, and which are servers: only those have object ids and firewalls. Of other types than the
- * document's cloud servers a setting says it, or nobody knows.
+ * document's cloud servers the provider's profile says it, or nobody knows.
  */
 
-/** Cart item, `plan_type`: the document's four supported values. More are a setting (`PLAN_TYPES_MORE`). */
+/** Cart item, `plan_type`: the document's four supported values. The profile may have more. */
 export const documentedPlanTypes = [
   'cloud_servers_standard',
   'cloud_servers_highmemory',
@@ -20,19 +20,8 @@ export const cloudServerPlanTypes: readonly string[] = [
   ...['cloud_servers_highstorage', 'cloud_servers_highfrequency'],
 ];
 
-/** Undefined: it may be a server. */
-type Kind = 'server' | 'other' | undefined;
-
-/** @param entry of `PLAN_TYPES_MORE`: `name`, `name:server` or `name:other`. @returns undefined for any other text */
-export function readPlanType(entry: string): { name: string; kind: Kind } | undefined {
-  const [, name, kind] = /^([^:\s]+)(?::(server|other))?$/.exec(entry) ?? [];
-  return name === undefined ? undefined : { name, kind: kind as Kind };
-}
-
-/** The names that a request may use. */
-export function planTypesWith(more: readonly string[]): string[] {
-  return [...documentedPlanTypes, ...more.map((entry) => readPlanType(entry)?.name ?? entry)];
-}
+/** Beyond the document's, as the provider's profile has them. `unknown`: it may be a server. */
+export type PlanTypes = Readonly<Record<string, 'server' | 'other' | 'unknown'>>;
 
 /** How many servers an order brings; exact where both numbers are the same. */
 export interface ServersOrdered {
@@ -45,10 +34,10 @@ interface Counted {
   quantity?: number | undefined;
 }
 
-/** A missing quantity is one; an item without a plan type may be servers or not. @param planTypesMore of the setting */
-export function serversOrdered(items: readonly Counted[], planTypesMore: readonly string[] = []): ServersOrdered {
-  const more = new Map(planTypesMore.map((entry) => [readPlanType(entry)?.name, readPlanType(entry)?.kind]));
-  const kindOf = (planType: string): Kind => (cloudServerPlanTypes.includes(planType) ? 'server' : more.get(planType));
+/** A missing quantity is one; an item without a plan type may be servers or not. */
+export function serversOrdered(items: readonly Counted[], planTypes: PlanTypes = {}): ServersOrdered {
+  const kindOf = (planType: string) =>
+    cloudServerPlanTypes.includes(planType) ? 'server' : Object.hasOwn(planTypes, planType) && planTypes[planType];
   let least = 0;
   let most = 0;
   for (const { plan_type, quantity = 1 } of items) {

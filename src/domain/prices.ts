@@ -8,11 +8,14 @@ export interface PriceList {
   addons: ReadonlyMap<string, number>;
 }
 
-/** `unpriced`: why there is no estimate, as a sentence. `id`: a yes to another one is none to this one. */
-export type Estimate = { id?: string } & (
+/** `unpriced`: why there is no estimate, as a sentence. */
+export type Estimate =
   | { total: number; currency: string; unpriced?: undefined }
-  | { total?: undefined; currency?: undefined; unpriced: string }
-);
+  | { total?: undefined; currency?: undefined; unpriced: string };
+
+/** Three letters, and one that there is: any other word would be a currency that nothing is priced in. */
+export const isCurrencyCode = (text: string): boolean =>
+  /^[A-Za-z]{3}$/.test(text) && Intl.supportedValuesOf('currency').includes(text.toUpperCase());
 
 /** How a price is found. */
 export const priceKey = (id: number | undefined, billingCycle: number) =>

@@ -75,6 +75,8 @@ const waitingSchema = z.strictObject({
   step: z.string(),
   /** The ids of all steps that wait together, where more than one does. */
   steps: z.array(z.string()).optional(),
+  /** How many object ids are asked for. */
+  servers: z.int().optional(),
   question: z.string(),
   choices: z.array(z.enum(decisionNames)),
   since: time,
@@ -126,15 +128,6 @@ export const decisionRecordSchema = z.strictObject({
 });
 export type DecisionRecord = z.infer<typeof decisionRecordSchema>;
 
-/** A signal that did not fit when it came: it changed nothing. */
-export const ignoredSchema = z.strictObject({
-  decision: z.string(),
-  at: time,
-  why: z.string(),
-  by: z.string().optional(),
-});
-export type IgnoredDecision = z.infer<typeof ignoredSchema>;
-
 export const progressSchema = z.strictObject({
   reference: z.string(),
   workflow: z.enum(workflowNames),
@@ -146,7 +139,6 @@ export const progressSchema = z.strictObject({
   queued: queuedSchema.optional(),
   settling: settlingSchema.optional(),
   leftovers: z.array(leftoverSchema),
-  ignored: z.array(ignoredSchema),
   decisions: z.array(decisionRecordSchema),
 });
 export type ProgressView = z.infer<typeof progressSchema>;

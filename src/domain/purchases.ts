@@ -1,8 +1,7 @@
-/** A purchase, which the provider does not quote: when a saga goes on or stops, and its words for a person. */
+/** A purchase, which the provider does not quote: its guard, and its words for a person. */
 import { cutWell } from './markdown';
 import { countOf, type ServersOrdered } from './plan-types';
-import type { Estimate } from './prices';
-import type { CartItem, ProvisionServersRequest, PurchaseApproval, PurchaseGuard } from './requests';
+import type { CartItem, ProvisionServersRequest, PurchaseGuard } from './requests';
 
 /** The guard's parts that a purchase breaks, each as a sentence. What may be a server counts as one. */
 export function purchaseViolations(
@@ -18,21 +17,6 @@ export function purchaseViolations(
     broken.push(`the request has ${items.length} items and the guard allows ${guard.maxItems}`);
   }
   return broken;
-}
-
-/** The guard's limit in money, where the purchase breaks it, as a sentence. */
-export function totalViolation(maxTotal: number | undefined, estimate: Estimate): string | undefined {
-  if (maxTotal === undefined) return undefined;
-  if (estimate.unpriced !== undefined) return `the guard allows a total of ${maxTotal}, and ${estimate.unpriced}`;
-  if (estimate.total <= maxTotal) return undefined;
-  return `the total is about ${estimate.total} ${estimate.currency} and the guard allows ${maxTotal}`;
-}
-
-/** An estimate that is not known may be above any amount. */
-export function purchaseNeedsApproval(servers: number, estimate: Estimate, rule: PurchaseApproval = 'never'): boolean {
-  if (typeof rule === 'string') return rule === 'always';
-  if ('aboveTotal' in rule) return estimate.unpriced !== undefined || !(estimate.total <= rule.aboveTotal);
-  return !('above' in rule) || servers > rule.above;
 }
 
 /** How many items a question shows. */

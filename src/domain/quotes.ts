@@ -1,8 +1,7 @@
-/** The provider's answers to "what would it cost?" (rows 5, 6 and 7), and when a saga goes on or stops. */
+/** The provider's answers to "what would it cost?" (rows 5, 6 and 7). */
 import { z } from 'zod';
 import { lazy } from './lazy';
 import { cutWell } from './markdown';
-import type { ApprovalRule, Guard } from './requests';
 
 export const quoteSchema = lazy(() =>
   z.looseObject({
@@ -16,28 +15,6 @@ export const quoteSchema = lazy(() =>
   }),
 );
 export type Quote = z.infer<ReturnType<typeof quoteSchema>>;
-
-/** The guard's parts that a quote breaks, each as a sentence; none when it may go on. */
-export function guardViolations(quote: Quote, guard: Guard | undefined): string[] {
-  const broken: string[] = [];
-  // No total is within no limit.
-  if (guard?.maxTotal !== undefined && !(quote.total <= guard.maxTotal)) {
-    broken.push(`the total is ${quote.total} and the guard allows ${guard.maxTotal}`);
-  }
-  if (guard?.currency !== undefined && quote.currency !== guard.currency.toLowerCase()) {
-    broken.push(`the quote is in ${quote.currency} and the guard asks for ${guard.currency.toLowerCase()}`);
-  }
-  // An order that would apply only in part is not what was asked for, unless the caller allows it.
-  if (quote.inapplicable_resources?.length && !guard?.allowInapplicable) {
-    broken.push(`resources that do not apply: ${JSON.stringify(quote.inapplicable_resources)}`);
-  }
-  return broken;
-}
-
-export function needsApproval(quote: Pick<Quote, 'total'>, rule: ApprovalRule = 'never'): boolean {
-  if (rule === 'never') return false;
-  return rule === 'always' || !('above' in rule) || !(quote.total <= rule.above);
-}
 
 /** For a quote or a purchase. */
 export type ExpiringRule = 'never' | 'always' | { expiresAfterSeconds?: number | undefined };

@@ -80,6 +80,8 @@ const findingSchema = lazy(() =>
       surplus: ids,
       repair: repairSchema,
     }),
+    /** Two orders or more have it, by what the journal says of its servers and of assigned firewalls. */
+    z.strictObject({ kind: z.literal('server-shared'), vmObjectId: z.int(), sagas: z.array(z.string()) }),
     /** The provider answers for others, and for this server gives no list that can be read. It may be gone. */
     z.strictObject({ kind: z.literal('server-unseen'), vmObjectId: z.int(), why: z.string() }),
   ]),
@@ -92,6 +94,7 @@ export const findingKinds = [
   'placement-unknown',
   'server-unprotected',
   'firewalls-drift',
+  'server-shared',
   'server-unseen',
 ] as const satisfies Finding['kind'][];
 
@@ -148,6 +151,8 @@ export function describeFinding(finding: Finding): string {
       const shows = surplus.length > 0 ? [`shows firewalls ${surplus.join(', ')} that were unassigned`] : [];
       return `the list of server ${vmObjectId} ${[...lacks, ...shows].join(', and ')}${repairInWords(finding)}`;
     }
+    case 'server-shared':
+      return `${finding.sagas.join(' and ')} have the same server ${finding.vmObjectId}: correct the ids of one`;
     case 'server-unseen':
       return `server ${finding.vmObjectId} could not be compared: ${finding.why}`;
   }

@@ -115,6 +115,17 @@ export const recordSchema = z.strictObject({
       }),
     )
     .optional(),
+  /** A person has said which servers the order has: this one, or no more. Both orders say so where one got the other's. */
+  serversCorrected: z
+    .array(
+      decidedSchema.extend({
+        vmObjectId: z.int(),
+        isOwn: z.boolean(),
+        from: z.string().optional(),
+        to: z.string().optional(),
+      }),
+    )
+    .optional(),
   /** From the quote of what was placed, or from the last quote. */
   total: z.number().optional(),
   currency: z.string().optional(),

@@ -10,7 +10,7 @@
 import { z } from 'zod';
 import { referenceSchema, type WorkflowName } from './identity';
 import { lazy } from './lazy';
-import { cloudServerPlanTypes, countOf, fits, planTypesWith, serversOrdered } from './plan-types';
+import { cloudServerPlanTypes, countOf, documentedPlanTypes, fits, serversOrdered, type PlanTypes } from './plan-types';
 import { redactedMark, secretReferenceSchema } from './secrets';
 
 const positiveInt = z.int('must be a whole number').positive('must be a whole number above 0');
@@ -24,6 +24,7 @@ const accountSchema = lazy(() =>
 );
 
 const nonEmpty = z.string('must be a string').min(1, 'must not be empty');
+const currency = () => z.string('must be a string').regex(/^[A-Za-z]{3}$/, 'must be a currency code, like USD');
 
 /** After this time only undos are sent. A time that has passed is valid: a caller may ask for what was done. */
 const timeSchema = lazy(() =>
@@ -108,12 +109,12 @@ export const correctableItemFields = lazy(() => ({
   custom_script: secret(base64(), 'base64').optional(),
 }));
 
-function itemFields(planTypesMore: readonly string[]) {
-  const planTypes = planTypesWith(planTypesMore);
+function itemFields(planTypes: PlanTypes) {
+  const names = [...documentedPlanTypes, ...Object.keys(planTypes)];
   return {
     billing_cycle: z.literal([1, 3, 12], 'must be 1 (monthly), 3 (quarterly) or 12 (annually)'),
     plan_id: positiveInt.optional(),
-    plan_type: z.enum(planTypes, `must be one of ${planTypes.join(', ')}`).optional(),
+    plan_type: z.enum(names, `must be one of ${names.join(', ')}`).optional(),
     quantity: positiveInt.optional(),
     addons: z
       .array(z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') }), 'must be a list')
@@ -122,8 +123,8 @@ function itemFields(planTypesMore: readonly string[]) {
   };
 }
 
-function cartItemSchema(planTypesMore: readonly string[]) {
-  return z.strictObject(itemFields(planTypesMore)).superRefine((item, context) => {
+function cartItemSchema(planTypes: PlanTypes) {
+  return z.strictObject(itemFields(planTypes)).superRefine((item, context) => {
     if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
     for (const field of ['password', 'os_template_id'] as const) {
       if (item[field] !== undefined) continue;
@@ -133,13 +134,13 @@ function cartItemSchema(planTypesMore: readonly string[]) {
 }
 
 /** The fields of an item, and those of the order, may be corrected if the provider refuses an order. */
-export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
-  const { billing_cycle, ...fields } = itemFields(planTypesMore);
+export function purchaseCorrectionFields(planTypes: PlanTypes) {
+  const { billing_cycle, ...fields } = itemFields(planTypes);
   return {
     ...fields,
     billing_cycle: billing_cycle.optional(),
     label: nonEmpty.optional(),
-    currency: nonEmpty.optional(),
+    currency: currency().optional(),
     vmObjectIds: vmObjectIdsSchema().optional(),
   };
 }
@@ -148,18 +149,16 @@ export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
 const onRefusalSchema = lazy(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
 export type OnRefusal = z.infer<ReturnType<typeof onRefusalSchema>>;
 
-/** @param planTypesMore of `plan_type`, beyond the document's four, as the setting has them */
-export function provisionServersSchema(planTypesMore: readonly string[] = []) {
+/** @param planTypes of `plan_type`, beyond the document's four, as the provider's profile has them */
+export function provisionServersSchema(planTypes: PlanTypes = {}) {
   return z
     .strictObject({
       reference: referenceSchema(),
       account: accountSchema(),
-      currency: nonEmpty.optional(),
+      currency: currency().optional(),
       label: nonEmpty.optional(),
       payment_type: z.literal('ccard', 'must be "ccard"').optional(),
-      items: z
-        .array(cartItemSchema(planTypesMore), 'must be a list of cart items')
-        .min(1, 'must hold at least one item'),
+      items: z.array(cartItemSchema(planTypes), 'must be a list of cart items').min(1, 'must hold at least one item'),
       firewalls: firewallsSchema().optional(),
       vmObjectIds: vmObjectIdsSchema().optional(),
       guard: purchaseGuardSchema().optional(),
@@ -169,7 +168,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
       onRefusal: onRefusalSchema().optional(),
     })
     .superRefine((request, context) => {
-      const ordered = serversOrdered(request.items, planTypesMore);
+      const ordered = serversOrdered(request.items, planTypes);
       if (ordered.most === 0 && request.firewalls?.length) {
         wrong(context, ['firewalls'], 'protect servers, but no item is a server');
       }
@@ -205,7 +204,7 @@ const aboveSchema = <T extends z.ZodType<number>>(above: T) =>
 const guardSchema = lazy(() =>
   z.strictObject({
     maxTotal: amount().optional(),
-    currency: nonEmpty.optional(),
+    currency: currency().optional(),
     allowInapplicable: z.boolean('must be true or false').optional(),
   }),
 );
@@ -327,9 +326,10 @@ export interface RequestOf extends Record<WorkflowName, { reference: string }> {
 export type RequestSchemas = { readonly [W in WorkflowName]: () => z.ZodType<RequestOf[W]> };
 
 /** The schema of each workflow's request. Keep the answer where there is more than one request to check. */
-export function requestSchemas(planTypesMore: readonly string[] = []): RequestSchemas {
+export function requestSchemas(planTypes: PlanTypes = {}): RequestSchemas {
   return {
-    provisionServers: planTypesMore.length === 0 ? documentedOnly : lazy(() => provisionServersSchema(planTypesMore)),
+    provisionServers:
+      Object.keys(planTypes).length === 0 ? documentedOnly : lazy(() => provisionServersSchema(planTypes)),
     changeOrder: changeOrderSchema,
     switchPlan: switchPlanSchema,
     setFirewalls: setFirewallsSchema,

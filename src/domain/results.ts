@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { leftoverSchema } from './leftovers';
 import { resultOutcomes, sagaOutcomes } from './outcomes';
-import { decisionRecordSchema, ignoredSchema, stepSchema } from './progress';
+import { decisionRecordSchema, stepSchema } from './progress';
 import { quoteSchema } from './quotes';
 import { workflowNames, type WorkflowName } from './identity';
 
@@ -89,7 +89,6 @@ export const reportSchema = z.strictObject({
   /** The saga knew it when it ended: cart item ids, the provider's answer to the order, quotes. */
   known: z.record(z.string(), z.unknown()),
   leftovers: z.array(leftoverSchema),
-  ignored: z.array(ignoredSchema),
   decisions,
   /** Only with `InvalidRequest`: every field that is wrong. */
   problems: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),

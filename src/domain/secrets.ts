@@ -40,9 +40,6 @@ export type Secret = string | SecretReference;
 /** Other calls of a saga sent them to the provider; 'unknown' if that is not known, or more than a call carries. */
 export type SentSecrets = readonly Secret[] | 'unknown';
 
-/** Metadata of a payload that reached a worker with keys unencrypted. */
-export const plaintextMark = 'order-saga-clear';
-
 export const redactedMark = '[redacted]';
 
 /** A deep copy in which every secret field is blanked out, at any depth. The name of a secret is not a secret. */

@@ -4,8 +4,9 @@
  * its quote.
  */
 import { accountName, type WorkflowName } from './identity';
-import { serversOrdered } from './plan-types';
-import { estimateOf, type Estimate, type PriceList } from './prices';
+import type { MayBeSent, Terms } from './may-be-sent';
+import { serversOrdered, type PlanTypes } from './plan-types';
+import { estimateOf, type Estimate, isCurrencyCode, type PriceList } from './prices';
 import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
 /** The fate of a purchase; `unknown`: nobody has said yet whether it was placed. */
@@ -28,13 +29,13 @@ export interface Purchase {
 
 /**
  * @param request that was checked
- * @param planTypesMore as the setting has them
+ * @param planTypes as the provider's profile has them
  * @returns undefined for a saga that buys nothing
  */
 export function purchaseOf(
   workflow: WorkflowName,
   request: unknown,
-  planTypesMore: readonly string[],
+  planTypes: PlanTypes | undefined,
   priceList?: PriceList,
 ): Purchase | undefined {
   switch (workflow) {
@@ -43,7 +44,7 @@ export function purchaseOf(
       return {
         account: accountName(account),
         what: JSON.stringify(['order', accountName(account), sorted(inOne(items))]),
-        servers: serversOrdered(items, planTypesMore).most,
+        servers: serversOrdered(items, planTypes).most,
         items: items.length,
         currency: currency?.toLowerCase(),
         ...(priceList === undefined ? {} : { estimate: estimateOf({ items, currency }, priceList) }),
@@ -123,7 +124,9 @@ function parseLimit(entry: string): SpendLimit {
     withinMs: Number(length) * periods[period as keyof typeof periods],
   };
   // As a currency it would limit nothing.
-  if (counted.includes(`${limit.unit}s`)) throw new Error(`${entry}: must be servers, items or a currency, like usd`);
+  if (isCurrency(limit.unit) && !isCurrencyCode(limit.unit)) {
+    throw new Error(`${entry}: must be servers, items or a currency, like USD`);
+  }
   if (limit.most > mostMax) throw new Error(`${entry}: at most ${mostMax}`);
   if (limit.withinMs < periods.m || limit.withinMs > periodMsMax) throw new Error(`${entry}: from 1m to 366d`);
   if (!isCurrency(limit.unit) && !Number.isInteger(limit.most)) throw new Error(`${entry}: must be a whole number`);
@@ -152,7 +155,17 @@ export function limitsOf(account: string | undefined, limits: readonly SpendLimi
 }
 
 /** Why a purchase needs a person's yes before it is intended. */
-export type Concern = { id: string } & (
+export type Concern = {
+  id: string;
+  /** The digest of what is bought: a yes to another one is none to this one. */
+  same: string;
+} & (
+  | {
+      kind: 'approval';
+      terms: Terms;
+      /** Sentences beside the terms. */
+      why: string[];
+    }
   | {
       kind: 'duplicate';
       /** The same was, or may have been, placed under these; the newest first. */
@@ -171,18 +184,26 @@ export type Concern = { id: string } & (
       /** The sum that was, or may have been, spent in the period so far. */
       spent: number;
       adds: number;
-      /** Why it is not known what it adds. */
+      /** Why it is not known what it adds; then a yes is one to its own total alone, if it has one. */
       unpriced?: string | undefined;
+      total?: number | undefined;
+      currency?: string | undefined;
     }
 );
 
-/** True if an earlier approval covers this concern: no reference is new, and no more is spent than was approved. */
-export function isAgreedTo(concern: Concern, approved: readonly Concern[]): boolean {
+/** Why a purchase may not be sent now; a person is asked, or it ends. */
+export type NotNow = Exclude<MayBeSent, { how: 'send' | 'ask' }> | { how: 'asks'; concern: Concern };
+
+/**
+ * True if an earlier approval covers this concern about other purchases: no reference is new, and no more is added or
+ * spent than was approved.
+ */
+export function isAgreedTo(concern: Exclude<Concern, { kind: 'approval' }>, approved: readonly Concern[]): boolean {
   if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));
     return concern.others.every(({ row }) => seen.includes(row));
   }
-  const { account, most, unit, withinMs } = concern;
+  const { account, most, unit, withinMs, adds, unpriced, total, currency } = concern;
   return approved.some(
     (one) =>
       one.kind === 'over-limit' &&
@@ -190,7 +211,9 @@ export function isAgreedTo(concern: Concern, approved: readonly Concern[]): bool
       one.most === most &&
       one.unit === unit &&
       one.withinMs === withinMs &&
-      (concern.unpriced === undefined || one.unpriced !== undefined) &&
+      (unpriced === undefined
+        ? one.adds >= adds
+        : one.unpriced === unpriced && one.total === total && one.currency === currency) &&
       inAll(concern) <= inAll(one),
   );
 }

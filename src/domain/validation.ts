@@ -30,7 +30,7 @@ function oversize(input: unknown): Problem | undefined {
 }
 
 /** Undefined for what has no JSON form: a backend's own object may have none. */
-export function bytesOf(input: unknown): number | undefined {
+function bytesOf(input: unknown): number | undefined {
   return orElse(() => new TextEncoder().encode(JSON.stringify(input)).length, undefined);
 }
 

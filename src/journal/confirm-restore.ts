@@ -9,8 +9,6 @@ import { iso, theJournal, timeNow, type Tx } from './rows';
 import type { Store, Verdict } from './store';
 import type { ConfirmationName } from './schema';
 
-export type NewReferences = 'ask' | 'trust';
-
 /** @param said sealed */
 async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {
   await tx
@@ -46,30 +44,25 @@ export async function confirmationsOf(journal: Store, limit: number): Promise<Co
 
 /**
  * Raises the epoch: references from before are in doubt from now on, and a person is asked before each pivot of them.
- * The workers go on.
+ * The workers go on. The same holds for references that are new here, because they may be from the lost time, until
+ * {@link trustNewReferences}.
  *
- * @param newReferences `ask`: a person is also asked about references that are new here, because they may be from the
- * lost time
  * @returns the new epoch, whether a worker had noticed that the journal was restored, and whether its database is
  * another one
  */
 export async function restored(
   journal: Store,
-  newReferences: NewReferences,
   said: Verdict,
 ): Promise<{ epoch: string; noticed: string | undefined; elsewhere: string | undefined }> {
   const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx) => {
     // Written first, as a lock: two concurrent calls raise the epoch one after the other.
-    await tx
-      .updateTable('journal')
-      .set({ doubts_new: newReferences === 'ask' ? 1 : 0 })
-      .execute();
+    await tx.updateTable('journal').set({ doubts_new: 1 }).execute();
     const before = await theJournal(tx);
     const now = await timeNow(tx);
     const epoch = Math.max(now, before.epoch + 1);
     await tx.updateTable('journal').set({ epoch, raised_ms: now, restored_ms: null, identity: before.here }).execute();
-    await insertConfirmation(tx, 'restored', sealed, { epoch: iso(epoch), newReferences });
+    await insertConfirmation(tx, 'restored', sealed, { epoch: iso(epoch) });
     const noticed = before.restored_ms === null ? undefined : iso(before.restored_ms);
     return { epoch: iso(epoch), noticed, elsewhere: whyElsewhere(before, 'ask') };
   });

@@ -7,7 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { type Nullable, type RawBuilder, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
-import type { Concern } from '../domain/spending';
+import { describeOther } from '../domain/servers';
+import type { NotNow } from '../domain/spending';
+import { type Approvals, approvalsOf, noApprovals, usingUp } from './approvals';
 import { identityHere, isPostgres, make, makeBehind, nowMs, type Write } from './dialects';
 import {
   epochOfNew,
@@ -19,7 +21,7 @@ import {
   type SagaRows,
   whatIsLacking,
 } from './lost-time';
-import { type Buying, concernAbout, isLimited, purchasing, type PurchaseRules } from './purchases';
+import { type Buying, concernAbout, isLimited, purchasing, type PurchaseRules, whyNotNow } from './purchases';
 import {
   aboutOf,
   beginOf,
@@ -105,8 +107,7 @@ export type Intended =
   | { how: 'restored'; why: string }
   /** It was placed, and the provider has cancelled it, as a person said then. */
   | { how: 'cancelled'; at: string }
-  /** A person has to agree first. */
-  | { how: 'asks'; concern: Concern };
+  | NotNow;
 
 /** `top`: the place of the row that was written. */
 export type Decided = Intended & { top?: number };
@@ -167,7 +168,7 @@ function protects({ workflow, call: { about } }: Plain): RawBuilder<unknown> {
   const { vmObjectId, firewalls = [] } = about;
   if (workflow !== 'provisionServers' || vmObjectId === undefined) return sql``;
   return sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
-    and s.vm_object_id = cast(${vmObjectId} as bigint) and s.firewalls = ${JSON.stringify(firewalls)} and s.open_since_ms is not null)`;
+    and s.vm_object_id = cast(${vmObjectId} as bigint) and s.firewalls = ${JSON.stringify(firewalls)} and s.open_since_ms is not null and s.left_ms is null)`;
 }
 
 async function pivotAtOnce(
@@ -184,6 +185,7 @@ async function pivotAtOnce(
   const corrections = rows.flatMap(({ correction }) => (correction === null ? [] : [{ correction }]));
   if (taken === undefined || corrections.length > (intent.corrections ?? 0)) return undefined;
   const bought = await intent.boughtBy?.({ taken, corrections });
+  if (bought && intent.rules && whyNotNow(bought, intent.rules)) return undefined;
   const uses: Write = () => locking(db, intent).where('touched_ms', '=', taken.touched_ms).returning('workflow');
   const isAnothers =
     cartItems.length === 0
@@ -250,13 +252,28 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   if (another !== undefined) return { how: 'changed', why: `a cart item has the id of one of ${another.of} by now` };
   const { rules } = intent;
   const bought = await buys();
-  const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
-  if (concern) return { how: 'asks', concern };
+  const approvals = bought && rules ? await approvalsOf(store, tx, key, bought.agreed) : noApprovals;
+  const notNow = bought && rules && (await whatSpeaksAgainst(tx, key, bought, rules, approvals));
+  if (notNow) return notNow;
   const first = call.kind === 'mutate' && rows.length === 0 ? { is_first: 1 } : {};
+  const other = await noteIntended(tx, key, call);
+  if (other) return { how: 'changed', why: describeOther(other) };
   const top = await insertEffect(tx, key, intent, { id: row, epoch: journal.epoch, ...first });
-  if (bought) await make(tx, [purchasing(row, bought)]);
-  await noteIntended(tx, key, call);
+  if (bought) await make(tx, [purchasing(row, bought), ...usingUp(row, approvals)]);
   return { ...sends(knowledgeOf(journal, row, knows), rows, intent), top };
+}
+
+async function whatSpeaksAgainst(
+  tx: Tx,
+  key: SagaKey,
+  bought: Buying,
+  rules: PurchaseRules,
+  { concerns }: Approvals,
+): Promise<NotNow | undefined> {
+  const notNow = whyNotNow(bought, rules, concerns);
+  if (notNow) return notNow;
+  const concern = await concernAbout(tx, key, bought, rules, concerns);
+  return concern && { how: 'asks', concern };
 }
 
 /** By this begin, in this epoch: after a restore the numbers of begins come again. */
@@ -356,8 +373,10 @@ export async function changeInFlight(
   { vmObjectId, besides, kind }: { vmObjectId: number | undefined; besides?: string; kind?: 'compensate' | undefined },
 ): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
   const isOfKind = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
+  // Unknown without a failure: it was answered, and nobody has declared what that means.
+  const mayBeOut = ({ outcome, failure }: Effect) => outcome === null || (outcome === 'unknown' && failure !== null);
   const meets = (row: Effect) =>
-    isUnanswered(row.outcome) && isOfKind(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
+    mayBeOut(row) && isOfKind(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
   for (const row of rows.filter(meets)) {
     const leftMs = await leftInFlight(tx, row, journal);
     if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };

@@ -103,7 +103,7 @@ function openFile(path: string): Kysely<JournalTables> {
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
     const database = new File(path, { timeout: busyTimeoutMs });
     for (const pragma of ['synchronous = FULL', 'foreign_keys = ON']) database.exec(`pragma ${pragma}`);
-    return new Kysely({ dialect: new FileDialect({ database, busyMs: busyTimeoutMs }) });
+    return new Kysely({ dialect: new FileDialect({ database, path, busyMs: busyTimeoutMs }) });
   } catch (error) {
     throw asUnavailable(error);
   }

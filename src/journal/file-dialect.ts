@@ -7,12 +7,16 @@
  *   committed;
  * - the wait blocks the whole process, and with it a transaction of the same process that has the lock.
  */
+import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SqliteAdapter, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely';
 import type File from 'libsql';
+import { orElse } from '../domain/none-if';
+import { JournalUnavailable } from './errors';
 
 export interface FileDialectConfig {
   database: File.Database;
+  path: string;
   /** Milliseconds that a transaction waits for the ones before it. */
   busyMs: number;
 }
@@ -58,8 +62,26 @@ class FileDriver extends SqliteDriver {
   private readonly passedOn = new WeakSet<DatabaseConnection>();
   private readonly group: { done: () => void; lost: (why: unknown) => void }[] = [];
 
+  /** Device and inode of the file, and of its log, as they were opened. */
+  private readonly opened = new Map<string, string>();
+
   constructor(private readonly config: FileDialectConfig) {
     super(config);
+    this.checkPlace();
+  }
+
+  /** A file that was removed, or moved, can still be written to: nobody would ever find what was. */
+  private checkPlace(): void {
+    for (const path of [this.config.path, `${this.config.path}-wal`]) {
+      const now = orElse(() => statSync(path, { bigint: true }), undefined);
+      const found = now === undefined ? '' : `${now.dev}:${now.ino}`;
+      const opened = this.opened.get(path) ?? found;
+      if (opened !== found)
+        throw new JournalUnavailable(
+          'its file was removed, moved or replaced: put it back, or stop all workers before they go on with another one',
+        );
+      if (found !== '') this.opened.set(path, found);
+    }
   }
 
   /** Switches the file to a write-ahead log, for good. */
@@ -93,6 +115,7 @@ class FileDriver extends SqliteDriver {
 
   override async beginTransaction(): Promise<void> {
     const { database } = this.config;
+    this.checkPlace();
     // A full disk ends the transaction by itself, and with it those before this one.
     if (!database.inTransaction) {
       this.commit();

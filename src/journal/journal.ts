@@ -21,8 +21,12 @@ import type { About, AnsweredOutcome, JournalKnowledge } from '../domain/effects
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import type { Report } from '../domain/results';
+import type { OfOther } from '../domain/servers';
+import { factsOf } from '../domain/may-be-sent';
+import type { Quote } from '../domain/quotes';
 import { purchaseOf } from '../domain/spending';
 import { decide, intendAtOnce, isPlain, knowledgeOf, sends, type Intent, type Intended } from './decide';
+import { givingBack } from './approvals';
 import { make, makeBehind, nowMs, type Write } from './dialects';
 import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
@@ -62,7 +66,7 @@ import {
   updateEffect,
 } from './rows';
 import type { WantedFirewalls } from './schema';
-import { assigning, ending as endingOfServers, idsIn, noteCancelled, noteWanted, placing } from './servers';
+import { assigning, claim, ending as endingOfServers, idsIn, noteCancelled, noteWanted, placing } from './servers';
 import { markUndone } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
@@ -290,18 +294,26 @@ export class Journal extends Store {
   ): Promise<Buying | undefined> {
     if (rules === undefined) return undefined;
     if (taken === undefined || taken.request === null) return undefined;
-    const { planTypesMore, priceList } = rules;
-    const unsealed = await this.unseal(taken.request, 'the first request').catch((error: unknown) => {
-      if (isLimited(rules)) throw error;
-      return undefined;
-    });
-    if (unsealed === undefined) return undefined;
-    const corrected = correctedBy(await this.unsealAll(corrections), workflow, unsealed);
-    const purchase = purchaseOf(workflow, corrected, planTypesMore, priceList);
+    const first = await this.unseal(taken.request, 'the first request');
+    const corrected = correctedBy(await this.unsealAll(corrections), workflow, first);
+    return this.buying(workflow, corrected, rules, note?.quote);
+  }
+
+  /** @returns undefined for a saga that buys nothing */
+  buying(workflow: WorkflowName, request: unknown, rules: PurchaseRules, quote?: Quote): Buying | undefined {
+    const { profile, priceList } = rules;
+    const purchase = purchaseOf(workflow, request, profile?.planTypes, priceList);
     if (purchase === undefined) return undefined;
     const { account, what, servers, items, currency, estimate } = purchase;
-    const quote = note?.quote;
+    let agreed: string[] = [];
+    const digest = (text: string) => {
+      agreed = this.sealing.digests(text);
+      return agreed[0] ?? '';
+    };
+    const facts = factsOf(request as object, what, quote ?? estimate, { planTypes: profile?.planTypes, digest });
     return {
+      facts,
+      agreed,
       account: account ?? null,
       digests: this.sealing.digests(what),
       servers: servers ?? null,
@@ -318,7 +330,10 @@ export class Journal extends Store {
   async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
     const { workflow } = key;
     const requested = { taken: await referenceOf(tx, key), corrections: await correctionsOf(tx, key) };
-    const bought = await this.boughtBy({ workflow, rules }, requested);
+    const bought = await this.boughtBy({ workflow, rules }, requested).catch((error: unknown) => {
+      if (rules === undefined || isLimited(rules)) throw error;
+      return undefined;
+    });
     if (bought) await make(tx, [purchasing(row, bought)]);
   }
 
@@ -353,6 +368,7 @@ export class Journal extends Store {
     const answered = { outcome, failure, answer: sealed, cartItemId };
     const isDone = outcome === 'done';
     const notes = (db: Db, isSecond = false): Write[] => {
+      if (outcome === 'not-done' && call.kind === 'pivot') return [givingBack(knows.row)];
       if (!isDone || call.kind === 'compensate') return [];
       return call.kind === 'mutate'
         ? assigning(db, key, call)
@@ -395,6 +411,7 @@ export class Journal extends Store {
    * row is gone.
    *
    * @param rules as for {@link answered}
+   * @returns the ids of servers that other orders have; then nothing is written
    * @throws JournalUnreadable
    */
   async confirm(
@@ -403,16 +420,20 @@ export class Journal extends Store {
     answer: unknown,
     verdict: Verdict | undefined,
     rules?: PurchaseRules,
-  ): Promise<'done' | 'superseded'> {
+  ): Promise<'done' | 'superseded' | OfOther[]> {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
     // A row of doubt does not say what its servers are to have. Nor does a request whose key is gone; it is placed all the same.
     const asked = (await this.correctedRequest(key).catch((error: unknown) => {
       if (!(error instanceof JournalUnreadable)) throw error;
     })) as About | undefined;
-    return this.orSuperseded<'done'>(key, async (tx) => {
+    const ids = (idsIn(answer) ?? []) as number[];
+    return this.orSuperseded<'done' | OfOther[]>(key, async (tx) => {
       const found = await effectOf(tx, row);
       if (found?.outcome === 'done') return 'done';
+      const about: About = { firewalls: asked?.firewalls ?? [], ...(found && aboutOf(found)) };
+      const others = await claim(this, tx, key, ids, about.firewalls ?? []);
+      if (others.length > 0) return others;
       if (found === undefined) {
         await insertSeen(tx, key, row);
         await this.notePurchase(tx, key, row, rules);
@@ -420,8 +441,7 @@ export class Journal extends Store {
       const now = nowMs(tx);
       const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
       await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
-      const firewalls = asked?.firewalls ?? [];
-      await make(tx, placing(tx, key, { firewalls, ...(found && aboutOf(found)) }, idsIn(answer)));
+      if (ids.length === 0) await make(tx, placing(tx, key, about, ids));
       return 'done';
     });
   }
@@ -577,15 +597,18 @@ export class Journal extends Store {
       return { how, next };
     });
     if (!('past' in written)) return written;
-    const past = await this.endedBy(written.past);
+    const past = await this.endedBy(written.past, run);
     // The run has written it itself, and lost the answer.
-    return past.run === run && isDeepStrictEqual(past.ending, report) ? { how: 'written', next: undefined } : past;
+    return past.isOwn && isDeepStrictEqual(past.ending, report) ? { how: 'written', next: undefined } : past;
   }
 
-  /** @throws JournalUnreadable */
-  async endedBy({ run, ended_ms, report }: Pick<EndingRow, 'run' | 'ended_ms' | 'report'>): Promise<Ended> {
+  /** @param asks the run that asks. @throws JournalUnreadable */
+  async endedBy(
+    { run, ended_ms, report }: Pick<EndingRow, 'run' | 'ended_ms' | 'report'>,
+    asks: string,
+  ): Promise<Ended> {
     const ending = (await this.unseal(report, `the ending of run ${run}`)) as Ended['ending'];
-    return { how: 'ended', at: iso(ended_ms), run, ending };
+    return { how: 'ended', at: iso(ended_ms), run, ...(run === asks ? { isOwn: true } : {}), ending };
   }
 }
 
@@ -594,6 +617,8 @@ export interface Ended {
   how: 'ended';
   at: string;
   run: string;
+  /** It is the run that asks. Said here: a workflow must not compare its run id, a replay of a reset has another one. */
+  isOwn?: true;
   ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown };
 }
 

@@ -1,5 +1,5 @@
 /**
- * A pool of connections to PostgreSQL that lends only connections that answer. `pg` alone takes back a connection that
+ * A pool of connections to PostgreSQL that lends only connections that answer, and that can write. `pg` alone takes back a connection that
  * has not answered in time, with an open transaction and a running query: the next call would wait for that query, and
  * would commit both transactions.
  */
@@ -16,17 +16,30 @@ export function lendConnections(config: PoolConfig, firstOf: string): PostgresPo
   // The server may close a connection. Its user sees that in the running query; an idle connection is replaced by the
   // next query, or that query says why it cannot be.
   pool.on('error', () => undefined);
+  /** After a failover some sessions stay where nothing can be written: all that are as old are replaced then. */
+  let made = 0;
+  let fitFrom = 0;
+  const numbers = new WeakMap<PoolClient, number>();
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
+    numbers.set(client, (made += 1));
   });
-  return {
-    connect: async () => lent(await pool.connect()),
-    end: () => pool.end(),
+  const connect = async (): Promise<PostgresPoolClient> => {
+    const client = await pool.connect();
+    if ((numbers.get(client) ?? 0) >= fitFrom) return lent(client, () => (fitFrom = made + 1));
+    client.release(true);
+    return connect();
   };
+  return { connect, end: () => pool.end() };
 }
 
-function lent(client: PoolClient): PostgresPoolClient {
+/** SQLSTATE: the session is at a standby, or may only read. */
+const readOnly = '25006';
+
+/** @param onReadOnly is told that the session cannot write */
+function lent(client: PoolClient, onReadOnly: () => void): PostgresPoolClient {
   let silent: Error | undefined;
+  let isReadOnly = false;
   const query = async (text: string, values: unknown[]) => {
     if (silent !== undefined) throw silent;
     // A commit whose wait for the synchronous standby was cancelled is only warned of: a failover may lose it. A statement
@@ -46,6 +59,10 @@ function lent(client: PoolClient): PostgresPoolClient {
       // If the server answers with an error, the connection works.
       if (!(error instanceof DatabaseError)) silent = error as Error;
       else if (error.code === changedSince) names.clear();
+      else if (error.code === readOnly) {
+        isReadOnly = true;
+        onReadOnly();
+      }
       throw error;
     } finally {
       if (commits) client.off('notice', hear);
@@ -55,7 +72,7 @@ function lent(client: PoolClient): PostgresPoolClient {
     // The cursor overload is not used here.
     query: query as unknown as PostgresPoolClient['query'],
     release: () => {
-      client.release(silent);
+      client.release(silent ?? isReadOnly);
     },
   };
 }

@@ -85,7 +85,7 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
     const why = await whatIsLacking(tx, await theJournal(tx), { taken: true, knows: undefined, failover });
     return why === undefined ? { how: 'ended' as const, ended } : { how: 'restored' as const, why };
   });
-  return begun.how === 'ended' ? journal.endedBy(begun.ended) : begun;
+  return begun.how === 'ended' ? journal.endedBy(begun.ended, by.run) : begun;
 }
 
 /** For a clean-up of a saga that does not run: no run owns its reference any more. */

@@ -18,27 +18,40 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import { accountName, type WorkflowName } from '../domain/identity';
-import type { PivotNote } from '../domain/effects';
 import type { PriceList } from '../domain/prices';
+import type { Profile } from '../domain/profile';
 import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
-import { type Concern, type Fate, inAll, isAgreedTo, isCurrency, limitsOf, type SpendLimit } from '../domain/spending';
+import { type factsOf, mayBeSent } from '../domain/may-be-sent';
+import {
+  type Concern,
+  type Fate,
+  inAll,
+  isAgreedTo,
+  isCurrency,
+  limitsOf,
+  type NotNow,
+  type SpendLimit,
+} from '../domain/spending';
+import type { Approval } from './approvals';
 import { isPostgres, lockName, type Write } from './dialects';
 import { type Db, insertFrom, iso, mayHaveTakenEffect, ofSaga, present, type SagaKey, timeNow, type Tx } from './rows';
 import type { PurchaseTable } from './schema';
-import { unnamed } from './servers';
+import { isOfOrder, unnamed } from './servers';
 import type { Store } from './store';
 
-/** The operator's settings, and what a person has agreed to. */
+/** The operator's settings, and until when it may be sent. */
 export interface PurchaseRules {
-  /** The setting `PLAN_TYPES_MORE`. An item that may be a server counts as one. */
-  planTypesMore: readonly string[];
+  /** An item that may be a server counts as one. */
+  profile?: Pick<Profile, 'planTypes'> | undefined;
   /** 0: nobody is asked about likely duplicates. */
   duplicateWithinMs: number;
   spendLimits: readonly SpendLimit[];
   /** The setting `PRICE_LIST_FILE`. */
   priceList?: PriceList | undefined;
-  approved?: readonly Concern[] | undefined;
+  requireFirewalls?: 'off' | 'ask' | 'refuse' | undefined;
+  notAfter?: string | undefined;
+  quoteUntil?: string | undefined;
 }
 
 /** A purchase, as it is written with its pivot. */
@@ -47,7 +60,13 @@ export interface Buying extends Omit<PurchaseTable, 'effect' | 'same' | 'intende
   digests: readonly string[];
   /** Why an order has no estimate, where there is a price list. */
   unpriced?: string | undefined;
+  facts: ReturnType<typeof factsOf>;
+  /** Keyed digests of what a person agrees to beside the price, as `digests`. */
+  agreed: readonly string[];
 }
+
+/** About other purchases. */
+type OfOthers = Exclude<Concern, { kind: 'approval' }>;
 
 /** A question names at most so many references. */
 const othersNamedMax = 5;
@@ -58,16 +77,40 @@ export const isLimited = ({
   spendLimits,
 }: Pick<PurchaseRules, 'duplicateWithinMs' | 'spendLimits'>) => duplicateWithinMs > 0 || spendLimits.length > 0;
 
+const identified = ({ terms }: Buying['facts']) => ({ id: randomUUID(), same: terms.same });
+
+/** The gate's answer by the facts of now, but for other purchases. @returns undefined where it may be sent */
+export function whyNotNow(
+  { facts, agreed }: Buying,
+  rules: PurchaseRules,
+  approved: readonly Concern[] = [],
+): NotNow | undefined {
+  const { requireFirewalls, notAfter, quoteUntil } = rules;
+  // By whichever key it was digested.
+  const { same } = facts.terms;
+  const read = approved.flatMap((one) =>
+    one.kind === 'approval' && agreed.includes(one.terms.same) ? { terms: { ...one.terms, same }, why: one.why } : [],
+  );
+  const times = { nowMs: Date.now(), notAfter, quoteUntil };
+  const answer = mayBeSent({ ...facts, ...times, requireFirewalls, approved: read });
+  if (answer.how === 'send') return undefined;
+  if (answer.how !== 'ask') return answer;
+  return { how: 'asks', concern: { ...identified(facts), kind: 'approval', terms: facts.terms, why: answer.why } };
+}
+
 /** @returns the first concern that nobody has agreed to yet */
 export async function concernAbout(
   tx: Tx,
   key: SagaKey,
-  bought: Buying,
-  { duplicateWithinMs, spendLimits, approved = [] }: PurchaseRules,
+  buying: Buying,
+  { duplicateWithinMs, spendLimits }: PurchaseRules,
+  approved: readonly Concern[],
 ): Promise<Concern | undefined> {
-  const { account, digests } = bought;
+  const { account, digests } = buying;
   if (!isLimited({ duplicateWithinMs, spendLimits })) return undefined;
-  const limits = limitsOf(account ?? undefined, spendLimits).filter((limit) => mayAdd(bought, limit));
+  const applying = account === null ? spendLimits : limitsOf(account, spendLimits);
+  const bought = { ...buying, unpriced: whyNotKnown(buying, applying) };
+  const limits = applying.filter((limit) => mayAdd(bought, limit));
   // Always in this order, so that no two transactions wait for each other.
   if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
   if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
@@ -77,12 +120,12 @@ export async function concernAbout(
   const now = await timeNow(tx);
   const concerns = [
     ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),
-    ...(account === null ? ofNoAccount(bought, spendLimits) : await overLimits(tx, account, bought, { now, limits })),
+    ...(account === null ? ofNoAccount(bought, limits) : await overLimits(tx, account, bought, { now, limits })),
   ];
   return concerns.find((concern) => !isAgreedTo(concern, approved));
 }
 
-export function purchasing(effect: string, { digests, unpriced: _, ...bought }: Buying): Write {
+export function purchasing(effect: string, { digests, unpriced: _, facts: __, agreed: ___, ...bought }: Buying): Write {
   // Of the row itself: a purchase is shown with one time, by account and by all else.
   return (where, written = sql`effect`) => {
     const intended_ms = sql<number>`(select intended_ms from ${written} where id = ${effect})`;
@@ -93,9 +136,9 @@ export function purchasing(effect: string, { digests, unpriced: _, ...bought }: 
 async function duplicates(
   tx: Tx,
   key: SagaKey,
-  { digests, currency, total }: Buying,
+  { digests, currency, total, facts }: Buying,
   { now, withinMs }: { now: number; withinMs: number },
-): Promise<Concern[]> {
+): Promise<OfOthers[]> {
   const rows = await live(tx, now - withinMs)
     .select(['effect.id', 'effect.workflow', 'effect.reference', 'purchase.intended_ms'])
     .where('purchase.same', 'in', [...digests])
@@ -113,7 +156,7 @@ async function duplicates(
   const others = rows.slice(0, othersNamedMax).map(({ id, intended_ms, ...other }) => {
     return { row: id, ...other, at: iso(intended_ms) };
   });
-  return [{ id: randomUUID(), kind: 'duplicate', others, more: rows.length > othersNamedMax, withinMs }];
+  return [{ ...identified(facts), kind: 'duplicate', others, more: rows.length > othersNamedMax, withinMs }];
 }
 
 async function overLimits(
@@ -121,8 +164,8 @@ async function overLimits(
   account: string,
   bought: Buying,
   { now, limits }: { now: number; limits: readonly SpendLimit[] },
-): Promise<Concern[]> {
-  const concerns: Concern[] = [];
+): Promise<OfOthers[]> {
+  const concerns: OfOthers[] = [];
   for (const { most, unit, withinMs } of limits) {
     const amount = isCurrency(unit)
       ? sql<number>`coalesce(purchase.total, purchase.estimate)`
@@ -137,18 +180,20 @@ async function overLimits(
     const adds = added(bought, { unit });
     const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
     if (unpriced === undefined && inAll({ spent, adds }) <= most) continue;
-    const concern = { id: randomUUID(), kind: 'over-limit', account, most, unit, withinMs, spent, adds } as const;
-    concerns.push({ ...concern, ...definedOnly({ unpriced }) });
+    const { total, currency } = bought.facts.terms;
+    const about = { account, most, unit, withinMs, spent, adds, total, currency, unpriced };
+    concerns.push({ ...identified(bought.facts), kind: 'over-limit', ...definedOnly(about) });
   }
   return concerns;
 }
 
 /** The account is not known: any limit for this unit may apply. */
-function ofNoAccount(bought: Buying, limits: readonly SpendLimit[]): Concern[] {
-  const limit = limits.find((one) => mayAdd(bought, one));
+function ofNoAccount(bought: Buying, limits: readonly SpendLimit[]): OfOthers[] {
+  const [limit] = limits;
   if (limit === undefined) return [];
   const { most, unit, withinMs } = limit;
-  return [{ id: randomUUID(), kind: 'over-limit', most, unit, withinMs, spent: 0, adds: added(bought, limit) }];
+  const about = { most, unit, withinMs, spent: 0, adds: added(bought, limit) };
+  return [{ ...identified(bought.facts), kind: 'over-limit', ...about }];
 }
 
 /** How much this purchase adds to what the limit counts. */
@@ -160,6 +205,17 @@ function added(
   if (unit === 'items') return items ?? 0;
   if (unit === estimated_in) return estimate ?? 0;
   return unit === currency ? Math.max(0, total ?? 0) : 0;
+}
+
+/** Why nobody knows what it adds to limits in money, where that is not known. */
+function whyNotKnown(
+  { unpriced, total, currency, estimated_in: estimatedIn }: Buying,
+  limits: readonly SpendLimit[],
+): string | undefined {
+  const pricedIn = estimatedIn ?? (total === null ? null : currency);
+  const units = limits.map(({ unit }) => unit).filter(isCurrency);
+  if (unpriced !== undefined || pricedIn === null || units.length === 0 || units.includes(pricedIn)) return unpriced;
+  return `its price is in ${pricedIn}`;
 }
 
 function mayAdd(bought: Buying, { unit }: SpendLimit): boolean {
@@ -236,6 +292,7 @@ function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
     account === undefined
       ? [sql<number>`effect.intended_ms`, sql<string>`effect.id`]
       : [sql<number>`purchase.intended_ms`, sql<string>`purchase.effect`];
+  const approved = isPostgres(db) ? sql`string_agg(said, chr(10))` : sql`group_concat(said, char(10))`;
   const ids = isPostgres(db) ? sql`string_agg(vm_object_id::text, ',')` : sql`group_concat(vm_object_id)`;
   return db
     .selectFrom('effect')
@@ -243,7 +300,7 @@ function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
     .innerJoin('reference', (join) =>
       join.onRef('reference.workflow', '=', 'effect.workflow').onRef('reference.reference', '=', 'effect.reference'),
     )
-    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided', 'effect.note'])
+    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided'])
     .select([
       'reference.account',
       'reference.request',
@@ -259,7 +316,9 @@ function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
     .select([
       fateOf.as('fate'),
       sql<string | null>`(select ${ids} from server where server.workflow = effect.workflow
-        and server.reference = effect.reference and vm_object_id <> ${unnamed})`.as('ids'),
+        and server.reference = effect.reference and vm_object_id <> ${unnamed} and ${isOfOrder})`.as('ids'),
+      sql<string | null>`(select ${approved} from approval join approval_use on approval.id = approval_use.approval
+        where approval_use.effect = effect.id)`.as('approved'),
       sql<string | null>`(select report from ending where ending.workflow = effect.workflow
         and ending.reference = effect.reference and ended_by = ending.workflow
         order by ended_ms desc limit 1)`.as('report'),
@@ -272,7 +331,7 @@ function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
     .$if(vmObjectId !== undefined, (rows) =>
       rows.where(
         sql<boolean>`(effect.workflow, effect.reference) in
-          (select workflow, reference from server where vm_object_id = ${vmObjectId ?? unnamed})`,
+          (select workflow, reference from server where vm_object_id = ${vmObjectId ?? unnamed} and ${isOfOrder})`,
       ),
     )
     .$if(after !== undefined, (rows) =>
@@ -293,7 +352,8 @@ async function described(journal: Store, row: Awaited<ReturnType<typeof pageOf>>
   };
   const ending = (await read(row.report)) as Pick<RecordedEnding, 'ended' | 'report'> | undefined;
   const verdict = (await read(row.decided)) as { by?: string } | undefined;
-  const { approvedBy = [] } = ((await read(row.note)) ?? {}) as Partial<PivotNote>;
+  const said = row.approved?.split('\n').map(read) ?? [];
+  const approvedBy = (await Promise.all(said)).flatMap((one) => (one as Approval | undefined)?.by ?? []);
   const { metadata = {} } = ((await read(row.request)) ?? {}) as { metadata?: Metadata };
   const approvals = (ending?.report?.decisions ?? []).filter(({ decision }) => decision === 'approve');
   const by = approvedBy.concat([...approvals, ...(verdict ? [verdict] : [])].flatMap(({ by: who }) => who ?? []));

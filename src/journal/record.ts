@@ -35,7 +35,8 @@ import {
 } from './rows';
 import type { Store } from './store';
 import type { PurchaseTable } from './schema';
-import { closedBy, idsIn, unnamed } from './servers';
+import type { ServerCorrection } from './correct-servers';
+import { saidOf, serversOf as idsOf, unnamed } from './servers';
 import { type Made, stateOf, type State, type StateRow } from './state';
 
 /** The workflows that have used a reference. */
@@ -64,12 +65,16 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   const purchaseOf = ({ id }: Effect) => rows.purchases.find(({ effect }) => effect === id);
   const effects = await inOrder(rows.effects, (row) => effectOf(row, purchaseOf(row), from, open));
   const endings = await inOrder(rows.endings, (row) => endingOf(row, open));
-  const closed = await inOrder(rows.closed, (row) => closedOf(row, open));
+  const { said, own } = rows.servers;
+  const isClosed = said.filter(({ closed }) => closed !== null);
+  const closed = await inOrder(isClosed, (row) => closedOf(row, open));
+  const isCorrected = said.filter(({ corrected }) => corrected !== null);
+  const serversCorrected = await inOrder(isCorrected, (row) => serverCorrectionOf(row, open));
 
   const done = stateOf(rows.effects);
   const placement = placementOf(done, rows);
   const state = taken.is_open === null ? endedAs(effects, endings) : 'open';
-  const main = lifted(effects, endings, placement);
+  const main = lifted(effects, endings, placement, { own, isCorrected: isCorrected.length > 0 });
   const { workflow } = key;
   const found = state === 'open' ? leftOpen({ workflow, placement, request, corrections, ...main }, done) : [];
   return {
@@ -85,6 +90,7 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
     endings,
     ...main,
     ...(closed.length > 0 ? { serversClosed: closed } : {}),
+    ...(serversCorrected.length > 0 ? { serversCorrected } : {}),
     leftovers: distinct([...main.leftovers, ...found]),
     ...(open.unreadable.length > 0 ? { unreadable: open.unreadable } : {}),
     journal: { id: from.id, epoch: iso(from.epoch), at: iso(now) },
@@ -113,7 +119,7 @@ function readRows(journal: Store, key: SagaKey) {
             .where(ofSaga(key))
             .execute(),
           endings: await tx.selectFrom('ending').selectAll().where(ofSaga(key)).orderBy('ended_ms').execute(),
-          closed: await closedBy(tx, key),
+          servers: { said: await saidOf(tx, key), own: await idsOf(tx, key) },
           now: await timeNow(tx),
         };
       }),
@@ -208,11 +214,19 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
 }
 
 async function closedOf(
-  { vm_object_id: id, closed, closed_ms }: Awaited<ReturnType<typeof closedBy>>[number],
+  { vm_object_id: id, closed, closed_ms }: Awaited<ReturnType<typeof saidOf>>[number],
   open: Opening,
 ): Promise<NonNullable<SagaRecord['serversClosed']>[number]> {
   const said = (await open.value(closed, `who closed server ${id}`)) as { by?: string; note?: string } | undefined;
   return { ...(id === unnamed ? {} : { vmObjectId: id }), at: iso(closed_ms ?? 0), ...said };
+}
+
+async function serverCorrectionOf(
+  { vm_object_id: vmObjectId, corrected, left_ms, seen_ms }: Awaited<ReturnType<typeof saidOf>>[number],
+  open: Opening,
+): Promise<NonNullable<SagaRecord['serversCorrected']>[number]> {
+  const said = (await open.value(corrected, `who corrected server ${vmObjectId}`)) as ServerCorrection | undefined;
+  return { vmObjectId, isOwn: left_ms === null, at: iso(left_ms ?? seen_ms), ...said };
 }
 
 const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
@@ -243,10 +257,11 @@ function lifted(
   effects: readonly RecordedEffect[],
   endings: readonly RecordedEnding[],
   placement: SagaRecord['placement'],
+  known: { own: readonly number[]; isCorrected: boolean },
 ): Lifted {
   const ofSaga = endings.findLastIndex((ending) => !isCleanUp(ending));
   const last = endings[ofSaga];
-  const servers = serversOf(effects, last);
+  const servers = serversOf(known, last);
   const quote = quoteOf(effects, last);
   const leftovers = endings.slice(Math.max(0, ofSaga)).flatMap(({ report }) => report?.leftovers ?? []);
   return {
@@ -257,10 +272,12 @@ function lifted(
   };
 }
 
+/** @param own those that the journal has; a person may have corrected what was told at the end */
 function serversOf(
-  effects: readonly RecordedEffect[],
+  { own, isCorrected }: { own: readonly number[]; isCorrected: boolean },
   last: RecordedEnding | undefined,
 ): NonNullable<Lifted['servers']> {
+  if (isCorrected) return own.map((vmObjectId) => ({ vmObjectId }));
   const result = last?.result as
     Partial<Record<'servers' | 'vmObjectId' | 'firewalls' | 'verified', unknown>> | undefined;
   if (Array.isArray(result?.servers) && result.servers.length > 0)
@@ -269,7 +286,7 @@ function serversOf(
     const { vmObjectId, firewalls, verified } = result;
     return [{ vmObjectId, firewalls, verified }] as NonNullable<Lifted['servers']>;
   }
-  const ids = last?.report?.known['vmObjectIds'] ?? idsIn(placed(effects)?.answer);
+  const ids = last?.report?.known['vmObjectIds'] ?? own;
   return Array.isArray(ids) ? ids.map((vmObjectId: number) => ({ vmObjectId })) : [];
 }
 
@@ -305,7 +322,10 @@ function isStillThere(
       return placement === 'unknown';
     case 'server-unprotected':
       return placement !== 'cancelled';
-    default:
+    case 'cart-item-unknown':
+    case 'firewalls':
+    case 'server-unverified':
+    case 'servers-miscounted':
       return true;
   }
 }

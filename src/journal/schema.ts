@@ -144,6 +144,10 @@ export const tables = {
     closed_ms: integerOrNull,
     /** Sealed: the person who closed it, and why. */
     closed: textOrNull,
+    /** When it was known not to be the order's: the provider has cancelled the order, or a person has corrected its ids. */
+    left_ms: integerOrNull,
+    /** Sealed: the person who has corrected the order's ids, how, and why. */
+    corrected: textOrNull,
   },
   /** How a run ended. A reference has several endings where a run was reset after its end. */
   ending: {
@@ -187,6 +191,29 @@ export const tables = {
     at_ms: integer,
     /** Sealed: the correction, and who made it. */
     correction: text,
+  },
+  /** A person's yes to a pivot; see approvals.ts. */
+  approval: {
+    seq: sequence,
+    /** Of the question. */
+    id: column<string>('text not null unique'),
+    ...key,
+    /** A keyed digest of what a person has agreed to, beside the price. */
+    same: text,
+    /** Null where it is not known, and where the question was about other purchases. */
+    total: numberOrNull,
+    currency: textOrNull,
+    /** Sealed: the question, the quote, and who said yes. */
+    said: text,
+    at_ms: integer,
+    /** It holds until then. */
+    until_ms: integer,
+  },
+  /** An approval is used up by one intended pivot. The row goes where that one was surely not done. */
+  approval_use: {
+    approval: column<string>('text primary key references approval (id)'),
+    /** The pivot's row. */
+    effect: column<string>('text not null references effect (id)'),
   },
   /** A person's statement about the whole journal. The rows stay. */
   confirmation: {

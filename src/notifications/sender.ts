@@ -1,6 +1,7 @@
 /** Sends one webhook, as https://www.standardwebhooks.com has it: signed, once, within a time, with no redirect. */
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
+import { retryAfterOf } from '../domain/retry-after';
 import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';
 
 export interface SenderOptions {
@@ -22,18 +23,36 @@ export interface Webhooked {
 /** Reads this much of an answer: enough for a connection to be used again. */
 const answerBytesMax = 16_384;
 
+export interface NotDelivered {
+  /** Without addresses, and without a word of the answer. */
+  why: string;
+  /** The receiver has said that it is gone for good. */
+  isGone?: true;
+  /** The receiver has asked to wait so long. */
+  retryAfterMs?: number | undefined;
+}
+
+const gone: NotDelivered = { why: 'its receiver is gone (410): this worker does not call it again', isGone: true };
+
 export class Sender {
   private readonly agent: Agent;
+  /** Receivers that have answered 410, by their URL. */
+  private readonly gone = new Set<string>();
 
   constructor(private readonly options: SenderOptions) {
     const { allowed, timeoutMs } = options;
     this.agent = new Agent({ connect: createGuardedConnector(allowed, timeoutMs) });
   }
 
-  /** @returns why it was not delivered, without addresses and without a word of the answer; undefined: it was */
-  async send({ url, id, body, secret }: Webhooked): Promise<string | undefined> {
+  /** @returns undefined where it was delivered */
+  async send({ url, id, body, secret }: Webhooked): Promise<NotDelivered | undefined> {
+    if (this.gone.has(url)) return gone;
     try {
-      const { body: said, statusCode } = await request(url, {
+      const {
+        body: said,
+        statusCode,
+        headers,
+      } = await request(url, {
         dispatcher: this.agent,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': 'order-saga', ...signed(id, body, secret) },
@@ -42,9 +61,14 @@ export class Sender {
       });
       // The head has said all: an endless body changes nothing.
       await said.dump({ limit: answerBytesMax }).catch(() => undefined);
-      return whyRefused(statusCode);
+      if (statusCode === 410) {
+        this.gone.add(url);
+        return gone;
+      }
+      const why = whyRefused(statusCode);
+      return why === undefined ? why : { why, retryAfterMs: retryAfterOf(statusCode, headers, Date.now()) };
     } catch (error) {
-      return whyNotAnswered(error, this.options.timeoutMs);
+      return { why: whyNotAnswered(error, this.options.timeoutMs) };
     }
   }
 

@@ -30,7 +30,7 @@ async function linesForPeople(): Promise<DestinationStream | undefined> {
   if (!process.stderr.isTTY) return undefined;
   try {
     const { default: pretty } = await import('pino-pretty');
-    return pretty({ destination: 2, sync: true });
+    return pretty({ destination: toStandardError() });
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { Runtime, type MetricsExporterConfig } from '@temporalio/worker';
 import { cannotListen, inUrl, type ListenAddress } from '../config';
 import type { Activities } from '../activities';
 import { ownerOf, sagaFailureNames } from '../domain/failures';
-import { workflowNames } from '../domain/identity';
+import { workflowNames, type WorkflowName } from '../domain/identity';
 import { leftoverKinds } from '../domain/leftovers';
 import { resultOutcomes } from '../domain/outcomes';
 import { metrics, outageFates, type Metric } from '../domain/metrics';
@@ -19,6 +19,8 @@ export function installRuntime(log: Log, metricsAddress: ListenAddress | undefin
   try {
     return Runtime.install({
       logger: temporalLogger(log),
+      // The program handles all signals: the SDK's handlers would let a second one end it.
+      shutdownSignals: [],
       telemetryOptions: {
         // The log of the native part comes in our format, too.
         logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
@@ -59,6 +61,17 @@ export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void 
   };
 }
 
+type Name = keyof Activities;
+
+/** Whose answer may come late. */
+const placing: Record<WorkflowName, Name[]> = {
+  provisionServers: ['placeOrder'],
+  changeOrder: ['placeChangeOrder'],
+  switchPlan: ['switchPlan'],
+  setFirewalls: [],
+  cleanCart: [],
+};
+
 /** Prometheus sees no increase in a counter whose first value is 1: those of the alerts begin at 0 everywhere. */
 export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void {
   const zero = ({ name, help }: Metric, all: readonly Record<string, string>[]) => {
@@ -78,8 +91,7 @@ export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void
   zero(metrics.notificationsGivenUp, each('route', routes, { workflowType: notifyWorkflow }));
   zero(metrics.outages, each('fate', outageFates));
   // The SDK adds this label to what an activity counts.
-  const answered = ['placeOrder', 'placeChangeOrder', 'switchPlan', 'writeOutcome'] satisfies (keyof Activities)[];
-  zero(metrics.lateAnswers, each('activityType', answered));
+  zero(metrics.lateAnswers, each('activityType', [...Object.values(placing).flat(), 'writeOutcome' satisfies Name]));
   const failure = 'Unauthorized';
   const whose = [401, 403].map((status) => ownerOf({ failure, status }));
   zero(

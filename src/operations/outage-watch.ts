@@ -18,7 +18,7 @@ import { describeLastHold } from '../temporal/service';
 export interface OutageSurroundings {
   temporal: Client;
   taskQueue: string;
-  /** The worker's, as Temporal shows it. */
+  /** The worker's process and host. */
   identity: string;
   meter: MetricMeter;
   log: Pick<Logger, 'warn' | 'error'>;

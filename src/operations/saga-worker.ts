@@ -4,9 +4,11 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import {
   Runtime,
   Worker,
+  type ActivityInterceptorsFactory,
   type InjectedSinks,
   type NativeConnection,
   type WorkerDeploymentOptions,
@@ -15,9 +17,11 @@ import {
 import { createActivities } from '../activities/index';
 import { standingOf } from '../client/lost';
 import type { WorkerConfig, WorkerVersion } from '../config';
+import { believed, notBelieved } from '../domain/unsealed';
 import { isSilent, claim, openJournal } from '../journal/open';
 import { Witness } from '../journal/witness';
 import { ProviderClient, type CallEvent } from '../provider/client';
+import { digestOf } from '../provider/profile';
 import { createDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
@@ -27,6 +31,7 @@ import type { TraceSinks } from '../workflows/trace-propagation';
 import { checkJournalKeys } from './journal-keys';
 import { recordCallsWith } from './metrics';
 import { OutageWatch } from './outage-watch';
+import { describeWorker } from '../temporal/worker-identity';
 import { ensureSearchAttributes } from './search-attributes';
 import type { Tracing } from './tracing';
 
@@ -67,12 +72,15 @@ export async function createSagaWorker(
   const dataConverter = createDataConverter(config.payloadKeys, payloadConverterPath);
   // With the keys: what the worker's own activities ask of Temporal.
   const temporal = new Client({ connection, namespace, dataConverter });
-  // As Temporal names a worker that is given no name.
-  const identity = `${process.pid}@${hostname()}`;
+  const keys = [...(config.payloadKeys?.byId.keys() ?? [])];
+  const name = `${process.pid}@${hostname()}`;
+  const change = config.payloadKeys?.change ?? false;
+  const profile = config.provider.profile && digestOf(config.provider.profile);
+  const identity = describeWorker({ process: name, keys, change, profile });
   const { logger: log, metricMeter } = Runtime.instance();
   // With the labels that the SDK adds to what workflows count.
   const meter = metricMeter.withTags({ namespace, taskQueue });
-  const watch = config.outage && new OutageWatch(config.outage, { temporal, taskQueue, identity, meter, log });
+  const watch = config.outage && new OutageWatch(config.outage, { temporal, taskQueue, identity: name, meter, log });
   const recordCall = recordCallsWith(meter);
   const onCall = (event: CallEvent) => {
     recordCall(event);
@@ -107,7 +115,10 @@ export async function createSagaWorker(
   };
   const worker = await Worker.create({
     ...workflows,
-    interceptors: { ...workflows.interceptors, ...tracing?.worker.interceptors },
+    interceptors: {
+      ...workflows.interceptors,
+      activity: [...(config.payloadKeys ? [believingSealed] : []), ...(tracing?.worker.interceptors.activity ?? [])],
+    },
     sinks: tracing?.worker.sinks ?? untraced,
     connection,
     namespace,
@@ -127,8 +138,6 @@ export async function createSagaWorker(
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
     maxConcurrentWorkflowTaskExecutions: workflowTasksAtOnce,
     maxCachedWorkflows: Math.min(cachedMax, cachedByHeap()),
-    // Only jobs have heartbeats: by them people see where a job stands, and it hears that it is to stop.
-    maxHeartbeatThrottleInterval: '2 seconds',
     // After this, another worker takes the tasks of a killed one; an operator would notice the default of 10 s.
     stickyQueueScheduleToStartTimeout: '3 seconds',
     shutdownGraceTime: config.shutdownGraceMs,
@@ -141,6 +150,16 @@ export async function createSagaWorker(
   });
   return { worker, journal, temporal, meter, close };
 }
+
+/** Whoever reaches Temporal's API can answer a workflow task, and so call an activity. */
+const believingSealed: ActivityInterceptorsFactory = () => {
+  const refuse = () => ApplicationFailure.nonRetryable(`what it is to do: ${notBelieved}`, 'NotBelieved');
+  return {
+    inbound: {
+      execute: (input, next) => next({ ...input, args: input.args.map((value) => believed(value, refuse)) }),
+    },
+  };
+};
 
 /** Thousands wait for days: in memory they would cost more than a replay does when one of them goes on. */
 const cachedMax = 500;
@@ -162,7 +181,7 @@ const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefi
 function builtOrSources(encrypted: boolean): WorkflowCode {
   const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
   if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  const { workflowsPath, preloadModules, workflowInterceptorModules } = workflowModules;
+  const { workflowsPath, preloadModules, workflowInterceptorModules } = workflowModules({ encrypted });
   return {
     workflowsPath,
     bundlerOptions: { preloadModules },

@@ -3,18 +3,16 @@
  * classes, whatever goes wrong inside.
  */
 import type { z } from 'zod';
+import type { ProfileCall } from '../domain/profile';
 import { Connections } from './connections';
-import { ProviderFailure, type FailureFacts } from './errors';
-import { excerptOf, secretsIn, withoutSecrets, type Secrets } from './excerpt';
-import { exchange, type Exchanged, type WireRequest } from './exchange';
+import { ProviderFailure } from './errors';
+import { secretsIn, withoutSecrets, type Secrets } from './excerpt';
+import { exchange, type WireRequest } from './exchange';
 import { resolveOptions, type CallEvent, type ProviderClientOptions, type ResolvedOptions } from './options';
 import { fillPath, type PathValues } from './paths';
 import { RecentSecrets } from './recent-secrets';
-import { readJson } from './read-json';
-import { retryAfterOf } from './retry-after';
-import { valuesAt } from './json-pointer';
-import { cartItemIdIn } from './schemas';
-import { meaningOf, signIn, type Meaning, type ProviderCall } from './verdicts';
+import { interpret, jsonIn, refusalIn, type Answered } from './interpret';
+import { kindOf, type ProviderCall } from './verdicts';
 
 /** A row of the document: its method, and its path with its parameters unfilled, as failures and events have it. */
 export type Endpoint = `${WireRequest['method']} ${string}`;
@@ -39,19 +37,19 @@ interface CallParts<T> extends PathValues {
   /** The path to send, below the base URL, its parameters unfilled. @default the endpoint's */
   path?: string;
   body?: unknown;
-  /** The document's success; a success that does not fit is of unknown outcome. @default any JSON, or null */
+  /** The document's success; a success that does not fit is of unknown outcome. */
   response?: z.ZodType<T>;
 }
 
 interface Call<T> extends CallParts<T>, CallOptions {
-  /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
+  /** As the profile calls it: decides what its answers mean. */
+  name: ProfileCall;
+  /** As verdicts.ts calls it. A pivot is sent on a connection of its own. */
   kind: ProviderCall;
   endpoint: Endpoint;
   signal: AbortSignal;
   state: Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
 }
-
-type Answered = Extract<Exchanged, { answered: true }>;
 
 export abstract class Caller {
   protected readonly options: ResolvedOptions;
@@ -67,7 +65,7 @@ export abstract class Caller {
   }
 
   protected async call<T = unknown>(
-    kind: ProviderCall,
+    name: ProfileCall,
     endpoint: Endpoint,
     options: CallOptions = {},
     parts: CallParts<T> = {},
@@ -85,7 +83,8 @@ export abstract class Caller {
     };
     let failure: ProviderFailure | undefined;
     try {
-      return await this.perform({ ...options, ...parts, kind, endpoint, mayLeave, signal: late.signal, state });
+      const call = { name, kind: kindOf(name), endpoint, mayLeave, signal: late.signal, state };
+      return await this.perform({ ...options, ...parts, ...call });
     } catch (error) {
       if (late.signal.aborted && withinMs < totalTimeoutMs) state.heldBack = true;
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, state);
@@ -117,7 +116,11 @@ export abstract class Caller {
     const token = this.readToken(endpoint, this.token);
     let answer = await this.send(call, request, token);
     // If a 401 is no refusal of a pivot, it is not sent again either.
-    if (answer.status === 401 && token !== undefined && this.meaningOf(call, 401) === 'Unauthorized') {
+    if (
+      answer.status === 401 &&
+      token !== undefined &&
+      refusalIn(call, answer, jsonIn(answer), this.options.profile) === undefined
+    ) {
       // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token.
       const renewed = this.readToken(endpoint);
       if (renewed !== undefined && renewed !== token) {
@@ -126,7 +129,7 @@ export abstract class Caller {
       }
     }
     if (token !== undefined) secrets.push(token);
-    return this.interpret(call, answer, told === 'unknown' ? told : [...secrets, ...told]);
+    return interpret(call, answer, this.options.profile, told === 'unknown' ? told : [...secrets, ...told]);
   }
 
   private build({ endpoint, path, body, ...values }: Call<unknown>): WireRequest {
@@ -185,77 +188,11 @@ export abstract class Caller {
       state.status = exchanged.status;
       return exchanged;
     }
-    const { sent, fault } = exchanged;
-    if (sent) throw new ProviderFailure('UnknownOutcome', `was sent and not answered: ${fault}`, { endpoint });
+    const { sent, fault, breaksHttp } = exchanged;
+    // Each repeat would put one more item into the cart, and be answered alike.
+    const name = breaksHttp && kind === 'add' ? 'UnexpectedResponse' : 'UnknownOutcome';
+    if (sent) throw new ProviderFailure(name, `was sent and not answered: ${fault}`, { endpoint });
     throw new ProviderFailure('NotSent', `was not sent: ${fault}`, { endpoint });
-  }
-
-  private interpret<T>(call: Call<T>, { status, headers, body, fault }: Answered, secrets: Secrets): T {
-    const text = new TextDecoder().decode(body);
-    const read = readJson(text);
-    const json = 'json' in read ? read.json : undefined;
-    const facts: FailureFacts = {
-      endpoint: call.endpoint,
-      status,
-      // Made for a failure only: most answers are successes, and the search takes time.
-      get body() {
-        return secrets === 'unknown' ? undefined : excerptOf(text, secrets);
-      },
-      cartItemId: call.kind === 'add' ? cartItemIdIn(json) : undefined,
-      retryAfterMs: retryAfterOf(status, headers, Date.now()),
-    };
-    const answered = `was answered ${status}`;
-    const unknown = (why: string) => new ProviderFailure('UnknownOutcome', `${answered}, ${why}`, facts);
-    const unexpected = (why: string) =>
-      new ProviderFailure('UnexpectedResponse', `${answered}, ${why}; is the base URL right?`, facts);
-    const meaning = this.meaningOf(call, status);
-    // Nothing is there by the interface's own word only: a web server's page for people says it of a route.
-    if (meaning === 'Gone' || (meaning === 'NotYet' && call.kind === 'directory')) {
-      if (fault !== undefined) throw unknown(`but ${fault}`);
-      if (text.trim() !== '' && json === undefined) throw unexpected('with a page that is not the interface’s');
-    }
-    if (meaning === 'Gone') return nothingLeft as T;
-    if (meaning === 'UnexpectedResponse') throw unexpected('a redirect');
-    if (meaning !== 'success') throw new ProviderFailure(meaning, answered, facts);
-
-    if (fault !== undefined) throw unknown(`but ${fault}`);
-    if ('unreadable' in read) throw unknown(`but ${read.unreadable}`);
-    const sign = signIn(json, call.kind);
-    if (sign) {
-      const says = `${answered}, and says ${sign.says}`;
-      // A no in a success may be of anything: a pivot may have happened all the same.
-      if (call.kind === 'pivot' || !sign.isPlain) throw new ProviderFailure('UnknownOutcome', says, facts);
-      const claims = sign.status === undefined ? 'Rejected' : this.meaningOf(call, sign.status);
-      if (claims === 'Gone') return nothingLeft as T;
-      throw new ProviderFailure(claims === 'success' ? 'UnknownOutcome' : claims, says, facts);
-    }
-    const lacking = call.kind === 'pivot' ? this.whatIsLacking(json) : undefined;
-    if (lacking !== undefined) throw unknown(`but ${lacking}`);
-    const value = call.kind === 'list' ? withItsPlace(json, headers) : json;
-    if (call.response === undefined) return value as T;
-    const parsed = call.response.safeParse(value);
-    if (parsed.success) return parsed.data;
-    const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
-    throw unknown(`but not as documented: ${wrong.join(', ')}`);
-  }
-
-  private meaningOf({ kind, serverIsNew }: Call<unknown>, status: number): Meaning {
-    const meaning = meaningOf(status, { call: kind, serverIsNew });
-    const isUnsure = kind === 'pivot' && this.options.pivotUnsureStatuses.includes(status);
-    return isUnsure && meaning !== 'success' ? 'UnknownOutcome' : meaning;
-  }
-
-  /** A sentence where a success of a pivot lacks a sign that the operator asks for. */
-  private whatIsLacking(json: unknown): string | undefined {
-    for (const { pointer, is } of this.options.placedIf) {
-      const [found] = valuesAt(pointer, json);
-      const isThere = found !== undefined && found !== null && found !== false && found !== '';
-      if (!isThere) return `there is nothing at ${pointer}, so it is not known whether it was placed`;
-      if (is !== undefined && found !== is && JSON.stringify(found) !== is) {
-        return `${pointer} is not ${is}, so it is not known whether it was placed`;
-      }
-    }
-    return undefined;
   }
 
   private report(event: CallEvent): void {
@@ -266,22 +203,6 @@ export abstract class Caller {
     }
   }
 }
-
-/** A list that is a page may say so in its headers: then it says so itself. */
-function withItsPlace(list: unknown, headers: Answered['headers']): unknown {
-  const link = [headers['link']].flat().join();
-  const pagination = {
-    next: /;\s*rel="?next\b/i.test(link) ? link : undefined,
-    next_page: headers['x-next-page'],
-    total_count: headers['x-total-count'] ?? headers['x-total'],
-    pages: headers['x-total-pages'],
-  };
-  if (Object.values(pagination).every((value) => value === undefined)) return list;
-  return Array.isArray(list) ? { data: list as unknown[], pagination } : { ...(list as object), pagination };
-}
-
-/** The result of deleting something that is gone: its answer is not documented. */
-const nothingLeft: unknown = null;
 
 /** If this room has a bug, a request that was sent must still not be reported as not sent. */
 function asFailure(error: unknown, endpoint: string, { sent, status }: Call<unknown>['state']): ProviderFailure {

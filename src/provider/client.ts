@@ -3,10 +3,12 @@
  * a 401, with a renewed token), and throws only failures of `errors.ts`.
  */
 import { Caller, type CallOptions } from './caller';
+import type { ListAnswer } from './firewall-list';
 import {
   cartItemAddedSchema,
   changeQuoteSchema,
   quoteSchema,
+  switchedSchema,
   type CartItemBody,
   type ChangeOrderBody,
   type ChangeQuote,
@@ -29,11 +31,11 @@ export interface ServerLookup {
 
 export class ProviderClient extends Caller {
   /**
-   * Row 1, a pivot: a second call orders a second time. The answer is not documented: any JSON, or null for an empty
-   * body.
+   * Row 1, a pivot: a second call orders a second time. The answer is not documented: it is `UnknownOutcome` where the
+   * profile does not declare it as done.
    */
   placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
-    return this.call('pivot', 'POST /order', options, { body });
+    return this.call('order', 'POST /order', options, { body });
   }
 
   /**
@@ -44,15 +46,18 @@ export class ProviderClient extends Caller {
     return this.call('add', 'POST /order/add-to-cart', options, { body, response: cartItemAddedSchema });
   }
 
-  /** Row 3. An item that does not exist counts as deleted, so a second call succeeds like the first. */
+  /**
+   * Row 3. An item that does not exist counts as deleted, so a second call succeeds like the first. `NotDeclared` where
+   * the profile does not say that it is deleted, or gone.
+   */
   async deleteCartItem(cartItemId: number, options?: CallOptions): Promise<void> {
     const ids = { cart_item_id: cartItemId };
     await this.call('delete', 'DELETE /order/cartItems/delete/{cart_item_id}', options, { ids });
   }
 
-  /** Row 4, a pivot: a second call adds the resources a second time. The answer is not documented. */
+  /** Row 4, a pivot: a second call adds the resources a second time. The answer is as little documented as row 1's. */
   placeChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<unknown> {
-    return this.call('pivot', 'POST /order/changeorder', options, { body });
+    return this.call('changeOrder', 'POST /order/changeorder', options, { body });
   }
 
   /** Row 5: places nothing. PUT or GET, see the option `quoteMethod`. */
@@ -67,7 +72,7 @@ export class ProviderClient extends Caller {
    */
   switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
     const sent = { ids: { subscription_id: subscriptionId }, body: { plan_id: planId } };
-    return this.call('pivot', 'PUT /order/switch/{subscription_id}', options, { ...sent, response: quoteSchema });
+    return this.call('switch', 'PUT /order/switch/{subscription_id}', options, { ...sent, response: switchedSchema });
   }
 
   /** Row 7: switches nothing. */
@@ -75,20 +80,20 @@ export class ProviderClient extends Caller {
     return this.call('quote', 'PUT /order/switch/total', options, { body, response: quoteSchema });
   }
 
-  /** Row 8. Neither the answer nor the effect of a second call is documented. */
-  assignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
+  /** Row 8. Neither the answer nor the effect of a second call is documented. @returns whether the profile has declared it */
+  assignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<boolean> {
     const sent = firewallsOn(vmObjectId, firewallIds);
     return this.call('assign', 'POST /firewalls/assign/object/{vm_object_id}', options, sent);
   }
 
-  /** Row 9. Neither the answer nor the effect of a second call is documented. */
-  unassignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
+  /** Row 9, as {@link assignFirewalls}. */
+  unassignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<boolean> {
     const sent = firewallsOn(vmObjectId, firewallIds);
-    return this.call('assign', 'POST /firewalls/unassign/object/{vm_object_id}', options, sent);
+    return this.call('unassign', 'POST /firewalls/unassign/object/{vm_object_id}', options, sent);
   }
 
-  /** Row 10. The answer is not documented; `readFirewallIds` reads it as far as possible. */
-  listFirewalls(vmObjectId: number, options?: CallOptions): Promise<unknown> {
+  /** Row 10. The answer is not documented; `readFirewalls` reads it. */
+  listFirewalls(vmObjectId: number, options?: CallOptions): Promise<ListAnswer> {
     return this.call('list', 'GET /firewalls/object/{vm_object_id}', options, { ids: { vm_object_id: vmObjectId } });
   }
 

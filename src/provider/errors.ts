@@ -3,7 +3,7 @@
  * the wire, above all whether the provider may have done what it was asked:
  *
  *     nothing took effect       NotSent · TokenUnreadable · RateLimited · Unauthorized · NotYet · Rejected
- *     may have taken effect     UnknownOutcome
+ *     may have taken effect     UnknownOutcome · NotDeclared
  *     not the provider at all   UnexpectedResponse
  *
  * A message names the endpoint, the status and the reason. It never contains headers, credentials or request fields.
@@ -30,17 +30,19 @@ export type ProviderFailureName =
    */
   | 'Unauthorized'
   /**
-   * The provider said no, by a status or in the body of a success (verdicts.ts has the table). Nothing took effect, and
+   * The provider said no, by a status (verdicts.ts has the table) or by what the profile declares. Nothing took effect, and
    * the same request is not expected to succeed later. Also thrown without a status, before anything is sent, for an
    * argument that no request can be built from (an id that is not a positive integer): a bug in the program.
    */
   | 'Rejected'
   /**
    * The request was sent, and its outcome is not known: no answer in time, a lost connection, 408, 5xx, a success that
-   * cannot be read, or an answer to a pivot that is neither a plain success nor a plain refusal. It does *not* mean that
+   * is neither as documented nor as declared, or a status of a pivot that is no plain refusal. It does *not* mean that
    * nothing happened: an order may be placed, an item may be in the cart.
    */
   | 'UnknownOutcome'
+  /** An answer to a delete, of which the profile does not say that the item is gone: nobody is asked about it. */
+  | 'NotDeclared'
   /**
    * An answer that this interface does not have: a redirect. It is never followed, because that would send credentials
    * and an order to an address that nobody configured. Most likely the base URL is wrong; it does not prove that nothing
@@ -61,6 +63,8 @@ export interface FailureFacts {
   cartItemId?: number | undefined;
   /** How long the answer asks to wait, in milliseconds. */
   retryAfterMs?: number | undefined;
+  /** It is what the profile declares, and not what the status says. */
+  declared?: boolean | undefined;
 }
 
 export class ProviderFailure extends Error {
@@ -70,6 +74,7 @@ export class ProviderFailure extends Error {
   readonly body: string | undefined;
   readonly cartItemId: number | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly declared: boolean | undefined;
 
   constructor(
     override readonly name: ProviderFailureName,
@@ -77,8 +82,8 @@ export class ProviderFailure extends Error {
     facts: FailureFacts,
   ) {
     super(`${facts.endpoint} ${message}`);
-    this.endpoint = facts.endpoint;
-    ({ status: this.status, body: this.body, cartItemId: this.cartItemId, retryAfterMs: this.retryAfterMs } = facts);
+    ({ endpoint: this.endpoint, status: this.status, body: this.body, declared: this.declared } = facts);
+    ({ cartItemId: this.cartItemId, retryAfterMs: this.retryAfterMs } = facts);
   }
 }
 

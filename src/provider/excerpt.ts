@@ -1,8 +1,9 @@
 /**
  * The part of an answer that may be shown to people. Providers echo what they refused or took: whole, in part, encoded.
  * Nothing is decoded here. A secret that stands there as it was sent is blanked out. What is left of a text is shown only
- * if it has no twelve letters or digits of a secret in a row, and not all of a shorter one; and of that, no word with a
- * sign of a code. The work grows with the length of the answer.
+ * if it has no twelve letters or digits of a secret in a row, not all of a shorter one, and of a password no two pieces of
+ * four in their order; and of that, no word with a sign of a code. Texts are compared with and without their markup, alone
+ * and one after the other. The work grows with the length of the answer.
  */
 import { isUtf8 } from 'node:buffer';
 import { isSecretField, redactedMark as mark, secretFields } from '../domain/secrets';
@@ -12,6 +13,10 @@ const excerptCharsMax = 500;
 
 /** Long enough that ordinary words do not match, short enough that a useful part of a secret does. */
 const partCharsMin = 12;
+
+/** A password may come in pieces. A longer secret has pieces of this length in common with any text. */
+const pieceChars = 4;
+const inPiecesCharsMax = 64;
 
 /** Shorter secrets are words that occur in most answers. */
 const wordCharsMax = 6;
@@ -46,7 +51,7 @@ export function excerptOf(text: string, secrets: readonly string[]): string | un
     shown = JSON.stringify(blankFields(JSON.parse(text), secrets, 'fields'));
   } catch {
     // It is no JSON, ends early, or is nested too deep to print.
-    shown = blankOut([text.slice(0, searchedCharsMax)], secrets, 'page').join('');
+    shown = blankOut([{ what: 'text', text: text.slice(0, searchedCharsMax) }], secrets, 'page').join('');
   }
   // Not in the middle of a character of two units.
   return shown.length <= excerptCharsMax
@@ -76,10 +81,10 @@ function blankFields(answer: unknown, secrets: readonly string[], part: Part): u
   // every guard.
   const isSearched = (what: What, text: string) =>
     part !== 'success' || (what !== 'number' && !(what === 'name' && harmlessName.test(text)));
-  const texts: string[] = [];
+  const texts: Found[] = [];
   let room = part === 'success' ? Infinity : searchedCharsMax;
   mapTexts(answer, (text, what) => {
-    if (isSearched(what, text)) texts.push(text.slice(0, Math.max(0, room)));
+    if (isSearched(what, text)) texts.push({ what, text: text.slice(0, Math.max(0, room)) });
     room -= text.length;
     return text;
   });
@@ -100,6 +105,10 @@ function withoutTexts(value: unknown): unknown {
 }
 
 type What = 'name' | 'text' | 'number';
+interface Found {
+  what: What;
+  text: string;
+}
 
 /**
  * A copy with each text mapped, and each field that has the name of a secret blanked out. Field names are mapped, too:
@@ -120,7 +129,7 @@ function mapTexts(value: unknown, map: (text: string, what: What) => string): un
 }
 
 /** The texts, with the mark for what must not be shown. */
-function blankOut(texts: readonly string[], secrets: readonly string[], part: Part): string[] {
+function blankOut(texts: readonly Found[], secrets: readonly string[], part: Part): string[] {
   const all = [...new Set(secrets.flatMap(withScript))].filter((secret) => secret !== '');
   const lettersMin = part === 'success' ? wordCharsMax : 1;
   const forms = new Set(all.flatMap(formsOf).filter((form) => form.length >= lettersMin));
@@ -130,12 +139,19 @@ function blankOut(texts: readonly string[], secrets: readonly string[], part: Pa
   const asSent = all
     .filter((secret) => secret.length >= wordCharsMax || lettersOf(secret).length < lettersMin)
     .sort((one, other) => other.length - one.length);
-  const rest = texts.map((text) => asSent.reduce((left, secret) => left.replaceAll(secret, mark), text));
-  const holders = holdersOf(forms, rest.map(viewsOf), part !== 'fields');
-  return rest.map((text, index) => {
-    if (holders.has(index) || tellsSecret(text, part)) return mark;
-    return text.replace(piece, (one) => (hasCode(one) || (isForeign && foreign.test(one)) ? mark : one));
+  const rest = texts.map(({ what, text }) => {
+    return { what, text: asSent.reduce((left, secret) => left.replaceAll(secret, mark), text) };
   });
+  const holders = holdersOf(forms, rest, part !== 'fields');
+  const shown = rest.map(({ what, text }, index) => {
+    if (holders.has(index) || tellsSecret(text, part)) return { what, text: mark };
+    return {
+      what,
+      text: text.replace(piece, (one) => (hasCode(one) || (isForeign && foreign.test(one)) ? mark : one)),
+    };
+  });
+  const inPieces = holdersOfPieces(forms, shown);
+  return shown.map(({ text }, index) => (inPieces.has(index) ? mark : text));
 }
 
 /**
@@ -179,10 +195,13 @@ function tellsSecret(text: string, part: Part): boolean {
   );
 }
 
-/** Only what every way to quote keeps, in lower case: with what may be a number or a code of mail, and without. */
+/** Tags, also one that was cut, and the names of fields in JSON that was. */
+const markup = /<[^<>]*(?:>|$)|"[^"\n]{0,64}"\s*:/g;
+
+/** Only what every way to quote keeps, in lower case: with what may be markup, a number or a code of mail, and without. */
 function viewsOf(text: string): string[] {
   const all = plain(text);
-  return [...new Set([all, all.replace(/=[\da-f]{1,2}/gi, '')].map(lettersOf))];
+  return [...new Set([all, all.replace(/=[\da-f]{1,2}/gi, ''), all.replace(markup, '')].map(lettersOf))];
 }
 
 function lettersOf(text: string): string {
@@ -211,32 +230,101 @@ function formsOf(secret: string): string[] {
   return [secret, plain(secret), bytes.toString('hex'), ...base64].map(lettersOf);
 }
 
+/** Letters that are compared, and the numbers of the texts that they are of. */
+interface View {
+  letters: string;
+  of: readonly number[];
+}
+
+/** The texts one by one, and read in one go: names, texts, texts and numbers, all of them. */
+function viewsOfAll(texts: readonly Found[]): { each: View[]; joined: View[] } {
+  const letters = texts.map(({ text }) => viewsOf(text));
+  const each = letters.flatMap((views, index) => views.map((view) => ({ letters: view, of: [index] })));
+  const kinds: What[][] = [['name'], ['text'], ['text', 'number'], ['name', 'text', 'number']];
+  const joined = kinds.map((kind) => {
+    const of = [...texts.keys()].filter((index) => kind.includes(texts[index]?.what ?? 'text'));
+    return { letters: of.map((index) => letters[index]?.at(-1) ?? '').join(''), of };
+  });
+  const isNew = ({ letters, of }: View, at: number) =>
+    of.length > 1 && joined.findIndex((other) => other.letters === letters) === at;
+  return { each, joined: joined.filter(isNew) };
+}
+
+/** Of texts that hold a form together, those that have a part of it. */
+function partsOf(form: string, { of }: View, texts: readonly Found[]): readonly number[] {
+  const isPart = (letters: string) => letters.length > 1 && (form.includes(letters) || piecesIn(letters).some(isPiece));
+  const isPiece = (piece: string) => form.includes(piece);
+  return of.length === 1 ? of : of.filter((index) => viewsOf(texts[index]?.text ?? '').some(isPart));
+}
+
 /**
  * Which texts, by their numbers, have any of the forms in their letters, whole or in part. The texts are indexed,
  * because they are short and a secret may be long.
  *
  * @param endsEarly a text may have been cut in the middle of a secret
  */
-function holdersOf(forms: Iterable<string>, texts: readonly string[][], endsEarly: boolean): Set<number> {
+function holdersOf(forms: Iterable<string>, texts: readonly Found[], endsEarly: boolean): Set<number> {
+  const { each, joined } = viewsOfAll(texts);
+  const views = [...each, ...joined];
   const runs = new Set<string>();
   /** Which runs there may be, by how they begin: to look at a character of a secret costs next to nothing. */
   const begins = new Uint8Array(65_536);
-  for (const view of texts.flat()) {
-    for (let at = 0; at + partCharsMin <= view.length; at++) {
-      runs.add(view.slice(at, at + partCharsMin));
-      begins[beginOf(view, at)] = 1;
+  for (const { letters } of views) {
+    for (let at = 0; at + partCharsMin <= letters.length; at++) {
+      runs.add(letters.slice(at, at + partCharsMin));
+      begins[beginOf(letters, at)] = 1;
     }
   }
   const holders = new Set<number>();
-  const hold = (isIn: (view: string) => boolean) =>
-    texts.forEach((views, index) => !holders.has(index) && views.some(isIn) && holders.add(index));
+  const hold = (form: string, among: readonly View[], isIn: (letters: string) => boolean) => {
+    for (const view of among)
+      if (isIn(view.letters)) for (const index of partsOf(form, view, texts)) holders.add(index);
+  };
   for (const form of forms) {
-    if (form.length < partCharsMin) hold((view) => view.includes(form));
-    if (endsEarly) hold((view) => [4, 5, 6, 7, 8, 9, 10, 11].some((chars) => view.endsWith(form.slice(0, chars))));
+    if (form.length < partCharsMin)
+      hold(form, form.length < wordCharsMax ? each : views, (letters) => letters.includes(form));
+    if (endsEarly)
+      hold(form, each, (letters) => [4, 5, 6, 7, 8, 9, 10, 11].some((chars) => letters.endsWith(form.slice(0, chars))));
     for (let at = 0; at + partCharsMin <= form.length; at++) {
       const run = begins[beginOf(form, at)] === 0 ? '' : form.slice(at, at + partCharsMin);
-      if (runs.delete(run)) hold((view) => view.includes(run));
+      if (runs.delete(run)) hold(form, views, (letters) => letters.includes(run));
     }
+  }
+  return holders;
+}
+
+function piecesIn(letters: string): string[] {
+  return Array.from({ length: Math.max(0, letters.length - pieceChars + 1) }, (_, at) =>
+    letters.slice(at, at + pieceChars),
+  );
+}
+
+/** Which texts have two pieces of a form, one after the other in its order. */
+function holdersOfPieces(forms: Iterable<string>, texts: readonly Found[]): Set<number> {
+  const places = new Map<string, [form: string, at: number][]>();
+  const begins = new Uint8Array(65_536);
+  for (const form of forms) {
+    if (form.length > inPiecesCharsMax) continue;
+    for (const [at, piece] of piecesIn(form).entries()) {
+      places.set(piece, [...(places.get(piece) ?? []), [form, at]]);
+      begins[beginOf(form, at)] = 1;
+    }
+  }
+  const { each, joined } = viewsOfAll(texts);
+  const holders = new Set<number>();
+  for (const view of [...each, ...joined]) {
+    const { letters } = view;
+    const placesAt = (at: number) =>
+      at < 0 || begins[beginOf(letters, at)] === 0 ? [] : (places.get(letters.slice(at, at + pieceChars)) ?? []);
+    const found = new Set<string>();
+    /** Of the pieces that the text is past, the end of the one that ends first in its form. */
+    const ends = new Map<string, number>();
+    for (let at = 0; at + pieceChars <= letters.length; at++) {
+      for (const [form, from] of placesAt(at - pieceChars))
+        ends.set(form, Math.min(ends.get(form) ?? Infinity, from + pieceChars));
+      for (const [form, from] of placesAt(at)) if (from >= (ends.get(form) ?? Infinity)) found.add(form);
+    }
+    for (const form of found) for (const index of partsOf(form, view, texts)) holders.add(index);
   }
   return holders;
 }

@@ -31,7 +31,8 @@ export interface ExchangeLimits {
 /** How an exchange ended. `fault` says why it is not complete, in words for a message, without addresses. */
 export type Exchanged =
   | { answered: true; status: number; headers: Dispatcher.ResponseData['headers']; body: Buffer; fault?: string }
-  | { answered: false; sent: boolean; fault: string };
+  /** `breaksHttp`: something answered, and will answer so again. */
+  | { answered: false; sent: boolean; fault: string; breaksHttp?: boolean };
 
 /** Bytes of an error's body that are read. It is used for an excerpt only. */
 const errorBytesMax = 65_536;
@@ -104,7 +105,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.settle(describe(error));
+    this.settle(describe(error), (error as NodeJS.ErrnoException).code === wrongLength);
   }
 
   private get bytesMax(): number {
@@ -114,7 +115,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       : Math.min(errorBytesMax, responseBytesMax);
   }
 
-  private settle(fault: string | undefined): void {
+  private settle(fault: string | undefined, breaksHttp = false): void {
     if (this.settled) return;
     this.settled = true;
     this.limits.signal.removeEventListener('abort', this.giveUp);
@@ -126,7 +127,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
         ),
       );
     } else {
-      this.resolve({ answered: false, sent: this.controller !== undefined, fault: fault ?? 'no answer' });
+      this.resolve({ answered: false, sent: this.controller !== undefined, fault: fault ?? 'no answer', breaksHttp });
     }
   }
 }
@@ -174,6 +175,9 @@ export class ProxyFailure extends Error {
   readonly code = 'PROXY';
 }
 
+/** Of undici, before a head that has two lengths is read. */
+const wrongLength = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+
 const faults: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -182,6 +186,7 @@ const faults: Record<string, string> = {
   EAI_AGAIN: 'the host name could not be looked up',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   UND_ERR_SOCKET: 'the connection was closed',
+  [wrongLength]: 'the answer’s Content-Length is not its length, or stands beside a Transfer-Encoding',
   ENDLESS: 'the answer does not end',
   UND_ERR_CLOSED: 'the client is closed',
   UND_ERR_DESTROYED: 'the client is closed',
@@ -191,6 +196,5 @@ const faults: Record<string, string> = {
 export function describe(error: Error & { code?: unknown }): string {
   if (error instanceof ProxyFailure) return error.message;
   const code = typeof error.code === 'string' ? error.code : error.name;
-  const isGarbage = error.name === 'HTTPParserError';
-  return `${faults[code] ?? (isGarbage ? 'the answer is not HTTP' : 'the connection failed')} (${code})`;
+  return `${faults[code] ?? (error.name === 'HTTPParserError' ? 'the answer is not HTTP' : 'the connection failed')} (${code})`;
 }

@@ -5,6 +5,18 @@
  */
 import { readId, readIds } from './ids';
 
+/** As {@link readPointers}, of one pointer; undefined where an element at its last `*` has none. */
+export function allIdsAt(pointer: string, response: unknown): number[] | undefined {
+  const segments = segmentsOf(pointer);
+  const upTo = segments.lastIndexOf('*') + 1;
+  const all = resolve(segments.slice(0, upTo), response).map((element) =>
+    readIds(resolve(segments.slice(upTo), element).flat()),
+  );
+  return all.every((ids) => ids !== undefined && ids.length > 0)
+    ? [...new Set(all.flatMap((ids) => ids ?? []))]
+    : undefined;
+}
+
 /** True if the text is a pointer: empty (the whole document) or segments led by `/`, with `~` only in `~0` and `~1`. */
 function isJsonPointer(pointer: string): boolean {
   return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer);
@@ -21,12 +33,11 @@ export function readPointers(pointers: readonly string[], response: unknown): nu
   return [...new Set(ids)];
 }
 
-/** The shortest first: pointers at which a document has this id, with `*` for the elements of an array. */
-export function pointersTo(id: number, document: unknown, at = ''): string[] {
+/** The shortest first: pointers at which a document has what fits, with `*` for the elements of an array. */
+export function pointersTo(fits: (value: unknown) => boolean, document: unknown, at = ''): string[] {
   const found = childrenOf(document).flatMap(([segment, value]) => {
     const pointer = `${at}/${segment}`;
-    if (readId(value) === id) return [Array.isArray(document) ? at : pointer];
-    return pointersTo(id, value, pointer);
+    return fits(value) ? [pointer] : pointersTo(fits, value, pointer);
   });
   return [...new Set(found)].sort((one, other) => one.length - other.length);
 }
@@ -37,12 +48,23 @@ function childrenOf(value: unknown): (readonly [segment: string, value: unknown]
   return Object.entries(value).map(([key, child]) => [key.replaceAll('~', '~0').replaceAll('/', '~1'), child]);
 }
 
+/** For each element that both pointers lead through: what the one and what the other finds in it. */
+export function pairsAt(one: string, other: string, document: unknown): (readonly [unknown[], unknown[]])[] {
+  const [first, second] = [segmentsOf(one), segmentsOf(other)];
+  const parting = first.findIndex((segment, index) => segment !== second[index]);
+  const shared = first.slice(0, parting).lastIndexOf('*') + 1;
+  return resolve(first.slice(0, shared), document).map((element) => [
+    resolve(first.slice(shared), element),
+    resolve(second.slice(shared), element),
+  ]);
+}
+
 /** The values that a pointer finds; none for an invalid pointer. */
 export function valuesAt(pointer: string, response: unknown): unknown[] {
   return isJsonPointer(pointer) ? resolve(segmentsOf(pointer), response) : [];
 }
 
-function segmentsOf(pointer: string): string[] {
+export function segmentsOf(pointer: string): string[] {
   // `~1` first: in the other order, `~01` (the key `~1`) would become a slash.
   return pointer
     .split('/')

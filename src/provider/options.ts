@@ -1,4 +1,5 @@
 /** The options of a ProviderClient. Settings have checked them (`src/config`), also that they are safe. */
+import type { Profile } from '../domain/profile';
 import type { ProviderFailureName } from './errors';
 
 /** One finished call, for metrics and logs. No bodies, no headers, no ids. */
@@ -17,13 +18,9 @@ export interface CallEvent {
   heldBack?: true;
 }
 
-/** A sign that a pivot was placed: something at the pointer, or exactly this value. */
-interface PlacedIf {
-  pointer: string;
-  is?: string;
-}
-
 export interface ProviderClientOptions {
+  /** What its answers mean, where the document does not show them; undefined: nothing is declared. */
+  profile?: Profile | undefined;
   /** Without credentials, query and fragment. A path in it is kept as a prefix. */
   baseUrl: string;
   /**
@@ -53,16 +50,6 @@ export interface ProviderClientOptions {
    * @default 64
    */
   connections?: number;
-  /**
-   * Statuses that verdicts.ts calls a refusal of a pivot, and that this provider, or a gateway before it, may also send
-   * after the pivot took effect: after one of them nobody knows.
-   */
-  pivotUnsureStatuses: readonly number[];
-  /**
-   * A success of a pivot counts only where each of these JSON pointers finds something, and just this value where there
-   * is one. The document shows no answer of a pivot.
-   */
-  placedIf: readonly PlacedIf[];
   /**
    * `http:` or `https:`, with a name and a password where it wants them. All calls go through it, each connection by a
    * CONNECT of its own.

@@ -3,8 +3,8 @@
  * responses, the documented parts are checked strictly, and other fields are kept as they came.
  */
 import { z } from 'zod';
-import { isId, readId, readIds } from './ids';
-import { bare, isRecord, setOf } from './words';
+import { isId, readId } from './ids';
+import { isRecord } from './read-json';
 
 /** Row 1. */
 export interface OrderBody {
@@ -47,12 +47,19 @@ export interface PlanSwitchBody {
   plan_id: number;
 }
 
-/** A documented number: JSON encoders of some languages write it as a string. */
+/** A documented number: encoders write it as a string; PHP has 9.99 as 9.9900000000000002, kept as a text till here. */
 const number = () => z.preprocess((value) => (isNumeric(value) ? Number(value) : value), z.number());
 
 function isNumeric(value: unknown): boolean {
-  return typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
+  return typeof value === 'string' && /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,9})?$/i.test(value);
 }
+
+/** A documented yes or no: encoders write it as a number, or in quotation marks. */
+const yesOrNo = () =>
+  z.preprocess((value) => {
+    const [isYes, isNo] = [['true', '1', 1].includes(value as string), ['false', '0', 0].includes(value as string)];
+    return isYes || isNo ? isYes : value;
+  }, z.boolean());
 
 /** Row 2. `data.message` is a text for people; it is optional. */
 export const cartItemAddedSchema = z
@@ -70,23 +77,28 @@ export function cartItemIdIn(response: unknown): number | undefined {
 /** Longer than any currency code. The currency is shown in questions and reports. */
 const currencyCharsMax = 100;
 
+const dateCharsMax = 40;
+
 /** Resources that do not apply are shown in questions and reports, too; a request names a handful. */
 const inapplicableCharsMax = 8_192;
 
 /** Rows 6 and 7. */
 export const quoteSchema = z.looseObject({
-  available: z.boolean(),
+  available: yesOrNo(),
   /** In units of the currency: the document says nothing of cents. */
   total: number(),
   currency: z
     .string()
     .max(currencyCharsMax)
     .refine((code) => code !== '' && code === code.toLowerCase(), 'not lowercase'),
-  /** YYYY-MM-DD */
-  date_from: z.iso.date(),
-  date_to: z.iso.date(),
+  /** YYYY-MM-DD, says the document. They are only shown: as they come, 0000-00-00 too. */
+  date_from: z.string().max(dateCharsMax),
+  date_to: z.string().max(dateCharsMax),
 });
 export type Quote = z.infer<typeof quoteSchema>;
+
+/** Row 6. What is not available may have been switched to before, or not. */
+export const switchedSchema = quoteSchema.refine(({ available }) => available, { path: ['available'] });
 
 /** Row 5. */
 export const changeQuoteSchema = quoteSchema.extend({
@@ -95,121 +107,3 @@ export const changeQuoteSchema = quoteSchema.extend({
     .refine((list) => JSON.stringify(list).length <= inapplicableCharsMax, 'too long'),
 });
 export type ChangeQuote = z.infer<typeof changeQuoteSchema>;
-
-/** A longer list is not read: the lists of all servers of an order must fit into its result. */
-const firewallsListedMax = 500;
-
-/**
- * The firewalls in a list (row 10), whose shape is not documented: an array of ids, of objects with a `firewall_id` or an `id`, or of
- * both, at the top or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read,
- * where `firewalls` and `data` are both lists, where the list is one page of several, and for a list that is too long:
- * a list that is partly guessed is worse than none.
- */
-export function readFirewallIds(response: unknown) {
-  const list = findList(response);
-  if (list === undefined || list.length > firewallsListedMax || isPage(response, list.length)) return undefined;
-  const ids = readIds(list, idOfFirewall);
-  if (ids === undefined) return undefined;
-  // Those that the list does not call active: they are on their way, or failed.
-  const pending = list.flatMap((element) =>
-    isRecord(element) && !isActive(element) ? (idOfFirewall(element) ?? []) : [],
-  );
-  return { ids, pending: [...new Set(pending)] };
-}
-
-/** An element that names its firewall beside an `id` is an assignment, and the `id` is that one's own. */
-function idOfFirewall(element: unknown): number | undefined {
-  if (!isRecord(element)) return readId(element);
-  const { id, firewall, firewall_id, firewallId } = element;
-  return readId(firewall_id ?? firewallId ?? (isRecord(firewall) ? firewall['id'] : id));
-}
-
-function findList(response: unknown): unknown[] | undefined {
-  if (Array.isArray(response)) return response as unknown[];
-  if (!isRecord(response)) return undefined;
-  const { firewalls, data } = response;
-  const inner = isRecord(data) ? [data['firewalls'], data['data']] : [];
-  const lists = [firewalls, data, ...inner].filter((value): value is unknown[] => Array.isArray(value));
-  return lists.length === 1 ? lists[0] : undefined;
-}
-
-const bareName = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
-
-/** A list that is one page has beside it where the next one is, or how many there are in all. */
-const nextNames = setOf(
-  'next nextpage nextpageurl nextlink odatanextlink nexturl nextcursor nexttoken nextpagetoken continuation hasmore ' +
-    'hasnext hasnextpage more truncated istruncated',
-);
-const totalNames = setOf(
-  'total totalcount totalentries totalitems totalresults totalrecords totalelements recordstotal recordsfiltered count ' +
-    'itemscount size',
-);
-const pagesNames = setOf('lastpage totalpages pages pagecount pagestotal numpages');
-/** A page that is full is no whole list, unless it is said how many there are. */
-const sizeNames = setOf('perpage pagesize limit itemsperpage pagelimit');
-
-/** Interfaces say there that a list is a page. */
-const pagePlaces = setOf('data meta pagination paging page links pageinfo pages cursor cursors');
-
-function isPage(response: unknown, length: number, depth = 0): boolean {
-  if (Array.isArray(response)) return response.some((link) => isRecord(link) && link['rel'] === 'next');
-  if (!isRecord(response) || depth > 3) return false;
-  const isCounted = Object.keys(response).some(
-    (name) => totalNames.has(bareName(name)) || pagesNames.has(bareName(name)),
-  );
-  return Object.entries(response).some(([name, value]) => {
-    const field = bareName(name);
-    if (pagePlaces.has(field) && typeof value === 'object') return isPage(value, length, depth + 1);
-    if (nextNames.has(field)) return !isNone(value);
-    const number = readCount(value);
-    if (number === undefined) return false;
-    if (totalNames.has(field)) return number > length;
-    if (pagesNames.has(field)) return number > 1;
-    if (sizeNames.has(field)) return number === length && length > 0 && !isCounted;
-    // A later page says so by its own number.
-    if (field === 'page' || field === 'currentpage' || field === 'pagenumber') return number > 1;
-    return (field === 'offset' || field === 'skip' || field === 'start') && number > 0;
-  });
-}
-
-function isNone(value: unknown): boolean {
-  return (
-    value === null ||
-    value === undefined ||
-    value === false ||
-    value === '' ||
-    value === 0 ||
-    value === '0' ||
-    value === 'false' ||
-    (isRecord(value) && isNone(value['href']))
-  );
-}
-
-function readCount(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : isNumeric(value) ? Number(value) : undefined;
-}
-
-const activeWords = setOf(
-  'active enabled assigned attached applied ok on ready success succeeded complete completed done true 1 yes running up',
-);
-const stateNames = setOf(
-  'status state assignmentstatus assignmentstate active enabled isactive isenabled applied assigned attached isapplied ' +
-    'isassigned isattached',
-);
-const leaving = setOf(
-  'pending ispending deleting deleted removed detached detaching deletedat removedat detachedat unassignedat',
-);
-
-/** A firewall without a word about its state counts as active: the document shows none. */
-function isActive(firewall: Record<string, unknown>): boolean {
-  return Object.entries(firewall).every(([name, value]) => {
-    const field = bareName(name);
-    if (value === null || value === undefined || value === '') return true;
-    if (stateNames.has(field)) {
-      if (isRecord(value)) return isActive({ status: value['name'] ?? value['code'] ?? value['status'] });
-      return Array.isArray(value) || activeWords.has(bare(value));
-    }
-    if (leaving.has(field)) return isNone(value);
-    return true;
-  });
-}

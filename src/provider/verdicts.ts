@@ -3,11 +3,17 @@
  * call and not by the status alone. All other code, in this room and outside it, decides by these names;
  * docs/failures.md is printed from these rows.
  */
-import { bare, isRecord, setOf } from './words';
+import type { ProfileCall } from '../domain/profile';
 
-/** `assign` stands for unassigning, too. `directory` is the server directory, which is not in the document. */
+/** Those that cannot be undone are pivots, and `assign` stands for unassigning, too. `directory` is the server directory, which is not in the document. */
 export const providerCalls = ['pivot', 'add', 'delete', 'quote', 'assign', 'list', 'directory'] as const;
 export type ProviderCall = (typeof providerCalls)[number];
+
+const kinds: Partial<Record<ProfileCall, ProviderCall>> = {
+  ...{ order: 'pivot', changeOrder: 'pivot', switch: 'pivot', unassign: 'assign' },
+};
+/** The rows' name of a call. */
+export const kindOf = (call: ProfileCall): ProviderCall => kinds[call] ?? (call as ProviderCall);
 
 /**
  * - `Gone`: nothing is left to delete.
@@ -41,19 +47,27 @@ const newServer = (status: number, because: string): Row => ({ ...notYet(status,
 
 /** The first row that fits counts. */
 export const rows: readonly Row[] = [
-  { status: [200, 299], means: 'success', because: 'unless the body says no, see below' },
+  {
+    status: 207,
+    calls: providerCalls.filter((call) => call !== 'list'),
+    means: 'UnknownOutcome',
+    because: 'an answer in parts, unless pointers of the profile find in it that it is done',
+  },
+  { status: [200, 299], means: 'success', because: 'as the document shows it, or the profile declares it, see below' },
   { status: [300, 399], means: 'UnexpectedResponse', because: 'the interface has no redirects: a wrong base URL' },
 
   { status: 401, means: 'Unauthorized', because: 'the credentials are refused, before anything is done' },
   {
     status: 403,
     means: 'Unauthorized',
-    because: 'the credentials do not allow this, or the provider refuses the request (a quota, a plan)',
+    because:
+      'the credentials do not allow this, or the provider refuses the request (a quota, a plan); with a Retry-After, and ' +
+      'not of a pivot, it is a wait: RateLimited',
   },
   { status: 429, means: 'RateLimited', because: 'too many calls' },
 
-  { status: 404, calls: ['delete'], means: 'Gone', because: 'there is no such item' },
-  { status: 410, calls: ['delete'], means: 'Gone', because: 'the item has expired with its cart' },
+  { status: 404, calls: ['delete'], means: 'Gone', because: 'there is no such item, if the profile’s goneIf holds' },
+  { status: 410, calls: ['delete'], means: 'Gone', because: 'the item has expired with its cart, if goneIf holds' },
 
   ...refusedPivot('the request is malformed; validators answer so before anything is done', 400),
   ...refusedPivot('no payment, no order', 402),
@@ -84,10 +98,7 @@ export const rows: readonly Row[] = [
   { status: [500, 599], means: 'UnknownOutcome', because: 'it may have failed after it took effect' },
 ];
 
-/**
- * @param status an HTTP status; also the `code` in the body of a success
- * @param about the call; whether it is about a server that is minutes old
- */
+/** @param about the call; whether it is about a server that is minutes old */
 export function meaningOf(
   status: number,
   { call, serverIsNew = false }: { call: ProviderCall; serverIsNew?: boolean | undefined },
@@ -103,171 +114,4 @@ export function meaningOf(
   });
   // Not an HTTP status: nothing is sure.
   return row?.means ?? 'UnknownOutcome';
-}
-
-/** The body of a success says it against it. */
-export interface Sign {
-  /** Field and value: `success: false`, `data.code: 400`. */
-  says: string;
-  /** The HTTP status that the body claims, from 400 to 599. */
-  status?: number;
-  /** It is plainly a refusal. Otherwise it may be, or may be something else: nothing is sure. */
-  isPlain: boolean;
-}
-
-/** The document shows that an answer speaks of itself at the top and in `data`; other interfaces do it elsewhere. */
-const outer = ['data', 'result', 'response', 'status', 'meta', 'metadata', 'order', 'error'] as const;
-const within = ['order', 'result', 'error', 'status'] as const;
-const places: readonly (readonly string[])[] = [
-  [],
-  ...outer.map((place) => [place]),
-  ...(['data', 'result', 'response'] as const).flatMap((place) => within.map((name) => [place, name])),
-];
-/** More elements of a list are not searched. */
-const elementsMax = 100;
-
-/**
- * A sign in the body of a success that it is none. PHP hosting software, gateways and GraphQL answer 200 to all
- * requests, and say in the body what came of them. The elements of a list that was asked for do not speak of the answer:
- * a firewall may be of the type “deny”.
- */
-export function signIn(body: unknown, call: ProviderCall): Sign | undefined {
-  const isAboutAList = call === 'list' || call === 'directory';
-  const isShown = isAboutAList || call === 'add' || call === 'quote';
-  if (isRefusal(body)) return { says: `the whole body: ${shown(body)}`, isPlain: true };
-  if (typeof body === 'string' && !isShown) return ofWords('the whole body', body);
-  for (const path of places) {
-    const value = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), body);
-    const place = path.join('.');
-    const isList = Array.isArray(value);
-    const objects = isList ? (value as unknown[]).slice(0, elementsMax) : [value];
-    for (const object of objects) {
-      if (place === 'data' && object === false) return { says: 'data: false', isPlain: true };
-      if (!isRecord(object) || (isList && isAboutAList && hasId(object))) continue;
-      for (const [name, inner] of Object.entries(object)) {
-        const sign = ofField(name.slice(0, 60), inner, isShown ? undefined : call);
-        if (sign) return place === '' ? sign : { ...sign, says: `${place}.${sign.says}` };
-      }
-    }
-  }
-  return undefined;
-}
-
-const texts = setOf('message messages msg detail details description reason info note statusmessage');
-const textCharsMax = 500;
-const noInWords =
-  /\b(?:insufficient|not enough|no such|limit reached|denied|declined|refused|rejected|(?<!no |without )(?:failed|failures?|fails|errors?)(?!-free)|invalid|unable|cannot|can't|could not|couldn't|not (?:allowed|permitted|found|available|possible|supported|placed|processed|completed|created|accepted|successful)|forbidden|unauthori[sz]ed|suspended|exceeded|overdue)\b/i;
-
-const acknowledgements = setOf('ack acknowledged processed executed');
-/** In the answer to another call, the same field may be a property of what is shown, and no sign. */
-const ownYes: Partial<Record<ProviderCall, readonly string[]>> = {
-  pivot: ['available'],
-  delete: ['deleted', 'removed'],
-};
-
-function ofWords(what: string, value: unknown): Sign | undefined {
-  const [found] = noInWords.exec(wordsIn(value).slice(0, textCharsMax).replaceAll('_', ' ')) ?? [];
-  return found === undefined ? undefined : { says: `${what}: “… ${found} …”`, isPlain: false };
-}
-
-/** A text, or a list or an object of texts. */
-function wordsIn(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null) return '';
-  const inner = Object.values(value).slice(0, elementsMax);
-  return inner.filter((one) => typeof one === 'string').join('\n');
-}
-
-const hasId = (object: object) => Object.keys(object).some((name) => /(^|_)id$|Id$/.test(name));
-
-/** Names are compared without case, `_` and `-`. */
-const yes = setOf('success ok succeeded successful issuccess issuccessful valid accepted placed');
-const no = setOf('failed failure haserror haserrors iserror rejected refused declined');
-const words = setOf('status result state outcome type return response');
-const codes = setOf('code statuscode httpcode httpstatus responsecode resultcode returncode');
-const errors = setOf(
-  'fault error errors errorcode errorno errno errormessage errordescription errordetail errordetails exception faultstring faultcode',
-);
-
-const refusalWords = setOf(
-  'error errors err fail failed fails failure ko nok no false refused rejected reject declined denied deny invalid ' +
-    'unauthorized forbidden exception cancelled canceled notfound unsuccessful unavailable insufficient aborted fatal ' +
-    'fraud fraudulent void voided expired blocked suspended',
-);
-
-const isRefusalWord = (text: string) => text.length <= 40 && refusalWords.has(bare(text));
-const isRefusal = (value: unknown) => value === false || (typeof value === 'string' && isRefusalWord(value));
-
-/**
- * @param unshown the call, where nobody knows what its success looks like: a no in words is none for sure then, and no
- *   yes either
- */
-function ofField(name: string, value: unknown, unshown: ProviderCall | undefined): Sign | undefined {
-  const plain: Sign = { says: `${name}: ${shown(value)}`, isPlain: true };
-  const unsure: Sign = { ...plain, isPlain: false };
-  const field = bare(name);
-  if (yes.has(field)) return isNo(value) ? plain : undefined;
-  if (no.has(field)) return isSomething(value) && !isNo(value) ? plain : undefined;
-  if (errors.has(field)) return isSomething(value) ? plain : undefined;
-  if (codes.has(field)) return ofCode(plain, value);
-  if (words.has(field)) {
-    const number = numberIn(value);
-    if (isRefusal(value)) return plain;
-    if (number === 0 && field !== 'type') return unsure;
-    if (number !== undefined && number >= 400 && number <= 599) return ofCode(plain, value);
-  }
-  if (unshown === undefined) return undefined;
-  if (acknowledgements.has(field) || ownYes[unshown]?.includes(field)) return isNo(value) ? unsure : undefined;
-  const isText = texts.has(field) || (words.has(field) && typeof value === 'string');
-  return isText ? ofWords(name, value) : undefined;
-}
-
-/** In a code of words, such as INSUFFICIENT_FUNDS. */
-const codeWords = setOf('not limit exceeded missing quota conflict duplicate unsupported locked');
-const isRefusalCode = (value: unknown) =>
-  typeof value === 'string' &&
-  value.length <= 60 &&
-  value
-    .toLowerCase()
-    .split(/[^a-z]/)
-    .some((word) => codeWords.has(word) || refusalWords.has(word));
-
-/** A `code` of the body means what it means as a status (200 is success, row 2). Another number may mean anything. */
-function ofCode(plain: Sign, value: unknown): Sign | undefined {
-  const code = numberIn(value);
-  if (code === undefined) return isRefusalCode(value) ? { ...plain, isPlain: false } : undefined;
-  if (code >= 200 && code <= 299) return undefined;
-  return Number.isInteger(code) && code >= 400 && code <= 599
-    ? { ...plain, status: code }
-    : { ...plain, isPlain: false };
-}
-
-/** Documented numbers may come as numeric strings. */
-function numberIn(value: unknown): number | undefined {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,9})?$/i.test(value)
-    ? Number(value)
-    : undefined;
-}
-
-const isNo = (value: unknown) =>
-  value === false ||
-  value === 0 ||
-  (typeof value === 'string' && ['false', '0', 'no', 'off', 'n'].includes(bare(value)));
-
-/** Interfaces leave a field for errors empty in many ways. */
-function isSomething(value: unknown): boolean {
-  if (value === null || value === undefined || value === false || value === 0) return false;
-  if (typeof value === 'string')
-    return !['', '0', 'false', 'none', 'null', 'no', 'ok', 'success'].includes(bare(value));
-  if (Array.isArray(value)) return value.length > 0;
-  return typeof value === 'object' ? Object.keys(value).length > 0 : true;
-}
-
-/** Only what cannot be a secret is shown: the excerpt has the rest, redacted. */
-function shown(value: unknown): string {
-  if (typeof value === 'string')
-    return isRefusalWord(value) || numberIn(value) !== undefined ? `“${value}”` : '(a text)';
-  if (Array.isArray(value)) return '(a list)';
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '(an object)';
 }

@@ -59,10 +59,13 @@ export async function inPlace<T>(
   }
 }
 
-/** True from a reset run's first line on, also in what was copied: only an argument of a call may depend on it. */
+/**
+ * True from a reset run's first line on, also in what was copied: only an argument of a call may depend on it. The next
+ * run of a chain has a start of its own, and is no reset.
+ */
 export function isReset(): boolean {
-  const { runId, firstExecutionRunId } = workflowInfo();
-  return runId !== firstExecutionRunId;
+  const { runId, originalExecutionRunId } = workflowInfo();
+  return runId !== originalExecutionRunId;
 }
 
 /**

@@ -1,69 +1,63 @@
 /**
  * A person's yes, before anything is placed: to a quote or a purchase, and to what stands against a pivot, as the journal
- * found it in the transaction that was to write it. That yes goes along with the next attempt. It is a yes to what was
- * read: another reference that came since, or more that was spent, is asked about again.
+ * found it in the transaction that was to write it. That yes is written into the journal. It is a yes to what was read:
+ * another price, another reference that came since, or more that was spent, is asked about again.
  */
 import { choicesOf } from '../domain/answers';
-import { definedOnly } from '../domain/defined-only';
-import type { WaitKind } from '../domain/progress';
+import type { PivotNote } from '../domain/effects';
+import type { Terms } from '../domain/may-be-sent';
 import { approvalExpiresInMs, type ExpiringRule } from '../domain/quotes';
 import { describeLimit, describePeriod, inAll, isCurrency, type Concern } from '../domain/spending';
 import { inWords } from '../domain/times';
+import { activities } from './activities';
 import { describeRejection, SagaFailed } from './ends';
-import type { Step } from './progress';
-import type { Saga } from './saga';
+import type { PivotStep, Saga } from './saga';
 
-export interface Approving {
-  /** @default 'approval' */
-  kind?: Extract<WaitKind, 'approval' | Concern['kind']>;
-  step: Step;
-  /** See {@link Question.subject}. */
-  subject?: string;
-  question: string;
-  /** The request's rule: how long a person has to answer. Then it is rejected. */
+/** What the question needs of a pivot. */
+export interface Approving extends Pick<PivotStep, 'step'> {
+  noun: string;
+  /** The request's rule: how long a person has to answer. */
   approval: ExpiringRule | undefined;
+  /** The question whether it may be placed at these terms. @param why further sentences, each after a space */
+  approving: (terms: Terms, why: string) => string;
+  /** Says by what to know it again, as it is sent now. */
+  note?: () => PivotNote;
 }
 
-/** @throws SagaFailed `NotApproved` where it is rejected; StateChanged where it was placed, or may have been */
-export async function askApproval(
-  saga: Saga,
-  { kind = 'approval', step, subject, question, approval }: Approving,
-): Promise<void> {
-  // Nobody should approve or reject a purchase of another run.
-  if (kind === 'approval') await saga.throwIfPlaced(step);
+/** @throws SagaFailed `NotApproved` where it is rejected */
+export async function askAboutConcern(saga: Saga, asking: Approving, concern: Concern): Promise<void> {
+  const { step, noun, approval, approving } = asking;
+  const { id, kind } = concern;
+  const question =
+    kind === 'approval'
+      ? approving(concern.terms, concern.why.map((sentence) => ` ${sentence}`).join(''))
+      : `Place ${noun} anyway? ${describe(concern)}`;
   const expiresInMs = approvalExpiresInMs(approval);
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
-  const decision = await saga.humanDecisions.ask({
-    kind,
-    ...definedOnly({ subject }),
-    step: step.id,
-    question: at === '' ? question : `${question} Without an answer it is rejected on ${at}.`,
-    choices: choicesOf(kind),
-    ...(expiresInMs === undefined
-      ? {}
-      : { expiry: { inMs: expiresInMs, decision: { decision: 'reject', reason: `nobody answered until ${at}` } } }),
-  });
-  if (decision.decision !== 'approve') throw new SagaFailed('NotApproved', describeRejection(decision));
-}
-
-/** @param noun "the order", "the switch". @throws SagaFailed `NotApproved` where it is rejected */
-export async function askAboutConcern(
-  saga: Saga,
-  { step, noun, approval }: Pick<Approving, 'step' | 'approval'> & { noun: string },
-  concern: Concern,
-): Promise<void> {
-  const { id, kind } = concern;
-  const question = `Place ${noun} anyway? ${describe(concern)}`;
   try {
-    await askApproval(saga, { kind, step, subject: id, question, approval });
+    const decision = await saga.humanDecisions.ask({
+      kind,
+      subject: id,
+      step: step.id,
+      question: at === '' ? question : `${question} Without an answer it is rejected on ${at}.`,
+      choices: choicesOf(kind),
+      ...(expiresInMs === undefined
+        ? {}
+        : { expiry: { inMs: expiresInMs, decision: { decision: 'reject', reason: `nobody answered until ${at}` } } }),
+    });
+    if (decision.decision !== 'approve') throw new SagaFailed('NotApproved', describeRejection(decision));
+    const { by, note } = decision;
+    const approval = { concern, by, note, quote: asking.note?.().quote };
+    await saga.write('write-approval', 'Write the approval into the journal', ({ retry }) =>
+      activities('write the approval into the journal').writeApproval({ ...approval, retry }),
+    );
   } catch (error) {
     step.end('failed', 'not approved');
     throw error;
   }
-  saga.approved.push(concern);
 }
 
-function describe(concern: Concern): string {
+function describe(concern: Exclude<Concern, { kind: 'approval' }>): string {
   if (concern.kind === 'duplicate') {
     const { others, more, withinMs } = concern;
     const references = others.map(({ reference, at }) => `${reference} on ${inWords(at)}`).join(', ');

@@ -100,7 +100,7 @@ export async function attempt<T>(spec: Attempted<T>, saga?: Calling, undoing = f
       tellFailed(failure, step, count, journal);
       // A history that has grown long has no room for automatic retries: a person says when it is tried again.
       if (failure.retryInMs === undefined || !hasRoomForMany(undoing)) {
-        recordAttempts('failed', count);
+        if (failure.failure !== 'NeedsApproval') recordAttempts('failed', count);
         return { ok: false, failure };
       }
       await pauseAfter(failure, failure.retryInMs, step);
@@ -267,7 +267,7 @@ export function failureOf(error: unknown): CallFailure | undefined {
  * The activity ended without one of our failures: its time ran out, its worker was killed or stopped
  * (`WorkerShutdown`), or its code broke. The next attempt reads in the journal what it did, if anything.
  */
-export function lostCall(error: ActivityFailure, attempts = 1): CallFailure {
+function lostCall(error: ActivityFailure, attempts = 1): CallFailure {
   return {
     failure: 'WorkerLost',
     message: `the call ended without an answer (${error.cause?.message ?? error.message})`,

@@ -32,7 +32,7 @@ import { now, type Step } from './progress';
 import type { Saga } from './saga';
 import type { StoryContext } from './story';
 
-export interface Begun extends Omit<StoryContext, 'planTypesMore'> {
+export interface Begun extends Omit<StoryContext, 'planTypes'> {
   placement: PlacementFound;
 }
 
@@ -110,8 +110,7 @@ export async function begin(
   saga.notices.wanted = taken.wanted ?? [];
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
   const { corrections = [], placement = { how: 'none' } } = taken.how === 'known' ? taken : {};
-  const { unprotected, estimate } = taken;
-  return { corrections, placement, unprotected, estimate };
+  return { corrections, placement, notNow: taken.notNow };
 }
 
 /**

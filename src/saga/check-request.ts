@@ -5,30 +5,30 @@
 import { ApplicationFailure, CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
-import { documentedPlanTypes } from '../domain/plan-types';
+import { documentedPlanTypes, type PlanTypes } from '../domain/plan-types';
 import { describeProblems, type Problem } from '../domain/problems';
 import { requestSchemas, type RequestOf } from '../domain/requests';
+import { isUnsealed } from '../domain/unsealed';
 import { check } from '../domain/validation';
 import { activities } from './activities';
-import { cameAsPlaintext } from './plaintext-input';
 
 export type CheckedRequest<W extends WorkflowName> =
-  { ok: true; request: RequestOf[W]; planTypesMore: readonly string[] } | { ok: false; problems: Problem[] };
+  { ok: true; request: RequestOf[W]; planTypes: PlanTypes } | { ok: false; problems: Problem[] };
 
 /** Earlier runs may have done much, so a cancelled run has to know what was asked for as well. */
 export async function checkRequest<W extends WorkflowName>(workflow: W, input: unknown): Promise<CheckedRequest<W>> {
   // A setting of the worker: asked of an activity, the answer is in the history, and a changed setting leaves old runs
   // alone. Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
-  const planTypesMore = namesDocumentedPlans(input)
-    ? []
+  const planTypes = namesDocumentedPlans(input)
+    ? {}
     : await CancellationScope.nonCancellable(() => activities('look up further plan types').supportedPlanTypes());
-  const checked = check(requestSchemas(planTypesMore)[workflow](), input);
+  const checked = check(requestSchemas(planTypes)[workflow](), input);
   const problems = [
-    ...(cameAsPlaintext(input) ? await CancellationScope.nonCancellable(plaintextRefused) : []),
+    ...(isUnsealed(input) ? await CancellationScope.nonCancellable(plaintextRefused) : []),
     ...(checked.ok ? wrongWorkflowId(workflow, checked.value.reference) : checked.problems),
   ];
   return checked.ok && problems.length === 0
-    ? { ok: true, request: checked.value, planTypesMore }
+    ? { ok: true, request: checked.value, planTypes }
     : { ok: false, problems };
 }
 
@@ -52,7 +52,7 @@ function wrongWorkflowId(workflow: WorkflowName, reference: string): Problem[] {
  * A request in the clear where requests are encrypted: its sender does not know the keys, and what it holds stands in
  * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types.
  */
-export async function plaintextRefused(): Promise<Problem[]> {
+async function plaintextRefused(): Promise<Problem[]> {
   if (await activities('look up whether requests in the clear are taken').takesClearRequests()) return [];
   const message =
     'the request came unencrypted; start it with the client or through the codec server. ' +

@@ -10,14 +10,12 @@
  * Nothing is sent by a correction that is not in the journal: a run that goes on from before it would send something
  * else.
  */
-import { uuid4 } from '@temporalio/workflow';
-import { definedOnly } from '../domain/defined-only';
-import type { Estimate } from '../domain/prices';
+import { log, uuid4 } from '@temporalio/workflow';
 import { describeProblems } from '../domain/problems';
+import type { NotNow } from '../domain/spending';
 import { requestBytesMax, type Checked } from '../domain/validation';
 import type { z } from 'zod';
 import { placedMeanwhile } from './ends';
-import { now } from './progress';
 import type { Correction, Said } from './questions';
 import type { Saga } from './saga';
 import { activities } from './activities';
@@ -70,20 +68,19 @@ export class CorrectedRequest<R, C extends object> {
     return objections.length > 0 ? objections.join('; ') : undefined;
   }
 
-  /** @returns its cost by the price list. @throws StateChanged where there is nothing to correct any more */
-  async correct(correction: C, said: Said): Promise<Estimate | undefined> {
+  /** @returns why it might not be placed by now. @throws StateChanged where there is nothing to correct any more */
+  async correct(correction: C, said: Said): Promise<NotNow | undefined> {
     const id = uuid4();
     const title = 'Write the correction into the journal';
     const written = await this.saga.write('write-correction', title, ({ retry }) =>
       activities('write the correction into the journal').writeCorrection({ id, ...said, correction, retry }),
     );
     if (written.how === 'placed') {
-      const why = 'nothing was corrected: it was placed before, or perhaps, by another run';
-      this.saga.progress.ignore({ decision: 'retry', at: now(), why, ...definedOnly({ by: said.by }) });
+      log.warn('nothing was corrected: it was placed before, or perhaps, by another run', { by: said.by });
       throw placedMeanwhile(this.saga.step(said.step, said.step));
     }
     this.corrections.push(correction);
     this.request = this.rules.apply(this.request, correction);
-    return written.estimate;
+    return written.notNow;
   }
 }

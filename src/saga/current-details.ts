@@ -91,9 +91,9 @@ function inParagraphs(...paragraphs: string[]): string {
   return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
 }
 
-function describeChoice(name: DecisionName, { kind, id, steps }: Question & { id: string }, stopping: string): string {
-  const does = `${answerTo(kind, name).does}.${name === 'reject' ? ` ${stopping}` : ''}`;
-  return `- **${name}** — ${does}  \n  \`${exampleFor(name, id, steps)}\``;
+function describeChoice(name: DecisionName, asked: Question & { id: string }, stopping: string): string {
+  const does = `${answerTo(asked.kind, name).does}.${name === 'reject' ? ` ${stopping}` : ''}`;
+  return `- **${name}** — ${does}  \n  \`${exampleFor(name, asked)}\``;
 }
 
 function describeCorrection(fields: readonly string[], question: string): string {

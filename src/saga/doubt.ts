@@ -8,6 +8,7 @@ import { choicesOf } from '../domain/answers';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type PivotDoubt } from '../domain/failures';
+import { describeOthers, type OfOther } from '../domain/servers';
 import { inWords } from '../domain/times';
 import { describeSettling } from './current-details';
 import type { Step } from './progress';
@@ -79,38 +80,46 @@ export async function askAboutPlacement(
   lastFailure?: CallFailure,
 ): Promise<Seen | 'cancelled' | undefined> {
   const { row } = doubt;
-  const question = questionAbout(doubtful, doubt, lastFailure);
-  const decision = await saga.humanDecisions.ask({ ...question, ...definedOnly({ lastFailure }) });
-  if (decision.decision === 'confirmPlaced') {
-    const { by, note, vmObjectIds, orderId } = decision;
-    return writePlaced(saga, row, { how: 'confirmed', vmObjectIds, orderId }, { by, note });
+  for (let others: readonly OfOther[] = []; ;) {
+    const question = questionAbout(doubtful, doubt, { lastFailure, others });
+    const decision = await saga.humanDecisions.ask({ ...question, ...definedOnly({ lastFailure }) });
+    if (decision.decision === 'confirmPlaced') {
+      const { by, note, vmObjectIds, orderId } = decision;
+      const placed = { how: 'confirmed', vmObjectIds, orderId } as const;
+      const written = await writePlaced(saga, row, placed, { by, note });
+      if (!Array.isArray(written)) return written === 'done' ? placed : undefined;
+      others = written;
+      continue;
+    }
+    if (decision.decision === 'markCancelled')
+      return (await saga.writeCancelled(decision, row)) ? 'cancelled' : undefined;
+    const { by, note } = decision;
+    await saga.write('write-decision', 'Write into the journal that it was not placed', ({ retry }) =>
+      activities('write “not placed” into the journal').denyPlacement({ row, by, note, retry }),
+    );
+    return undefined;
   }
-  if (decision.decision === 'markCancelled')
-    return (await saga.writeCancelled(decision, row)) ? 'cancelled' : undefined;
-  const { by, note } = decision;
-  await saga.write('write-decision', 'Write into the journal that it was not placed', ({ retry }) =>
-    activities('write “not placed” into the journal').denyPlacement({ row, by, note, retry }),
-  );
-  return undefined;
 }
 
-/** @returns undefined where a person has denied this row, and it was sent again since: that one is asked about */
-export async function writePlaced(
+/**
+ * @returns `superseded` where a person has denied this row, and it was sent again since: that one is asked about; or ids of
+ * servers that other orders have, and then nothing is written
+ */
+export function writePlaced(
   saga: Saga,
   row: string,
   placed: Seen,
   verdict?: { by: string | undefined; note: string },
-): Promise<Seen | undefined> {
-  const written = await saga.write('write-decision', 'Write into the journal that it was placed', ({ retry }) =>
+): Promise<'done' | 'superseded' | OfOther[]> {
+  return saga.write('write-decision', 'Write into the journal that it was placed', ({ retry }) =>
     activities('write “placed” into the journal').confirmPlacement({ row, placed, ...definedOnly({ verdict }), retry }),
   );
-  return written === 'done' ? placed : undefined;
 }
 
 function questionAbout(
   { step, noun, confirming, ...doubtful }: Doubtful,
   doubt: PivotDoubt,
-  lastFailure: CallFailure | undefined,
+  { lastFailure, others }: { lastFailure: CallFailure | undefined; others: readonly OfOther[] },
 ): Question<'outcome-unknown'> {
   const { row, at, restored, foundBy = doubtful.foundBy } = doubt;
   const what = restored
@@ -124,7 +133,7 @@ function questionAbout(
     step: step.id,
     question:
       `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}` +
-      `Look now in the provider’s control panel (${foundBy}): is it there?${hint}`,
+      `Look now in the provider’s control panel (${foundBy}): is it there?${hint}${describeOthers(others)}`,
     choices: choicesOf('outcome-unknown'),
     objection: (decision) => {
       if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;

@@ -6,7 +6,7 @@
  *                     │ ▲
  *    one that does not │ └── reminders, few and growing
  *                     ▼
- *       update: refused, with the ones that fit      signal: recorded as ignored, with why
+ *       refused, with the ones that fit
  * ```
  *
  * At most one question is open at a time: steps that run side by side are asked about together. A decision is taken
@@ -30,31 +30,31 @@ import type { z } from 'zod';
 import type { AnswerAt } from '../domain/answers';
 import {
   cancelledBySignal,
+  cancellerSchema,
   decisionHints,
   decisionNames,
   decisionRefused,
   decisionSchemas,
   exampleFor,
-  jobCancellationSchema,
   type Cancellation,
   type Decision,
   type DecisionName,
 } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { ownerOf, type CallFailure } from '../domain/failures';
-import { cutWell } from '../domain/markdown';
 import type { DecisionRecord, ProgressView, WaitKind } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
+import { inWords } from '../domain/times';
+import { isUnsealed } from '../domain/unsealed';
 import { check } from '../domain/validation';
-import { cameAsPlaintext } from './plaintext-input';
+import { cancelReason } from './cancel-reason';
 import { hasRoomToAsk, HistoryIsFull } from './history-left';
 import { count } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
 import type { EventSaid, Notices } from './notices';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
-import { reminderDelaysMs } from './reminders';
 
 const progressQuery = defineQuery<ProgressView>('progress');
 
@@ -62,12 +62,14 @@ const progressQuery = defineQuery<ProgressView>('progress');
 interface OpenQuestion extends Question {
   id: string;
   cancellable: boolean;
+  /** From then on it is rejected, and nobody decides about it any more; in milliseconds since 1970. */
+  expiresMs: number;
   taken?: Decision;
   /** Who is about to cancel the saga at this question: nobody else decides about it. */
   canceller?: string;
 }
 
-/** Longer than a job takes from its word to the cancellation. A job that has died leaves the question to others. */
+/** Longer than it takes from the word to the cancellation. Who dies in between leaves the question to others. */
 const cancellerHasMs = 60_000;
 
 /** Within a scope that is not cancellable, nothing hears of a cancellation. */
@@ -83,8 +85,8 @@ type AskedTold = EventSaid & { since: string; reminders: number };
 
 export class HumanDecisions {
   private open?: OpenQuestion;
-  /** The last word that came before the saga was cancelled; where none did, one that came after. */
-  private cancellation?: Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>;
+  /** By their tokens: some are of cancellations that never came, or came to another run. */
+  private readonly cancellers = new Map<string, Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>>();
   /** Says in a sentence what an end without success would undo. */
   undoes: () => string = () => '';
 
@@ -106,20 +108,23 @@ export class HumanDecisions {
   async ask<K extends WaitKind>(asked: Question<K>): Promise<AnswerAt<K>> {
     if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(asked.step);
     const since = now();
+    const { expiry } = asked;
     const question: OpenQuestion = {
       ...asked,
       id: (asked.subject ?? uuid4()).slice(0, idChars),
       cancellable: isCancellable(CancellationScope.current()),
+      expiresMs: expiry === undefined ? Infinity : Date.parse(since) + expiry.inMs,
     };
     this.open = question;
-    const { id, kind, step, steps, choices, lastFailure, expiry } = question;
-    const expiresAt = expiry && new Date(Date.parse(since) + expiry.inMs).toISOString();
+    const { id, kind, step, steps, servers, choices, lastFailure, expiresMs } = question;
+    const expiresAt = expiry && new Date(expiresMs).toISOString();
     const said = { kind, step, since, ...definedOnly({ steps, expiresAt }) };
     this.progress.wait({
       ...said,
       id,
       question: question.question,
       choices,
+      ...definedOnly({ servers }),
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });
     setCurrentDetails(describeWait(question, since, this.undoes()));
@@ -150,8 +155,7 @@ export class HumanDecisions {
   }
 
   private async untilTaken(question: OpenQuestion, told: AskedTold): Promise<void> {
-    const expiresMs = told.expiresAt === undefined ? Infinity : Date.parse(told.expiresAt);
-    const { id, kind, step, choices, expiry, whenFull } = question;
+    const { id, kind, step, choices, expiry, expiresMs, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
       if (await condition(() => question.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
@@ -193,47 +197,52 @@ export class HumanDecisions {
         },
       },
     );
-    setHandler(
-      defineSignal<[unknown]>(name),
-      async (body) => {
-        // After the updates of the same workflow task: at a replay they may come in another order than they came in,
-        // and the same one must be taken. A reset sends both again, at once.
-        await Promise.resolve();
-        this.takeOrIgnore(name, body);
-      },
-      { description },
-    );
   }
 
   /** @throws ApplicationFailure `DecisionRefused`, with a sentence that names the decisions that fit */
   private fitting(name: DecisionName, body: unknown): OpenQuestion {
     const question = this.open;
     if (question === undefined) {
-      throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`, true);
+      throw refusal(
+        `${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}${this.answerTo(body)}`,
+        true,
+      );
     }
     if (question.canceller !== undefined) {
       throw refusal(`${name} does not fit: ${question.canceller} is about to cancel it`, true);
+    }
+    // Updates are handled before timers: where no worker ran when it ended, this one may come first.
+    if (Date.now() >= question.expiresMs) {
+      const endedAt = inWords(new Date(question.expiresMs).toISOString());
+      throw refusal(`${name} does not fit: question ${question.id} ended on ${endedAt}, and counts as rejected`, true);
     }
     const fitting = `Decisions that fit: ${[...question.choices, 'cancel'].join(', ')}`;
     if (!question.choices.includes(name)) {
       const named = (body as { question?: unknown } | null | undefined)?.question;
       const movedOn = typeof named === 'string' && named !== question.id;
-      throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`, movedOn);
+      const why = `${question.step} waits as ${question.kind}. ${fitting}${this.answerTo(body)}`;
+      throw refusal(`${name} does not fit: ${why}`, movedOn);
     }
     return question;
+  }
+
+  /** The decision that stands at the question which somebody has read, as a sentence. */
+  private answerTo(body: unknown): string {
+    const { question } = (body ?? {}) as { question?: unknown };
+    const stands = question !== undefined && this.progress.decisions.findLast((one) => one.question === question);
+    if (!stands) return '';
+    return `. Question ${stands.question} was answered: ${stands.decision}${stands.by ? ` by ${stands.by}` : ''}`;
   }
 
   private read(name: DecisionName, body: unknown): Decision {
     const question = this.fitting(name, body);
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
     if (!checked.ok)
-      throw refusal(
-        `${name}: ${describeProblems(checked.problems)}. Like ${exampleFor(name, question.id, question.steps)}`,
-      );
+      throw refusal(`${name}: ${describeProblems(checked.problems)}. Like ${exampleFor(name, question)}`);
     const decision = { decision: name, ...checked.value } as Decision;
     if (decision.question !== question.id) {
       throw refusal(
-        `${name}: question ${decision.question.slice(0, 40)} is not the one that waits now, which is ${question.id}: read it first`,
+        `${name}: question ${decision.question.slice(0, 40)} is not the one that waits now, which is ${question.id}: read it first${this.answerTo(decision)}`,
         true,
       );
     }
@@ -260,32 +269,25 @@ export class HumanDecisions {
   }
 
   /**
-   * Who wants the saga cancelled, and why: its report says so, once it is cancelled. A job names the question that
-   * somebody has read: it cancels at that one, or not at all.
+   * Who wants the saga cancelled, and why: its report says so, once that cancellation has come. Where it names
+   * the question that somebody has read, it cancels at that one, or not at all.
    */
   private receiveCancellation(): void {
     setHandler(
       defineSignal<[unknown]>(cancelledBySignal),
       async (body) => {
-        // Before anything is awaited: the cancellation that follows may be in the same workflow task.
-        const isCancelled = CancellationScope.current().consideredCancelled;
         // After the updates of the same workflow task, as above.
         await Promise.resolve();
-        const checked = check(jobCancellationSchema(), body);
+        const checked = check(cancellerSchema(), body);
         if (checked.ok) {
-          const { question, ...said } = checked.value;
+          const { question, token, ...said } = checked.value;
           if (question !== undefined && question !== this.open?.id) return;
-          if (isCancelled && this.cancellation) {
-            this.progress.ignore({ decision: 'cancel', at: now(), by: said.by, why: 'the saga was cancelled before' });
-            return;
-          }
           const waiting = this.open && { kind: this.open.kind, step: this.open.step };
-          this.cancellation = { at: now(), ...waiting, ...said };
+          this.cancellers.set(token, { at: now(), ...waiting, ...said });
           if (question !== undefined && this.open) void this.leaveTo(said.by, this.open);
           return;
         }
-        const why = `${cancelledBySignal}: ${describeProblems(checked.problems)}`.slice(0, whyCharsMax);
-        this.progress.ignore({ decision: 'cancel', at: now(), why });
+        log.warn('a signal was ignored', { why: describeProblems(checked.problems) });
       },
       { description: 'Who cancels the saga, and why. Sent by the command line before the cancellation' },
     );
@@ -299,38 +301,15 @@ export class HumanDecisions {
 
   /** For the report of a saga that is cancelled. @returns a sentence */
   describeCancellation(): string {
-    if (this.cancellation === undefined) return 'cancelled; nobody said who or why';
-    const { by, note } = this.cancellation;
+    const canceller = this.cancellers.get(cancelReason() ?? '');
+    if (canceller === undefined) return 'cancelled; nobody said who or why';
+    const { by, note } = canceller;
     if (!this.progress.decisions.some(({ decision }) => decision === 'cancel')) {
-      this.progress.decide({ decision: 'cancel', ...this.cancellation });
+      this.progress.decide({ decision: 'cancel', ...canceller });
     }
     return `cancelled, says ${by}: ${note}`;
   }
-
-  private takeOrIgnore(name: DecisionName, body: unknown): void {
-    try {
-      this.take(this.read(name, body));
-    } catch (error) {
-      if (!(error instanceof ApplicationFailure)) throw error;
-      const by = (body as { by?: unknown } | null | undefined)?.by;
-      // An update that is refused leaves nothing behind; a signal does.
-      const why = error.message + (cameAsPlaintext(body) && holdsSecret(body) ? signalStays : '');
-      this.progress.ignore({
-        decision: name,
-        at: now(),
-        why: cutWell(why, whyCharsMax),
-        ...(typeof by === 'string' ? { by: cutWell(by, 200) } : {}),
-      });
-      log.warn('a signal was ignored', { decision: name, step: this.open?.step, why });
-      count('decisions', { decision: name, fate: 'ignored' });
-    }
-  }
 }
-
-/** Enough to see what was wrong with an ignored signal; fifty of them still fit a report. */
-const whyCharsMax = 1_000;
-
-const signalStays = '. This signal, and the secret in it, can be read in this history for good: choose another secret';
 
 /**
  * A secret in a correction that was not encrypted, although there are keys, would stand in the history for all to read.
@@ -338,7 +317,7 @@ const signalStays = '. This signal, and the secret in it, can be read in this hi
  */
 function plaintextObjection(decision: Decision, body: unknown, { lastFailure }: Question): string | undefined {
   if (decision.decision !== 'retry' || lastFailure?.takesClear) return undefined;
-  if (!cameAsPlaintext(body) || !holdsSecret(decision.correction)) return undefined;
+  if (!isUnsealed(body) || !holdsSecret(decision.correction)) return undefined;
   return `the correction came unencrypted, and holds a secret. ${howToSendSecrets}`;
 }
 
@@ -375,4 +354,14 @@ function withoutInstructions({ failure, message, endpoint, status, body, doubt }
     message,
     ...definedOnly({ endpoint, status, body }),
   };
+}
+
+/**
+ * When to remind of a wait: after an hour, then four times as long each time, at most half a year. A year of waiting is
+ * seven reminders and eight timers, about a hundred events; an operator should have looked within about an hour.
+ */
+export function* reminderDelaysMs(): Generator<number, never> {
+  const hourMs = 60 * 60 * 1000;
+  const longestMs = 182 * 24 * hourMs;
+  for (let delayMs = hourMs; ; delayMs = Math.min(delayMs * 4, longestMs)) yield delayMs;
 }

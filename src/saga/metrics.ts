@@ -18,8 +18,7 @@ interface Counted {
   waits: { kind: WaitKind };
   waitsEnded: { kind: WaitKind };
   reminders: { kind: WaitKind };
-  /** `refused`: sent as an update, whose sender gets the reason. `ignored`: sent as a signal, and only written down. */
-  decisions: { decision: DecisionName; fate: 'taken' | 'refused' | 'ignored' };
+  decisions: { decision: DecisionName; fate: 'taken' | 'refused' };
   failedCalls: Pick<CallFailure, 'failure'> & { whose: ReturnType<typeof ownerOf> };
   /** `left-behind`: a person said so. `left-alone`: the undo could do harm. */
   undos: { fate: 'undone' | 'left-behind' | 'left-alone' };
@@ -40,7 +39,9 @@ export function countEnd({ leftovers, neededPerson }: Progress, outcome: Ending)
   for (const { kind } of leftovers) count('leftovers', { kind });
 }
 
+/** What a person has to agree to first has not failed. */
 export function countFailedCall(failure: CallFailure): void {
+  if (failure.failure === 'NeedsApproval') return;
   count('failedCalls', { failure: failure.failure, whose: ownerOf(failure) });
 }
 

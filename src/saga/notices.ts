@@ -6,9 +6,10 @@
  *                                      └── what is untold at the end goes with the ending, or right before the run ends
  * ```
  *
- * One activity at a time hands over all that is untold, so that it goes in order. An event has an id of its own.
+ * One activity at a time hands over all that is untold, so that it goes in order. An event has an id of its own; a run's
+ * end always the same one: what a worker has handed over before it died comes once more, in a task of another time.
  */
-import { ActivityFailure, CancellationScope, isCancellation, log, uuid4 } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation, log, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { Told } from '../activities/notifications';
 import { definedOnly } from '../domain/defined-only';
 import type { NotificationEvent, SagaEvent } from '../domain/notifications';
@@ -71,9 +72,9 @@ export class Notices {
   }
 
   /** The run ends. One that has asked nobody and has no ending of its own was refused, and says nothing. */
-  async close(outcome: SagaOutcome, ended: Ended): Promise<void> {
+  async close(outcome: SagaOutcome, ended: Ended, isOwn = false): Promise<void> {
     const said = this.endSaid(outcome, ended);
-    if (this.end === undefined && this.hasTold) this.end = this.add('ended', said);
+    if (this.end === undefined && (this.hasTold || isOwn)) this.end = this.add('ended', said);
     else if (this.end !== undefined) Object.assign(this.end, said);
     await this.stopTelling();
     if (this.untold.length === 0) return;
@@ -97,7 +98,8 @@ export class Notices {
   private add(event: NotificationEvent, said: EventSaid): SagaEvent {
     const at = now();
     // With its time: a restored Temporal gives a run the same random ids again, and a receiver ignores what it knows.
-    const id = uuid4().slice(0, -12) + Date.parse(at).toString(16).padStart(12, '0');
+    const random = () => uuid4().slice(0, -12) + Date.parse(at).toString(16).padStart(12, '0');
+    const id = event === 'ended' ? `${workflowInfo().runId}/${event}` : random();
     const added = { id, event, at, state: this.progress.state, ...said };
     this.untold.push(added);
     if (this.untold.length > untoldMax) {

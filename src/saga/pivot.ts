@@ -7,7 +7,8 @@
  *   prepare ── attempt ──answered, or recorded──▶ placed                        │
  *                 │                                                             │
  *                 ├─ Rejected ───────▶ SagaFailed, undo; or asked ──────────────┤
- *                 ├─ NeedsApproval ──▶ duplicate, over-limit ──approve: attempt; reject: SagaFailed, undo
+ *                 ├─ GuardViolated ──▶ SagaFailed, undo                         │
+ *                 ├─ NeedsApproval ──▶ asked ──reject: SagaFailed, undo; approve┤
  *                 ├─ not sent, 401 … ─▶ stuck ──────────────────────────────────┤
  *                 └─ UnknownOutcome ──▶ look ──found──▶ placed                  │
  *                     (of one row)       └─▶ outcome-unknown ───────────────────┘
@@ -22,23 +23,20 @@ import type { PlacementFound } from '../activities/journal';
 import type { PivotNote, Placement } from '../domain/effects';
 import { definedOnly } from '../domain/defined-only';
 import { whyInDoubt, type CallFailure, type PivotDoubt, type SagaFailureName } from '../domain/failures';
-import type { ExpiringRule } from '../domain/quotes';
 import type { Act } from './attempts';
 import { askAboutPlacement, untilSettled, writePlaced, type Doubtful, type Seen } from './doubt';
-import { askAboutConcern } from './approval';
+import { askAboutConcern, type Approving } from './approval';
 import { howKnown, seenHow } from './look-back';
 import { SagaFailed } from './ends';
 import type { Corrections } from './questions';
 import type { PivotStep, Saga } from './saga';
 
-export interface Pivot<T> extends PivotStep, Pick<Doubtful, 'noun' | 'confirming'> {
+export interface Pivot<T> extends Approving, PivotStep, Pick<Doubtful, 'confirming'> {
   known: (placed: Placement<T>) => Record<string, unknown>;
   /** Says by what to know it again, as it is sent now. */
   note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
-  /** The request's rule: how long a person has to answer. */
-  approval: ExpiringRule | undefined;
   corrections?: Corrections;
   /** How many corrections of the request are in it. */
   timesCorrected: () => number;
@@ -110,6 +108,7 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
     const { doubt, concern } = failure;
     if (concern) {
       await askAboutConcern(saga, pivot, concern);
+      await beforeAgain();
       return 'again';
     }
     if (!doubt) return undefined;
@@ -134,14 +133,11 @@ function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
   return (context) =>
     saga.deadline.whileInFlight(() => {
       const corrections = pivot.timesCorrected();
-      const approvals = saga.progress.decisions.filter(({ decision }) => decision === 'approve');
-      const approvedBy = approvals.flatMap(({ by }) => by ?? []);
       return pivot.act({
         ...context,
-        note: { ...pivot.note(), ...(approvedBy.length > 0 ? { approvedBy } : {}) },
+        note: pivot.note(),
         ...definedOnly({ quoteUntil: pivot.quoteUntil?.() }),
         ...(corrections > 0 ? { corrections } : {}),
-        ...(saga.approved.length > 0 ? { approved: [...saga.approved] } : {}),
       });
     });
 }
@@ -162,7 +158,12 @@ async function settleDoubt<T>(
   const early = look === undefined ? 'nobody' : await look();
   const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, settledMs, failure));
   const found = waited && early !== 'nobody' ? await look?.() : early;
-  if (Array.isArray(found)) return writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
+  if (Array.isArray(found)) {
+    const placed = { how: 'found', vmObjectIds: found } as const;
+    const written = await writePlaced(saga, doubt.row, placed);
+    // Another order has them since the look.
+    return written === 'done' ? placed : undefined;
+  }
   if (waited && readsAgain) return undefined;
   const placed = await askAboutPlacement(saga, doubtful, doubt, failure);
   if (placed === 'cancelled') throw saga.asCancelled();

@@ -15,7 +15,6 @@ import { isOutcome } from '../domain/outcomes';
 import {
   isTrouble,
   type DecisionRecord,
-  type IgnoredDecision,
   type Milestone,
   type ProgressView,
   type Queued,
@@ -30,9 +29,6 @@ import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
 
 const { state: stateKey, step: stepKey, servers: serversKey, waitingSince: sinceKey } = sagaAttributes;
 const { question: questionKey, failure: failureKey } = sagaAttributes;
-
-/** The newest signals that did not fit are remembered, up to here: a flood must not fill the memory. */
-const ignoredMax = 50;
 
 /** The first decisions are kept as they came; words of later ones are cut: a report fits one payload of Temporal. */
 const decisionsInFullMax = 50;
@@ -54,6 +50,10 @@ export class Step {
 
   get isShown(): boolean {
     return !this.quiet || this.detail !== undefined || this.status === 'stuck';
+  }
+
+  get isUnderWay(): boolean {
+    return this.status === 'running' || this.status === 'undoing';
   }
 
   begin(status: 'running' | 'undoing'): void {
@@ -97,7 +97,6 @@ export class Progress {
   /** Ids of the steps that a person left out. */
   readonly skipped: string[] = [];
   readonly decisions: DecisionRecord[] = [];
-  readonly ignored: IgnoredDecision[] = [];
   /** The report names these: the ids of what was made, the order, quotes. */
   readonly known: Record<string, unknown> = {};
   private waiting?: Waiting;
@@ -228,17 +227,12 @@ export class Progress {
     this.decisions.push(this.decisions.length < decisionsInFullMax ? decision : inFewWords(decision));
   }
 
-  ignore(ignored: IgnoredDecision): void {
-    this.ignored.push(ignored);
-    if (this.ignored.length > ignoredMax) this.ignored.shift();
-  }
-
   view(): ProgressView {
-    const { reference, workflow, state, reached, waiting, queued, leftovers, ignored, decisions } = this;
+    const { reference, workflow, state, reached, waiting, queued, leftovers, decisions } = this;
     const steps = this.steps.filter(({ isShown }) => isShown).map((step) => step.view());
     const [settling] = [...this.settling.values()].sort((one, other) => other.until.localeCompare(one.until));
     const waits = definedOnly({ waiting, queued, settling });
-    return { reference, workflow, state, steps, reached, ...waits, leftovers, ignored, decisions };
+    return { reference, workflow, state, steps, reached, ...waits, leftovers, decisions };
   }
 }
 

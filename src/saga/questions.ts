@@ -39,6 +39,8 @@ export interface Question<K extends WaitKind = WaitKind> {
   step: string;
   /** Ids of all that wait together, where more than one does. */
   steps?: string[];
+  /** How many object ids are asked for. */
+  servers?: number;
   question: string;
   choices: DecisionName[];
   lastFailure?: CallFailure;
@@ -157,12 +159,14 @@ const causes: Record<CallFailureName, (failed: CallFailure) => string> = {
   StoodStill: ({ message }) => `Our own worker stood still before it could send, again and again: ${message}.`,
   WorkerLost: () => 'Our own workers were lost in the middle of it, again and again.',
   NotVisibleYet: ({ message }) => `The provider’s own list does not show it: ${message}.`,
+  NotDeclared: ({ message }) => `Nobody can know it from the provider’s own answer: ${message}.`,
   SecretMissing: ({ message }) => `Our own secret cannot be read: ${message}.`,
   UnderWay: ({ message }) => `Our own earlier call may still be in flight: ${message}.`,
   StateChanged: ({ message }) => `Our own run goes by what is not so any more, again and again: ${message}.`,
   Ordered: ({ message }) => `An order has it, or may: ${message}.`,
   DeadlinePassed: ({ message }) => `The request’s time is over: ${message}.`,
   QuoteAged: ({ message }) => `Our own quote is too old: ${message}.`,
+  GuardViolated: ({ message }) => `The guard forbids it: ${message}.`,
   OrderCancelled: ({ message }) => `The provider has cancelled it: ${message}.`,
   NeedsApproval: ({ message }) => `A person has to say yes first: ${message}.`,
 };

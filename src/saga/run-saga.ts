@@ -29,6 +29,7 @@ import {
   upsertMemo,
   upsertSearchAttributes,
   workflowInfo,
+  type WorkflowInfo,
 } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
@@ -60,7 +61,7 @@ import { activities, inPlace, isReset } from './activities';
 type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
 
 /** Makes the story, of what the begin has read. */
-type Make<W extends WorkflowName, P> = (known: Omit<StoryContext, 'planTypesMore'>) => Story<W, P>;
+type Make<W extends WorkflowName, P> = (known: Omit<StoryContext, 'planTypes'>) => Story<W, P>;
 
 interface Run {
   readonly saga: Saga;
@@ -85,13 +86,14 @@ export async function runSaga<W extends WorkflowName, P = never>(
   const run: Run = { saga, isCancelled: () => root.consideredCancelled };
   try {
     const read = await checkRequest(workflow, input);
-    if (!read.ok) {
-      const { problems } = read;
+    const repeats = repeatedBy(workflowInfo());
+    if (!read.ok || repeats.length > 0) {
+      const problems = [...repeats, ...(read.ok ? [] : read.problems)];
       return await fail(saga, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
     }
-    const { request, planTypesMore } = read;
+    const { request, planTypes } = read;
     const make: Make<W, P> = (known) => {
-      const story = storyOf(saga, request, { planTypesMore, ...known });
+      const story = storyOf(saga, request, { planTypes, ...known });
       run.story = story;
       saga.pivot = story.pivot;
       const undone = () => story.undoes?.() ?? 'Nothing has to be undone by this run.';
@@ -269,15 +271,16 @@ async function endAsBefore<W extends WorkflowName>(
   { past }: EndedBefore,
 ): Promise<ResultOf[W]> {
   const { progress, notices } = saga;
-  const { at, run, ending } = past;
+  const { at, run, isOwn, ending } = past;
   const { report, result } = ending;
   const as = ending.ended === 'cancelled' && !isCancelled() ? 'CancelledBefore' : ending.ended;
   const { outcome } = report;
   log.info('the reference has ended before', { at, run, ended: as });
   progress.tellAsBefore(report);
+  for (const step of progress.steps) if (step.isUnderWay) step.end('skipped', 'the reference has ended');
   const step = saga.step('take-reference', 'Write the request into the journal');
   step.end('done', `ended on ${inWords(at)}, in run ${run}: nothing is done any more`);
-  await notices.close(outcome, as);
+  await notices.close(outcome, as, isOwn);
   progress.enter(outcome, true);
   if (as === 'done') return result as ResultOf[W];
   return throwEnd(as, report.why, report);
@@ -334,7 +337,10 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
       const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
       const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
       const written = heard ?? (await activities(title).writeEnding(asked));
-      if (written.how === 'ended') throw new EndedBefore(written);
+      if (written.how === 'ended') {
+        step.end('done');
+        throw new EndedBefore(written);
+      }
       if (written.how === 'written' && written.isTold) notices.told(told);
       if (written.how === 'later' && looksAgain) throw new LookAgain();
     },
@@ -355,8 +361,8 @@ function isWhole({ skipped, leftovers }: Progress): boolean {
 }
 
 function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report {
-  const { reference, workflow, steps, leftovers, ignored, decisions } = progress.view();
-  return { reference, workflow, outcome, why, steps, known: progress.known, leftovers, ignored, decisions };
+  const { reference, workflow, steps, leftovers, decisions } = progress.view();
+  return { reference, workflow, outcome, why, steps, known: progress.known, leftovers, decisions };
 }
 
 /** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
@@ -364,6 +370,13 @@ async function fail(saga: Saga, type: SagaFailureName, message: string, problems
   const { progress } = saga;
   await end(saga, 'untouched', type);
   return throwEnd(type, message, { ...reportOf(progress, 'untouched', message), problems });
+}
+
+/** The next run would find the reference ended, or begun: whoever wants it once more takes another reference. */
+function repeatedBy({ cronSchedule, retryPolicy }: WorkflowInfo): Problem[] {
+  const message = 'a saga is never repeated by Temporal: start it without';
+  const repeats = { cronSchedule, retryPolicy: retryPolicy?.maximumAttempts === 1 ? undefined : retryPolicy };
+  return Object.entries(definedOnly(repeats)).map(([field]) => ({ field, message }));
 }
 
 /** The client sets these at the start, for nothing; a run that was started otherwise names itself. */

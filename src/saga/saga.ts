@@ -19,7 +19,6 @@ import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failure
 import type { OpenItem, Placement } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
-import type { Concern } from '../domain/spending';
 import { activities } from './activities';
 import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';
 import { Deadline } from './deadline';
@@ -62,8 +61,6 @@ export class Saga {
   /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
   readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
   onRefusal?: OnRefusal | undefined;
-  /** A person has agreed to these, which stood against the pivot. */
-  readonly approved: Concern[] = [];
   /** The provider has cancelled what was placed. */
   isCancelled = false;
   /** The pivot has happened, in whichever run. */
@@ -252,10 +249,14 @@ class StepRunner<T> {
     } else step.end('skipped', this.policy.skippable ? undefined : note);
   }
 
-  /** @returns false where it is no taking back of what belongs to an order by now, to another saga, or to another run */
-  private leavesAlone({ spec, failure: { failure, message } }: Failed<T>): boolean {
+  /**
+   * @returns false where it is no taking back of what belongs to an order by now, to another saga, or to another run; or
+   * that was answered in a way that nobody has declared
+   */
+  private leavesAlone({ spec, failure: { failure, message, endpoint } }: Failed<T>): boolean {
     const { step, leftover } = spec;
-    if (leftover === undefined || (failure !== 'Ordered' && failure !== 'StateChanged')) return false;
+    const isUndeclared = failure === 'NotDeclared' && endpoint !== undefined;
+    if (leftover === undefined || (failure !== 'Ordered' && failure !== 'StateChanged' && !isUndeclared)) return false;
     step.end('skipped', `left alone: ${message}`);
     if (this.undoing) this.saga.leaveAlone(leftover(message));
     this.outcomes.set(spec, { skipped: true, leftAlone: message });

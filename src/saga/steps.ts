@@ -70,6 +70,7 @@ export function throwIfStoryCannotGoOn<T>(failed: readonly Failed<T>[], refusal:
   const ends = [
     ['OrderCancelled', 'OrderCancelled'],
     ['DeadlinePassed', 'DeadlinePassed'],
+    ['GuardViolated', 'GuardViolated'],
     ['Rejected', refusal],
   ] as const;
   for (const [name, type] of ends) {

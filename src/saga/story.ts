@@ -9,22 +9,20 @@
  */
 import type { Standing } from '../activities/journal';
 import type { WorkflowName } from '../domain/identity';
+import type { PlanTypes } from '../domain/plan-types';
 import type { RequestOf } from '../domain/requests';
 import type { StoryResult } from '../domain/results';
-import type { Estimate } from '../domain/prices';
-import type { Unprotected } from '../activities/settings';
+import type { NotNow } from '../domain/spending';
 import type { Pivot, Placed } from './pivot';
 import type { Saga } from './saga';
 
 export interface StoryContext {
-  /** Plan types beyond the document's four, as the setting has them. */
-  planTypesMore: readonly string[];
+  /** Plan types beyond the document's four, as the provider's profile has them. */
+  planTypes: PlanTypes;
   /** People's corrections of the request, in order: in earlier runs of the reference, and in this one. */
   corrections: unknown[];
-  /** The operator's rule for servers without firewalls, where there is one. */
-  unprotected?: Unprotected | undefined;
-  /** For the request with these corrections, where the operator has a price list. */
-  estimate?: Estimate | undefined;
+  /** Why an order with these corrections might not be placed: a person is asked before anything is added. */
+  notNow?: NotNow | undefined;
 }
 
 /** `unknown`: the other saga goes on, or was not looked at. `leftovers`: not all of it may be in order. */

@@ -1,21 +1,20 @@
 /** Converts payloads of clients and workers to what Temporal stores: encrypted where there are keys. */
 import type { DataConverter } from '@temporalio/common';
 import { EncryptionCodec, ReadablePayloads } from './payload-codec';
-import type { PayloadKeys } from './keys';
+import { noKeys, type PayloadKeys } from './keys';
 
 /**
  * The keys of a client must be the worker's. The last codec decodes first.
  *
- * @param payloadConverterPath of a worker: that converter shows the workflows which requests arrived unencrypted
+ * @param payloadConverterPath of a worker: that converter shows it what arrived unencrypted
  */
 export function createDataConverter(keys: PayloadKeys | undefined, payloadConverterPath?: string): DataConverter {
   const failureConverterPath = failureConverterPathOf(keys !== undefined);
-  if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()], failureConverterPath };
-  const marksClear = payloadConverterPath !== undefined;
+  const marks = keys !== undefined && payloadConverterPath !== undefined;
   return {
-    payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys, { marksClear })],
+    payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys ?? noKeys, { marks })],
     failureConverterPath,
-    ...(marksClear ? { payloadConverterPath } : {}),
+    ...(marks ? { payloadConverterPath } : {}),
   };
 }
 

@@ -8,7 +8,11 @@ import { readFileSync } from 'node:fs';
 export interface PayloadKeys {
   /** In their order. */
   readonly byId: ReadonlyMap<string, KeyObject>;
+  /** They may be others later: those of a file. */
+  readonly change?: true;
 }
+
+export const noKeys: PayloadKeys = { byId: new Map() };
 
 const keyBytes = 32;
 
@@ -59,6 +63,7 @@ export function keysInFile(path: string, nowMs: () => number = Date.now): Payloa
     }
   };
   return {
+    change: true,
     get byId() {
       if (nowMs() - readMs >= everyMs) readAgain();
       return keys.byId;

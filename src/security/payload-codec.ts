@@ -6,13 +6,13 @@
  *
  *   nonce (12 bytes) · AES-256-GCM of the original payload's protobuf · tag (16 bytes)
  *
- * An unencrypted payload passes: what an operator types into the Web UI may arrive unencrypted.
+ * An unencrypted payload passes: what an operator types into the Web UI may arrive unencrypted. A worker marks it.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { orElse } from '../domain/none-if';
-import { plaintextMark } from '../domain/secrets';
+import { unsealedMark } from '../domain/unsealed';
 import type { PayloadKeys } from './keys';
 
 const { Payload: PayloadProto } = temporal.api.common.v1;
@@ -36,12 +36,21 @@ export class DecryptionError extends Error {
 }
 
 export class EncryptionCodec implements PayloadCodec {
-  /** @param options `marksClear`: for a worker, whose payload converter refuses requests that arrived unencrypted */
+  /**
+   * @param options `marks`: for a worker, which marks what is not encrypted, and what a key of its own does not decrypt:
+   * no worker ever will, and it must not stop the run that it came to
+   */
   constructor(
     private readonly keys: PayloadKeys,
-    private readonly options: { marksClear?: boolean } = {},
+    private readonly options: { marks?: boolean } = {},
   ) {}
 
+  /** The id of the key that encrypts; undefined where there is none. */
+  get encryptsWith(): string | undefined {
+    return this.keys.byId.keys().next().value;
+  }
+
+  /** Without any key it encrypts nothing. */
   encode(payloads: Payload[]): Promise<Payload[]> {
     return Promise.resolve(payloads.map((payload) => this.encrypt(payload)));
   }
@@ -52,9 +61,14 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   private decodeOne(payload: Payload): Payload {
-    if (text(payload.metadata?.['encoding']) === encoding) return this.decrypt(payload);
-    if (!this.options.marksClear) return payload;
-    return { ...payload, metadata: { ...payload.metadata, [plaintextMark]: Buffer.from('true') } };
+    const { marks = false } = this.options;
+    if (text(payload.metadata?.['encoding']) !== encoding) return marks ? marked(payload) : payload;
+    try {
+      return this.decrypt(payload);
+    } catch (error) {
+      if (marks && error instanceof DecryptionError && error.hasKey) return marked(unreadable());
+      throw error;
+    }
   }
 
   private encrypt(payload: Payload): Payload {
@@ -62,7 +76,7 @@ export class EncryptionCodec implements PayloadCodec {
     const { byId } = this.keys;
     const [current = ''] = byId.keys();
     const key = byId.get(current);
-    if (key === undefined) throw new Error('there is no key to encrypt with');
+    if (key === undefined) return payload;
     const nonce = randomBytes(nonceBytes);
     const encryption = createCipheriv(cipher, key, nonce);
     const data = Buffer.concat([
@@ -119,7 +133,7 @@ export class ReadablePayloads implements PayloadCodec {
   }
 
   decode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads.map((payload) => (isReadable(payload) ? payload : unreadable())));
+    return Promise.resolve(payloads.map((payload) => (isReadable(payload) ? payload : inPlaceOf(payload))));
   }
 }
 
@@ -127,6 +141,14 @@ function isReadable({ metadata, data }: Payload): boolean {
   const form = text(metadata?.['encoding']);
   if (form !== 'json/plain') return readable.includes(form);
   return orElse(() => JSON.parse(text(data)) !== undefined, false);
+}
+
+function inPlaceOf({ metadata }: Payload): Payload {
+  return metadata?.[unsealedMark] ? marked(unreadable()) : unreadable();
+}
+
+function marked(payload: Payload): Payload {
+  return { ...payload, metadata: { ...payload.metadata, [unsealedMark]: Buffer.from('true') } };
 }
 
 function unreadable(): Payload {

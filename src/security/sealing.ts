@@ -1,16 +1,14 @@
 /** Values for the journal, as payloads in the JSON of Temporal's tools: the same keys and codecs open them. */
-import { createHmac, hkdfSync, scrypt, type KeyObject } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, scrypt, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { EncryptionCodec } from './payload-codec';
-import type { PayloadKeys } from './keys';
+import { noKeys, type PayloadKeys } from './keys';
 import { payloadFromJson, payloadToJson } from './payload-json';
 
 /** Without keys the text is base64 of JSON: everyone who can read the journal can read it, as with histories. */
 export function createSealing(keys: PayloadKeys | undefined) {
-  const codec = keys && new EncryptionCodec(keys);
-  // Without keys it opens what is not encrypted; for the rest its error names the key.
-  const opening = codec ?? new EncryptionCodec({ byId: new Map() });
+  const codec = new EncryptionCodec(keys ?? noKeys);
   const derived = new WeakMap<KeyObject, Buffer>();
   const digestKeys = () => (keys ? [...keys.byId.values()].map(derive) : [Buffer.alloc(0)]);
   const derive = (key: KeyObject) => {
@@ -21,19 +19,19 @@ export function createSealing(keys: PayloadKeys | undefined) {
   return {
     async seal(value: unknown): Promise<string> {
       const payload = defaultPayloadConverter.toPayload(value ?? null);
-      const [sealed] = codec ? await codec.encode([payload]) : [payload];
+      const [sealed] = await codec.encode([payload]);
       if (sealed === undefined) throw new Error('one payload is sealed as one');
       return JSON.stringify(payloadToJson(sealed));
     },
     /** @throws DecryptionError that names the key; SyntaxError or TypeError for a text that was altered */
     async unseal(text: string): Promise<unknown> {
       const payload = payloadFromJson(JSON.parse(text));
-      const [open] = await opening.decode([payload]);
+      const [open] = await codec.decode([payload]);
       if (open === undefined) throw new Error('one payload is unsealed as one');
       return defaultPayloadConverter.fromPayload(open);
     },
     async secretDigests(secret: string): Promise<string[]> {
-      return keys ? this.digests(secret) : [(await slowly(secret)).toString('base64url')];
+      return keys ? this.digests(secret) : [(await slowlyOnce(secret)).toString('base64url')];
     },
     digests(text: string): string[] {
       return digestKeys().map((key) => createHmac('sha256', key).update(text).digest('base64url'));
@@ -44,6 +42,19 @@ export function createSealing(keys: PayloadKeys | undefined) {
 /** Without keys there is nothing secret to key a digest with: only the time that it takes protects it. */
 const slowly = (secret: string) =>
   promisify<string, string, number, Buffer>(scrypt)(secret, 'order-saga sent secrets', 32);
+
+/** Each takes a twentieth of a second of a core, and an order of many servers asks again and again for the same ones. */
+const slowDigests = new Map<string, Promise<Buffer>>();
+/** The values themselves are not kept. */
+const ofProcess = randomBytes(32);
+
+function slowlyOnce(secret: string): Promise<Buffer> {
+  const key = createHmac('sha256', ofProcess).update(secret).digest('base64');
+  const digest = slowDigests.get(key) ?? slowly(secret);
+  slowDigests.set(key, digest);
+  digest.catch(() => slowDigests.delete(key));
+  return digest;
+}
 
 /** Derives, from the key that encrypts, the same second key each time. */
 function digestKeyOf(key: KeyObject): Buffer {

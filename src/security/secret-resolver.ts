@@ -1,6 +1,7 @@
 /** `{ "secret": "web-root-password" }` in a request: the worker looks the value up, which never reaches Temporal. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withoutMarks } from '../domain/values';
 
 /** The source of secrets. To use another store (a vault, a cloud's secret manager), implement this. */
 export interface SecretResolver {
@@ -29,8 +30,7 @@ function variableOf(name: string): string {
 async function readSecretFile(folder: string | undefined, name: string): Promise<string | undefined> {
   if (folder === undefined) return undefined;
   try {
-    // Some editors begin a file with a byte order mark, and most end it with a line break: neither is of the secret.
-    return decodeUtf8(name, await readFile(join(folder, name))).replace(/\r?\n$/, '');
+    return withoutMarks(decodeUtf8(name, await readFile(join(folder, name))));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;

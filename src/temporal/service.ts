@@ -1,22 +1,21 @@
 /** The questions of client, worker and activities to Temporal's service, and the meaning of its answers and errors. */
 import {
+  Client,
   isGrpcServiceError,
   WorkflowFailedError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
-  type Client,
   type WorkflowExecutionDescription,
   type WorkflowExecutionInfo,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import type { Decided, OneDecision } from '../domain/decide-many';
+import { ApplicationFailure, defaultPayloadConverter, WorkflowNotFoundError, type Payload } from '@temporalio/common';
 import { cancelledBySignal, decisionRefused } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { noneIf } from '../domain/none-if';
-import { waitKinds, type ProgressView, type WaitKind } from '../domain/progress';
+import { waitKinds, type WaitKind } from '../domain/progress';
 import { couldNotLook, sweepReportSchema } from '../domain/reconcile';
 import { sagaAttributes } from './search-attributes';
 
@@ -56,15 +55,94 @@ export function isOpen({ status }: Pick<WorkflowExecutionInfo, 'status'>): boole
   return status.name === 'RUNNING' || status.name === 'PAUSED';
 }
 
+/** As the client's own data converter reads it: the last codec first. */
+export async function decode({ options }: Client, payload: Payload | undefined): Promise<unknown> {
+  const { payloadConverter, payloadCodecs } = options.loadedDataConverter;
+  let payloads = payload === undefined ? [] : [payload];
+  for (const codec of [...payloadCodecs].reverse()) payloads = await codec.decode(payloads);
+  const [open] = payloads;
+  return open && payloadConverter.fromPayload(open);
+}
+
+/** In the place of a memo's value that cannot be read with the keys that are here: why. */
+interface UnreadableMemo {
+  unreadable: string;
+}
+
+const readers = new WeakMap<Client, Client['workflow']>();
+
+/**
+ * For lists and descriptions, which decrypt memos: one that cannot be read here (its key is missing, or anybody has
+ * written it) says so, and no more. Nothing else is to be read by it.
+ */
+function readerOf(client: Client): Client['workflow'] {
+  const known = readers.get(client);
+  if (known) return known;
+  const { connection, options } = client;
+  const decodeOne = async (payload: Payload): Promise<Payload> => {
+    try {
+      return defaultPayloadConverter.toPayload(await decode(client, payload));
+    } catch (error) {
+      const unreadable = error instanceof Error ? error.message : String(error);
+      return defaultPayloadConverter.toPayload({ unreadable } satisfies UnreadableMemo);
+    }
+  };
+  const codec = {
+    encode: (payloads: Payload[]) => Promise.resolve(payloads),
+    decode: (payloads: Payload[]) => Promise.all(payloads.map(decodeOne)),
+  };
+  const dataConverter = { payloadCodecs: [codec] };
+  const { workflow } = new Client({ connection, namespace: options.namespace, dataConverter });
+  readers.set(client, workflow);
+  return workflow;
+}
+
+/** @throws WorkflowNotFoundError, and what Temporal's client throws */
+export function describeRun(client: Client, workflowId: string): Promise<WorkflowExecutionDescription> {
+  return readerOf(client).getHandle(workflowId).describe();
+}
+
+export function listRuns(client: Client, query: string, pageSize?: number): AsyncIterable<WorkflowExecutionInfo> {
+  return readerOf(client).list({ query, ...definedOnly({ pageSize }) });
+}
+
+/** @returns why a part of the memo cannot be read, where one cannot */
+export function whyUnreadable({ memo }: { memo?: Record<string, unknown> | undefined }): string | undefined {
+  for (const value of Object.values(memo ?? {})) {
+    const { unreadable } = (value ?? {}) as Partial<UnreadableMemo>;
+    if (typeof unreadable === 'string') return unreadable;
+  }
+  return undefined;
+}
+
+/** More than come between two looks of a run's worker. */
+const eventsLookedAt = 20;
+
+/** @returns why the worker cannot take up the run's next task (the key of a payload is missing there), where it cannot */
+export async function whyItStands(client: Client, workflowId: string): Promise<string | undefined> {
+  const { raw, runId } = await describeRun(client, workflowId);
+  if ((raw.pendingWorkflowTask?.attempt ?? 0) < 2) return undefined;
+  const execution = { workflowId, runId };
+  const asked = { namespace: client.options.namespace, execution, maximumPageSize: eventsLookedAt };
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse(asked);
+  const failed = history?.events?.find(({ workflowTaskFailedEventAttributes: task }) => task?.failure);
+  const { message, encodedAttributes } = failed?.workflowTaskFailedEventAttributes?.failure ?? {};
+  if (!encodedAttributes) return message ?? undefined;
+  const said = await decode(client, encodedAttributes).catch((error: unknown) => error);
+  return (said as Partial<Error> | undefined)?.message;
+}
+
 /** The last run, open or closed. @returns undefined where Temporal knows of none */
 export function describeLastHold(client: Client): Promise<WorkflowExecutionDescription | undefined> {
-  return client.workflow.getHandle(holdWorkflow).describe().catch(noneIf(WorkflowNotFoundError));
+  return describeRun(client, holdWorkflow).catch(noneIf(WorkflowNotFoundError));
 }
 
 /** @returns undefined where new sagas may begin */
 export async function lookAtHold(client: Client): Promise<Hold | undefined> {
   const last = await describeLastHold(client);
-  return last && isOpen(last) ? holdOf(last) : undefined;
+  if (!last || !isOpen(last)) return undefined;
+  const unreadable = whyUnreadable(last);
+  return { ...holdOf(last), ...(unreadable === undefined ? {} : { note: `who and why: ${unreadable}` }) };
 }
 
 /** @returns undefined where the sweep was ended from outside, or refused its request */
@@ -115,7 +193,7 @@ export const rowsAtOnce = 1_000;
  */
 export async function* runsThatFit(client: Client, query: string, where: string | undefined, pageSize = rowsAtOnce) {
   try {
-    yield* client.workflow.list({ query, pageSize });
+    yield* listRuns(client, query, pageSize);
   } catch (error) {
     if (where === undefined || grpcCodeOf(error) !== grpcCodes.invalidArgument) throw error;
     throw new WrongFilter(`Temporal does not understand it: ${grpcDetailsOf(error).replace(/\.$/, '')}`);
@@ -213,47 +291,27 @@ export function waitingSinceIs(comparison: '<=' | '>', time: Date): string {
   return `${waitingSince} ${comparison} '${time.toISOString()}'`;
 }
 
-/** A worker answers within milliseconds, and one that was killed is replaced within seconds. */
-const answerWithinMs = 30_000;
-
-/**
- * @param updateId the same for each try: Temporal answers a second one with what the first one came to, also after the
- * saga's end
- * @throws where Temporal itself cannot answer: the same may be sent again
- */
-export async function sendDecision(client: Client, decision: OneDecision, updateId: string): Promise<Decided> {
-  const handle = client.workflow.getHandle(decision.saga);
-  try {
-    return await client.withDeadline(Date.now() + answerWithinMs, async () => {
-      if (decision.decision === 'cancel') return cancel(handle, decision.body);
-      await handle.executeUpdate(decision.decision, { args: [decision.body], updateId });
-      return { outcome: 'taken' };
-    });
-  } catch (error) {
-    const { outcome, why } = whyNotTaken(error);
-    return outcome === 'refused' ? { outcome, why } : { outcome };
-  }
+/** @returns the reason of the cancellation to which the words belong: any other one does not get them */
+export async function sayWhoCancels(handle: WorkflowHandle, said: object): Promise<string> {
+  const token = crypto.randomUUID();
+  await handle.signal(cancelledBySignal, { ...said, token });
+  return token;
 }
 
-/**
- * Temporal's cancellation names no question. So the signal names the question that somebody has read: the saga
- * takes no decision there any more; where it is at another one, it is left alone.
- */
-async function cancel(handle: WorkflowHandle, { by, note, question }: OneDecision['body']): Promise<Decided> {
-  await handle.signal(cancelledBySignal, { by, note, question });
-  if (question !== undefined) {
-    const { waiting } = await handle.query<ProgressView>('progress');
-    if (waiting?.id !== question) {
-      const { closeTime } = await handle.describe();
-      return { outcome: closeTime === undefined ? 'movedOn' : 'gone' };
-    }
+/** As the SDK's `cancel`, which knows no reason. @throws WorkflowNotFoundError */
+export async function requestCancel(client: Client, workflowId: string, reason = ''): Promise<void> {
+  const { namespace, identity } = client.options;
+  const asked = { namespace, identity, requestId: crypto.randomUUID(), workflowExecution: { workflowId }, reason };
+  try {
+    await client.workflowService.requestCancelWorkflowExecution(asked);
+  } catch (error) {
+    if (grpcCodeOf(error) !== grpcCodes.notFound) throw error;
+    throw new WorkflowNotFoundError(grpcDetailsOf(error), workflowId, undefined);
   }
-  await handle.cancel();
-  return { outcome: 'taken' };
 }
 
 /** Reads the error of an update. @throws it, where it says nothing about the decision */
-export function whyNotTaken(error: unknown): { outcome: Exclude<Decided['outcome'], 'taken'>; why: string } {
+export function whyNotTaken(error: unknown): { outcome: 'refused' | 'movedOn' | 'gone' | 'unanswered'; why: string } {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { outcome: 'unanswered', why: error.message };
   if (error instanceof WorkflowNotFoundError) return { outcome: 'gone', why: error.message };
   if (!(error instanceof WorkflowUpdateFailedError)) throw error;

@@ -4,7 +4,5 @@ export { switchPlan } from './stories/switch-plan';
 export { setFirewalls } from './stories/set-firewalls';
 export { cleanCart } from './stories/clean-cart';
 export { hold } from './fleet/hold';
-export { firewallsOf } from './parts/firewalls-of';
 export { reconcile } from './fleet/reconcile';
-export { decideMany } from './fleet/decide-many';
 export { notify } from './fleet/notify';

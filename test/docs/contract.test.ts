@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus } from '../../src/cli/exit-status';
-import { decideManyWorkflow, jobIdOf, manyOutcomes } from '../../src/domain/decide-many';
 import { decisionNames } from '../../src/domain/decisions';
 import { sagaFailureNames } from '../../src/domain/failures';
 import { holdWorkflow } from '../../src/domain/hold';
@@ -32,7 +31,6 @@ it.each<[string, readonly string[]]>([
   ['failures', sagaFailureNames],
   ['search attributes', Object.values(searchAttributeNames)],
   ['decisions', decisionNames],
-  ['jobs', [decideManyWorkflow, jobIdOf(''), ...manyOutcomes]],
   ['of sweeps', [reconcileWorkflow, couldNotLook, ...sweepOutcomes, ...findingKinds]],
   ['the rest', [defaultTaskQueue, attributesGivenMemo, holdWorkflow, turnSignal]],
 ])('names all %s', (_what, names) => {

@@ -1,5 +1,7 @@
 /** The settings of activities as most tests want them. */
+import { join } from 'node:path';
 import type { ActivitySettings, RetryBudget } from '../../src/activities/settings';
+import { readProfile } from '../../src/config/profile';
 
 /** Few and quick: a test wants to see the end of them. */
 const quickRetries: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs: 50, totalMs: 60_000 };
@@ -8,10 +10,8 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
   return {
     retries: { read: budget, mutate: budget, compensate: budget, pivot: budget, poll: budget },
     pivotRetryStatuses: [429],
-    planTypesMore: [],
     takesClearRequests: false,
     onRefusal: 'fail',
-    serverPointers: [],
     listLagMs: 60_000,
     newServerWithinMs: 1_800_000,
     sendWithinMs: 5_000,
@@ -25,6 +25,10 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
   };
 }
 
+/** How the sandbox is to be read. */
+export const sandboxProfileFile = join(__dirname, '../../sandbox/profile.json');
+export const sandboxProfile = readProfile(sandboxProfileFile);
+
 /** As the rig's worker has them. */
 export const rigSettings: ActivitySettings = activitySettings(quickRetries, {
   retries: {
@@ -32,6 +36,6 @@ export const rigSettings: ActivitySettings = activitySettings(quickRetries, {
     // Servers of an order take a moment to show.
     poll: { ...quickRetries, attemptsMax: 6 },
   },
-  serverPointers: ['/vm_object_ids'],
+  profile: sandboxProfile,
   approvalMaxAgeMs: 3_600_000,
 });

@@ -35,7 +35,7 @@ export function doubtfulSagas(rig: Rig, count: number, placed: number): Promise<
 }
 
 /** Until the list shows all of them: a change takes a moment to show. */
-async function untilListed(rig: Rig, sagas: readonly SagaHandle[], state: WaitKind): Promise<void> {
+export async function untilListed(rig: Rig, sagas: readonly SagaHandle[], state: WaitKind): Promise<void> {
   await until(async () => {
     const listed = new Set<string>();
     for await (const { workflowId } of rig.sagas.list({ state })) listed.add(workflowId);

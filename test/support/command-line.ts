@@ -77,14 +77,16 @@ export function runCommand(
  * differ.
  *
  * @param environment instead of this process's own
+ * @param isTTY as a terminal that a person watches
  */
 export async function runHere(
   args: readonly string[],
   input = '',
   environment?: Record<string, string>,
+  isTTY = false,
 ): Promise<Ended> {
   const said = { out: '', err: '' };
-  const stream = (where: 'out' | 'err') => ({ write: (text: string) => (said[where] += text) });
+  const stream = (where: 'out' | 'err') => ({ isTTY, write: (text: string) => (said[where] += text) });
   const terminal = { out: stream('out'), err: stream('err'), stdin: Readable.from(input === '' ? [] : [input]) };
   const outside = process.env;
   if (environment !== undefined) process.env = { HOME: outside['HOME'], ...environment };

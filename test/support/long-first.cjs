@@ -8,7 +8,7 @@ const long = new RegExp(
   [
     '/test/system/(sweep|second-orders|canaries|upgrade|interop|first-hour|operators-hour|web-ui|client-package)',
     '/test/integration/operations/(metrics|outage-watch|own-server|temporal-server)',
-    '/test/integration/workflows/(decide-many|find-servers|reconcile-firewalls|set-firewalls)',
+    '/test/integration/cli/decide-many|/test/integration/workflows/(find-servers|reconcile-firewalls|set-firewalls)',
     '/test/integration/(journal/(contract|concurrency)|worker)',
   ].join('|'),
 );

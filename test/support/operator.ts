@@ -8,6 +8,8 @@ import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../../src/c
 import type { SagaHandle } from '../../src/client/handle';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
+import { restored, trustNewReferences } from '../../src/journal/confirm-restore';
+import type { Store } from '../../src/journal/store';
 import { placementsOf, type Asked } from './promises';
 import { until, type Rig } from './rig';
 import { anyUnderWay, callsOf } from './saga-calls';
@@ -16,6 +18,13 @@ import { answer, outcomeOf, progressOf, type Ended } from './sagas';
 /** The signature of a person whose word stays in the journal. */
 export const said = { by: 'op', note: 'a test' };
 export const saidThere = ['--by', said.by, '--note', said.note];
+
+/** The journal was restored, and no backend sends anything again. */
+export async function restoredAndTrusted(journal: Store): ReturnType<typeof restored> {
+  const raised = await restored(journal, said);
+  await trustNewReferences(journal, said);
+  return raised;
+}
 
 /** `cancel` is no decision of the contract, but fits every wait. */
 export interface Fitting {

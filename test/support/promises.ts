@@ -27,8 +27,16 @@ import type { Report, ResultOf } from '../../src/domain/results';
 import { planIdOf } from './requests';
 import { leftoversOf, reportOf, type Ended } from './sagas';
 
-/** The rows of the calls that cannot be undone, and the steps that make them. */
-export const pivots = ['place-order', 'place-change-order', 'switch-plan'] as const satisfies EndpointName[];
+/** The row of the call that cannot be undone, and the step that makes it. */
+export const pivotOfEach = {
+  provisionServers: 'place-order',
+  changeOrder: 'place-change-order',
+  switchPlan: 'switch-plan',
+  setFirewalls: undefined,
+  cleanCart: undefined,
+} as const satisfies Record<WorkflowName, EndpointName | undefined>;
+
+export const pivots = Object.values(pivotOfEach).filter((pivot) => pivot !== undefined);
 
 /** A workflow and the request that it was started with. */
 export type Asked = { [W in WorkflowName]: { workflow: W; request: RequestOf[W] } }[WorkflowName];
@@ -54,8 +62,11 @@ export function placementsOf(ledger: LedgerSnapshot, { workflow, request }: Aske
       return changeOrdersOf(ledger, request.subscription_id);
     case 'switchPlan':
       return switchesOf(ledger, request.subscription_id);
-    default:
+    case 'provisionServers':
+    case 'cleanCart':
       return ordersWithLabel(ledger, request.reference);
+    case 'setFirewalls':
+      return [];
   }
 }
 
@@ -68,14 +79,21 @@ export function brokenByAll(ledger: LedgerSnapshot): string[] {
   ];
 }
 
+const isWhole: Record<SagaOutcome, boolean> = {
+  done: true,
+  partly: false,
+  reversed: true,
+  'reversed-with-leftovers': false,
+  untouched: true,
+};
+
 /** The word for it all hides nothing of what stands beside it. */
 export function hiddenByWords(ended: Ended): string[] {
   const { outcome } = (ended.result ?? reportOf(ended) ?? {}) as { outcome?: SagaOutcome };
   if (outcome === undefined) return [];
   const { skipped = [] } = (ended.result ?? {}) as { skipped?: string[] };
-  const isWhole = outcome === 'done' || outcome === 'reversed' || outcome === 'untouched';
   const isLeft = leftoversOf(ended).length + skipped.length > 0;
-  if (isWhole && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
+  if (isWhole[outcome] && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
   const isPivot = (id: string) => pivots.some((pivot) => pivot === id);
   const isPlaced = reportOf(ended)?.steps.some(({ id, status }) => isPivot(id) && status === 'done') ?? false;
   const isCancelled = ended.failure?.type === 'OrderCancelled';
@@ -93,7 +111,7 @@ function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told, others: re
     case 'changeOrder':
     case 'switchPlan': {
       const placed = placementsOf(ledger, asked);
-      const step = asked.workflow === 'changeOrder' ? 'place-change-order' : 'switch-plan';
+      const step = pivotOfEach[asked.workflow];
       if (!asked.request.quoteOnly) return placedOnce(placed, step, told);
       return placed.length === 0 ? [] : ['it was only asked for a quote, and it placed'];
     }

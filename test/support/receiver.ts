@@ -5,7 +5,13 @@ import type { Message } from '../../src/domain/notifications';
 import { listenHere, type Listening } from './listen-here';
 
 /** `hang`: no answer; `endless`: a 200 whose body never ends. */
-export type Told = number | 'hang' | 'endless' | { redirectTo: string } | { until: Promise<number> };
+export type Told =
+  | number
+  | { status: number; headers: Record<string, string> }
+  | 'hang'
+  | 'endless'
+  | { redirectTo: string }
+  | { until: Promise<number> };
 
 export interface Delivery {
   id: string;
@@ -88,8 +94,13 @@ export class WebhookReceiver {
       response.writeHead(307, { location: told.redirectTo }).end();
       return;
     }
-    const status = typeof told === 'number' ? told : await told.until;
+    if (typeof told === 'object' && 'until' in told) return this.answer(response, delivery, await told.until);
+    const said = typeof told === 'number' ? { status: told, headers: {} } : told;
+    this.answer(response, delivery, said.status, said.headers);
+  }
+
+  private answer(response: ServerResponse, delivery: Delivery, status: number, headers = {}): void {
     delivery.status = status;
-    response.writeHead(status).end('thank you');
+    response.writeHead(status, headers).end('thank you');
   }
 }

@@ -16,6 +16,7 @@ import type { ActivitySettings } from '../../src/activities/settings';
 import { OrderSagaClient } from '../../src/client/client';
 import { SearchAttributesMissingError } from '../../src/client/errors';
 import { SagaHandle } from '../../src/client/handle';
+import type { PlanTypes } from '../../src/domain/plan-types';
 import type { WorkerConfig } from '../../src/config';
 import type { WorkflowName } from '../../src/domain/identity';
 import type { JournalAddress } from '../../src/journal/dialects';
@@ -27,13 +28,13 @@ import { createDataConverter } from '../../src/security/data-converter';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { createSealing } from '../../src/security/sealing';
-import { grpcCodeOf, grpcCodes } from '../../src/temporal/service';
+import { grpcCodeOf, grpcCodes, listRuns } from '../../src/temporal/service';
 import type { EndpointName } from '../../sandbox/endpoints';
 import type { Call } from '../../sandbox/ledger';
 import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { Sandbox } from '../../sandbox/server';
 import { changed, type Settings, type SettingsPatch } from '../../sandbox/settings';
-import { rigSettings } from './activity-settings';
+import { rigSettings, sandboxProfileFile } from './activity-settings';
 import { replayAll } from './replay';
 import { planIdOf } from './requests';
 import { differences, rowsIn } from './rows-and-ledger';
@@ -54,7 +55,7 @@ export interface RigOptions {
   payloadKeys?: PayloadKeys;
   secrets?: Partial<SecretSources>;
   /** Plan types that the client takes beside the document's. */
-  planTypesMore?: readonly string[];
+  planTypes?: PlanTypes;
   /** Another server than the one that all test files share. */
   address?: string;
   /** Another workflow bundle than the one that all test files share. */
@@ -129,7 +130,7 @@ export class Rig {
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
-    const sagas = new OrderSagaClient(temporal, { planTypesMore: options.planTypesMore ?? [] });
+    const sagas = new OrderSagaClient(temporal, { planTypes: options.planTypes });
     const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings);
     if (options.worker !== false) {
       await rig.startWorker();
@@ -152,7 +153,7 @@ export class Rig {
 
   /** The same, with other settings of activities than the rig's own. */
   restartWith(activities: Partial<ActivitySettings>): Promise<{ stop: () => Promise<void> }> {
-    return this.replaceWorkers({ activities: { ...rigSettings, ...this.options.activities, ...activities } });
+    return this.replaceWorkers(this.workerConfig(activities));
   }
 
   /** Does something while no worker runs, and starts one again. */
@@ -190,7 +191,7 @@ export class Rig {
       PROVIDER_BASE_URL: this.sandbox.url,
       JOURNAL_URL: this.journalUrl,
       ...shortFlights,
-      SERVER_POINTERS: '/vm_object_ids',
+      PROVIDER_PROFILE: sandboxProfileFile,
       RETRY_BUDGET: '3,10,50,60000',
     };
   }
@@ -273,7 +274,7 @@ export class Rig {
   /** @throws when the history of any saga of this namespace does not replay on the present code */
   private async replaySagas(): Promise<void> {
     const histories = [];
-    for await (const { workflowId, runId } of this.temporal.workflow.list()) {
+    for await (const { workflowId, runId } of listRuns(this.temporal, '')) {
       if (this.options.replays?.({ workflowId }) === false) continue;
       const handle = this.temporal.workflow.getHandle(workflowId, runId);
       histories.push({ workflowId, history: await handle.fetchHistory() });
@@ -302,11 +303,13 @@ export class Rig {
     return this.options.bundle ?? bundleOf({ encrypted: this.options.payloadKeys !== undefined });
   }
 
-  private workerConfig(): SagaWorkerConfig {
+  private workerConfig(changes: Partial<ActivitySettings> = {}): SagaWorkerConfig {
+    const activities = { ...rigSettings, ...this.options.activities, ...changes };
     return {
       namespace: this.namespace,
       taskQueue: 'order-saga',
       provider: {
+        profile: activities.profile,
         baseUrl: this.sandbox.url,
         allowHttp: false,
         readToken: undefined,
@@ -315,8 +318,6 @@ export class Rig {
         totalTimeoutMs: 10_000,
         // Sagas of many tests share a worker: what one of them is told should not hold up the others.
         quoteMethod: 'PUT',
-        pivotUnsureStatuses: [],
-        placedIf: [],
         ca: undefined,
         proxy: undefined,
         ...this.options.provider,
@@ -327,7 +328,7 @@ export class Rig {
         failover: 'ask',
         witnessFile: this.options.witness ? join(this.folder, 'state', 'witness.json') : undefined,
       },
-      activities: { ...rigSettings, ...this.options.activities },
+      activities,
       outage: undefined,
       payloadKeys: this.options.payloadKeys,
       secrets: { variable: () => undefined, ...this.options.secrets },

@@ -3,7 +3,7 @@ import type { CallMatch } from '../../sandbox/call-match';
 import type { EndpointName } from '../../sandbox/endpoints';
 import { fits } from '../../sandbox/faults';
 import type { Call, LedgerSnapshot } from '../../sandbox/ledger';
-import type { Asked } from './promises';
+import { pivotOfEach, type Asked } from './promises';
 import { planIdOf } from './requests';
 
 /** By what the sandbox recognises them, and those of others that share its server or subscription. */
@@ -14,22 +14,14 @@ export function callsOf({ workflow, request }: Asked): CallMatch {
       return { subscriptionId: request.subscription_id };
     case 'setFirewalls':
       return { vmObjectId: request.vmObjectId };
-    default:
+    case 'provisionServers':
+    case 'cleanCart':
       return { planId: planIdOf(request.reference) };
   }
 }
 
 export function pivotOf({ workflow, request }: Asked): EndpointName | undefined {
-  switch (workflow) {
-    case 'provisionServers':
-      return 'place-order';
-    case 'changeOrder':
-      return request.quoteOnly ? undefined : 'place-change-order';
-    case 'switchPlan':
-      return request.quoteOnly ? undefined : 'switch-plan';
-    default:
-      return undefined;
-  }
+  return 'quoteOnly' in request && request.quoteOnly ? undefined : pivotOfEach[workflow];
 }
 
 /** Not answered, and no fault has decided what becomes of it: it may take effect yet. */

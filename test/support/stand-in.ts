@@ -4,6 +4,7 @@ import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { readProviderConfig } from '../../src/config';
+import { httpProfile } from '../../src/domain/profile';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import { ProviderFailure } from '../../src/provider/errors';
 import { listenHere } from './listen-here';
@@ -23,9 +24,12 @@ export function closeLater(close: () => Promise<unknown> | void): void {
 export const providerAt = (baseUrl: string) =>
   readProviderConfig({ PROVIDER_BASE_URL: baseUrl, PROVIDER_ALLOW_HTTP: 'true' });
 
-/** Times are short, so that a test of a timeout is; every test that waits for one says which. */
+/**
+ * Reads answers by HTTP's own word: test/unit/provider/evidence.test.ts has the others. Times are short, so that a test of a
+ * timeout is; every test that waits for one says which.
+ */
 export function createClient(baseUrl: string, options: Partial<ProviderClientOptions> = {}): ProviderClient {
-  const client = new ProviderClient({ ...providerAt(baseUrl), ...options });
+  const client = new ProviderClient({ ...providerAt(baseUrl), profile: httpProfile(), ...options });
   closeLater(() => client.close());
   return client;
 }

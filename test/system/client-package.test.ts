@@ -1,6 +1,6 @@
 /**
  * The package of the client, as a stranger's backend gets it: packed, installed into an empty project at both ends of
- * the range of its peers, type-checked, and ordering on a real server.
+ * the range of its peers, type-checked, and ordering on a real server, encrypted.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildClient } from '../../scripts/build-client';
+import { parsePayloadKeys } from '../../src/security/keys';
+import { newKey } from '../support/codec-calls';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 
@@ -26,6 +28,7 @@ const peers = Object.keys(peerDependencies);
 const oldest = /^>=(\S+) /.exec(peerDependencies['@temporalio/client'] ?? '')?.[1] ?? '';
 const newest = readManifest(join(root, 'node_modules', '@temporalio', 'client')).version;
 
+const PAYLOAD_KEYS = `k1:${newKey()}`;
 let rig: Rig;
 let folder: string;
 let tarball: string;
@@ -34,7 +37,8 @@ beforeAll(async () => {
   const built = join(folder, 'package');
   mkdirSync(built);
   for (const name of ['package.json', 'README.md']) cpSync(join(root, 'packages', 'client', name), join(built, name));
-  [rig] = await Promise.all([Rig.start(), buildClient(built)]);
+  const payloadKeys = parsePayloadKeys(PAYLOAD_KEYS);
+  [rig] = await Promise.all([Rig.start({ payloadKeys }), buildClient(built)]);
   const { stdout } = await run('npm', ['pack', '--pack-destination', folder], { cwd: built });
   tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '');
 });
@@ -44,9 +48,11 @@ afterAll(async () => {
 });
 
 const using = `
-export async function order({ OrderSagaClient, SagaFailedError }, { Client, Connection }) {
-  const connection = await Connection.connect({ address: process.env.TEMPORAL_ADDRESS });
-  const sagas = new OrderSagaClient(new Client({ connection, namespace: process.env.TEMPORAL_NAMESPACE }));
+export async function order({ OrderSagaClient, SagaFailedError, createDataConverter, parsePayloadKeys }, { Client, Connection }) {
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, PAYLOAD_KEYS } = process.env;
+  const connection = await Connection.connect({ address });
+  const dataConverter = createDataConverter(parsePayloadKeys(PAYLOAD_KEYS));
+  const sagas = new OrderSagaClient(new Client({ connection, namespace, dataConverter }));
   const request = JSON.parse(process.env.REQUEST);
   const saga = await sagas.provision(request);
   const { vmObjectIds } = await saga.reached('servers');
@@ -70,8 +76,11 @@ await order({ ...saga, SagaFailedError }, temporal);
 `,
   'backend.cjs': `import('./order.mjs').then(({ order }) => order(require('order-saga-client'), require('@temporalio/client')));`,
   'strict.ts': `
-import { Client } from '@temporalio/client';
-import { OrderSagaClient, SagaFailedError, type ProgressView, type ResultOf } from 'order-saga-client';
+import { Client, Connection } from '@temporalio/client';
+import { createDataConverter, OrderSagaClient, parsePayloadKeys, SagaFailedError, type ProgressView, type ResultOf } from 'order-saga-client';
+export function connect(connection: Connection, keys: string): Client {
+  return new Client({ connection, dataConverter: createDataConverter(parsePayloadKeys(keys)) });
+}
 export async function buy(client: Client, seen: ProgressView[]): Promise<ResultOf['provisionServers']> {
   const saga = await new OrderSagaClient(client).provision({
     reference: 'R', account: 'AB-1', label: 'x',
@@ -112,9 +121,9 @@ describe.each([oldest, newest])('with Temporal’s client %s', (version) => {
     expect(installed).not.toMatch(/node_modules\/(pg|libsql|kysely|@temporalio\/(worker|core-bridge))"/);
   });
 
-  it.each(['backend.mjs', 'backend.cjs'])('orders from %s', async (name) => {
+  it.each(['backend.mjs', 'backend.cjs'])('orders encrypted from %s', async (name) => {
     const REQUEST = JSON.stringify(provisionRequest({ firewalls: undefined }));
-    const env = { ...process.env, ...rig.environment, REQUEST };
+    const env = { ...process.env, ...rig.environment, REQUEST, PAYLOAD_KEYS };
     const { stdout } = await run(process.execPath, [join(at, name)], { env });
     expect(JSON.parse(stdout)).toEqual({ outcome: 'done', ids: 1, known: 1, type: 'GuardViolated', typed: true });
   });

@@ -7,14 +7,14 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changeOrdersOf, ordersWithLabel } from '../../sandbox/sentences';
 import type { SagaHandle } from '../../src/client/handle';
-import type { OpenLine } from '../../src/client/jobs';
+import type { OpenLine } from '../../src/cli/many-commands';
 import { sagaAttributes } from '../../src/temporal/search-attributes';
 import { readDocument, shellBlocks } from '../docs/tables';
 import { doubtfulSagas, stuckSagas } from '../support/bad-night';
 import { folderForFile } from '../support/folder';
 import { stuckOrder } from '../support/orders';
 import { programOf } from '../support/programs';
-import { changeRequest } from '../support/requests';
+import { changeRequest, provisionRequest } from '../support/requests';
 import { rigForFile, until } from '../support/rig';
 import { untilWaitingOrEnded } from '../support/sagas';
 
@@ -78,13 +78,15 @@ async function waitingFor(block: string): Promise<SagaHandle[]> {
   if (block.includes('--lines')) sagas.push(...(await doubtfulSagas(rig, 2, 1)));
   const [, reference] = /order-saga decide (\S+) approve/.exec(block) ?? [];
   if (reference !== undefined) sagas.push(await rig.sagas.change(changeRequest({ reference, approval: 'always' })));
+  for (const [, ended = ''] of block.matchAll(/^order-saga servers correct (\S+)/gm)) {
+    await (await rig.sagas.provision(provisionRequest({ reference: ended }))).result();
+  }
   rig.sandbox.faults.clear();
   return sagas;
 }
 
 it.each(blocks)('goes as $page says: $first', async ({ lines }) => {
   const sagas = await waitingFor(lines.join('\n'));
-  let job = '';
   const say = async (line: string, done: readonly number[]) => {
     await untilNoneRuns();
     const [, reference] = /^order-saga decide (\S+) /.exec(line) ?? [];
@@ -93,10 +95,11 @@ it.each(blocks)('goes as $page says: $first', async ({ lines }) => {
     const [, file] = /--lines (\S+)/.exec(line) ?? [];
     if (file !== undefined) await fillIn(file);
     // Somebody at a terminal is asked, and says yes.
-    const typed = line.replace('job ID', `job ${job}`).replace('"question":"…"', `"question":"${asks}"`);
+    let typed = line.replace('"question":"…"', `"question":"${asks}"`);
+    // Those of the page may be other orders' here.
+    if (line.startsWith('order-saga servers correct')) typed = typed.replace(/ (900\d) /, ' 99$1 ');
     const { status, out } = await type(typed.replace('decide-many', 'decide-many --yes'));
     expect({ line, status: done.includes(status ?? -1), out }).toEqual({ line, status: true, out });
-    job = /decide-many\/(\S+)/.exec(out)?.[1] ?? job;
   };
   // 4: something was found, or waits; 5: there is more than it was to reach.
   for (const line of lines) await say(line, [0, 4, 5]);

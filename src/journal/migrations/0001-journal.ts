@@ -11,6 +11,7 @@ const constraints: Partial<Record<string, readonly string[]>> = {
   server: ['primary key (vm_object_id, workflow, reference)'],
   ending: ['primary key (workflow, reference, run)', ofReference],
   turn: ['unique (workflow, reference)'],
+  approval: [ofReference],
 };
 
 const indexes = [
@@ -37,6 +38,9 @@ const indexes = [
   'index effect_by_item on effect (cart_item_id, seq) where cart_item_id is not null',
   'index purchase_by_what on purchase (same, intended_ms)',
   'index purchase_by_account on purchase (account, intended_ms, effect)',
+  // A server is of one order, whoever names its id.
+  `unique index one_order_of_a_server on server (vm_object_id)
+    where workflow = 'provisionServers' and vm_object_id <> 0 and left_ms is null`,
   'index server_by_reference on server (workflow, reference)',
   'index server_open on server (open_since_ms) where open_since_ms is not null and closed_ms is null',
   // For a sweep: a saga that found everything as it should be has no call that says what it wanted.
@@ -45,6 +49,8 @@ const indexes = [
   // One saga at a time for a server and for a subscription.
   'unique index one_turn_at_a_time on turn (resource) where begun_ms is not null',
   'index correction_by_reference on correction (workflow, reference, seq)',
+  'index approval_by_reference on approval (workflow, reference, seq)',
+  'index approval_use_by_effect on approval_use (effect)',
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {

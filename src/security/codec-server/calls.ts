@@ -15,6 +15,7 @@ import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
 import { orElse } from '../../domain/none-if';
 import { redact, redactedMark } from '../../domain/secrets';
+import { ofNoCall } from '../../domain/unsealed';
 import { DecryptionError } from '../payload-codec';
 import { payloadFromJson, payloadToJson } from '../payload-json';
 import type { Authenticate } from './authentication';
@@ -46,7 +47,8 @@ interface Call {
 export function createCalls(options: CallOptions): Hono<Call> {
   const { codec, log } = options;
   const operations: [name: string, work: (payloads: Payload[]) => Promise<Payload[]>][] = [
-    ['encode', (payloads) => codec.encode(payloads)],
+    // A person's: never for a call of an activity.
+    ['encode', (payloads) => codec.encode(payloads.map(ofNoCall))],
     ['decode', async (payloads) => (await codec.decode(payloads)).map(withoutSecrets)],
   ];
   // An address that ends in a slash gives two.

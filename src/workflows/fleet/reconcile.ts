@@ -109,7 +109,11 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
     activities('look which servers have their turn').serversInTurn({ most, retry }),
   );
   if (inTurn === undefined) return;
-  const { after, servers, open, openBeyond } = inTurn;
+  const { after, servers, open, openBeyond, shared } = inTurn;
+  for (const { vmObjectId, references } of shared) {
+    const sagas = references.map((reference) => idOf({ workflow: 'provisionServers', reference }));
+    found(sweep, { kind: 'server-shared', vmObjectId, sagas });
+  }
   for (const server of open) noteUnprotected(request, sweep, server);
   if (openBeyond > 0) foundMore(sweep, 'server-unprotected', openBeyond);
   const taken = toCompareInTurn(request, sweep, inTurn);

@@ -2,15 +2,16 @@
  * The firewalls of one server, brought from the set that is assigned to the one that is wanted, and back.
  *
  * ```text
- *   forward    assign what is missing ── unassign what is too much ── look until the list shows it
+ *   forward    assign what is missing ── look until it is active ── unassign what is too much ── look again
  *   back       the same, of the set of before
  * ```
  *
- * Assigning comes first, in both directions: the server never has fewer firewalls than before or after. What other runs
- * of the saga have changed of it, and left, is reported.
+ * In both directions nothing is unassigned before the provider's list shows what is to be there as active: an answer to
+ * an assignment is not its effect. Where the list cannot show that, a person is asked, and both sets stay until then.
+ * What other runs of the saga have changed of it, and left, is reported.
  */
 import type { EffectContext } from '../../activities/effect';
-import type { Changed, FirewallList, ListFirewalls, Shown } from '../../activities/firewalls';
+import type { Changed, FirewallList, ListFirewalls } from '../../activities/firewalls';
 import type { EffectCall, Effected, EffectKind } from '../../domain/effects';
 import type { CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/leftovers';
@@ -20,7 +21,7 @@ import { failureOf, learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/ends';
 import type { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
-import { readable, seenByHand, shownNow, tellFailedLook, unverified } from './protect-servers';
+import { readable, seenByHand, shownNow, tellFailedLook, unverified, whyUnverified } from './protect-servers';
 
 type How = 'assignFirewalls' | 'unassignFirewalls';
 
@@ -34,58 +35,80 @@ export class FirewallChange {
   private readonly assigning: Step;
   private readonly unassigning: Step;
   private readonly verifying: Step;
-  private readonly shows: Shown;
+  /** Those that the request wants to be there. */
+  private readonly wanted: number[];
+  /** In the first list; undefined where it could not be read. */
+  private readonly before: readonly number[] | undefined;
+  /** Only where others are unassigned: all that is wanted has to be active first. */
+  private readonly awaiting?: Step;
   /** The look in the last call that changed something, and the step that made it. */
   private looked?: (Changed & { by: Step }) | undefined;
+  /** Nobody has declared what an answer to it means. */
+  private isUndeclared = false;
+  /** A person has seen that all that is wanted is active. */
+  private isSeen = false;
 
-  /** @param before undefined where the list cannot be read. @param doubtful perhaps assigned, whatever it shows */
   constructor(
     private readonly saga: Saga,
     private readonly request: SetFirewallsRequest,
-    private readonly before: readonly number[] | undefined,
-    doubtful: readonly number[] = [],
+    first: FirewallList,
   ) {
     this.assigning = saga.step('assign-firewalls', 'Assign firewalls');
-    this.unassigning = saga.step('unassign-firewalls', 'Unassign firewalls');
-    this.verifying = saga.step('verify-firewalls', 'Verify the firewalls');
-    const { assign, unassign } = difference(request, before, doubtful);
+    const seen = readable(first);
+    this.before = seen?.firewalls;
+    const { assign, unassign } = difference(request, this.before, first.doubtful);
     this.assign = assign;
     this.unassign = unassign;
-    const { exactly, assign: wanted = [] } = request;
-    this.shows = { expect: exactly ?? wanted, without: unassign, exactly: exactly !== undefined };
+    this.wanted = request.exactly ?? request.assign ?? [];
+    // Also of those that are listed already, nobody may know whether they are active.
+    const isWaiting = assign.length > 0 || (this.wanted.length > 0 && seen?.active === undefined);
+    if (unassign.length > 0 && isWaiting)
+      this.awaiting = saga.step('await-assigned', 'Look whether what is assigned is active');
+    this.unassigning = saga.step('unassign-firewalls', 'Unassign firewalls');
+    this.verifying = saga.step('verify-firewalls', 'Verify the firewalls');
     if (assign.length === 0) this.assigning.end('skipped', 'nothing to assign');
     if (unassign.length === 0) this.unassigning.end('skipped', 'nothing to unassign');
   }
 
   async make(): Promise<void> {
-    const isByHand = await this.send('assignFirewalls');
-    if (isByHand && this.unassign.length > 0) await this.lookForThoseByHand();
+    await this.send('assignFirewalls');
+    if (this.awaiting) await this.untilActive(this.awaiting);
     await this.send('unassignFirewalls');
   }
 
-  /** @returns whether a person has done it instead */
-  private async send(how: How): Promise<boolean> {
+  private async send(how: How): Promise<void> {
     const { step, firewalls } = this.partOf(how);
-    if (firewalls.length === 0) return false;
+    if (firewalls.length === 0) return;
     const byHand = { counts: () => null, call: this.callByHand('mutate', how, firewalls) };
     const act = (asked: EffectContext) => this.change(how, asked);
-    const outcome = await this.saga.one<Changed | null>({ step, act, byHand }, refused);
-    return !outcome.skipped && outcome.value === null;
+    await this.saga.one<Changed | null>({ step, act, byHand }, refused);
+  }
+
+  private async untilActive(step: Step): Promise<void> {
+    const act = ({ retry }: EffectContext) => this.seen() ?? this.list({ expect: this.wanted, surely: true }, retry);
+    await this.saga.one<unknown>({ step, act, byHand: { counts: () => (this.isSeen = true) } }, refused);
+  }
+
+  /** What the call that changed something last has seen, once. */
+  private seen(): Promise<FirewallList> | undefined {
+    const { list, failed, by } = this.looked ?? {};
+    this.looked = undefined;
+    if (by) tellFailedLook(by, failed);
+    return list && Promise.resolve(list);
   }
 
   /** @returns what is assigned then, as far as anybody knows */
   async verify(): Promise<{ firewalls: number[]; verified: boolean }> {
-    const { saga, verifying, before = [], assign, unassign, vmObjectId } = this;
+    const { saga, verifying, before = [], assign, unassign, wanted, vmObjectId } = this;
+    const exactly = this.request.exactly !== undefined;
     /** The list lacked these, and still showed those, when it was last read. */
     let denied: Denied = {};
     const outcome = await saga.one<FirewallList | typeof seenByHand>({
       step: verifying,
       act: async ({ retry }) => {
-        const { list, failed, by } = this.looked ?? {};
-        this.looked = undefined;
-        if (by) tellFailedLook(by, failed);
         try {
-          return list ?? (await this.list({ ...this.shows, after: 'undoing' }, retry));
+          const looking = { expect: wanted, without: unassign, exactly, after: 'undoing' } as const;
+          return await (this.seen() ?? this.list(looking, retry));
         } catch (error) {
           const failure = failureOf(error);
           if (failure?.failure === 'NotVisibleYet') denied = failure;
@@ -101,12 +124,16 @@ export class FirewallChange {
     });
     const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
     const after = list && readable(list);
-    if (after !== undefined) return { firewalls: after, verified: true };
-    const firewalls = asDenied([...before.filter((id) => !unassign.includes(id)), ...assign], denied);
-    if (outcome.skipped) saga.progress.leave(...leftoversOf(vmObjectId, denied, outcome.note));
-    else if (list !== undefined) {
-      verifying.say('unverified: the list’s format is not known');
-      saga.progress.leave(unverified(vmObjectId, firewalls));
+    if (after && (after.active || wanted.length === 0)) return { firewalls: after.firewalls, verified: true };
+    const supposed = [...before.filter((id) => !unassign.includes(id)), ...assign];
+    const firewalls = after?.firewalls ?? asDenied(supposed, denied);
+    if (outcome.skipped) {
+      const left = leftoversOf(vmObjectId, denied, outcome.note);
+      saga.progress.leave(...(left.length === 0 && this.isUndeclared ? [unverified(vmObjectId, firewalls)] : left));
+    }
+    if (list !== undefined && !this.isSeen) {
+      verifying.say(`unverified: ${whyUnverified(list)}`);
+      saga.progress.leave(unverified(vmObjectId, firewalls, list));
     }
     return { firewalls, verified: false };
   }
@@ -126,10 +153,11 @@ export class FirewallChange {
 
   /** Whatever a list shows: an own row counts more than one that may lag. */
   private async assignAgain(): Promise<void> {
-    const { unassign, unassigning } = this;
+    const { unassign, unassigning, assigning, before } = this;
+    const surely = before !== undefined && wasTried(assigning);
     const act = async (asked: EffectContext) => {
       await this.undoCall('assignFirewalls', unassign, { countsByHand: true, ...asked });
-      await this.list({ expect: unassign, undoing: true }, asked.retry);
+      this.tellUnseen(unassign, await this.list({ expect: unassign, undoing: true, surely }, asked.retry));
     };
     const title = 'Assign the unassigned firewalls again';
     await this.saga.undo([
@@ -152,20 +180,22 @@ export class FirewallChange {
     }
     const act = async (asked: EffectContext) => {
       const list = await this.list({ undoing: true }, asked.retry);
-      const now = readable(list);
+      const now = readable(list)?.firewalls;
       const isGone = (id: number) => now?.includes(id) !== true;
       // Sent whatever the list shows: neither call does harm where it was not needed.
       const isDoubtful = (id: number) => list.doubtful?.includes(id) === true;
       const missing = unassign.filter((id) => isGone(id) || isDoubtful(id));
       await this.undoCall('assignFirewalls', missing, asked);
+      if (missing.length > 0) await this.list({ expect: missing, undoing: true, surely: true }, asked.retry);
       // Firewalls of the first list stay, also if that was doubtful.
       const own = assign.filter((id) => !before.includes(id));
       const there = now === undefined ? own : own.filter((id) => !isGone(id) || isDoubtful(id));
       const kept = there.filter((id) => list.others?.includes(id));
       const surplus = there.filter((id) => !kept.includes(id));
       await this.undoCall('unassignFirewalls', surplus, asked);
-      if (missing.length + surplus.length > 0) {
-        await this.list({ expect: missing, without: surplus, undoing: true }, asked.retry);
+      if (surplus.length > 0) {
+        const look = { expect: missing, without: surplus, undoing: true };
+        this.tellUnseen(surplus, await this.list(look, asked.retry));
       }
       if (kept.length > 0) {
         const why = 'assigned: another saga has assigned them too, or may have, and relies on them';
@@ -195,20 +225,26 @@ export class FirewallChange {
   }
 
   private async change(how: How, asked: EffectContext): Promise<Effected<Changed>> {
-    const { saga, vmObjectId, before } = this;
+    const { saga, vmObjectId, before, wanted: expect } = this;
     const isAssigning = how === 'assignFirewalls';
     const { step: by, firewalls } = this.partOf(how);
     for (const id of firewalls) saga.changed[isAssigning ? 'assigned' : 'unassigned'].add(id);
-    const isLast = !isAssigning || this.unassign.length === 0;
+    const exactly = this.request.exactly !== undefined;
+    const shows = isAssigning && this.awaiting ? { expect, surely: true } : { expect, without: this.unassign, exactly };
     const changed = await activities(isAssigning ? 'assign firewalls' : 'unassign firewalls')[how]({
       ...{ vmObjectId, firewalls },
       // A readable list counts more than what a person said earlier.
       ...(before === undefined ? { countsByHand: true } : {}),
-      ...(isLast ? { shows: this.shows } : {}),
+      shows,
       ...asked,
     });
     this.looked = { ...changed.value, by };
+    this.isUndeclared ||= changed.value.undeclared === true;
     return changed;
+  }
+
+  private tellUnseen(firewalls: readonly number[], list: FirewallList): void {
+    if (this.isUndeclared && !readable(list)) this.saga.progress.leave(unverified(this.vmObjectId, firewalls));
   }
 
   private async undoCall(how: How, firewalls: number[], asked: EffectContext & { countsByHand?: true }): Promise<void> {
@@ -217,18 +253,13 @@ export class FirewallChange {
     const { vmObjectId } = this;
     const step = (isAssigning ? this.unassigning : this.assigning).id;
     const calls = activities(`${isAssigning ? 'assign' : 'unassign'} firewalls again`);
-    await learn(this.saga.journal, await calls[how]({ vmObjectId, firewalls, undoing: true, ...asked, step }), null);
+    const undone = await calls[how]({ vmObjectId, firewalls, undoing: true, ...asked, step });
+    this.isUndeclared ||= undone.value.undeclared === true;
+    await learn(this.saga.journal, undone, null);
   }
 
   private list(shown: Omit<ListFirewalls, 'vmObjectId' | 'retry'>, retry: EffectContext['retry']) {
     return activities('list firewalls').listFirewalls({ vmObjectId: this.vmObjectId, ...shown, retry });
-  }
-
-  /** Before others are unassigned, the list has to show what a person has assigned, where it can be read. */
-  private async lookForThoseByHand(): Promise<void> {
-    const step = this.saga.step('verify-assigned', 'Verify the firewalls that were assigned by hand');
-    const act = ({ retry }: EffectContext) => this.list({ expect: this.assign }, retry);
-    await this.saga.one<unknown>({ step, act, byHand: { counts: () => seenByHand } }, refused);
   }
 
   /** How a change that a person made in the control panel is written down. */
@@ -246,13 +277,13 @@ function wasTried({ status }: Step): boolean {
 function difference(
   { exactly, assign = [], unassign = [] }: SetFirewallsRequest,
   before: readonly number[] | undefined,
-  doubtful: readonly number[],
+  doubtful: readonly number[] = [],
 ): { assign: number[]; unassign: number[] } {
   if (before === undefined) {
     if (exactly === undefined) return { assign, unassign };
     throw new SagaFailed(
       'FirewallListUnreadable',
-      'the format of the provider’s firewall list is not known, so an exact set cannot be computed; use assign and unassign',
+      'the provider’s firewall list cannot be read as a whole, so an exact set cannot be computed; use assign and unassign, or declare how it can (`firewalls` of the provider’s profile)',
     );
   }
   const perhaps = [...new Set([...before, ...doubtful])];
@@ -312,7 +343,7 @@ export async function reportOthers(
   const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
   const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
   if (assigned.length + unassigned.length === 0) return;
-  const now = await shownNow(saga, { vmObjectId, after: 'changes' });
+  const now = (await shownNow(saga, { vmObjectId, after: 'changes' }))?.firewalls;
   const leave = (firewalls: number[], what: string) => {
     const by = journal.wasRestored ? 'this saga, perhaps before the journal was restored' : 'another run of this saga';
     const why = `${now ? '' : 'perhaps '}${what} by ${by}, and not undone`;

@@ -8,6 +8,7 @@ import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-t
 import { cutWell } from '../../domain/markdown';
 import type { ProvisionServersRequest } from '../../domain/requests';
 import type { Leftover } from '../../domain/leftovers';
+import { describeOthers, type OfOther } from '../../domain/servers';
 import { activities } from '../../saga/activities';
 import { attempt, type Act } from '../../saga/attempts';
 import type { Confirming } from '../../saga/doubt';
@@ -23,7 +24,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
       return saga.step('place-order', 'Place the order');
     },
     noun: 'the order',
-    known: (placed) => ({ order: orderOf(placed) }),
+    known: (placed) => ({ order: orderOf(placed), ...definedOnly({ orderId: orderIdOf(placed) }) }),
     note: () => {
       const { account, label } = purchase.request;
       return {
@@ -42,6 +43,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
     },
     refusal: 'OrderRejected',
     approval: purchase.request.approval,
+    approving: (terms, why) => purchase.approving(terms, why),
     corrections: purchase.correctionsOfOrder(cart),
     timesCorrected: () => purchase.timesCorrected,
     look: () => searchDirectory(saga, purchase, { settles: true }),
@@ -56,6 +58,9 @@ export function orderOf(placed: Placement<PlacedOrder>): unknown {
   return placed.how === 'answered' ? placed.value.order : null;
 }
 
+const orderIdOf = (placed: Placement<PlacedOrder>) =>
+  placed.how === 'answered' ? placed.value.orderId : placed.how === 'confirmed' ? placed.orderId : undefined;
+
 /**
  * The answers in the provider's document name no object ids, so they come from the first source that knows them, in this
  * order: the order's response, or the person who confirmed it; the request; the server directory;
@@ -68,30 +73,50 @@ export async function findServers(
   placement: Placement<PlacedOrder>,
 ): Promise<number[]> {
   const { request, ordered: expected } = purchase;
-  if (placement.how === 'answered' && placement.value.pointsNowhere) {
-    saga.step('place-order', '').say('the answer has no object ids where SERVER_POINTERS look');
+  const pointsNowhere = placement.how === 'answered' && placement.value.pointsNowhere === true;
+  if (pointsNowhere) {
+    saga
+      .step('place-order', '')
+      .say('the answer has no object ids where `order.servers` of the provider’s profile points');
   }
   const named = idsNamed(placement) ?? [];
-  const odd = named.length > 0 && !fits(named.length, expected) ? named : undefined;
+  const odd = (named.length > 0 || pointsNowhere) && !fits(named.length, expected) ? named : undefined;
   const tellOdd = () => {
     if (odd !== undefined) saga.progress.leave(miscountedBy(placement, odd, expected));
     return [];
   };
   if (expected.most === 0) return tellOdd();
-  const { firewalls } = request;
+  const isAsked = (request.firewalls ?? []).length > 0;
   const known = knownIds(saga, request, placement, expected);
-  if (known) {
-    tellOdd();
-    return known;
+  const differs = known === undefined && named.length > 0 ? whoNames(request, placement, named) : '';
+  const ids = known ?? (odd === undefined && !isAsked && named.length > 0 ? named : undefined);
+  const areOurs = ids !== undefined && placement.how === 'answered' && placement.value.areOurs && isSame(ids, named);
+  const others = ids === undefined || areOurs ? [] : await claim(saga, ids);
+  if (ids !== undefined && others.length === 0) {
+    if (named.length > 0) tellOdd();
+    return [...ids];
   }
-  const differs = named.length > 0 ? whoNames(request, placement, named) : '';
-  if (named.length > 0 && odd === undefined)
-    return firewalls?.length ? askServers(saga, expected, differs) : [...named];
-  if (placement.how !== 'answered' || placement.value.directory) {
+  const isDecided = named.length > 0 && odd === undefined && others.length === 0;
+  if (!isDecided && (placement.how !== 'answered' || placement.value.directory)) {
     const found = await searchDirectory(saga, purchase);
     if (Array.isArray(found) && odd?.every((id) => found.includes(id)) !== false) return found;
   }
-  return firewalls?.length ? askServers(saga, expected, differs) : tellOdd();
+  if (isAsked) return askServers(saga, expected, differs + describeOthers(others));
+  if (others.length > 0) saga.progress.leave(ofOthers(others, expected));
+  return tellOdd();
+}
+
+/** The journal says whose they are. @returns those that other orders have */
+function claim(saga: Saga, vmObjectIds: readonly number[]): Promise<OfOther[]> {
+  return saga.write('write-servers', 'Write into the journal which servers it has', ({ retry }) =>
+    activities('write the servers into the journal').claimServers({ vmObjectIds, retry }),
+  );
+}
+
+/** Where nobody is asked. */
+function ofOthers(others: readonly OfOther[], expected: ServersOrdered): Leftover {
+  const why = `look in the panel:${describeOthers(others)}`;
+  return { kind: 'servers-miscounted', ordered: countOf(expected), named: others.map((one) => one.vmObjectId), why };
 }
 
 /** The servers exist, and nobody has asked for firewalls: it is told, and nobody is asked. */
@@ -148,7 +173,7 @@ function whoNames(
   return vmObjectIds.length > 0 ? ` The request names ${list(vmObjectIds)}, but ${said}` : ` But ${said}`;
 }
 
-async function askServers(saga: Saga, expected: ServersOrdered, differing = ''): Promise<number[]> {
+async function askServers(saga: Saga, expected: ServersOrdered, said: string): Promise<number[]> {
   const step = saga.step('find-servers', findTitle);
   step.end('stuck');
   const none = expected.least === 0 ? ' If it brings none, give an empty list: []' : '';
@@ -156,7 +181,8 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
   const decision = await saga.humanDecisions.ask({
     kind: 'servers',
     step: step.id,
-    question: `The order is placed. What are the object ids of its ${servers}${differing}`,
+    servers: expected.most,
+    question: `The order is placed. What are the object ids of its ${servers}${said}`,
     choices: choicesOf('servers'),
     objection: (decision) =>
       decision.decision === 'provideServers' ? miscounted(decision.vmObjectIds, expected) : undefined,
@@ -166,6 +192,8 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
     step.end('skipped', 'the provider has cancelled the order');
     throw saga.asCancelled();
   }
+  const others = await claim(saga, decision.vmObjectIds);
+  if (others.length > 0) return askServers(saga, expected, describeOthers(others));
   step.end('done', 'named by a person');
   return decision.vmObjectIds;
 }
@@ -195,7 +223,7 @@ export function idsAmong(assigned: Standing['assigned'], expected: ServersOrdere
 }
 
 /** Finds them without asking; undefined also if the request names other servers than the placement. */
-export function knownIds(
+function knownIds(
   { progress }: Saga,
   { vmObjectIds }: { vmObjectIds?: number[] | undefined },
   placement: Placement<unknown> | undefined,

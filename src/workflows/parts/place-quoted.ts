@@ -3,7 +3,7 @@
  *
  * ```text
  *   quote ── quoteOnly ──▶ the quote
- *     └──▶ available?, guard, approval ═══ place ═══▶ the quote, and the placement
+ *     └──▶ available? ═══ guard, approval, place ═══▶ the quote, and the placement
  * ```
  */
 import type { z } from 'zod';
@@ -12,13 +12,13 @@ import type { EffectContext } from '../../activities/effect';
 import type { QuoteAnswer } from '../../activities/quotes';
 import type { Effected, Placement } from '../../domain/effects';
 import type { SagaFailureName } from '../../domain/failures';
-import type { Quote } from '../../domain/quotes';
+import { describeQuote, type Quote } from '../../domain/quotes';
 import type { RequestOf } from '../../domain/requests';
 import type { StoryResult } from '../../domain/results';
 import type { Checked } from '../../domain/validation';
 import { CorrectedRequest } from '../../saga/corrected-request';
 import type { StoryOf } from '../../saga/story';
-import { ApprovedQuote } from './approved-quote';
+import { CurrentQuote } from './current-quote';
 
 type Quoted = 'changeOrder' | 'switchPlan';
 
@@ -47,7 +47,7 @@ export interface QuotedStory<W extends Quoted, P> {
 
 export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): StoryOf<W, P> {
   return (saga, first, { corrections }) => {
-    const { reference, guard, approval, quoteOnly } = first;
+    const { reference, approval, quoteOnly } = first;
     const { progress } = saga;
     const corrected = new CorrectedRequest<RequestOf[W], Partial<RequestOf[W]>>(saga, first, corrections, {
       apply: (request, correction) => ({ ...request, ...correction }),
@@ -66,33 +66,32 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
       };
       return { finish };
     }
-    const approved = new ApprovedQuote(saga, {
+    const current = new CurrentQuote(saga, {
       get step() {
         return step();
       },
       quote,
       notAvailable: spec.notAvailable,
-      guard,
-      approval,
       correction,
     });
     const { id, title } = spec.pivot;
     return {
-      prepare: () => approved.agreeFromScratch(),
+      prepare: () => current.renew(),
       pivot: {
         get step() {
           return saga.step(id, title);
         },
         noun: spec.noun,
         known: spec.known,
-        note: () => ({ foundBy: spec.foundBy(corrected.request), quote: approved.quote }),
+        note: () => ({ foundBy: spec.foundBy(corrected.request), quote: current.quote }),
         act: (context) => spec.place(corrected.request, context),
         refusal: 'OrderRejected',
-        corrections: approved.corrections,
+        corrections: { refused: correction },
         timesCorrected: () => corrected.corrections.length,
         approval,
-        beforeSending: () => approved.refresh(),
-        quoteUntil: () => approved.quoteUntil,
+        approving: (_, why) => `Approve ${current.quote ? describeQuote(current.quote) : spec.noun}?${why}`,
+        beforeSending: () => current.refresh(),
+        quoteUntil: () => current.quoteUntil,
       },
       finish: ({ placement, note }) => {
         const agreed = note?.quote;

@@ -5,10 +5,11 @@
  */
 import { z } from 'zod';
 import type { CallContext } from '../../activities/call';
-import type { FirewallList, ListFirewalls } from '../../activities/firewalls';
+import type { FirewallList, Listed, ListFirewalls } from '../../activities/firewalls';
 import type { Standing } from '../../activities/journal';
 import { describeFailure, type CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/leftovers';
+import { fits } from '../../domain/plan-types';
 import { firewallsSchema } from '../../domain/requests';
 import type { Server } from '../../domain/results';
 import { activities } from '../../saga/activities';
@@ -18,7 +19,7 @@ import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
 import type { Correction } from '../../saga/questions';
 import type { StepOutcome, StepSpec } from '../../saga/steps';
-import { idsAmong, knownIds } from './order';
+import { idsAmong } from './order';
 import type { Purchase } from './purchase';
 import type { SecretsSent } from './secrets-sent';
 
@@ -30,14 +31,16 @@ interface Protected {
   firewalls: number[];
   /** This run has assigned them. The journal knows what an earlier run has assigned. */
   isAssigned?: boolean;
+  /** Nobody has declared what the answer to the assignment means. */
+  undeclared?: true | undefined;
   /** The list, where the call that assigned them has seen them in it. */
   shown?: FirewallList | undefined;
   /** Why that call could not look. */
   lookFailed?: CallFailure | undefined;
   /** The provider's list does not show these of them; undefined until this run has looked, or a person has. */
   lacks?: number[];
-  /** The provider's list cannot be read. */
-  isUnverified?: boolean;
+  /** The provider's list, where it does not say that they are active. */
+  unverified?: FirewallList;
   note?: string;
 }
 
@@ -100,12 +103,13 @@ export class Protection {
   async report(standing: Standing | undefined): Promise<void> {
     const { saga, purchase } = this;
     if (!saga.isPlaced || saga.isCancelled) return;
-    const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
-    const { assigned = [], bought } = standing ?? {};
-    const denied = placement ? await lookAtAssigned(saga, assigned, this.servers) : new Map<number, number[]>();
+    const { assigned = [], bought, placement } = standing ?? {};
+    const denied =
+      placement?.how === 'placed' ? await lookAtAssigned(saga, assigned, this.servers) : new Map<number, number[]>();
     // Another run may have corrected the request before it ordered.
-    const { ordered, vmObjectIds } = bought ?? { ordered: purchase.ordered, vmObjectIds: purchase.request.vmObjectIds };
-    const ids = knownIds(saga, { vmObjectIds }, placement, ordered) ?? idsAmong(assigned, ordered);
+    const { ordered, vmObjectIds } = bought ?? { ordered: purchase.ordered, vmObjectIds: [] };
+    const isAll = vmObjectIds.length > 0 && fits(vmObjectIds.length, ordered);
+    const ids = isAll ? vmObjectIds : idsAmong(assigned, ordered);
     this.tell({ assigned, denied, ids });
   }
 
@@ -133,6 +137,7 @@ export class Protection {
           server.isAssigned = true;
           server.shown = answer.value.list;
           server.lookFailed = answer.value.failed;
+          server.undeclared = answer.value.undeclared;
           return answer;
         },
         byHand: {
@@ -173,14 +178,14 @@ export class Protection {
         server.verifying.end('skipped');
         return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
       }
-      if (!outcome.skipped && outcome.value !== seenByHand && 'firewalls' in outcome.value) {
-        return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
+      const { vmObjectId, firewalls, lacks = [], verifying } = server;
+      const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
+      const shown = list && readable(list);
+      if (shown?.active) return { vmObjectId, firewalls: shown.firewalls, verified: true };
+      if (list) {
+        verifying.say(`unverified: ${whyUnverified(list)}`);
+        server.unverified = list;
       }
-      if (!outcome.skipped && outcome.value !== seenByHand) {
-        server.verifying.say('unverified: the list’s format is not known');
-        server.isUnverified = true;
-      }
-      const { vmObjectId, firewalls, lacks = [] } = server;
       return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
     });
   }
@@ -204,22 +209,22 @@ export async function lookAtAssigned(
     const shown = await shownNow(saga, { vmObjectId, secrets: 'unknown' });
     if (shown === undefined) continue;
     const all = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
-    const missing = all.filter((id) => !shown.includes(id));
+    const missing = all.filter((id) => !(shown.active ?? shown.firewalls).includes(id));
     if (missing.length > 0) denied.set(vmObjectId, missing);
   }
   return denied;
 }
 
 /** Asks nobody. @returns undefined where the list cannot be seen, or not be read */
-export async function shownNow(saga: Saga, listing: Omit<ListFirewalls, 'retry'>): Promise<number[] | undefined> {
+export async function shownNow(saga: Saga, listing: Omit<ListFirewalls, 'retry'>): Promise<Listed | undefined> {
   const summary = `list firewalls of ${listing.vmObjectId}`;
   const act: Act<FirewallList> = ({ retry }) => activities(summary).listFirewalls({ ...listing, retry });
   const looked = await attempt({ step: new Step('list-firewalls', summary), act }, saga, true);
   return looked.ok ? readable(looked.value) : undefined;
 }
 
-export function readable(list: FirewallList): number[] | undefined {
-  return 'firewalls' in list ? list.firewalls : undefined;
+export function readable(list: FirewallList): Listed | undefined {
+  return 'firewalls' in list ? list : undefined;
 }
 
 const isOfServer = ({ kind }: Leftover) => kind === 'server-unprotected' || kind === 'server-unverified';
@@ -244,7 +249,7 @@ function keepNote(server: Protected, outcome: StepOutcome<unknown> | undefined):
 
 /** The look in the call that assigned or unassigned has failed: it is made again before anybody is asked. */
 export function tellFailedLook(step: Step, failed: CallFailure | undefined): void {
-  if (failed === undefined || failed.failure === 'NotVisibleYet') return;
+  if (failed === undefined || failed.failure === 'NotVisibleYet' || failed.failure === 'NotDeclared') return;
   step.say(`the look at the list failed: ${describeFailure(failed)}`);
   countFailedCall(failed);
 }
@@ -261,7 +266,7 @@ async function listUntilShown(
     const list = server.shown ?? (await activities(`list firewalls of ${vmObjectId}`).listFirewalls(looking));
     delete server.shown;
     server.lacks = [];
-    if ('firewalls' in list) recordProtected();
+    if (readable(list)?.active) recordProtected();
     return list;
   } catch (error) {
     const lacks = failureOf(error)?.lacks;
@@ -271,8 +276,9 @@ async function listUntilShown(
 }
 
 function leftoversOf(server: Protected, { assigned, denied }: Known): Leftover[] {
-  const { vmObjectId, firewalls, isAssigned, isUnverified, lacks, note } = server;
-  if (isUnverified) return [unverified(vmObjectId, firewalls)];
+  const { vmObjectId, firewalls, isAssigned, undeclared, unverified: list, lacks, note } = server;
+  if (list) return [unverified(vmObjectId, firewalls, list)];
+  if (undeclared && lacks === undefined) return [unverified(vmObjectId, firewalls)];
   const before = isAssigned
     ? firewalls
     : assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
@@ -286,7 +292,14 @@ function leftoversOf(server: Protected, { assigned, denied }: Known): Leftover[]
 }
 
 /** @param firewalls that it should have, and perhaps has */
-export function unverified(vmObjectId: number, firewalls: readonly number[]): Leftover {
-  const why = 'they were assigned, and the format of the provider’s list is not known';
-  return { kind: 'server-unverified', vmObjectId, firewalls: [...firewalls], why };
+export function unverified(vmObjectId: number, firewalls: readonly number[], list?: FirewallList): Leftover {
+  return { kind: 'server-unverified', vmObjectId, firewalls: [...firewalls], why: whyUnverified(list) };
+}
+
+export function whyUnverified(list?: FirewallList): string {
+  if (list === undefined)
+    return 'what the answer means is not declared (`assign.doneIf`, `unassign.doneIf`), and no list shows it';
+  return readable(list)
+    ? 'the provider’s list shows them, and which of those that it shows are active is not declared (`firewalls.activeIf` of its profile)'
+    : 'the provider’s list cannot be read as a whole; how it can is not declared (`firewalls` of its profile)';
 }

@@ -1,14 +1,14 @@
 /**
- * The purchase with all corrections so far, and the agreement to it: the caller's guard, and where the request asks for
- * it, a person's approval. There is no quote: the provider's document has none for an order.
+ * The purchase with all corrections so far, and the agreement to it. There is no quote: the provider's document has none
+ * for an order.
  *
- * It is agreed to before the first cart item, so that a no leaves nothing to delete; and again after each correction.
+ * A person is asked before the first cart item, so that a no leaves nothing to delete; and again after each correction.
+ * That decides nothing: whether it may be sent, the order's own activity says, each time.
  */
 import { z } from 'zod';
-import { definedOnly } from '../../domain/defined-only';
 import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../../domain/corrections';
-import type { Estimate } from '../../domain/prices';
-import { describePurchase, purchaseNeedsApproval, purchaseViolations, totalViolation } from '../../domain/purchases';
+import type { Terms } from '../../domain/may-be-sent';
+import { describePurchase, purchaseViolations } from '../../domain/purchases';
 import { serversOrdered, type ServersOrdered } from '../../domain/plan-types';
 import {
   correctableItemFields,
@@ -17,9 +17,9 @@ import {
   type ProvisionServersRequest,
 } from '../../domain/requests';
 import { check } from '../../domain/validation';
-import { askApproval } from '../../saga/approval';
+import { askAboutConcern } from '../../saga/approval';
 import type { Correction, Corrections } from '../../saga/questions';
-import { SagaFailed, StateChanged } from '../../saga/ends';
+import { SagaFailed } from '../../saga/ends';
 import type { Saga } from '../../saga/saga';
 import type { StoryContext } from '../../saga/story';
 import { SecretsSent } from './secrets-sent';
@@ -34,7 +34,6 @@ export interface ItemsAdded {
 
 export class Purchase {
   readonly secrets: SecretsSent;
-  private isAgreed = false;
   private readonly wanted: CorrectedRequest<ProvisionServersRequest, PurchaseCorrection>;
 
   constructor(
@@ -42,13 +41,13 @@ export class Purchase {
     first: ProvisionServersRequest,
     private readonly known: StoryContext,
   ) {
-    const { planTypesMore, corrections } = known;
+    const { planTypes, corrections } = known;
     this.wanted = new CorrectedRequest(saga, first, corrections, {
       apply: correctPurchase,
-      check: (request) => check(provisionServersSchema(planTypesMore), request),
+      check: (request) => check(provisionServersSchema(planTypes), request),
       objections: (asked, corrected) => [
         ...raisedQuantities(asked, corrected),
-        ...purchaseViolations(corrected.items, serversOrdered(corrected.items, planTypesMore), corrected.guard),
+        ...purchaseViolations(corrected.items, serversOrdered(corrected.items, planTypes), corrected.guard),
       ],
     });
     this.secrets = new SecretsSent([...first.items, ...(corrections as PurchaseCorrection[])]);
@@ -59,7 +58,7 @@ export class Purchase {
   }
 
   get ordered(): ServersOrdered {
-    return serversOrdered(this.request.items, this.known.planTypesMore);
+    return serversOrdered(this.request.items, this.known.planTypes);
   }
 
   get timesCorrected(): number {
@@ -77,9 +76,27 @@ export class Purchase {
    * @throws SagaFailed where the guard forbids it, or a person rejects it; StateChanged where another run has placed it
    */
   async agree(): Promise<void> {
-    if (this.isAgreed) return;
-    await agreeToPurchase(this.saga, this.request, this.ordered, this.known);
-    this.isAgreed = true;
+    const { notNow } = this.known;
+    if (notNow === undefined) return;
+    if (notNow.how !== 'asks') throw new SagaFailed('GuardViolated', notNow.why);
+    const { saga, request } = this;
+    const step = saga.step('approve', 'Have the purchase approved');
+    step.end('stuck');
+    // Nobody should approve or reject a purchase of another run.
+    await saga.throwIfPlaced(step);
+    const approving = (terms: Terms, why: string) => this.approving(terms, why);
+    await askAboutConcern(saga, { step, noun: 'the order', approval: request.approval, approving }, notNow.concern);
+    step.end('done', 'approved');
+    this.known.notNow = undefined;
+  }
+
+  /** See {@link Pivot.approving}. */
+  approving({ total, currency, unpriced }: Terms, why: string): string {
+    const price =
+      unpriced === undefined
+        ? `By the price list it costs about ${total} ${currency}; the provider names no price in advance.`
+        : `The provider names no price in advance, and ${unpriced}.`;
+    return `Approve ${describePurchase(this.request, this.ordered)}?${why} ${price}`;
   }
 
   /** While items are added. Where they are only stuck: what the waiting ones are built with. */
@@ -100,7 +117,7 @@ export class Purchase {
   }
 
   private allFields() {
-    return { item: this.itemNumber(() => true).optional(), ...purchaseCorrectionFields(this.known.planTypesMore) };
+    return { item: this.itemNumber(() => true).optional(), ...purchaseCorrectionFields(this.known.planTypes) };
   }
 
   private itemNumber(fits: (number: number) => boolean) {
@@ -127,8 +144,7 @@ export class Purchase {
       apply: async (typed, said) => {
         const correction = named(typed);
         this.secrets.add(correction);
-        this.known.estimate = await this.wanted.correct(correction, said);
-        this.isAgreed = false;
+        this.known.notNow = await this.wanted.correct(correction, said);
         await this.agree();
         await cart.takeBack((correction.items ?? []).filter((number) => cart.has(number)));
       },
@@ -141,39 +157,4 @@ export class Purchase {
     const waiting = numbers.filter((number) => !cart.has(number));
     return waiting.length === 0 && numbers.length === 1 ? numbers : waiting;
   }
-}
-
-const noList: Estimate = { unpriced: 'there is no price list (PRICE_LIST_FILE)' };
-
-async function agreeToPurchase(
-  saga: Saga,
-  request: ProvisionServersRequest,
-  ordered: ServersOrdered,
-  { unprotected, estimate = noList }: Pick<StoryContext, 'unprotected' | 'estimate'>,
-): Promise<void> {
-  const { items, guard, approval } = request;
-  const tooDear = totalViolation(guard?.maxTotal, estimate);
-  const violations = [...purchaseViolations(items, ordered, guard), ...(tooDear === undefined ? [] : [tooDear])];
-  if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
-  const isUnprotected = unprotected !== undefined && ordered.most > 0 && !request.firewalls?.length;
-  if (isUnprotected && unprotected === 'refuse') {
-    throw new SagaFailed('GuardViolated', 'it buys servers and names no firewalls, and REQUIRE_FIREWALLS refuses that');
-  }
-  if (!isUnprotected && !purchaseNeedsApproval(ordered.most, estimate, approval)) return;
-  const step = saga.step('approve', 'Have the purchase approved');
-  step.end('stuck');
-  try {
-    const without = isUnprotected ? ' It names no firewalls: the servers will have none.' : '';
-    const isByTotal = typeof approval === 'object' && 'aboveTotal' in approval;
-    const price =
-      estimate.unpriced !== undefined
-        ? `The provider names no price in advance${estimate === noList && !isByTotal ? '' : `, and ${estimate.unpriced}`}.`
-        : `By the price list it costs about ${estimate.total} ${estimate.currency}; the provider names no price in advance.`;
-    const question = `Approve ${describePurchase(request, ordered)}?${without} ${price}`;
-    await askApproval(saga, { step, question, approval, ...definedOnly({ subject: estimate.id }) });
-  } catch (error) {
-    if (!(error instanceof StateChanged)) step.end('failed');
-    throw error;
-  }
-  step.end('done', 'approved');
 }

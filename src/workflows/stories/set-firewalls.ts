@@ -14,7 +14,6 @@ import { activities } from '../../saga/activities';
 import { runSaga } from '../../saga/run-saga';
 import type { StoryOf } from '../../saga/story';
 import { FirewallChange, reportOthers } from '../parts/firewall-change';
-import { readable } from '../parts/protect-servers';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   return runSaga('setFirewalls', input, changing);
@@ -33,7 +32,7 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
         },
         { refusal: 'FirewallsRejected' },
       );
-      change = new FirewallChange(saga, request, readable(list), list.doubtful);
+      change = new FirewallChange(saga, request, list);
       await change.make();
       // The rest only looks.
       saga.deadline.lift();

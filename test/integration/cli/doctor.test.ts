@@ -6,6 +6,7 @@ import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { readDocument } from '../../docs/tables';
 import { runHere } from '../../support/command-line';
+import { sandboxProfileFile } from '../../support/activity-settings';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { closeAll, serve, type Answer } from '../../support/stand-in';
@@ -15,6 +16,7 @@ const rig = rigForFile();
 interface Document {
   found: { what: string; is: string; found: string; then?: string }[];
   settings: Record<string, string>;
+  profile: object;
 }
 
 async function doctor(changes: Record<string, string> = {}) {
@@ -90,14 +92,14 @@ describe('probe', () => {
       const given = { PROVIDER_BASE_URL: sandbox.url, PROVIDER_TOKEN: token, ...env };
       const { status, out, err } = await runHere(['probe', '--json', '--server', '9001', ...args], '', given);
       if (out === '') throw new Error(err);
-      const { found, settings } = JSON.parse(out) as Document;
+      const { found, settings, profile } = JSON.parse(out) as Document;
       expect(out + err).not.toContain(token);
       // Nothing was changed: every call was a look.
       const methods = new Set(sandbox.ledger.calls.map(({ endpoint }) => endpoint));
       const looks = ['list-firewalls', 'quote-change-order', 'quote-plan-switch', 'find-servers', null];
       expect([...methods].filter((name) => !looks.includes(name))).toEqual([]);
       const of = Object.fromEntries(found.map((one) => [one.what, one]));
-      return { status, of, settings, url: sandbox.url };
+      return { status, of, settings, profile, url: sandbox.url };
     } finally {
       await sandbox.close();
     }
@@ -107,7 +109,7 @@ describe('probe', () => {
   const directory = ['--directory', '/servers?account={account}&label={label}', '--account', 'AB-1', '--label', 'web'];
 
   it('tells what can be read, and prints what follows', async () => {
-    const { status, of, settings, url } = await probe({ anySubscription: true, directory: { lag: 0 } }, [
+    const { status, of, settings, profile, url } = await probe({ anySubscription: true, directory: { lag: 0 } }, [
       ...all,
       ...directory,
     ]);
@@ -119,9 +121,16 @@ describe('probe', () => {
     expect(of['quote of a change, subscription 55']?.found).toMatch(/^PUT: \d+ usd$/);
     expect(of['quote of a switch to plan 21']?.found).toMatch(/^\d+ usd$/);
     expect(settings).toMatchObject({
-      ...{ PROVIDER_BASE_URL: url, PROVIDER_TOKEN: '…', SERVER_DIRECTORY_PATH: directory[1] },
-      SERVER_DIRECTORY_POINTERS: '/data/*/vm_object_id',
+      ...{ PROVIDER_BASE_URL: url, PROVIDER_TOKEN: '…' },
     });
+    const [servers, labels] = ['/data/*/vm_object_id', '/data/*/label'];
+    expect(profile).toEqual({
+      firewalls: {},
+      directory: { path: directory[1], servers, labels, labelIsUnique: false },
+    });
+    expect(of['a profile’s firewalls']?.found).toBe(
+      'not seen: what says that one is active (activeIf): perhaps {"/status":"active"} or "listed"',
+    );
   });
 
   it.each<[string, SandboxOptions, string[], Record<string, string>, string, RegExp]>([
@@ -153,6 +162,18 @@ describe('probe', () => {
     expect(of['token']).toMatchObject({ is: 'look', found: 'taken; without it: answered' });
   });
 
+  it('drafts how a list is read that has a form of its own', async () => {
+    const assignment = (id: number) => ({ state: 'live', firewall: { id } });
+    const firewallListResponse = (ids: number[]) => ({ meta: { n: ids.length }, data: { all: ids.map(assignment) } });
+    const { profile } = await probe({ firewallListResponse }, []);
+    expect(profile).toEqual({ firewalls: { list: '/data/all', id: '/firewall/id', whole: { '/meta/n': 'length' } } });
+  });
+
+  it('reads a list as the profile declares it', async () => {
+    const { of } = await probe({}, [], { PROVIDER_PROFILE: sandboxProfileFile });
+    expect(of['firewalls of server 9001']).toMatchObject({ is: 'ok', found: 'can be read: 143, 144' });
+  });
+
   it.each<[string, Answer]>([
     ['a page', { body: '<html>welcome</html>' }],
     ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example' } }],
@@ -171,11 +192,18 @@ describe('probe', () => {
   });
 
   it('ends with the status of no connection where nobody is there', async () => {
-    const given = { PROVIDER_BASE_URL: 'http://127.0.0.1:1', PROVIDER_PASSWORD: 'of no setting' };
+    const given = { PROVIDER_BASE_URL: 'http://127.0.0.1:1' };
     const { status, out } = await runHere(['probe', '--server', '1'], '', given);
     expect(out).toContain('PROVIDER_BASE_URL=http://127.0.0.1:1\n');
-    expect(out).not.toContain('of no setting');
     expect(status).toBe(3);
     expect(out).toMatch(/wrong +provider +NotSent: .*\n.*PROVIDER_BASE_URL/);
+  });
+
+  it('refuses a name of no setting, and does not show its value', async () => {
+    const given = { PROVIDER_BASE_URL: 'http://127.0.0.1:1', PROVIDER_PASSWORD: 'of no setting' };
+    const { status, out, err } = await runHere(['probe', '--server', '1'], '', given);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toContain('PROVIDER_PASSWORD: there is no such setting');
+    expect(err).not.toContain('of no setting');
   });
 });

@@ -1,13 +1,8 @@
-/** Many sagas at once from the command line: sweeps, and jobs that decide. */
+/** Sweeps from the command line. */
 import { openCartItems } from '../../../sandbox/sentences';
-import type { OpenLine } from '../../../src/client/jobs';
-import { countsOf, type JobReport } from '../../../src/domain/decide-many';
-import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
-import { runHere, startCommand, type Ended } from '../../support/command-line';
-import { folderForFile } from '../../support/folder';
+import { runHere, type Ended } from '../../support/command-line';
 import { stuckOrder } from '../../support/orders';
 import { rigForFile, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
 import { terminate } from '../../support/web-ui';
 
 const rig = rigForFile();
@@ -85,53 +80,4 @@ describe('a sweep that is started at once', () => {
     await reconcile('remove');
     await rig.temporal.workflow.getHandle(`clean/${saga.reference}`).result();
   });
-});
-
-const folder = folderForFile();
-const many = (...args: string[]) => cli('decide-many', ...args, '--by', 'ann', '--note', 'the provider is back');
-
-it('shows where a job that decides stands, and stops it; whoever follows it is told', async () => {
-  await stuckSagas(rig, 3, 'CD-1');
-  const paced = ['--rate', '0.01', '--yes', '--detach', '--name', 'slow'];
-  const started = await many('retry', '--where', 'ProviderAccount="CD-1"', ...paced);
-  expect(started.status).toBe(0);
-  const following = startCommand(['job', 'slow'], rig.environment);
-  const slow = await rig.sagas.job('slow');
-  await until(async () => {
-    const place = await slow.progress();
-    return place !== undefined && countsOf(place).taken === 1;
-  });
-  expect(await cli('job', 'slow', 'report')).toMatchObject({ status: 4, out: '1 of 3: 1 taken\n' });
-  expect(await cli('job', 'slow', 'halt')).toMatchObject({ status: 2 });
-  expect(await cli('job', 'slow', 'stop')).toMatchObject({ status: 0 });
-  const { status, out } = await following.ended;
-  expect(status).toBe(5);
-  expect(out).toBe('decide-many/slow is stopped: retry where ProviderAccount="CD-1"\n  1 taken, 2 not reached\n');
-  const { out: json } = await cli('job', 'slow', 'report', '--json');
-  const { report } = JSON.parse(json) as { report: JobReport };
-  expect(report).toMatchObject({ outcome: 'stopped', notReached: 2, counts: { taken: 1 } });
-});
-
-it('prints the questions as lines, and takes a decision for each', async () => {
-  const fileOf = (lines: readonly unknown[]) =>
-    folder.write('lines.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const sagas = await doubtfulSagas(rig, 3, 1);
-  const waits = await Promise.all(sagas.map((saga) => untilWaiting(saga)));
-  const { out: printed } = await cli('questions', '--where', 'ProviderAccount="AB-1"');
-  const open = printed
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as OpenLine);
-  const kind = 'outcome-unknown';
-  expect(open).toEqual(
-    expect.arrayContaining(
-      sagas.map(({ workflowId: saga }, index) => ({ saga, kind, question: waits[index]!.id, decision: null })),
-    ),
-  );
-  expect((await many('--lines', fileOf(open), '--yes')).err).toMatch(/line 1: decision: must be one of/);
-  const placed = ({ saga }: OpenLine) => (saga === sagas[0]!.workflowId ? 'confirmPlaced' : 'confirmNotPlaced');
-  const filled = open.map((line) => ({ ...line, decision: placed(line) }));
-  const { status, out } = await many('--lines', fileOf(filled), '--rate', '50', '--yes');
-  expect({ status, out }).toEqual({ status: 0, out: expect.stringContaining('  3 taken\n') as string });
-  for (const saga of sagas) expect(await outcomeOf(saga)).toHaveProperty('result');
 });

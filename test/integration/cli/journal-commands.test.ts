@@ -139,22 +139,14 @@ function aJournal(kind: keyof typeof places): void {
       'noticed on 2026-01-02T03:04:05.000Z: nothing is sent until `order-saga journal restored`',
     );
 
-    const unsaid = await restored(url);
-    expect(unsaid).toMatchObject({ status: 2, out: '' });
-    expect(unsaid.err.trim().split('\n')).toHaveLength(1);
-    expect(unsaid.err).toMatch(/--new-references ask.*--new-references trust/);
-    expect((await status(url)).status).toBe(4);
-
     const denied = await restored(url, '--nothing-lost');
     expect(denied).toMatchObject({ status: 2, out: '', err: expect.stringMatching(/something was lost/) });
-    const both = await restored(url, '--nothing-lost', '--new-references', 'ask');
-    expect(both).toMatchObject({ status: 2, out: '' });
     expect((await status(url)).status).toBe(4);
 
-    const confirmed = await restored(url, '--new-references', 'ask', '--json');
+    const confirmed = await restored(url, '--json');
     expect(confirmed).toMatchObject({ status: 0, err: '' });
     const { epoch } = documentIn(confirmed);
-    expect(documentIn(confirmed)).toMatchObject({ noticed: '2026-01-02T03:04:05.000Z', newReferences: 'ask' });
+    expect(documentIn(confirmed)).toMatchObject({ noticed: '2026-01-02T03:04:05.000Z' });
     expect(Date.parse(epoch as string)).toBeGreaterThan(noticedMs);
     const after = await run(url, ['journal', 'status', '--json']);
     expect(after.status).toBe(0);
@@ -175,10 +167,11 @@ function aJournal(kind: keyof typeof places): void {
   it('keeps who has said so, and why: no word of that kind is taken without, and the rows stay', async () => {
     const url = await made(kind);
     const all = [
-      ['journal', 'restored', '--new-references', 'ask'],
+      ['journal', 'restored'],
       ['journal', 'restored', '--nothing-lost'],
       ['journal', 'trust-new-references'],
       ['servers', 'close', '9001'],
+      ['servers', 'correct', 'R-1', '9001'],
       ['cancelled', 'R-1'],
       ['cancel', 'R-1'],
     ];
@@ -191,11 +184,11 @@ function aJournal(kind: keyof typeof places): void {
     }
     expect(await statusDocument(url)).toMatchObject({ epoch, confirmations: [] });
 
-    await run(url, ['journal', 'restored', '--new-references', 'ask', '--by', 'ann', '--note', 'the backup of 03:10']);
+    await run(url, ['journal', 'restored', '--by', 'ann', '--note', 'the backup of 03:10']);
     await run(url, ['journal', 'trust-new-references', '--by', 'bob', '--note', 'all is\nsent again']);
     const { out } = await status(url);
     expect(out).toMatch(/trust-new-references, says bob: all is sent again\n/);
-    expect(out).toMatch(/restored \(epoch [^;]+; newReferences ask\), says ann: the backup of 03:10\n/);
+    expect(out).toMatch(/restored \(epoch [^;]+\), says ann: the backup of 03:10\n/);
     expect(await statusDocument(url)).toMatchObject({
       confirmations: [
         { what: 'trust-new-references', said: { by: 'bob' } },
@@ -274,6 +267,6 @@ describeWithPostgres('a database server that', () => {
     });
     // A journal of this release's schema needs no rights.
     expect((await run(asWorker, ['journal', 'migrate'])).out).toMatch(/nothing had to be done\n$/);
-    expect((await run(asWorker, ['journal', 'restored', ...saidThere, '--new-references', 'trust'])).status).toBe(0);
+    expect((await run(asWorker, ['journal', 'restored', ...saidThere])).status).toBe(0);
   });
 });

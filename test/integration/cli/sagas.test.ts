@@ -68,7 +68,7 @@ it('decide takes a decision, and the saga goes on', async () => {
   const { waiting } = documentIn(await order(['status', saga.reference, '--json']));
   const approval = JSON.stringify({ question: waiting!.id, by: 'ada' });
   const { status, out } = await order(['decide', saga.reference, 'approve', approval]);
-  expect({ status, out }).toEqual({ status: 0, out: `${saga.workflowId}: approve is taken at quote\n` });
+  expect({ status, out }).toEqual({ status: 0, out: `${saga.workflowId}: approve is taken at switch-plan\n` });
   expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'ada' }] });
 });
 
@@ -104,7 +104,7 @@ it('list prints a table, or one document', async () => {
   const json = await order(['list', '--state', 'approval', '--json']);
   const first = await order(['list', '--limit', '1']);
   expect(table.out).toMatch(/^saga +state +step +waiting since +started +account\n/);
-  expect(table.out).toMatch(new RegExp(`${saga.workflowId} +approval +quote +20`));
+  expect(table.out).toMatch(new RegExp(`${saga.workflowId} +approval +switch-plan +20`));
   const rows = JSON.parse(json.out) as Document[];
   expect(rows.find(({ workflowId }) => workflowId === saga.workflowId)).toMatchObject({ state: 'approval' });
   expect(first.out.trim().split('\n')).toHaveLength(2);
@@ -185,27 +185,31 @@ it('watch for a program writes a line of JSON for each change, and one for each 
   for (const id of [saga.workflowId, done.workflowId]) expect(of(id).at(-1)).toMatchObject({ state: 'done' });
 });
 
-describe('firewalls-of: a look that changes nothing', () => {
-  const look = (...args: string[]) => runHere(['firewalls-of', ...args], '', rig.environment);
-  beforeEach(() => rig.sandbox.configure({ anyServer: false }));
-
-  it('tells them, and asks the provider for nothing else', async () => {
-    rig.sandbox.addServer({ vmObjectId: 31, firewalls: [143, 144] });
-    rig.sandbox.addServer({ vmObjectId: 32, firewalls: [] });
-    const count = () => [rig.sandbox.ledger.calls.length, rig.sandbox.ledger.entries.length];
-    const [calls = 0, entries = 0] = count();
-    expect(await look('31')).toEqual({ status: 0, out: 'server 31: 143, 144\n', err: '' });
-    expect(await look('32')).toMatchObject({ status: 0, out: 'server 32: no firewalls\n' });
-    expect(count()).toEqual([calls + 2, entries]);
-    const asked = rig.sandbox.ledger.calls.slice(calls).map(({ endpoint }) => endpoint);
-    expect(asked).toEqual(['list-firewalls', 'list-firewalls']);
+it('who leaves a command that waits for a saga is told that it goes on, and how to watch and to stop it', async () => {
+  const request = provisionRequest();
+  const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'before' });
+  const waiting = startCommand(['provision', '-'], rig.environment);
+  waiting.child.stdin.end(JSON.stringify(request));
+  await rig.sandbox.whenStruck(gate);
+  await waiting.shows('done      Add cart item 1');
+  waiting.child.kill('SIGINT');
+  const { status, err } = await waiting.ended;
+  expect(status).toBe(130);
+  const id = `provision/${request.reference}`;
+  expect(err).toBe(
+    `${id} goes on without this terminal\n  order-saga watch ${id}\n  order-saga cancel ${id} --by you --note 'why'\n`,
+  );
+  rig.sandbox.faults.release(gate);
+  expect(await (await rig.sagas.get(request.reference, 'provisionServers')).result()).toMatchObject({
+    outcome: 'done',
   });
+});
 
-  it('exits 1 where the provider does not tell, and says why', async () => {
-    const err = expect.stringMatching(/^the firewalls of server 99 are not known: Rejected: /) as string;
-    expect(await look('99')).toMatchObject({ status: 1, out: '', err });
-    const { status, out } = await look('99', '--json');
-    expect(status).toBe(1);
-    expect(JSON.parse(out)).toMatchObject({ error: { name: 'FirewallsUnknownError' } });
-  });
+it('watch ends with its next line when nobody reads it any more', async () => {
+  const { saga } = await two();
+  const watching = startCommand(['watch', saga.reference, '--follow'], rig.environment);
+  await watching.shows('waits for a decision');
+  watching.child.stdout.destroy();
+  await answer(saga, 'retry');
+  expect(await watching.ended).toMatchObject({ status: 141, err: '' });
 });

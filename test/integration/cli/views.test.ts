@@ -54,7 +54,7 @@ it('names what has waited longest first, with a link to its run', async () => {
     reference: first!.saga.reference,
     workflow: 'changeOrder',
     kind: 'approval',
-    step: 'quote',
+    step: 'place-change-order',
     question: expect.any(String) as string,
     account: 'AB-1',
     waitingSince: new Date(first!.asked.since),
@@ -66,7 +66,7 @@ it('names what has waited longest first, with a link to its run', async () => {
 
 it.each<[InboxOptions['by'], Record<string, number>]>([
   ['kind', { approval: 2, stuck: 2 }],
-  ['step', { quote: 2, 'add-cart-item-*': 2 }],
+  ['step', { 'place-change-order': 1, 'switch-plan': 1, 'add-cart-item-*': 2 }],
   ['account', { 'AB-1': 2, '(none)': 1, 'ZZ-9': 1 }],
   ['age', { 'less than 15 minutes': 4 }],
 ])('counts by %s, and each link leads to as many', async (by, expected) => {
@@ -102,9 +102,11 @@ it('on the command line shows the groups and the rows, and ends with 4 where som
   const inbox = (...args: string[]) => runHere(['inbox', ...args], '', { ...rig.environment, TEMPORAL_UI_URL: ui });
   const { status, out, err } = await inbox('--by', 'step');
   expect(status).toBe(4);
-  expect(out).toMatch(/^4 sagas wait for a decision\nstep +sagas +longest +in the Web UI\nquote +2 +\d+s +http:/);
   expect(out).toMatch(
-    /the longest wait first:\nsaga +kind +step +account +waits +in the Web UI\nchange\/T-\d+ +approval +quote +AB-1 +\d+s +http:/,
+    /^4 sagas wait for a decision\nstep +sagas +longest +in the Web UI\nplace-change-order +1 +\d+s +http:/,
+  );
+  expect(out).toMatch(
+    /the longest wait first:\nsaga +kind +step +account +waits +in the Web UI\nchange\/T-\d+ +approval +place-change-order +AB-1 +\d+s +http:/,
   );
   expect(err).toBe('');
   const { rows, ...json } = JSON.parse((await inbox('--kind', 'stuck', '--limit', '1', '--json')).out) as {

@@ -100,7 +100,7 @@ it('tells where a saga waits, since when, and for whom', async () => {
 
 it.each<[SagaFilter]>([
   [{ account: 'AB-5' }],
-  [{ step: 'quo*', account: 'AB-5' }],
+  [{ step: 'place-ch*', account: 'AB-5' }],
   [{ metadata: 'cost-centre=4711' }],
   [{ metadata: 'ticket=OPS 7=7', where: `ProviderAccount = 'AB-5'` }],
 ])('finds it by %j', (filter) => untilListed(filter, [sagas['resumed']]));
@@ -141,7 +141,7 @@ describe('by a server shows', () => {
     // As long as ids can be.
     const vmObjectIds = Array.from({ length: 150 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
     const many = provisionRequest({ items: [{ quantity: 150 }] });
-    const body = { vm_object_ids: vmObjectIds };
+    const body = { status: 'accepted', vm_object_ids: vmObjectIds };
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'other-body', body, match: { label: many.label } });
     const bought = await rig.sagas.provision(many);
     expect((await bought.result()).servers).toHaveLength(150);

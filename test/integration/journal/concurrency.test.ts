@@ -4,10 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EffectCall } from '../../../src/domain/effects';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
-import { restored } from '../../../src/journal/confirm-restore';
 import { decide, type Intended } from '../../../src/journal/decide';
 import { effectsOf, lock, type Tx } from '../../../src/journal/rows';
-import { said } from '../../support/operator';
+import { restoredAndTrusted } from '../../support/operator';
 import { describeEachDatabase } from './databases';
 import {
   add,
@@ -155,7 +154,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     const lost = await Promise.all(rounds.map(() => Run.begin(journals[0]!)));
     const sent = await Promise.all(lost.map(async (run) => [await run.send(add(1)), await run.send(add(2))]));
     for (const table of ['effect', 'reference'] as const) await one.db.deleteFrom(table).execute();
-    await restored(one, 'trust', said);
+    await restoredAndTrusted(one);
     for (const [round, run] of lost.entries()) {
       const answers = [one, other].map((journal, index) => {
         const done = { answer: null, cartItemId: 7 + index };

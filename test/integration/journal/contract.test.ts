@@ -1,4 +1,6 @@
 /** The promises of docs/journal.md, of a file and of PostgreSQL alike. */
+import type { WorkflowName } from '../../../src/domain/identity';
+import { approvals } from './contract/approvals';
 import { cartItems, repeatableSteps } from './contract/cart-items';
 import { byHand, firewalls } from './contract/firewalls';
 import { leftBehind } from './contract/left-behind';
@@ -6,6 +8,7 @@ import { answers, constraints, corrections, decisions, pivots } from './contract
 import { purchases } from './contract/purchases';
 import { openOnes, references, standing } from './contract/references';
 import { lostRows, restoredJournal } from './contract/restored';
+import { servers } from './contract/servers';
 import { turns } from './contract/turns';
 import { describeEachDatabase } from './databases';
 import { ownJournal, sharedJournal } from './runs';
@@ -17,18 +20,21 @@ describeEachDatabase('the journal', (databases) => {
     ['the one constraint', constraints],
     ['answers', answers],
     ['decisions of a person', decisions],
-    ['what a person has done by hand', byHand],
+    // Any of them may change a server; an order only its own.
+    ['what a person has done by hand', byHand, 'setFirewalls'],
     ['how a saga stands', standing],
     ['purchases', purchases],
+    ['servers', servers],
+    ['approvals', approvals],
     ['turns', turns],
     ['corrections', corrections],
     ['open references', openOnes],
     ['what is left behind', leftBehind],
     ['steps that may be repeated', repeatableSteps],
     ['cart items and the order', cartItems],
-    ['firewalls', firewalls],
-  ])('%s', (_, tests) => {
-    sharedJournal(databases);
+    ['firewalls', firewalls, 'setFirewalls'],
+  ] as const)('%s', (_, tests, workflow: WorkflowName = 'provisionServers') => {
+    sharedJournal(databases, workflow);
     tests(databases);
   });
 

@@ -14,7 +14,7 @@ let beforeCommit: () => void;
 beforeEach(async () => {
   path = join(folder.path, `${expect.getState().currentTestName?.replace(/\W+/g, '-') ?? ''}.db`);
   database = new File(path);
-  db = new Kysely({ dialect: new FileDialect({ database, busyMs: 1_000 }) });
+  db = new Kysely({ dialect: new FileDialect({ database, path, busyMs: 1_000 }) });
   await db.schema
     .createTable('done')
     .addColumn('id', 'integer', (id) => id.primaryKey())

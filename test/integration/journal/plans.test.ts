@@ -112,14 +112,14 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await run.intend(unassignOld);
     },
     'a server is looked at before what was done to it is undone': async () => {
-      const run = await Run.begin(journal);
+      const run = await Run.begin(journal, 'setFirewalls');
       await run.do(assign);
       await lookAtServer(journal, run.key, assign.about.vmObjectId!, { withOthers: true });
     },
     'a purchase is held against those of before': async () => {
       const run = new Run(journal, { workflow: 'provisionServers', reference: 'buyer' });
       await run.take(boughtOften, boughtOften.account);
-      const rules = { planTypesMore: [], duplicateWithinMs: 1_000, spendLimits: parseSpendLimits('*=1 servers/1m') };
+      const rules = { duplicateWithinMs: 1_000, spendLimits: parseSpendLimits('*=1 servers/1m') };
       await run.do(place(1, 2), 'done', {}, { rules });
     },
     'a saga is queued, takes its turn and hands it on': async () => {

@@ -1,6 +1,6 @@
 /** A journal that is made, and one that cannot be used: one sentence for a person, and nothing is written. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
@@ -122,6 +122,23 @@ describeWithPostgres('PostgreSQL', () => {
     );
   });
 
+  it('lends no session again that cannot write, nor those that are as old', async () => {
+    const journal = await opened({ postgres: server().url({ database }) });
+    const run = await Run.begin(journal);
+    const many = Array.from({ length: 5 });
+    await Promise.all(
+      many.map(() =>
+        journal.db.connection().execute(async (db) => {
+          await sql`set session characteristics as transaction read only`.execute(db);
+          await sql`select pg_sleep(0.2)`.execute(db);
+        }),
+      ),
+    );
+    expect(await unavailable(run.intend(place(1)))).toMatchObject({ why: 'its database is read-only' });
+    await Promise.all(many.map(() => Run.begin(journal)));
+    await run.do(place(1));
+  });
+
   it('that forgets what was committed when its machine loses power', async () => {
     const fsync = async (value: 'on' | 'off') => {
       await server().ask(`alter system set fsync = ${value}`);
@@ -224,6 +241,23 @@ describe('a file', () => {
     expect(await asked('synchronous')).toEqual([2]);
     expect(await asked('journal_mode')).toEqual(['wal']);
   });
+
+  it.each(['', '-wal'])(
+    'that is not at its place any more (%s) is written to no more, and is again when it is back',
+    async (part) => {
+      const journal = await opened({ file });
+      const run = await Run.begin(journal);
+      await run.do(place(1), 'not-done');
+      renameSync(file + part, `${file}.moved`);
+      const why =
+        'its file was removed, moved or replaced: put it back, or stop all workers before they go on with another one';
+      expect(await unavailable(run.again().intend(place(2)))).toMatchObject({ why });
+      writeFileSync(file + part, '');
+      expect(await unavailable(run.again().intend(place(2)))).toMatchObject({ why });
+      renameSync(`${file}.moved`, file + part);
+      await run.do(place(2));
+    },
+  );
 
   it('whose disk is full: is told so, writes nothing, and goes on when there is room again', async () => {
     const journal = await opened({ file });

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { AnsweredOutcome, EffectCall, JournalKnowledge } from '../../../src/domain/effects';
 import type { WorkflowName } from '../../../src/domain/identity';
+import type { Concern } from '../../../src/domain/spending';
+import { writeApproval } from '../../../src/journal/approvals';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Answer, Ending, Journal } from '../../../src/journal/journal';
 import type { Intent, Intended } from '../../../src/journal/decide';
@@ -12,6 +14,10 @@ import { openJournal } from '../../../src/journal/open';
 import { begin } from '../../../src/journal/open-references';
 import { createSealing } from '../../../src/security/sealing';
 import type { TestDatabases } from './databases';
+
+/** A person has said yes to what was asked. */
+export const approve = ({ key }: Run, concern: Concern, holdsMs = 86_400_000) =>
+  writeApproval(journal, key, { concern, by: 'boss' }, { holdsMs });
 
 /** Long enough to be in flight for the whole test, where nobody lets time pass. */
 export const inFlightMs = 60_000;
@@ -36,12 +42,12 @@ export let journal: Journal;
 export let run: Run;
 
 /** One journal for all tests of the group, each of which has a run of a reference of its own. */
-export function sharedJournal({ fresh }: TestDatabases): void {
+export function sharedJournal({ fresh }: TestDatabases, workflow?: WorkflowName): void {
   beforeAll(async () => {
     journal = await openJournal(await fresh(), createSealing(undefined));
   });
   beforeEach(async () => {
-    run = await Run.begin(journal);
+    run = await Run.begin(journal, workflow);
   });
   afterAll(() => journal.close());
 }
@@ -164,7 +170,7 @@ export class Run {
     return this.journal.answered(
       this.key,
       { call, run: this.run, knows, inFlightMs },
-      { outcome, answer: null, ...rest },
+      { outcome, answer: null, ...(outcome === 'unknown' && { failure: 'UnknownOutcome' }), ...rest },
     );
   }
 
@@ -229,6 +235,10 @@ export async function letPass(journal: Journal, ms = inFlightMs): Promise<void> 
   await journal.db
     .updateTable('purchase')
     .set({ intended_ms: sql`intended_ms - ${ms}` })
+    .execute();
+  await journal.db
+    .updateTable('approval')
+    .set({ at_ms: sql`at_ms - ${ms}`, until_ms: sql`until_ms - ${ms}` })
     .execute();
   await journal.db
     .updateTable('journal')

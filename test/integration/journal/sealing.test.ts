@@ -47,7 +47,7 @@ async function writeEverything(journal: Journal): Promise<Run> {
   await letPass(journal);
   await run.deny(lost.knows.row, canaries['the note of a denial']);
   const note = { foundBy: canaries['what it is found by'] };
-  const rules = { planTypesMore: [], duplicateWithinMs: 1_000, spendLimits: [] };
+  const rules = { duplicateWithinMs: 1_000, spendLimits: [] };
   const { row } = (await run.do(order, 'unknown', {}, { note, rules })).knows;
   expect(await journal.db.selectFrom('purchase').select('effect').execute()).toContainEqual({ effect: row });
   await run.answer(order, lost, 'done', { answer: canaries['what came late'] });

@@ -1,19 +1,17 @@
 /** Facts that a restored journal learns late count as any others; an order that the provider has cancelled lacks nothing. */
 import { randomUUID } from 'node:crypto';
 import { parseSpendLimits } from '../../../src/domain/spending';
-import { restored } from '../../../src/journal/confirm-restore';
 import type { Journal } from '../../../src/journal/journal';
 import { JournalUnavailable } from '../../../src/journal/errors';
-import { openServers, writeServers } from '../../../src/journal/servers';
+import { claimServers, openServers } from '../../../src/journal/servers';
 import { standingOf } from '../../../src/journal/standing';
-import { said } from '../../support/operator';
+import { restoredAndTrusted, said } from '../../support/operator';
 import { provisionRequest } from '../../support/requests';
 import { describeEachDatabase } from './databases';
 import { assign, letPass, openedJournals, place, Run } from './runs';
 
 const account = 'AB-4711';
 const rules = {
-  planTypesMore: [],
   duplicateWithinMs: 30 * 60_000,
   spendLimits: parseSpendLimits('AB-4711=1 servers/1d'),
 };
@@ -53,7 +51,7 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   };
   /** The journal was restored, long ago. */
   const lostTime = async (_: Run, journal: Journal) => {
-    await restored(journal, 'trust', said);
+    await restoredAndTrusted(journal);
     await letPass(journal);
   };
   const deniedFirst = (run: Run) => run.doInVain(protectedOrder);
@@ -72,7 +70,7 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     const sent = await first.on(await opened(address)).send(place(1), { rules });
 
     const journal = await opened(backup);
-    await restored(journal, 'trust', said);
+    await restoredAndTrusted(journal);
     await letPass(journal);
     first.on(journal);
     if (how === 'its answer comes')
@@ -141,7 +139,7 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
         await journal.cancelled(run.key, said, { isOver: true });
       }
       // A look into the directory stood still meanwhile.
-      await writeServers(journal, run.key, [9001]);
+      await claimServers(journal, run.key, [9001]);
       expect(await openServers(journal)).toEqual([]);
     },
   );

@@ -1,15 +1,18 @@
 /** To Temporal over TLS: who shows a certificate or a key comes in, who does not is told in a sentence. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { startProcess } from '../../../scripts/processes';
 import { readWorkerConfig } from '../../../src/config';
 import { connectToTemporal } from '../../../src/operations/temporal-server';
 import { Authority, type Certificate } from '../../support/certificates';
 import { runHere } from '../../support/command-line';
+import { folderForFile } from '../../support/folder';
 import { programOf } from '../../support/programs';
 import { startKeyProxy, startTlsProxy, type KeyProxy, type Proxy } from '../../support/proxies';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 
 const rig = rigForFile({ worker: false });
+const folder = folderForFile();
 const apiKey = 'key-1234';
 let authority: Authority;
 /** Nobody trusts it. */
@@ -59,6 +62,21 @@ async function sagaGoesThrough(environment: Record<string, string>): Promise<voi
 
 it('with a client certificate of our authority a saga goes through', () =>
   sagaGoesThrough(shown(authority.forClient('worker.test'))));
+
+it('a worker whose client certificate is renewed ends in order, to be started anew, and not before its key is there', async () => {
+  const put = (kind: 'cert' | 'key', from: Certificate) => folder.write(`client-${kind}.pem`, from[kind]);
+  const [old, young] = [authority.forClient('worker.test'), authority.forClient('worker.test')];
+  const environment = shown({ ...old, certFile: put('cert', old), keyFile: put('key', old) });
+  const worker = await startProcess(programOf('worker'), environment);
+  let hasEnded = false;
+  void worker.exited.then(() => (hasEnded = true));
+  put('cert', young);
+  await pause(12_000);
+  expect(hasEnded).toBe(false);
+  put('key', young);
+  expect(await worker.exited).toEqual({ status: 75, signal: null });
+  await sagaGoesThrough(environment);
+});
 
 it('with an API key a saga goes through, over TLS without another word', async () => {
   const TEMPORAL_ADDRESS = `localhost:${asksForKey.port}`;

@@ -10,15 +10,14 @@ import { firewallsOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { EffectCall } from '../../../src/domain/effects';
 import type { Leftover } from '../../../src/domain/leftovers';
-import { restored } from '../../../src/journal/confirm-restore';
 import { begin } from '../../../src/journal/open-references';
-import { said } from '../../support/operator';
+import { restoredAndTrusted } from '../../support/operator';
 import { orderThat, stuckOrder } from '../../support/orders';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
-import { deleteRun } from '../../support/web-ui';
+import { deleteRun, resetToBeginning } from '../../support/web-ui';
 
 // What a restored journal lacks took effect without a row; what another run has placed stands in the journal only.
 const rig = rigForFile({ clears: true, compares: false });
@@ -29,7 +28,7 @@ describe('a run that Temporal has gone back to tells what was told in the time t
   const keyOf = ({ reference }: { reference: string }) => ({ workflow: 'provisionServers' as const, reference });
   const reportOf = ({ workflow, reference }: Pick<SagaHandle, 'workflow' | 'reference'>) => ({
     ...{ reference, workflow, outcome: 'reversed' as const, why: `it was told ${randomUUID()}` },
-    ...{ steps: [], known: {}, leftovers: [] as Leftover[], ignored: [], decisions: [] },
+    ...{ steps: [], known: {}, leftovers: [] as Leftover[], decisions: [] },
   });
 
   /** In the lost time. @returns what calls of it know */
@@ -98,6 +97,25 @@ describe('a run that Temporal has gone back to tells what was told in the time t
     expect(await outcomeOf(saga)).toEqual({ failure: { type: 'OrderRejected', report } });
     expect((await saga.progress()).leftovers).toEqual(leftovers);
     expect(rig.ordersOf(saga)).toEqual([]);
+  });
+
+  it('by itself, which came from a reset and asked nobody: its history replays, where it has another run id', async () => {
+    const request = firewallsRequest();
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized' });
+    const first = await rig.sagas.firewalls(request);
+    await untilWaiting(first, 'stuck');
+    const gate = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
+    const run = await resetToBeginning(rig.temporal, first);
+    await rig.sandbox.whenStruck(gate);
+    const report = reportOf(first);
+    const { workflow, reference } = first;
+    const ending = { run, by: workflow, isReset: true, outcome: 'reversed' };
+    await rig.withJournal((journal) =>
+      journal.ended({ workflow, reference }, { ...ending, report: { ended: 'FirewallsRejected', report } }),
+    );
+    rig.sandbox.faults.release(gate);
+    const saga = await rig.sagas.get(reference, 'setFirewalls');
+    expect(await outcomeOf(saga)).toEqual({ failure: { type: 'FirewallsRejected', report } });
   });
 
   it('by another run that has placed the order, where it was undoing', async () => {
@@ -187,7 +205,7 @@ describe('the journal was restored to before', () => {
       database.prepare('delete from effect where reference = ?').run(request.reference);
       database.close();
       putDatabaseBack(copy, rig.journalFile);
-      await rig.withJournal((journal) => restored(journal, 'trust', said));
+      await rig.withJournal((journal) => restoredAndTrusted(journal));
     });
     rig.sandbox.faults.lift(fault);
     return { request, saga };
@@ -243,7 +261,7 @@ describe('the journal was restored to before', () => {
     await untilWaiting(saga, 'stuck');
     await rig.withoutWorkers(async () => {
       putDatabaseBack(copy, rig.journalFile);
-      await rig.withJournal((journal) => restored(journal, 'trust', said));
+      await rig.withJournal((journal) => restoredAndTrusted(journal));
     });
     faults.lift(fault);
     faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before' });

@@ -54,7 +54,7 @@ it('a saga that hears signals that do not fit, until its history has no room for
   for (;;) {
     // Each in a workflow task of its own, as people send them.
     const { historyLength } = await run.describe();
-    const isTold = await run.signal('skip', { question: 'none', note: 'no' }).then(
+    const isTold = await run.signal('cancelledBy', { note: 'no' }).then(
       () => true,
       () => false,
     );

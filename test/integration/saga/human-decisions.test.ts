@@ -11,11 +11,12 @@ import { InvalidRequestError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import { decisionHints, decisionNames } from '../../../src/domain/decisions';
 import type { SagaFailureName } from '../../../src/domain/failures';
-import { reminderDelaysMs } from '../../../src/saga/reminders';
+import { reminderDelaysMs } from '../../../src/saga/human-decisions';
 import { orderThat, stuckOrder } from '../../support/orders';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { rigForFile, until } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
+import { resetTo, workflowTasksOf } from '../../support/web-ui';
 import { answer, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
@@ -71,7 +72,7 @@ it('says of each decision what it does and what to paste, and of the query what 
   const { updateDefinitions, signalDefinitions, queryDefinitions } = metadata.definition ?? {};
   expect(described(updateDefinitions)).toEqual(hints);
   const cancelledBy = 'Who cancels the saga, and why. Sent by the command line before the cancellation';
-  expect(described(signalDefinitions)).toEqual({ ...hints, cancelledBy });
+  expect(described(signalDefinitions)).toEqual({ cancelledBy });
   expect(described(queryDefinitions)).toMatchObject({ progress: 'State, steps, what it waits for, decisions' });
   await saga.cancel();
 });
@@ -79,6 +80,30 @@ it('says of each decision what it does and what to paste, and of the query what 
 const said = { by: 'ann', note: 'the customer has changed their mind' };
 
 describe('a cancellation', () => {
+  it("from the Web UI is nobody's whose own never came", async () => {
+    const { saga, waiting } = await stuckOrder(rig);
+    // The connection is lost between her words and her cancellation; then she wants the order after all.
+    await rig.runOf(saga).signal('cancelledBy', { ...said, token: 'lost' });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized' });
+    await answer(saga, 'retry', { by: 'ann' });
+    await untilAnother(saga, waiting.id);
+    await rig.runOf(saga).cancel();
+    const { cancelled } = await outcomeOf(saga);
+    expect(cancelled).toMatchObject({ why: 'cancelled; nobody said who or why', decisions: [{ decision: 'retry' }] });
+  });
+
+  it("after a reset is nobody's who cancelled the run of before", async () => {
+    const { saga, request } = await stuckOrder(rig);
+    await saga.cancel(said);
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ why: `cancelled, says ann: ${said.note}` });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized' });
+    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga)).at(1) ?? 0);
+    const again = rig.latest('provisionServers', request);
+    await untilWaiting(again, 'stuck');
+    await rig.runOf(again).cancel();
+    expect((await outcomeOf(again)).cancelled).toMatchObject({ why: 'cancelled; nobody said who or why' });
+  });
+
   it('has a person and a reason, which stay in the report and in the journal', async () => {
     const { saga } = await stuckOrder(rig);
     await saga.cancel(said);
@@ -95,8 +120,6 @@ describe('a cancellation', () => {
       await expect(saga.cancel(less as never)).rejects.toThrow(InvalidRequestError);
     }
     await rig.runOf(saga).signal('cancelledBy', { by: 7 });
-    await until(async () => (await saga.progress()).ignored.length === 1);
-    expect(await saga.progress()).toMatchObject({ state: 'stuck', ignored: [{ decision: 'cancel' }] });
     await saga.cancel();
     expect((await outcomeOf(saga)).cancelled).toMatchObject({ why: 'cancelled; nobody said who or why' });
   });
@@ -233,9 +256,7 @@ it('who has cancelled a saga stays in its report, whoever cancels it again while
   const { id } = await untilWaiting(saga, 'stuck');
   await saga.cancel(said);
   const { id: question } = await untilAnother(saga, id);
-  const decisions = [{ saga: saga.workflowId, decision: 'cancel', question }];
-  await (await rig.sagas.decideMany({ by: 'bob', note: 'all that wait', decisions })).report();
-  expect((await saga.progress()).ignored).toMatchObject([{ decision: 'cancel', by: 'bob' }]);
+  await saga.cancel({ by: 'bob', note: 'all that wait', question });
   await answer(saga, 'retry');
   expect((await outcomeOf(saga)).cancelled).toMatchObject({
     why: `cancelled, says ann: ${said.note}`,

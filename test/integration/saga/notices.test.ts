@@ -13,9 +13,11 @@ const webUiUrl = 'https://temporal.example/ui/';
 
 let ops: WebhookReceiver;
 let boss: WebhookReceiver;
+let gone: WebhookReceiver;
 let rig: Rig;
 beforeAll(async () => {
   [ops, boss] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
+  gone = await WebhookReceiver.start(() => 410);
   const toOps: Route = {
     ...{ name: 'ops', url: ops.url, secret: 'ours' },
     events: ['waiting', 'reminder', 'settled', 'ended'],
@@ -25,6 +27,7 @@ beforeAll(async () => {
     toOps,
     { ...toBoss, name: 'boss', events: ['waiting', 'ended'], kinds: ['outcome-unknown'], outcomes: ['partly'] },
     { ...toBoss, name: 'all', accounts: ['AB-8'] },
+    { ...toOps, name: 'gone', url: gone.url, accounts: ['AB-9'], events: ['ended'] },
     { ...toBoss, name: 'shop', accounts: ['AB-7'], events: ['placed', 'servers', 'protected', 'ended'] },
   ];
   const notifications = { routes, webUiUrl, allowed: ['127.0.0.1'], timeoutMs: 2_000 };
@@ -32,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await rig.close();
-  for (const receiver of [ops, boss]) {
+  for (const receiver of [ops, boss, gone]) {
     expect(receiver.faults).toEqual([]);
     await receiver.close();
   }
@@ -67,10 +70,12 @@ describe('a saga', () => {
     const { password } = request.items[0]!;
     for (const secret of ['a confidence', 'ann', password as string]) expect(bodies).not.toContain(secret);
     expect(boss.typesOf(reference)).toEqual([]);
-    // No other event has its id, also where a restored Temporal gives random numbers again.
+    // No other event has its id, also where a restored Temporal gives random numbers again. The end's is always the same.
     const told = ops.taken.filter(({ message }) => message.data.reference === reference);
-    const times = told.map(({ message }) => Date.parse(message.timestamp));
-    expect(told.map(({ id: one }) => parseInt(one.slice(-12), 16))).toEqual(times);
+    const ids = told.map(({ id }) => id);
+    expect(ids.pop()).toBe(`${runId}/ended`);
+    const times = told.slice(0, -1).map(({ message }) => Date.parse(message.timestamp));
+    expect(ids.map((one) => parseInt(one.slice(-12), 16))).toEqual(times);
   });
 
   it('that is cancelled while it waits says that the wait is over, and how it ended', async () => {
@@ -141,4 +146,31 @@ describe('a saga', () => {
       ops.answers = () => 200;
     },
   );
+
+  it('whose receiver is gone (410) ends there: it is called once, for no other saga either', async () => {
+    for (const _ of [1, 2]) {
+      const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-9' }));
+      await saga.result();
+      const run = rig.temporal.workflow.getHandle(`notify/gone/${saga.workflowId}`);
+      const error: unknown = await run.result().catch((reason: unknown) => reason);
+      expect(error).toMatchObject({
+        cause: { cause: { type: 'ReceiverGone', message: expect.stringContaining('gone (410)') as unknown } },
+      });
+    }
+    expect(gone.deliveries).toHaveLength(1);
+  });
+
+  it('whose receiver asks for time gets it, by the clock of its own answer', async () => {
+    const times: number[] = [];
+    const dateIn = (seconds: number) => new Date(Date.now() - 600_000 + seconds * 1_000).toUTCString();
+    const busy = () => ({ status: 503, headers: { date: dateIn(0), 'retry-after': dateIn(5) } });
+    const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-10' }));
+    ops.answers = ({ data }) => {
+      if (data.reference !== saga.reference) return 200;
+      return times.push(Date.now()) === 1 ? busy() : 200;
+    };
+    await untilEnded(ops, saga.reference);
+    expect(times[1]! - times[0]!).toBeGreaterThan(3_500);
+    ops.answers = () => 200;
+  });
 });

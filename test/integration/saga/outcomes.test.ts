@@ -103,7 +103,7 @@ it.each<[what: string, word: SagaOutcome, start: () => Promise<SagaHandle>]>([
   for (const other of Object.keys(exits) as SagaOutcome[]) expect(await isListed(other)).toBe(other === word);
   const said: string[] = [];
   const out = new Writable({ write: (chunk: Buffer, _encoding, done) => (said.push(chunk.toString()), done()) });
-  const { status } = await followToEnd(new Printer({ out, err: out }, false), saga);
+  const { status } = await followToEnd({ printer: new Printer({ out, err: out }, false) }, saga);
   expect(status).toBe(exits[word]);
   const isWord = word === 'done' || word === 'partly' ? /done|partly/ : new RegExp(`^  ${word}: `, 'm');
   expect(said.join('')).toMatch(isWord);
@@ -147,7 +147,7 @@ describe('an order that the provider cancels later, as a person says before or a
   const limitedGuarded = () => limitedOrder({ firewalls: [143] });
   const aChange = () => changeRequest({ account: 'YY-1' });
   const aSwitch = () => switchRequest({ account: 'YY-3' });
-  const nameless = { endpoint: 'place-order', kind: 'empty' } as const;
+  const nameless = { endpoint: 'place-order', kind: 'other-body' } as const;
 
   const placedUnder = (workflow: WorkflowName, request: { reference: string; subscription_id?: number }) => {
     const { ledger } = rig.sandbox;

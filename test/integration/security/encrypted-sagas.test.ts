@@ -5,12 +5,11 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
-import { doubtfulSagas } from '../../support/bad-night';
 import { folderForFile } from '../../support/folder';
 import { stuckOrder } from '../../support/orders';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
+import { answer, untilState } from '../../support/sagas';
 
 const key = () => randomBytes(32).toString('base64');
 const [one, two] = [key(), key()];
@@ -37,7 +36,7 @@ const addsOf = (reference: string) => rig.callsOf({ reference }, 'add-cart-item'
 
 it('a request in the clear is refused, and calls nobody', async () => {
   const request = provisionRequest();
-  const { workflowId } = await new OrderSagaClient(inTheClear()).provision(request);
+  const { workflowId } = await new OrderSagaClient(inTheClear(), { allowClear: true }).provision(request);
   await expect(rig.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
     cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) },
   });
@@ -108,47 +107,10 @@ it('a hold in the clear holds, and who and why are read all the same', async () 
   await saga.result();
 });
 
-describe('a job in the clear', () => {
-  const startJob = async (name: string, decision: object) => {
-    const args = [{ by: 'ann', note: canary, perSecond: 50, decisions: [decision] }];
-    const workflowId = `decide-many/${name}`;
-    await inTheClear().workflow.start('decideMany', { workflowId, taskQueue: 'order-saga', args });
-    return rig.sagas.job(workflowId);
-  };
-
-  it('whose correction holds a secret is refused, and no saga is told of it', async () => {
-    const { saga, waiting } = await stuckOrder(rig, {}, 'add-cart-item');
-    const line = { saga: saga.workflowId, decision: 'retry', question: waiting.id };
-    const job = await startJob('with-a-secret', { ...line, correction: { password: canary } });
-    await expect(rig.runOf(job).result()).rejects.toMatchObject({
-      cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) as string },
-    });
-    expect((await saga.progress()).decisions).toEqual([]);
-    await answer(saga, 'retry', { correction: { password: canary } });
-    await saga.result();
-  });
-
-  it('settles by lines; tells what is wrong, and why a saga refused; what it sends is encrypted', async () => {
-    const [saga] = await doubtfulSagas(rig, 1, 1);
-    const { workflowId } = saga!;
-    const { id: question } = await untilWaiting(saga!);
-    const line = { saga: workflowId, decision: 'confirmPlaced', question };
-    const reportOf = async (name: string, changes: object = {}) =>
-      (await startJob(name, { ...line, ...changes })).report();
-    await expect(reportOf('wrong', { question: 7 })).rejects.toThrow(/line 1: confirmPlaced: question: /);
-    const why = expect.stringContaining('this step brings no servers') as string;
-    expect((await reportOf('refused', { vmObjectIds: [1] })).refused).toEqual([{ why, sagas: [workflowId] }]);
-    expect((await reportOf('moved', { question: 'ffffffff' })).movedOn).toEqual([workflowId]);
-    expect((await reportOf('right')).counts).toMatchObject({ taken: 1 });
-    expect(await outcomeOf(saga!)).toHaveProperty('result');
-    expect(await historyOf(workflowId)).not.toContain(canary);
-  });
-});
-
 it('a request in the clear is taken where a setting allows it', async () => {
   await rig.restartWith({ takesClearRequests: true });
   const request = provisionRequest();
-  const { workflowId } = await new OrderSagaClient(inTheClear()).provision(request);
+  const { workflowId } = await new OrderSagaClient(inTheClear(), { allowClear: true }).provision(request);
   await rig.runOf({ workflowId }).result();
   expect(rig.ordersOf(request)).toHaveLength(1);
 });

@@ -61,6 +61,7 @@ it('the answer of an order that went well tells no secret: not by its name, not 
   const { saga, match } = await addedByAnother({ password }, { firewalls: [143] });
   const generated = 'made-by-the-provider-3Wq';
   const body = {
+    status: 'accepted',
     order_id: 4711,
     vm_object_ids: [9_001],
     root_password: generated,

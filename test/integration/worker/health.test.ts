@@ -78,17 +78,18 @@ describe('its probes', () => {
     expect(await (await rig.sagas.provision(provisionRequest())).result()).toMatchObject({ leftovers: [] });
   });
 
-  it('that it takes no work, where it is stopped while the order is sent: the call in flight ends and is known', async () => {
+  it('that it takes no work, where it is stopped in a call: that ends and is known, whatever signals follow', async () => {
     const request = provisionRequest();
     const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'before' });
     const saga = await rig.sagas.provision(request);
     await rig.sandbox.whenStruck(gate);
-    const stopped = worker.kill('SIGTERM');
+    const stopped = worker.kill('SIGHUP');
     const { said } = await until(async () => {
       const probed = await probe('/ready');
       return probed.status === 503 && probed;
     });
     expect(said).toBe('the worker takes no work: it is DRAINING');
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGTERM'] as const) process.kill(worker.pid, signal);
     expect(await probe('/live')).toEqual({ status: 200, said: 'live' });
     expect(rig.ordersOf(request)).toEqual([]);
     rig.sandbox.faults.release(gate);

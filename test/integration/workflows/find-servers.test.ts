@@ -1,6 +1,7 @@
 /** The server directory has the object ids of new servers when the order's response does not tell them. */
 import { callsTo, firewallsOf } from '../../../sandbox/sentences';
 import type { ProvisionServersRequest } from '../../../src/domain/requests';
+import { sandboxProfile } from '../../support/activity-settings';
 import { inputsOf } from '../../support/events';
 import { orderThat } from '../../support/orders';
 import { provisionRequest } from '../../support/requests';
@@ -8,7 +9,10 @@ import { rigForFile } from '../../support/rig';
 import { answer, stepOf, untilWaiting } from '../../support/sagas';
 
 const directory = (path: string, { labelIsUnique = false } = {}) => ({
-  directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique },
+  profile: {
+    ...sandboxProfile,
+    directory: { path, servers: '/data/*/vm_object_id', labels: '/data/*/label', labelIsUnique },
+  },
 });
 const rig = rigForFile({
   sandbox: { orderResponse: 'opaque', directory: { lag: 2 } },

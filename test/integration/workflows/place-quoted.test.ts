@@ -1,9 +1,11 @@
 /** Change orders and switches of plans are quoted before they are placed. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { inWords } from '../../../src/domain/times';
 import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import { changeRequest, switchRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilAnother, untilWaiting } from '../../support/sagas';
+import { resetToBeginning } from '../../support/web-ui';
 
 const unavailablePlan = 404;
 
@@ -55,13 +57,21 @@ it('tells when a switch was made at other terms than quoted', async () => {
 it.each([
   ['not available', 'ChangeNotAvailable', /./, { resources: resources('china_route') }],
   ['dearer than the guard allows', 'GuardViolated', /total is 5.*allows 4.99/, { guard: { maxTotal: 4.99 } }],
-  ['in another currency than the guard’s', 'GuardViolated', /usd.*eur/, { guard: { currency: 'EUR' } }],
   ['in part not applicable, guard or no guard', 'GuardViolated', /./, { resources: resources('vm_antiddos') }],
 ])('a change that is %s is not placed', async (_what, type, why, changes) => {
   const request = change(changes);
   const { failure } = await outcomeOf(await rig.sagas.change(request));
   expect(failure).toMatchObject({ type, report: { why: expect.stringMatching(why) as string } });
   expect(endpointsOf(request)).toEqual(['quote-change-order']);
+});
+
+it('a change in another currency than the guard’s is asked about', async () => {
+  const request = change({ guard: { currency: 'EUR', maxTotal: 100 } });
+  const saga = await rig.sagas.change(request);
+  expect((await untilWaiting(saga, 'approval')).question).toContain('The guard is in EUR, and the price in usd.');
+  await answer(saga, 'reject', { reason: 'too uncertain' });
+  expect((await outcomeOf(saga)).failure?.type).toBe('NotApproved');
+  expect(changesOf(request)).toEqual([]);
 });
 
 it('a switch to what is not available is not made', async () => {
@@ -132,6 +142,20 @@ describe('an approval that expires', () => {
     expect(changesOf(request)).toEqual([]);
   });
 
+  it('is no more after its end, which the refusal names, also where no worker ran at that time', async () => {
+    const request = changeRequest({ approval: { expiresAfterSeconds: 2 } });
+    const saga = await rig.sagas.change(request);
+    const { id, expiresAt = '' } = await untilWaiting(saga, 'approval');
+    let approving: Promise<unknown> | undefined;
+    await rig.withoutWorkers(async () => {
+      await until(() => Promise.resolve(Date.now() > Date.parse(expiresAt)));
+      approving = saga.decide('approve', { question: id }).catch((error: unknown) => error);
+    });
+    expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved' });
+    expect(String(await approving)).toContain(`ended on ${inWords(expiresAt)}`);
+    expect(changesOf(request)).toEqual([]);
+  });
+
   it('says until when it can be given', async () => {
     const saga = await rig.sagas.switch(switchRequest({ approval: { expiresAfterSeconds: 86_400 } }));
     const { question, since, expiresAt } = await untilWaiting(saga, 'approval');
@@ -154,6 +178,22 @@ it('an approval that took too long is asked for again, with a new quote', async 
   await outcomeOf(saga);
 });
 
+it('a run that was reset to before its approval asks nobody twice', async () => {
+  await rig.restartWith({});
+  const request = changeRequest({ approval: 'always' });
+  rig.sandbox.faults.add({
+    ...{ endpoint: 'place-change-order', kind: 'unauthorized', times: 1 },
+    match: { subscriptionId: request.subscription_id },
+  });
+  const saga = await rig.sagas.change(request);
+  await untilWaiting(saga, 'approval');
+  await answer(saga, 'approve', { by: 'boss' });
+  await untilWaiting(saga, 'stuck');
+  await resetToBeginning(rig.temporal, saga);
+  expect(await rig.latest('changeOrder', saga).result()).toMatchObject({ outcome: 'done', decisions: [] });
+  expect(changesOf(request)).toHaveLength(1);
+});
+
 it('a quote that is too old is asked about when the pivot is tried again, where it is another one than was approved', async () => {
   // Longer than a quote and a pivot take on a busy machine, and shorter than the provider asks to wait.
   await rig.restartWith({ quoteMaxAgeMs: 4_000 });
@@ -166,7 +206,7 @@ it('a quote that is too old is asked about when the pivot is tried again, where 
   await answer(saga, 'approve');
   await rig.sandbox.whenStruck(slowed);
   rig.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
-  expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* The approved quote, 5 usd/s);
+  expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* It was approved at 5 usd/s);
   await answer(saga, 'approve');
   expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
   expect(changesOf(request)).toMatchObject([{ total: 6 }]);

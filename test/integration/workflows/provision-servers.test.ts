@@ -7,15 +7,16 @@ import { documentedPlanTypes } from '../../../src/domain/plan-types';
 import { activitiesOf } from '../../support/events';
 import { orderThat, stuckOrder } from '../../support/orders';
 import { planIdOf, provisionRequest } from '../../support/requests';
+import { sandboxProfile } from '../../support/activity-settings';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 import { startRaw } from '../../support/web-ui';
 
-const planTypesMore = ['object_storage:other', 'bare_metal'];
+const planTypes = { object_storage: 'other', bare_metal: 'unknown' } as const;
 const rig = rigForFile({
   sandbox: { supportedPlanTypes: [...documentedPlanTypes, 'object_storage', 'bare_metal'] },
-  activities: { planTypesMore },
-  planTypesMore,
+  activities: { profile: { ...sandboxProfile, planTypes } },
+  planTypes,
   clears: true,
 });
 
@@ -37,7 +38,7 @@ describe('the way forward', () => {
       reference: request.reference,
       outcome: 'done',
       cartItemIds: order?.cartItems,
-      order: { order_id: order?.orderId, vm_object_ids: order?.vmObjectIds },
+      order: { status: 'accepted', order_id: order?.orderId, vm_object_ids: order?.vmObjectIds },
       servers: order?.vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [143, 144], verified: true })),
       skipped: [],
       leftovers: [],

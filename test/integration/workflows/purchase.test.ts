@@ -7,11 +7,11 @@ import { parsePriceList } from '../../../src/config/price-list';
 import type { SagaHandle } from '../../../src/client/handle';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { bought } from '../../../src/journal/purchases';
-import { restored } from '../../../src/journal/confirm-restore';
-import { said } from '../../support/operator';
+import { restoredAndTrusted } from '../../support/operator';
 import { orderThat } from '../../support/orders';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
+import { sandboxProfile } from '../../support/activity-settings';
+import { rigForFile, until } from '../../support/rig';
 import { answer, leftoversOf, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 import { resetToBeginning } from '../../support/web-ui';
 
@@ -23,7 +23,7 @@ const priceList = parsePriceList(JSON.stringify({ currency: 'USD', plans }));
 const listed = (planId: number, changes: object) => provisionRequest({ items: [{ plan_id: planId }], ...changes });
 /** Its type is none that the items of these requests have. */
 const wrongPlan = 7777;
-const planTypesMore = ['object_storage:other'];
+const planTypes = { object_storage: 'other' } as const;
 const rig = rigForFile({
   sandbox: {
     plans: { [String(wrongPlan)]: 'cloud_servers_highmemory' },
@@ -31,11 +31,11 @@ const rig = rigForFile({
   },
   activities: {
     priceList,
-    planTypesMore,
+    profile: { ...sandboxProfile, planTypes },
     duplicateWithinMs: 3_600_000,
     spendLimits: parseSpendLimits('ZZ-1=3 servers/1h, ZZ-2=50 usd/1h'),
   },
-  planTypesMore,
+  planTypes,
   clears: true,
 });
 
@@ -68,19 +68,68 @@ it('the approval is asked for before anything is added to the cart, and says wha
   expect(rig.ordersOf(request)).toHaveLength(1);
 });
 describe('with a price list of the operator’s', () => {
-  it.each([
-    ['costs more', 18, 'the total is about 100 usd and the guard allows 20'],
-    [
-      'costs nobody knows what',
-      19,
-      'the guard allows a total of 20, and the price list has no price for item 1: plan 19, cycle 1',
-    ],
-  ])('a guard refuses what %s, before anything is in the cart', async (_what, planId, why) => {
+  it('a guard refuses what costs more, before anything is in the cart', async () => {
     const calls = rig.sandbox.ledger.calls.length;
-    const { failure } = await outcomeOf(await rig.sagas.provision(listed(planId, { guard: { maxTotal: 20 } })));
+    const { failure } = await outcomeOf(await rig.sagas.provision(listed(18, { guard: { maxTotal: 20 } })));
     expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed' } });
-    expect(failure?.report.why).toContain(why);
+    expect(failure?.report.why).toContain('the total is 100 usd and the guard allows 20');
     expect(rig.sandbox.ledger.calls).toHaveLength(calls);
+  });
+
+  it('a person is asked where a guard meets what costs nobody knows what', async () => {
+    const calls = rig.sandbox.ledger.calls.length;
+    const saga = await rig.sagas.provision(listed(19, { guard: { maxTotal: 20 } }));
+    const { question } = await untilWaiting(saga, 'approval');
+    expect(question).toContain('The guard allows a total of 20, and the price list has no price for item 1');
+    expect(rig.sandbox.ledger.calls).toHaveLength(calls);
+    await answer(saga, 'approve');
+    expect(await saga.result()).toMatchObject({ outcome: 'done' });
+  });
+
+  describe('what has moved while an order was stuck counts', () => {
+    /** Agreed to by the rules of then, and not sent. */
+    async function stuckOrder(changes: object) {
+      const request = listed(17, changes);
+      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', times: 1 });
+      const saga = await rig.sagas.provision(request);
+      await untilWaiting(saga, 'stuck');
+      return saga;
+    }
+    const at = (price: number) => {
+      const moved = { plan_id: 17, billing_cycle: 1, price };
+      return rig.restartWith({ priceList: parsePriceList(JSON.stringify({ currency: 'USD', plans: [moved] })) });
+    };
+    beforeEach(() => at(10));
+    afterAll(() => rig.restartWith({}));
+
+    it('a price above the guard is not paid', async () => {
+      const saga = await stuckOrder({ guard: { maxTotal: 30 } });
+      await at(250);
+      await answer(saga, 'retry');
+      const { failure } = await outcomeOf(saga);
+      expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed', leftovers: [] } });
+      expect(rig.ordersOf(saga)).toEqual([]);
+    });
+
+    it('a price above what needs no approval is asked about, with the price of now', async () => {
+      const saga = await stuckOrder({ approval: { aboveTotal: 30 } });
+      await at(250);
+      await answer(saga, 'retry');
+      const { question } = await untilWaiting(saga, 'approval');
+      expect(question).toContain('it costs about 250 usd');
+      expect(rig.ordersOf(saga)).toEqual([]);
+      await answer(saga, 'approve');
+      await saga.result();
+      expect(rig.ordersOf(saga)).toHaveLength(1);
+    });
+
+    it('a rule that requires firewalls by now refuses a server without', async () => {
+      const saga = await stuckOrder({ firewalls: undefined });
+      await rig.restartWith({ requireFirewalls: 'refuse' });
+      await answer(saga, 'retry');
+      expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'GuardViolated' });
+      expect(rig.ordersOf(saga)).toEqual([]);
+    });
   });
 
   it('an approval above an amount asks with the estimate, and only above it', async () => {
@@ -156,6 +205,21 @@ describe('the same under another reference', () => {
     const { failure } = await outcomeOf(await rig.sagas.provision(second));
     expect(failure).toMatchObject({ type: 'NotApproved', report: { why: expect.stringContaining('nobody answered') } });
     expect(rig.ordersOf(second)).toEqual([]);
+  });
+
+  it('is no yes after that time, where no worker ran then', async () => {
+    const order = alike();
+    await (await rig.sagas.provision(order())).result();
+    const saga = await rig.sagas.provision({ ...order(), approval: { above: 9, expiresAfterSeconds: 2 } });
+    const { id, expiresAt = '' } = await untilWaiting(saga, 'duplicate');
+    let approving: Promise<unknown> | undefined;
+    await rig.withoutWorkers(async () => {
+      await until(() => Promise.resolve(Date.now() > Date.parse(expiresAt)));
+      approving = saga.decide('approve', { question: id }).catch((error: unknown) => error);
+    });
+    expect(await approving).toBeInstanceOf(Error);
+    expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved' });
+    expect(rig.ordersOf(saga)).toEqual([]);
   });
 });
 
@@ -281,6 +345,19 @@ describe('where the provider refuses, and a person corrects', () => {
     expect(rig.ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
   });
 
+  it('what was approved is asked about once, also by a run that was reset to before its approval', async () => {
+    const changes = { items: [{ quantity: 2 }], approval: 'always' };
+    const { request, saga } = await orderThat(rig, { endpoint: 'place-order', kind: 'unauthorized' }, changes);
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve', { by: 'boss' });
+    await untilWaiting(saga, 'stuck');
+    rig.clear();
+    await resetToBeginning(rig.temporal, saga);
+    const again = rig.latest('provisionServers', saga);
+    expect(await again.result()).toMatchObject({ outcome: 'done', decisions: [] });
+    expect(rig.ordersOf(request)).toHaveLength(1);
+  });
+
   it('an item that cannot be deleted is asked about, and told where it is left behind', async () => {
     const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }] });
     const [before] = rig.openItems(request);
@@ -323,7 +400,7 @@ describe('a run that was reset to before its approval, and has not asked because
   it('where nobody has ever approved it, and the journal was restored', async () => {
     const saga = await rig.sagas.provision(provisionRequest({ approval: 'always' }));
     await untilWaiting(saga, 'approval');
-    await rig.withJournal((journal) => restored(journal, 'trust', said));
+    await rig.withJournal((journal) => restoredAndTrusted(journal));
     await reset(saga);
   });
 });

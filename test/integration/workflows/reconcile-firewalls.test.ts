@@ -3,7 +3,7 @@
  * where asked.
  */
 import { WorkflowClient } from '@temporalio/client';
-import { callsTo } from '../../../sandbox/sentences';
+import { callsTo, firewallsOf } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
@@ -88,10 +88,6 @@ const said = { by: 'ops', note: 'deleted' };
 const close = (vmObjectId: number) => rig.withJournal((journal) => closeServers(journal, { vmObjectId }, said));
 const listed = () => callsTo(rig.sandbox.ledger, 'list-firewalls').flatMap(({ names }) => names.vmObjectId ?? []);
 
-const firewallsOf = async (vmObjectId: number) => {
-  const found = await rig.sagas.firewallsOf(vmObjectId);
-  return 'firewalls' in found ? found.firewalls : undefined;
-};
 const changes = (type: 'firewallsAssigned' | 'firewallsUnassigned') =>
   rig.sandbox.ledger.entries.filter((entry) => entry.type === type).length;
 
@@ -108,8 +104,8 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
   expect(repaired).toEqual({ ...drift, repair: expect.stringMatching(/^firewalls\/reconcile-\d{14}-\d+$/) as string });
   const result = (await rig.temporal.workflow.getHandle(repair).result()) as object;
   expect(result).toMatchObject({ outcome: 'done', assigned: [143], unassigned: [] });
-  expect((await firewallsOf(one))?.sort()).toEqual([143, 150]);
-  expect((await firewallsOf(two))?.sort()).toEqual([143, 150]);
+  expect(firewallsOf(rig.sandbox.ledger, one).sort()).toEqual([143, 150]);
+  expect(firewallsOf(rig.sandbox.ledger, two).sort()).toEqual([143, 150]);
   expect(changes('firewallsAssigned')).toBe(assigned + 1);
   expect(changes('firewallsUnassigned')).toBe(unassigned);
   expect((await sweep({ repair: true })).outcome).toBe('clean');
@@ -128,7 +124,7 @@ it.each([{ exactly: [150] }, { unassign: [143] }])('what sent nothing is a word,
   const request = firewallsRequest({ vmObjectId: server, assign: undefined, ...said });
   await (await rig.sagas.firewalls(request)).result();
   expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
-  expect(await firewallsOf(server)).toEqual([150]);
+  expect(firewallsOf(rig.sandbox.ledger, server)).toEqual([150]);
   await panel.assignFirewalls(server, [143]);
   const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [143] };
   expect((await sweep()).findings).toEqual([drift]);
@@ -193,6 +189,23 @@ it('expects nothing of the servers of an order that the provider has cancelled, 
   await rig.withJournal((journal) => journal.cancelled(key, said, { isOver: true }));
   rig.sandbox.faults.add(noList);
   expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { ended: 2, servers: 1, missed: 0 } });
+});
+
+it('tells of a server that two orders have, because a restored journal has lost the rows of one', async () => {
+  const [shared = 0] = await bought(1, [143]);
+  // While the second order is told its ids, the journal knows nothing of the first one's server.
+  const lost = await rig.withJournal(async ({ db }) => {
+    await db.deleteFrom('server').execute();
+    return db.deleteFrom('effect').where('vm_object_id', '=', shared).returningAll().execute();
+  });
+  rig.sandbox.configure({ orderResponse: 'opaque' });
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  await untilWaiting(saga, 'servers');
+  await answer(saga, 'provideServers', { vmObjectIds: [shared] });
+  await saga.result();
+  await rig.withJournal(({ db }) => db.insertInto('effect').values(lost).execute());
+  const sagas = [expect.stringMatching(/^provision/), expect.stringMatching(/^provision/)] as unknown;
+  expect((await sweep()).findings).toContainEqual({ kind: 'server-shared', vmObjectId: shared, sagas });
 });
 
 it('tells of servers that do not answer while others do, however many in a row, and compares the others', async () => {

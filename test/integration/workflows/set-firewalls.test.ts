@@ -1,4 +1,5 @@
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
+import { sandboxProfile } from '../../support/activity-settings';
 import { requestAtServer } from '../../support/orders';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { resetTo, startRaw, taskBefore } from '../../support/web-ui';
@@ -39,7 +40,7 @@ describe('where the list cannot be read', () => {
     const request = requestFor([5], { exactly: [6] });
     expect((await outcomeOf(await rig.sagas.firewalls(request))).failure).toMatchObject({
       type: 'FirewallListUnreadable',
-      report: { why: expect.stringMatching(/^the format of .* is not known, .*; use assign and unassign$/) },
+      report: { why: expect.stringMatching(/cannot be read as a whole, .*; use assign and unassign, or declare/) },
     });
     expect(firewallsNow(request.vmObjectId)).toEqual([5]);
   });
@@ -53,14 +54,32 @@ describe('where the list cannot be read', () => {
       verified: false,
       leftovers: [{ kind: 'server-unverified', vmObjectId: request.vmObjectId, firewalls: [5, 6] }],
     });
-    expect((await saga.progress()).steps.at(-1)?.detail).toBe('unverified: the list’s format is not known');
+    expect((await saga.progress()).steps.at(-1)?.detail).toMatch(
+      /^unverified: the provider’s list cannot be read as a whole/,
+    );
     expect(firewallsNow(request.vmObjectId)).toEqual([5, 6]);
+  });
+
+  it('unassigns nothing until a person says that what replaces it is active', async () => {
+    const request = requestFor([1], { assign: [2], unassign: [1] });
+    const saga = await rig.sagas.firewalls(request);
+    expect(await untilWaiting(saga, 'stuck')).toMatchObject({
+      step: 'await-assigned',
+      lastFailure: { failure: 'NotDeclared' },
+    });
+    expect(firewallsNow(request.vmObjectId)).toEqual([1, 2]);
+    await answer(saga, 'markDone', { note: 'seen in the panel' });
+    expect(await saga.result()).toMatchObject({ verified: false, assigned: [2], unassigned: [1] });
+    expect(firewallsNow(request.vmObjectId)).toEqual([2]);
   });
 
   it('leaves what it assigned, and says so: nobody can know what was there before', async () => {
     const request = requestFor([1], { assign: [1, 2], unassign: [9] });
     fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
-    const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga, 'stuck');
+    await answer(saga, 'markDone', { note: 'seen in the panel' });
+    const { failure } = await outcomeOf(saga);
     expect(failure?.report.leftovers).toMatchObject([
       { kind: 'firewalls', firewalls: [1, 2], why: 'assigned: it cannot be undone safely' },
     ]);
@@ -167,6 +186,19 @@ it('takes a firewall that is pending for none', async () => {
   expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true });
 });
 
+it('unassigns nothing before the list shows what replaces it as active', async () => {
+  const isActive = new Set([1]);
+  const state = (id: number) => ({ id, status: isActive.has(id) ? 'active' : 'pending' });
+  rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map(state) });
+  const request = requestFor([1], { exactly: [2] });
+  const saga = await rig.sagas.firewalls(request);
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'await-assigned' });
+  expect(firewallsNow(request.vmObjectId)).toEqual([1, 2]);
+  isActive.add(2);
+  await answer(saga, 'retry');
+  expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true, firewalls: [2] });
+});
+
 it('what another run has unassigned is assigned first by one that is cancelled before it came to unassign', async () => {
   const request = requestFor([1, 2], { assign: [143], unassign: [1] });
   const again = () => rig.latest('setFirewalls', request);
@@ -199,4 +231,43 @@ it('what another run has assigned is told by one that was started again, and is 
   const why = expect.stringMatching(/^assigned by another run/) as string;
   expect(failure?.report.leftovers).toEqual([{ kind: 'firewalls', vmObjectId, firewalls: [143], why }]);
   expect(firewallsNow(vmObjectId)).toEqual([1, 143]);
+});
+
+describe('where nobody has declared which of those that are listed are active', () => {
+  beforeAll(() => rig.restartWith({ profile: { ...sandboxProfile, firewalls: undefined } }));
+
+  it('an exchange asks once, naming the line of the profile, and both sets stay until then', async () => {
+    const request = requestFor([1], { exactly: [2] });
+    const saga = await rig.sagas.firewalls(request);
+    const { question } = await untilWaiting(saga, 'stuck');
+    expect(question).toContain('`firewalls.activeIf` of the provider’s profile');
+    expect(firewallsNow(request.vmObjectId)).toEqual([1, 2]);
+    await answer(saga, 'markDone', { note: 'the panel shows it as active' });
+    expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: [2], verified: false });
+  });
+
+  it('an undo of an exchange asks, too, before it unassigns what has replaced another', async () => {
+    const request = requestFor([1], { exactly: [2] });
+    const { vmObjectId } = request;
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga, 'stuck');
+    const gate = fault(vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
+    await answer(saga, 'markDone', { note: 'the panel shows it as active' });
+    await rig.sandbox.whenStruck(gate);
+    await saga.cancel();
+    rig.sandbox.faults.release(gate);
+    expect((await untilWaiting(saga, 'stuck')).question).toMatch(/^Undoing: .*`firewalls.activeIf`/);
+    expect(firewallsNow(vmObjectId)).toEqual([2, 1]);
+    await answer(saga, 'markDone', { note: 'the panel shows 1 as active' });
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed' });
+    expect(firewallsNow(vmObjectId)).toEqual([1]);
+  });
+
+  it('a firewall that is listed does not make a new server protected', async () => {
+    const result = await (await rig.sagas.provision(provisionRequest({ firewalls: [143] }))).result();
+    expect(result).toMatchObject({
+      servers: [{ verified: false }],
+      leftovers: [{ kind: 'server-unverified', firewalls: [143] }],
+    });
+  });
 });

@@ -17,6 +17,7 @@ import { callFailureNames, sagaFailureNames, type CallFailureName } from '../../
 import { workflowNames } from '../../../src/domain/identity';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
+import { sandboxProfileFile } from '../../support/activity-settings';
 import { startCommand } from '../../support/command-line';
 import { WebhookReceiver } from '../../support/receiver';
 import { describeInWays, takesAll, unlessLacking } from '../../support/left-out';
@@ -90,7 +91,7 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     NOTIFICATION_ALLOW: '127.0.0.1',
     NOTIFICATION_ALLOW_HTTP: 'true',
     SECRET_WEBHOOK_OPS: receiver.secret,
-    SERVER_POINTERS: '/vm_object_ids',
+    PROVIDER_PROFILE: sandboxProfileFile,
     // One saga's answers must not hold up the others: each has its own place on the way.
     // A person who says “not placed” does not wait for long.
     ...shortFlights,
@@ -176,6 +177,8 @@ const inOurWords: readonly CallFailureName[] = [
   'DeadlinePassed',
   'QuoteAged',
   'NeedsApproval',
+  'GuardViolated',
+  'NotDeclared',
   'NotYet',
   'OrderCancelled',
 ];

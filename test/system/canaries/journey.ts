@@ -79,6 +79,7 @@ export class Journey {
     this.fault('place-order', talkative, {
       kind: 'other-body',
       body: {
+        status: 'accepted',
         items: talkative.items,
         root_password: secrets.password.text,
         servers: [{ Password: secrets.password.text, sshKey: secrets.keyBase64 }],
@@ -88,7 +89,7 @@ export class Journey {
     const asked = await sagas.provision(talkative);
     await this.wait(asked);
     await this.refusedDecisions(asked);
-    await this.decideAndEnd(asked, 'provideServers', { vmObjectIds: [9_001] });
+    await this.decideAndEnd(asked, 'provideServers', { vmObjectIds: [99_001] });
 
     // A secret by its name, whose file does not hold what it must.
     const named = await this.order({}, { custom_script: { secret: 'script' } });
@@ -297,7 +298,7 @@ export class Journey {
     for await (const row of sagas.list()) witness.add('descriptions and lists', row);
   }
 
-  /** A decision that does not fit, as an update and as a signal, with a secret in it. */
+  /** A decision that does not fit, with a secret in it. */
   private async refusedDecisions(saga: SagaHandle): Promise<void> {
     const { refused } = this.world.secrets;
     const bodies = [{ correction: { password: refused.text, color: refused.text } }, { correction: refused.text }];
@@ -311,7 +312,6 @@ export class Journey {
       // Past the client, which would refuse it before it leaves.
       const run = this.world.temporal.workflow.getHandle(saga.workflowId);
       await this.fails(run.executeUpdate('retry', { args: [body] }));
-      await run.signal('retry', body);
     }
   }
 

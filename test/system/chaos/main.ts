@@ -76,7 +76,7 @@ program
   .command('drill')
   .description(
     'a bad night of the provider: sagas come at a steady rate; in the middle it takes orders without an answer, then ' +
-      'answers nothing, and a worker holds new sagas; it comes back. One person sends one job for what is stuck, one ' +
+      'answers nothing, and a worker holds new sagas; it comes back. One person retries all that is stuck, sends one ' +
       'evidence file for what is in doubt, and has the rest reconciled, all with the command line. docs/operating.md ' +
       'tells what that person does',
   )

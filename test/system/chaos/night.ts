@@ -139,7 +139,7 @@ class Night {
     await person.type(['hold', 'status']);
     await person.type(['inbox', '--by', 'step'], [0, 4]);
 
-    phases.begin('one job for what is stuck');
+    phases.begin('one decision for all that is stuck');
     // At a pace, a few first.
     await person.retryStuck('the provider is back', [...pace, '--limit', '3'], [0, 5]);
     // Those may have been all.

@@ -11,9 +11,8 @@ import type { LedgerSnapshot } from '../../../sandbox/ledger';
 import { changeOrdersOf, openCartItems, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { Sandbox } from '../../../sandbox/server';
 import type { Inbox, InboxRow } from '../../../src/client/inbox';
-import type { OpenLine } from '../../../src/client/jobs';
+import type { OpenLine } from '../../../src/cli/many-commands';
 import type { SweepRun } from '../../../src/client/reconcile';
-import type { JobReport } from '../../../src/domain/decide-many';
 import { readWorkflowId } from '../../../src/domain/identity';
 import type { ProgressView, WaitKind } from '../../../src/domain/progress';
 import { panelOf } from '../../support/panel';
@@ -39,7 +38,6 @@ export class Person {
    */
   readonly looks = { placed: 0, notPlaced: 0, cartItems: 0 };
   lastDecisionMs = 0;
-  private jobs = 0;
 
   constructor(
     private readonly program: string,
@@ -80,8 +78,8 @@ export class Person {
   }
 
   /** Retries all stuck sagas. Status 5: some refuse. */
-  retryStuck(note: string, more: readonly string[] = [], statuses?: readonly number[]): Promise<JobReport> {
-    return this.job(['retry', '--where', 'SagaState="stuck"', '--note', note, ...more], statuses);
+  retryStuck(note: string, more: readonly string[] = [], statuses?: readonly number[]): Promise<void> {
+    return this.decideMany(['retry', '--where', 'SagaState="stuck"', '--note', note, ...more], statuses);
   }
 
   async answerDoubts(more: readonly string[] = [], statuses?: readonly number[]): Promise<void> {
@@ -94,7 +92,7 @@ export class Person {
     try {
       const file = join(folder, 'decisions.jsonl');
       await writeFile(file, filled.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      await this.job(['--lines', file, '--note', 'as the control panel shows', ...more], statuses);
+      await this.decideMany(['--lines', file, '--note', 'as the control panel shows', ...more], statuses);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -145,15 +143,13 @@ export class Person {
     await this.type(['decide', reference, 'approve', answer, '--workflow', kind], [0, 2]);
   }
 
-  private async job(args: readonly string[], statuses?: readonly number[]): Promise<JobReport> {
-    const name = ['--name', `of-the-night-${++this.jobs}`];
-    const { out } = await this.type(['decide-many', ...args, ...name, '--by', by, '--yes', '--json'], statuses);
+  private async decideMany(args: readonly string[], statuses?: readonly number[]): Promise<void> {
+    await this.type(['decide-many', ...args, '--by', by, '--yes'], statuses);
     this.lastDecisionMs = Date.now();
-    return (JSON.parse(out) as { report: JobReport }).report;
   }
 }
 
-function lookUp(ledger: LedgerSnapshot, { saga, question }: OpenLine) {
+function lookUp(ledger: LedgerSnapshot, { saga, question, since }: OpenLine) {
   const { workflow, reference = '' } = readWorkflowId(saga) ?? {};
   // A subscription of a test is named by the number of its request.
   const number = Number(reference.replace(/\D/g, ''));
@@ -161,8 +157,8 @@ function lookUp(ledger: LedgerSnapshot, { saga, question }: OpenLine) {
   if (workflow === 'provisionServers') {
     const [order] = ordersWithLabel(ledger, reference);
     const ids = order && { orderId: String(order.orderId), vmObjectIds: order.vmObjectIds };
-    return { saga, question, decision: decisionOf(order !== undefined), ...ids };
+    return { saga, question, since, decision: decisionOf(order !== undefined), ...ids };
   }
   const placed = [...changeOrdersOf(ledger, 5_000_000 + number), ...switchesOf(ledger, 6_000_000 + number)];
-  return { saga, question, decision: decisionOf(placed.length > 0) };
+  return { saga, question, since, decision: decisionOf(placed.length > 0) };
 }

@@ -12,6 +12,7 @@ import { workflowNames } from '../../../src/domain/identity';
 import { migrate } from '../../../src/journal/open';
 import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
+import { sandboxProfileFile } from '../../support/activity-settings';
 import { PostgresServer, whyNoPostgres, type Cluster } from '../../support/postgres';
 import { programOf } from '../../support/programs';
 import { rowsIn, type Row } from '../../support/rows-and-ledger';
@@ -80,7 +81,7 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
     TEMPORAL_NAMESPACE: namespace,
     PROVIDER_BASE_URL: sandbox.url,
     JOURNAL_URL: journalUrl,
-    SERVER_POINTERS: '/vm_object_ids',
+    PROVIDER_PROFILE: sandboxProfileFile,
     LOG_LEVEL: 'error',
     ...options.settings,
   };

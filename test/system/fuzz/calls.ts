@@ -15,17 +15,14 @@ const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number
 const isNumber = (value: unknown) =>
   typeof value === 'number'
     ? Number.isFinite(value)
-    : typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
-const isDay = (value: unknown) =>
-  typeof value === 'string' &&
-  /^\d{4}-\d\d-\d\d$/.test(value) &&
-  !Number.isNaN(Date.parse(value)) &&
-  new Date(value).toISOString().startsWith(value);
+    : typeof value === 'string' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) && Number.isFinite(Number(value));
+const isYesOrNo = (value: unknown) => /^(?:true|false|0|1)$/.test(String(value)) && typeof value !== 'object';
+const isDay = (value: unknown) => typeof value === 'string' && value.length <= 40;
 
 function isQuote(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
   const { available, total, currency, date_from, date_to } = own(body);
-  if (typeof available !== 'boolean' || !isNumber(total)) return false;
+  if (!isYesOrNo(available) || !isNumber(total)) return false;
   if (typeof currency !== 'string' || currency === '' || currency !== currency.toLowerCase()) return false;
   return isDay(date_from) && isDay(date_to);
 }
@@ -63,7 +60,10 @@ export const calls: ProviderCall[] = [
   call('5 change total', (client) => client.quoteChangeOrder(change), {
     documented: (body) => isQuote(body) && Array.isArray(own(body as object)['inapplicable_resources']),
   }),
-  call('6 switch', (client) => client.switchPlan(5512, 21), { pivot: true, documented: isQuote }),
+  call('6 switch', (client) => client.switchPlan(5512, 21), {
+    pivot: true,
+    documented: (body) => isQuote(body) && /^(?:true|1)$/.test(String(own(body as object)['available'])),
+  }),
   call('7 switch total', (client) => client.quotePlanSwitch(planSwitch), { documented: isQuote }),
   call('8 assign', (client) => client.assignFirewalls(9001, [143])),
   call('9 unassign', (client) => client.unassignFirewalls(9001, [143])),

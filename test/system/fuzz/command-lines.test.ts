@@ -28,7 +28,7 @@ const commands = ['provision', 'change', 'switch', 'firewalls', ...asking, 'clea
 const words = fc.oneof(
   fc.constantFrom('-', 'R-1', 'provision/R-1', 'change/', '../..', '', ' ', '0', '-1', '--', '-h', '__proto__'),
   fc.constantFrom('--json', '--state', 'stuck', '--limit', '1e9', '--workflow', 'clean', '--detach', '--no-wait'),
-  fc.constantFrom('--odd', '--timeline', '--by', '--note', '--new-references', 'ask'),
+  fc.constantFrom('--odd', '--timeline', '--by', '--note', '--nothing-lost'),
   fc.constantFrom('restored', 'migrate', 'trust-new-references'),
   fc.constantFrom(...decisionNames, '{}', '{"note":1}', '{"__proto__":{}}', '[]', 'NaN', '{"by":"\\u0007"}', '[[['),
   fc.string({ unit: 'binary' }).filter((word) => !word.includes('\0')),

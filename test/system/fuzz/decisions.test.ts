@@ -1,5 +1,5 @@
 /**
- * Decisions of any shape, as updates and as signals, to sagas that wait: the question stays as it is, the provider is
+ * Decisions of any shape to sagas that wait: the question stays as it is, the provider is
  * not called, and whoever asks is told why. `fuzz-runs.ts` says how to try more of them.
  */
 import { randomUUID } from 'node:crypto';
@@ -12,7 +12,7 @@ import type { ProgressView, Waiting } from '../../../src/domain/progress';
 import { itInWays } from '../../support/left-out';
 import { brokenTasksOf } from '../../support/events';
 import { changeRequest, firewallsRequest, provisionRequest } from '../../support/requests';
-import { rigForFile, until } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { fuzz, patience } from './fuzz-runs';
 import { encoded, garbage, unreadable } from './inputs';
@@ -21,7 +21,6 @@ const completed =
   proto.api.enums.v1.UpdateWorkflowExecutionLifecycleStage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
 
 const updates = fuzz(60);
-const signals = fuzz(60);
 jest.setTimeout(patience(120_000));
 
 const rig = rigForFile();
@@ -76,15 +75,6 @@ async function update(saga: SagaHandle, name: string, payloads: Payload[]): Prom
   return outcome.failure.message ?? '';
 }
 
-async function signal(saga: SagaHandle, name: string, payloads: Payload[]): Promise<void> {
-  await rig.temporal.workflowService.signalWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId: saga.workflowId },
-    signalName: name,
-    input: { payloads },
-  });
-}
-
 /**
  * One for each saga at a time: several of a megabyte, at once and to one run, were seen to fail its task as too large a
  * message, for as long as they were under way.
@@ -94,12 +84,6 @@ async function severally<T>(all: readonly T[], work: (one: T, index: number) => 
     await Promise.all(all.slice(from, from + waiting.length).map((one, index) => work(one, from + index)));
 }
 
-const seen = async (saga: SagaHandle, count: number) =>
-  until(async () => {
-    const { ignored } = await saga.progress();
-    return ignored.length >= count ? ignored : undefined;
-  });
-
 test(`${updates.numRuns} updates of any shape are refused with a sentence`, async () => {
   await untouched(async () => {
     await severally(fc.sample(wrongDecision, updates), async ([name, payload], index) => {
@@ -107,21 +91,6 @@ test(`${updates.numRuns} updates of any shape are refused with a sentence`, asyn
       expect(message.length).toBeLessThan(20_000);
       if (known(name)) expect(message).toMatch(new RegExp(`^${name}(:| does not fit)`));
     });
-  });
-});
-
-test(`${signals.numRuns} signals of any shape are ignored, and so recorded`, async () => {
-  await untouched(async () => {
-    const sent = [0, 0, 0];
-    for (const [index, [name, payload]] of fc.sample(wrongDecision, signals).entries()) {
-      const to = index % waiting.length;
-      await signal(waiting[to]!, name, [payload]);
-      if (known(name)) sent[to] = (sent[to] ?? 0) + 1;
-    }
-    for (const [index, saga] of waiting.entries()) {
-      const ignored = await seen(saga, Math.min(50, sent[index]!));
-      for (const { why } of ignored) expect(why.length).toBeLessThanOrEqual(1_000);
-    }
   });
 });
 
@@ -135,12 +104,11 @@ async function stopsNoSaga(_: string, payloads: Payload[]): Promise<void> {
     const all = decisionNames.flatMap((name) => waiting.map((saga) => [saga, name] as const));
     await severally(all, async ([saga, name]) => {
       expect(await update(saga, name, payloads)).toMatch(/\w{3}/);
-      await signal(saga, name, payloads);
     });
   });
 }
-test.each(oddPayloads.slice(0, 1))('%s stops no saga, as an update or a signal', stopsNoSaga);
-itInWays.each(oddPayloads.slice(1))('%s stops no saga, as an update or a signal', stopsNoSaga);
+test.each(oddPayloads.slice(0, 1))('%s stops no saga', stopsNoSaga);
+itInWays.each(oddPayloads.slice(1))('%s stops no saga', stopsNoSaga);
 
 test('at the end, each still takes the decision that fits', async () => {
   const [stuck, approval, unknown] = waiting;

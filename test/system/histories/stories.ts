@@ -1,18 +1,15 @@
 /**
  * One run for each way in which a saga of a released version may have ended, or may still be waiting; and some of what
- * is no saga: jobs, holds, sweeps. Recorded by `record.ts`.
+ * is no saga: holds, sweeps. Recorded by `record.ts`.
  */
-import { randomInt } from 'node:crypto';
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 import type { SagaHandle } from '../../../src/client/handle';
-import type { JobHandle } from '../../../src/client/jobs';
 import type { DecisionName } from '../../../src/domain/decisions';
 import type { WaitKind } from '../../../src/domain/progress';
-import { stuckSagas } from '../../support/bad-night';
 import { panelOf } from '../../support/panel';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetToBeginning, startRaw } from '../../support/web-ui';
-import { until, type Rig } from '../../support/rig';
+import type { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
 
 /** @returns the run whose history is kept, ended or waiting; without a run id, the newest one of this workflow id */
@@ -37,15 +34,6 @@ async function decided(saga: SagaHandle, ...decisions: [DecisionName, object][])
     await answer(saga, decision, body);
   }
   return ended(saga);
-}
-
-/** A job over stuck sagas of an account of their own: the list may still show those of the story before. */
-async function overStuck(rig: Rig, count: number): Promise<JobHandle> {
-  const account = `AB-${randomInt(1_000, 10_000)}`;
-  await stuckSagas(rig, count, account);
-  rig.sandbox.faults.clear();
-  const where = `ProviderAccount="${account}"`;
-  return rig.sagas.decideMany({ ...op, decision: 'retry', where, note: 'is it back?', perSecond: 1 });
 }
 
 /** A saga that a hold held, until a person released it. */
@@ -104,7 +92,7 @@ export const stories: Record<string, Story> = {
   'provision, placed and not answered': async (rig) => {
     return decided(await rig.sagas.provision(struck(rig, 'reset-after')), [
       'confirmPlaced',
-      { ...seen, vmObjectIds: [9001, 9002] },
+      { ...seen, vmObjectIds: [9911, 9912] },
     ]);
   },
   'provision, not placed and not answered': async (rig) => {
@@ -203,18 +191,6 @@ export const stories: Record<string, Story> = {
     await hold.cancel();
     await hold.result().catch(() => undefined);
     return { workflowId: 'hold', runId: (await hold.describe()).runId };
-  },
-  'job, over stuck sagas': async (rig) => {
-    const job = await overStuck(rig, 2);
-    await job.report();
-    return job;
-  },
-  'job, stopped': async (rig) => {
-    const job = await overStuck(rig, 3);
-    await until(async () => (await job.progress()) !== undefined);
-    await job.stop();
-    await job.report();
-    return job;
   },
   'sweep, found and repaired': async (rig) => {
     await leftBehind(rig);

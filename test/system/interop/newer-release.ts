@@ -6,13 +6,13 @@ export async function provisionServers({ reference }: { reference: string }): Pr
   const reached = [{ milestone: 'paid', at: '2030-01-01T00:00:00.000Z' }];
   setHandler(defineQuery('progress'), () => ({
     ...of,
-    ...{ state: 'negotiating', reached, ignored: [], decisions: [], price: 'high' },
+    ...{ state: 'negotiating', reached, decisions: [], price: 'high' },
   }));
   let isOver = false;
   setHandler(defineSignal('over'), () => {
     isOver = true;
   });
   await condition(() => isOver);
-  const report = { ...of, outcome: 'reversed', why: 'too dear', known: {}, decisions: [], ignored: [], refunds: [1] };
+  const report = { ...of, outcome: 'reversed', why: 'too dear', known: {}, decisions: [], refunds: [1] };
   throw ApplicationFailure.nonRetryable('too dear', 'TooDear', report);
 }

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { EndpointName } from '../../../sandbox/endpoints';
-import { decisionNames, type DecisionName } from '../../../src/domain/decisions';
+import { decisionNames } from '../../../src/domain/decisions';
 import { isOutcome } from '../../../src/domain/outcomes';
 import type { ProgressView } from '../../../src/domain/progress';
 import {
@@ -82,7 +82,6 @@ const isStarted = ({ view }: Model) => view !== undefined;
 const hasEnded = ({ view }: Model) => view === undefined || isOutcome(view.state);
 const mayDecide = ({ view }: Model) => view?.waiting !== undefined;
 const isHeld = ({ held }: Model) => held !== undefined;
-const bySignalOf = (bySignal: boolean) => (bySignal ? ', by a signal' : '');
 
 const start = () =>
   told(
@@ -149,14 +148,13 @@ function getWell(): Command {
   );
 }
 
-const decideRightly = (pick: number, bySignal: boolean) =>
+const decideRightly = (pick: number) =>
   told('Decide', mayDecide, async (model, { saga }, say) => {
     const { decision, body } = pickOf(await saga.fitting(), pick);
     if (decision === 'cancel') throw new Error('cancel is no decision');
     const named = body['vmObjectIds'] !== undefined;
-    say(`the operator says ${decision}${named ? ', with the servers' : ''}${bySignalOf(bySignal)}`);
-    if (bySignal) await saga.signal(decision, body);
-    else expectSame('the decision', await saga.decide(decision, body), 'taken');
+    say(`the operator says ${decision}${named ? ', with the servers' : ''}`);
+    expectSame('the decision', await saga.decide(decision, body), 'taken');
     await follow(
       model,
       saga,
@@ -165,7 +163,7 @@ const decideRightly = (pick: number, bySignal: boolean) =>
   });
 
 /** A decision that does not fit, or one that does with a body that does not. */
-const decideWrongly = (pick: number, bySignal: boolean) =>
+const decideWrongly = (pick: number) =>
   told('DecideWrongly', isStarted, async (model, { saga }, say) => {
     const decision = pickOf(decisionNames, pick);
     const fits = model.view?.waiting?.choices.includes(decision) === true;
@@ -174,20 +172,12 @@ const decideWrongly = (pick: number, bySignal: boolean) =>
       ? { correction: { reference: 'another' }, note: 'in vain' }
       : { by: 'op', note: 'in vain', question: 'deadbeef', ...named };
     const surplus = fits ? ' with fields that it does not have' : '';
-    say(`the operator says ${decision}${surplus}, which does not fit${bySignalOf(bySignal)}`);
+    say(`the operator says ${decision}${surplus}, which does not fit`);
     const isOver = hasEnded(model);
-    if (bySignal && !isOver) return isIgnored(model, saga, decision, body);
     // An ill-formed one is refused on this side already.
     expectSame('the decision', await saga.decide(decision, body), isOver && !fits ? 'ended' : 'refused');
     return follow(model, saga, model.states);
   });
-
-async function isIgnored(model: Model, saga: RealSaga, decision: DecisionName, body: object): Promise<void> {
-  const { ignored } = await saga.progress();
-  await saga.signal(decision, body);
-  const view = await follow(model, saga, model.states);
-  expectSame('ignored signals', view.ignored.length, ignored.length + 1);
-}
 
 const requestCancellation = () =>
   told('Cancel', isStarted, async (model, { saga }, say) => {
@@ -242,7 +232,7 @@ export async function finish(model: Model, real: Real): Promise<void> {
     if (decisions === 10) throw new Error('it waits again and again, although nothing is wrong any more');
     // No decision brings about again what an earlier run has undone: the operator gives up.
     const givesUp = decisions === 8 && model.wasReset === true;
-    const command = givesUp ? requestCancellation() : decideRightly(decisions, false);
+    const command = givesUp ? requestCancellation() : decideRightly(decisions);
     await command.run(model, { ...real, count: () => undefined });
   }
   const broken = await saga.broken();
@@ -254,8 +244,7 @@ const spoiling = fc
   .tuple(any, fc.nat({ max: troubles.length - 1 }), fc.boolean())
   .map(([where, how, lasting]) => spoil(where, how, lasting));
 const holding = any.map(hold);
-const deciding = (decide: (pick: number, bySignal: boolean) => Command) =>
-  fc.tuple(any, fc.boolean()).map(([pick, bySignal]) => decide(pick, bySignal));
+const deciding = (decide: (pick: number) => Command) => any.map(decide);
 const of = (make: () => Command) => fc.constant(null).map(make);
 
 /** The troubles at the start; a saga that nothing befalls is soon told. */

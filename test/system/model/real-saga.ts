@@ -106,10 +106,6 @@ export class RealSaga {
     }
   }
 
-  async signal(decision: DecisionName, body: unknown): Promise<void> {
-    await this.rig.temporal.workflow.getHandle(this.saga.workflowId).signal(decision, body);
-  }
-
   async cancel(): Promise<'asked' | 'ended'> {
     try {
       await this.saga.cancel();

@@ -88,7 +88,7 @@ function agreed(
       workflow,
       request: { approval: 'always' },
       // An approval binds a quote: it is quoted again before it is placed.
-      stages: [quoting, { is: 'approval', step: 'quote' }, quoting, placing],
+      stages: [quoting, { is: 'approval', step }, quoting, placing],
     },
   ];
 }

@@ -48,7 +48,7 @@ async function copiesOf(start: () => Promise<SagaHandle>): Promise<{ saga: SagaH
 
 async function restoreTo(copy: string): Promise<void> {
   await rig.withoutWorkers(() => putDatabaseBack(copy, rig.journalFile));
-  await rig.withJournal((journal) => restored(journal, 'ask', said));
+  await rig.withJournal((journal) => restored(journal, said));
 }
 
 /** With its result, and no promise broken. */

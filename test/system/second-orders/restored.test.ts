@@ -20,7 +20,7 @@ import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until, type RigOptions } from '../../support/rig';
 import { answer, outcomeOf, untilAnother, untilState, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 import { copyDatabase, crashCopy, putDatabaseBack, removeDatabase } from '../../support/sqlite-copy';
-import { said } from '../../support/operator';
+import { restoredAndTrusted, said } from '../../support/operator';
 import { rulesThatHeld } from './rules-held';
 
 describe('Temporal', () => {
@@ -140,7 +140,7 @@ describe('the journal', () => {
   const backup = () => copyDatabase(rig.journalFile, copy());
   const restoreFile = () => rig.withoutWorkers(() => putDatabaseBack(copy(), rig.journalFile));
   /** The journal comes back, and somebody says so: new references are asked about. */
-  const sayRestored = () => rig.withJournal((journal) => restored(journal, 'ask', said));
+  const sayRestored = () => rig.withJournal((journal) => restored(journal, said));
   const restoreAndSay = async () => {
     await restoreFile();
     await sayRestored();
@@ -180,7 +180,7 @@ describe('the journal', () => {
     await untilWaiting(newcomer, 'stuck');
     expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toEqual([]);
 
-    const { noticed } = await rig.withJournal((journal) => restored(journal, 'trust', said));
+    const { noticed } = await rig.withJournal((journal) => restoredAndTrusted(journal));
     expect(noticed).toMatch(/^\d{4}-/);
     for (const [saga, request] of [
       [forgotten, lost],

@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { SandboxOptions } from '../../../sandbox/server';
 import { takesAll } from '../../support/left-out';
 import { Rig } from '../../support/rig';
+import { sandboxProfile } from '../../support/activity-settings';
 import { stories as allStories } from './stories';
 import { Sweep } from './sweep';
 import { allWays, ways, waysThatDiffer } from './ways';
@@ -38,7 +39,8 @@ const unkind: SandboxOptions = {
 };
 const directory = {
   path: '/servers?account={account}&label={label}',
-  pointers: ['/data/*/vm_object_id'],
+  servers: '/data/*/vm_object_id',
+  labels: '/data/*/label',
   labelIsUnique: true,
 };
 
@@ -51,7 +53,7 @@ const found = new Map<string, ReturnType<Sweep['of']>>();
 
 beforeAll(async () => {
   rig = await Rig.start({ provider: { totalTimeoutMs: 8_000 } });
-  unkindRig = await Rig.start({ sandbox: unkind, activities: { directory } });
+  unkindRig = await Rig.start({ sandbox: unkind, activities: { profile: { ...sandboxProfile, directory } } });
   sweep = new Sweep(rig, { eachDecision: takesAll || isLong });
   for (const story of stories) found.set(story.name, sweep.of(story, grid));
   const atUnkind = new Sweep(unkindRig, { eachDecision: takesAll || isLong });

@@ -22,7 +22,7 @@ it.each([
     message: `the provider's firewall list of server ${vmObjectId} ${amiss}`,
   });
   // Reading leaves no row behind.
-  expect(await saga.do('listFirewalls', { vmObjectId })).toEqual({ firewalls: [143, 149, 150] });
+  expect(await saga.do('listFirewalls', { vmObjectId })).toMatchObject({ firewalls: [143, 149, 150] });
   expect(await saga.rows()).toEqual([]);
 });
 

@@ -15,7 +15,9 @@ const sendWithinMs = 5_000;
 const settings = { ...rigSettings, sendWithinMs };
 
 const add = { step: 'add-cart-item-1', number: 1, item: cartItem() };
-const assign = { step: 'assign', vmObjectId: 5001, firewalls: [143] };
+let servers = 5000;
+/** Of a server of its own: a server is of one order. */
+const assign = () => ({ step: 'assign', vmObjectId: ++servers, firewalls: [143] });
 const change = { subscription_id: 5512, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] } as const;
 const placeChange = { step: 'place-change-order', change: { ...change, resources: [...change.resources] } };
 
@@ -60,7 +62,7 @@ describe.each(standstills)('%s', (_, passed) => {
     ['a pivot', (saga) => saga.refusal('placeChangeOrder', placeChange)],
     ['an item', (saga) => saga.refusal('addCartItem', add)],
     ['an undo', (saga) => saga.refusal('deleteCartItem', { step: add.step, cartItemId: 1 })],
-    ['firewalls', (saga) => saga.refusal('assignFirewalls', assign)],
+    ['firewalls', (saga) => saga.refusal('assignFirewalls', assign())],
   ])('does not send what it had intended: %s', async (__, refused) => {
     const moved = clocks();
     const saga = stand.saga({ journal: pausing(() => Object.assign(moved, passed)), settings });
@@ -117,8 +119,8 @@ describe('a call of a begin that does not own the reference any more', () => {
   it.each<[string, object]>([
     ['addCartItem', add],
     ['deleteCartItem', { step: add.step, cartItemId: 5 }],
-    ['assignFirewalls', assign],
-    ['unassignFirewalls', assign],
+    ['assignFirewalls', assign()],
+    ['unassignFirewalls', assign()],
     ['placeOrder', { step: 'place-order', order: { account: 'AB-1', cartItems: [] } }],
     ['placeChangeOrder', placeChange],
     ['switchPlan', { step: 'switch-plan', change: { subscription_id: 6001, plan_id: 21 } }],
@@ -139,7 +141,7 @@ describe('a time that has passed', () => {
   it.each<[string, (saga: LoneSaga) => ReturnType<LoneSaga['refusal']>]>([
     ['a pivot', (saga) => saga.refusal('placeChangeOrder', { ...placeChange, notAfter })],
     ['an item', (saga) => saga.refusal('addCartItem', { ...add, notAfter })],
-    ['firewalls', (saga) => saga.refusal('assignFirewalls', { ...assign, notAfter })],
+    ['firewalls', (saga) => saga.refusal('assignFirewalls', { ...assign(), notAfter })],
   ])('lets nothing leave: %s', async (_, refused) => {
     const saga = stand.saga({ settings });
     const failure = await nothingSent(() => refused(saga));
@@ -152,7 +154,7 @@ describe('a time that has passed', () => {
   it('does not hold up an undo', async () => {
     const saga = stand.saga({ settings });
     const before = stand.calls;
-    await saga.do('assignFirewalls', { ...assign, undoing: true, notAfter });
+    await saga.do('assignFirewalls', { ...assign(), undoing: true, notAfter });
     expect(stand.calls).toBe(before + 1);
   });
 

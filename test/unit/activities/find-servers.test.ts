@@ -12,8 +12,9 @@ beforeAll(() => {
 const asked = () => stand.sent('find-servers');
 const wanted: FindServers = { account: 'AB-31', label: 'theirs', expected: { least: 1, most: 1 } };
 
-const settingsFor = (path: string, labelIsUnique: boolean) => ({
-  settings: { ...rigSettings, directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique } },
+const servers = '/data/*/vm_object_id';
+const settingsFor = (path: string, labelIsUnique: boolean, labels = '/data/*/label') => ({
+  settings: { ...rigSettings, profile: { directory: { path, servers, labelIsUnique, ...(labels && { labels }) } } },
 });
 const sagaWith = ({ path = '/servers?account={account}&label={label}', labelIsUnique = true } = {}) =>
   stand.saga(settingsFor(path, labelIsUnique));
@@ -40,13 +41,21 @@ it('other servers than were ordered are no answer', async () => {
   });
 });
 
+it('what a directory finds that searches for a part of the label is not its own', async () => {
+  stand.sandbox.addServer({ vmObjectId: 41, account: 'AB-41', label: 'web-10' });
+  // The sandbox ignores a parameter that it does not know.
+  const saga = sagaWith({ path: '/servers?account={account}&search={label}' });
+  const asked = { account: 'AB-41', label: 'web-1', expected: { least: 1, most: 1 }, settles: true };
+  expect(await saga.refusal('findServers', asked)).toMatchObject({ failure: 'NotVisibleYet' });
+});
+
 it('a server of another order is not taken for its own: of “web-2” for “web”, while its own is not listed yet', async () => {
   const own = await LoneActivities.start({ directory: { lag: 1_000 }, orderResponse: 'opaque' });
   // The sandbox ignores a parameter that it does not know: the label is a search.
   const path = '/servers?account={account}&search={label}';
   const account = 'AB-31';
   const ordered = async (label: string) => {
-    const saga = own.saga(settingsFor(path, false));
+    const saga = own.saga(settingsFor(path, false, ''));
     const item = cartItem();
     const request = { reference: saga.key.reference, account, label, items: [item], firewalls: [143] };
     await saga.do('takeReference', { account, request });

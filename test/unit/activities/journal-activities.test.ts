@@ -1,16 +1,19 @@
 /** A saga reads and writes the journal, and what it decides by it. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/common';
 import { Journal } from '../../../src/journal/journal';
 import { referenceOf } from '../../../src/journal/rows';
 import { grpcCodes } from '../../../src/temporal/service';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
-import { grpcError, stand, standAlone, temporalThat, type Temporal } from './lone-activities';
+import { grpcError, type LoneSaga, stand, standAlone, temporalThat, type Temporal } from './lone-activities';
 
 standAlone();
 
-const request = { reference: 'R', account: 'AB-1', items: [{ plan_id: 17, password: 'a password' }] };
+const requestOf = ({ key }: LoneSaga) => ({
+  reference: key.reference,
+  account: 'AB-1',
+  items: [{ plan_id: 17, password: 'a password' }],
+});
 const add = { step: 'add-cart-item-1', number: 1, item: cartItem() };
 
 describe('taking a reference', () => {
@@ -18,8 +21,18 @@ describe('taking a reference', () => {
 
   it('is not held where the reference was taken before: the saga has begun', async () => {
     const saga = stand.saga();
+    const request = requestOf(saga);
     await saga.do('takeReference', { request });
     expect(await saga.again().do('takeReference', { request }, held)).toMatchObject({ how: 'known' });
+  });
+
+  it('takes nothing for the request of another reference, also where a run ends', async () => {
+    const [saga, other] = [stand.saga(), stand.saga()];
+    const request = requestOf(other);
+    const refusal = { failure: 'Rejected', message: expect.stringContaining('another reference') as string };
+    expect(await saga.refusal('takeReference', { request })).toMatchObject(refusal);
+    expect(await saga.refusal('readStanding', { request, owns: { isReset: false } })).toMatchObject(refusal);
+    expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
   });
 
   it('takes nothing while Temporal does not say whether new sagas are held', async () => {
@@ -27,7 +40,7 @@ describe('taking a reference', () => {
     const mute = temporalThat(() => {
       throw grpcError(14, 'unavailable');
     });
-    expect(await saga.refusal('takeReference', { request }, mute)).toMatchObject({
+    expect(await saga.refusal('takeReference', { request: requestOf(saga) }, mute)).toMatchObject({
       failure: 'TemporalUnavailable',
       retryInMs: expect.any(Number) as number,
     });
@@ -67,7 +80,6 @@ describe('how a saga stands', () => {
       ['running', says('RUNNING'), true],
       ['paused', says('PAUSED'), true],
       ['ended', says('COMPLETED'), false],
-      ['forgotten', says(new WorkflowNotFoundError('not there', '', undefined)), false],
       ['not found', says(grpcError(grpcCodes.notFound, 'not there')), false],
     ])('%s', async (_, temporal, running) => {
       const { cleaning, key } = stand.saga();
@@ -113,9 +125,9 @@ it('an undo leaves what another saga has perhaps assigned just before: the first
   const terminated = temporalThat(() => 'TERMINATED');
   expect(await younger.do('takeTurn', { resource }, terminated)).toMatchObject({ how: 'begun' });
   const first = await younger.do('listFirewalls', { vmObjectId, after: 'changes' });
-  expect(first).toEqual({ firewalls: [1], doubtful: [7] });
+  expect(first).toMatchObject({ firewalls: [1], doubtful: [7] });
   await younger.do('assignFirewalls', { ...assigning, firewalls: [7, 8] });
   lags = false;
   const now = await younger.do('listFirewalls', { vmObjectId, undoing: true });
-  expect(now).toEqual({ firewalls: [1, 7, 8], others: [7] });
+  expect(now).toMatchObject({ firewalls: [1, 7, 8], others: [7] });
 });

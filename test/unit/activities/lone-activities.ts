@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Sender } from '../../../src/notifications/sender';
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time';
+import { temporal as proto } from '@temporalio/proto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { EndpointName } from '../../../sandbox/endpoints';
@@ -32,7 +34,8 @@ import { ProviderClient } from '../../../src/provider/client';
 import type { PayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
-import { rigSettings } from '../../support/activity-settings';
+import { grpcCodes } from '../../../src/temporal/service';
+import { rigSettings, sandboxProfile } from '../../support/activity-settings';
 import { providerAt } from '../../support/stand-in';
 
 type Input<N extends keyof Activities> = Parameters<Activities[N]>[0];
@@ -53,7 +56,8 @@ export class LoneActivities {
     // The document does not say that an item can be ordered only once.
     const usual = { anyServer: true, orderResponse: 'ids', closedCartItems: 'take' } as const;
     const started = await Sandbox.start({ ...usual, ...sandbox });
-    return new LoneActivities(started, journal, new ProviderClient(providerAt(started.url)), folder);
+    const provider = new ProviderClient({ ...providerAt(started.url), profile: sandboxProfile });
+    return new LoneActivities(started, journal, provider, folder);
   }
 
   async close(): Promise<void> {
@@ -193,6 +197,9 @@ export class LoneSaga {
   }
 }
 
+const { WorkflowExecutionStatus } = proto.api.enums.v1;
+const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
+
 const taskToken = Buffer.from('the token of this task');
 
 export interface Temporal {
@@ -201,34 +208,45 @@ export interface Temporal {
 
 /** @param statusOf of a workflow's latest run; it throws where there is none */
 export function temporalThat(statusOf: (workflowId: string) => string = unlessHold): Temporal {
+  const describeWorkflowExecution = ({ execution: { workflowId } }: { execution: { workflowId: string } }) =>
+    Promise.resolve().then(() => {
+      const status =
+        WorkflowExecutionStatus[
+          `WORKFLOW_EXECUTION_STATUS_${statusOf(workflowId)}` as 'WORKFLOW_EXECUTION_STATUS_RUNNING'
+        ];
+      const memo = { fields: { by: toPayload('ann'), note: toPayload('moving the database') } };
+      const startTime = msToTs(Date.parse('2026-01-31T22:15:00Z'));
+      const info = {
+        type: { name: 'any' },
+        execution: { workflowId, runId: 'its-run' },
+        status,
+        memo,
+        startTime,
+        historyLength: msToTs(0).seconds,
+      };
+      return { workflowExecutionInfo: info };
+    });
   const client = {
-    options: { namespace: 'the-namespace' },
+    options: {
+      namespace: 'the-namespace',
+      loadedDataConverter: { payloadCodecs: [], payloadConverter: defaultPayloadConverter },
+    },
+    connection: { workflowService: { describeWorkflowExecution } },
     withAbortSignal: <T>(_signal: AbortSignal, call: () => T) => call(),
     withDeadline: (_deadline: number, call: () => Promise<unknown>) => call(),
-    workflow: {
-      getHandle: (workflowId: string) => ({
-        describe: () =>
-          Promise.resolve().then(() => ({
-            status: { name: statusOf(workflowId) },
-            runId: 'its-run',
-            startTime: new Date('2026-01-31T22:15:00Z'),
-            memo: { by: 'ann', note: 'moving the database' },
-          })),
-      }),
-    },
   };
   return { client: client as unknown as Client };
 }
 
 /** Sagas are running, and nothing holds new ones. */
 function unlessHold(workflowId: string): string {
-  if (workflowId === holdWorkflow) throw new WorkflowNotFoundError('no such workflow', workflowId, undefined);
+  if (workflowId === holdWorkflow) throw grpcError(grpcCodes.notFound, 'no such workflow');
   return 'RUNNING';
 }
 
 /** An error of Temporal's server, as it comes from the wire. */
 export function grpcError(code: number, details: string): Error {
-  return Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: {} });
+  return Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: { get: () => [] } });
 }
 
 /** The journal, with some of what it does done otherwise. */

@@ -5,7 +5,7 @@ import type { ProgressView, StepStatus } from '../../../src/domain/progress';
 import { screenOf, withoutColors } from '../../support/terminal';
 
 const progress = (state: ProgressView['state'], steps: [title: string, status: StepStatus][]): ProgressView => ({
-  ...{ reference: 'PO-1', workflow: 'provisionServers', state, reached: [], leftovers: [], ignored: [], decisions: [] },
+  ...{ reference: 'PO-1', workflow: 'provisionServers', state, reached: [], leftovers: [], decisions: [] },
   steps: steps.map(([title, status], index) => ({ id: `s-${index}`, title, status, attempts: 1 })),
 });
 

@@ -16,6 +16,9 @@ jest.mock('../../../src/cli/connect', () => ({ withSagas: (work: (sagas: object)
 jest.mock('../../../src/cli/journal-commands', () => ({
   withJournal: (how: unknown, work: (...of: unknown[]) => unknown) => work(how, 'its name'),
 }));
+jest.mock('../../../src/journal/correct-servers', () => ({
+  correctServers: (...args: unknown[]) => (mockCalls.push(['correctServers', ...args]), {}),
+}));
 jest.mock('../../../src/journal/servers', () => ({
   closeServers: (...args: unknown[]) => mockCalls.push(['closeServers', ...args]),
 }));
@@ -41,12 +44,8 @@ it.each<[line: string, name: string, ...args: unknown[]]>([
   ['status R --workflow change', 'get', 'R', workflow],
   ['watch change/R --follow', 'get', 'R', workflow],
   [`cancel R ${saying} --no-wait`, 'cancel', said],
-  ['questions --where X --limit 7', 'questions', 'X', 7],
-  [
-    `decide-many skip --where X --rate 0.5/s --limit 3 ${saying}`,
-    'previewMany',
-    { decision: 'skip', where: 'X', perSecond: 0.5, limit: 3, ...said },
-  ],
+  ['questions --where X --limit 7', 'waiting', { where: 'X' }, 7],
+  [`decide-many skip --where X --rate 0.5/s --limit 3 ${saying}`, 'waiting', { kinds: ['stuck'], where: 'X' }, 3],
   [`hold on ${saying}`, 'hold', said],
   [`hold off ${saying}`, 'release', said],
   [
@@ -57,6 +56,14 @@ it.each<[line: string, name: string, ...args: unknown[]]>([
   ],
   ['reconcile now --no-repair --clean', 'start', { clean: true, repair: false }],
   ['reconcile now', 'start', {}],
+  [
+    `servers correct R 9 10 --from Q ${saying}`,
+    'correctServers',
+    { writes: true },
+    'R',
+    [9, 10],
+    { from: 'Q', ...said },
+  ],
   [`servers close 9 ${saying}`, 'closeServers', { writes: true }, { vmObjectId: 9 }, said],
   [`servers close --reference R ${saying}`, 'closeServers', { writes: true }, { reference: 'R' }, said],
 ])('%s', async (line, ...call) => {

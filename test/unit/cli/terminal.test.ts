@@ -5,9 +5,12 @@ import { inColumns, Printer } from '../../../src/cli/print';
 import { purchases } from '../../../src/cli/purchases';
 import { Watching } from '../../../src/cli/watching';
 
-const preview = { asked: 'retry all that wait', perSecond: 5, count: 3, sagas: [], beyond: 0 };
+const found = {
+  sagas: [{ workflowId: 'change/1', question: 'q', waitingSince: new Date(0), step: 's', kind: 'stuck' }],
+  more: 0,
+};
 jest.mock('../../../src/cli/connect', () => ({
-  withSagas: (work: (sagas: unknown) => unknown) => work({ previewMany: () => Promise.resolve(preview) }),
+  withSagas: (work: (sagas: unknown) => unknown) => work({ waiting: () => Promise.resolve(found) }),
 }));
 
 const by = ['=ann\nPO-2\u009b2J'];
@@ -78,7 +81,8 @@ it('a question that quotes a provider is one line', () => {
 
 it.each(['', 'no\n', 'no'])('after %j nothing is started: status 2', async (typed) => {
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
-  const came = decideMany({ printer: printer(), stdin }, 'retry', { all: true, by: 'ann', note: 'it is back' });
+  const options = { all: true, by: 'ann', note: 'it is back', rate: 5, limit: 10 };
+  const came = decideMany({ printer: printer(), stdin }, 'retry', options);
   await new Promise(setImmediate);
   stdin.end(typed);
   expect(await came).toMatchObject({ status: 2 });

@@ -1,7 +1,7 @@
 /** Settings: what is wrong is told at once, all of it, by name; and passwords do not travel unless somebody says so. */
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 import {
   readClientConfig,
@@ -52,25 +52,17 @@ const budgetOfThree = {
 
 it.each<[env: Environment, config: object]>([
   [{ PROVIDER_AUTH_HEADER: 'x-key', PROVIDER_AUTH_SCHEME: ' ' }, { provider: { authHeader: 'x-key', authScheme: '' } }],
+  [{ PROVIDER_PROFILE: 'http' }, { provider: { profile: { order: { doneIf: 'status' } } } }],
   [{ PROVIDER_QUOTE_METHOD: 'GET' }, { provider: { quoteMethod: 'GET' } }],
-  [{ PIVOT_UNSURE_STATUSES: '403, 409' }, { provider: { pivotUnsureStatuses: [403, 409] } }],
-  [{ PLACED_IF: '/id,/status=ok' }, { provider: { placedIf: [{ pointer: '/id' }, { pointer: '/status', is: 'ok' }] } }],
   [{ PROVIDER_CALLS_PER_SECOND: '0.5' }, { callsPerSecond: 0.5 }],
   [{ PIVOT_RETRY_STATUSES: '408,429' }, { activities: { pivotRetryStatuses: [408, 429] } }],
   // After one of these an order may be there: what is safe to repeat is said of no other, and the more careful word counts.
   [{ PIVOT_RETRY_STATUSES: '409,423,429,499,503' }, { activities: { pivotRetryStatuses: [429, 503] } }],
-  [{ PIVOT_UNSURE_STATUSES: '429' }, { activities: { pivotRetryStatuses: [] } }],
   [{ PIVOT_RETRY_STATUSES: '', ON_REFUSAL: '' }, { activities: { pivotRetryStatuses: [429], onRefusal: 'fail' } }],
-  [{ SERVER_POINTERS: '/servers/*/id' }, { activities: { serverPointers: ['/servers/*/id'] } }],
-  [
-    { SERVER_DIRECTORY_PATH: '/servers', SERVER_DIRECTORY_POINTERS: '/*/id' },
-    { activities: { directory: { path: '/servers', pointers: ['/*/id'], labelIsUnique: false } } },
-  ],
   [{ ON_REFUSAL: 'ask' }, { activities: { onRefusal: 'ask' } }],
   [{ DUPLICATE_WITHIN_MS: '600000' }, { activities: { duplicateWithinMs: 600_000 } }],
   [{ SPEND_LIMITS: '*=5 items/1h' }, { activities: { spendLimits: [{ account: '*', most: 5, unit: 'items' }] } }],
   [{ REQUIRE_FIREWALLS: 'refuse' }, { activities: { requireFirewalls: 'refuse' } }],
-  [{ PLAN_TYPES_MORE: 'gpu:server' }, { activities: { planTypesMore: ['gpu:server'] }, planTypesMore: ['gpu:server'] }],
   [{ TAKE_CLEAR_REQUESTS: 'true' }, { activities: { takesClearRequests: true } }],
   [{ TEMPORAL_UI_URL: 'https://ui.example' }, { activities: { notifications: { webUiUrl: 'https://ui.example' } } }],
   [{ RETRY_BUDGET: '3,10,50,60' }, { activities: { retries: budgetOfThree } }],
@@ -102,15 +94,13 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PROVIDER_ALLOW_HTTP', 'yes', /must be true or false/],
   ['PROVIDER_AUTH_HEADER', 'two words', /must be the name of a header/],
   ['PROVIDER_AUTH_SCHEME', 'two words', /must be one word/],
+  ['PROVIDER_PROFILE', '/nowhere/profile.json', /must be http, or a file .*ENOENT/],
   ['PROVIDER_QUOTE_METHOD', 'POST', /must be PUT or GET/],
   ['PROVIDER_CA_FILE', '/nowhere/ca.pem', /cannot be read \(ENOENT\)/],
   ['PROVIDER_TOKEN_FILE', '/nowhere/token', /cannot be read \(ENOENT\)/],
-  ['PLAN_TYPES_MORE', 'gpu:maybe', /must be plan types, .*each with :server, :other or nothing/],
-  ['PLAN_TYPES_MORE', 'cloud_servers_highstorage:other', /the document’s cloud servers cannot be :other/],
-  ['SERVER_POINTERS', 'vm_object_ids', /must be JSON pointers/],
-  ['SERVER_DIRECTORY_PATH', 'servers', /must begin with \//],
-  ['SERVER_DIRECTORY_POINTERS', 'id', /must be JSON pointers/],
-  ['SERVER_DIRECTORY_LABEL_IS_UNIQUE', '1', /must be true or false/],
+  ['SERVER_POINTERS', '/vm_object_ids', /there is no such setting/],
+  ['PLACED_IF', '/order_id', /there is no such setting/],
+  ['PIVOT_UNSURE_STATUSES', '403', /there is no such setting/],
   ['PIVOT_RETRY_STATUSES', '200', /must be statuses like 429,503/],
   ['TAKE_CLEAR_REQUESTS', 'maybe', /must be true or false/],
   ['RETRY_BUDGET', '1,2,3,-4', /four whole numbers/],
@@ -121,7 +111,8 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['TEMPORAL_ADDRESS', 'http://localhost:7233', /must be a host and a port/],
   ['TEMPORAL_ADDRESS', '[half', /must be a host and a port/],
   ['PRICE_LIST_FILE', '/nowhere/prices.json', /ENOENT/],
-  ['TEMPORAL_CONFIG_FILE', '/nowhere/temporal.toml', /there is no such file/],
+  ['TEMPORAL_CONFIG_FILE', '/nowhere/temporal.toml', /cannot be read \(ENOENT\)/],
+  ['JOURNAL_WITNESS_FILE', 'witness', /must be a whole path/],
 ];
 
 it.each(wrong)('%s: %p is refused by its name', (name, value, expected) => {
@@ -149,6 +140,12 @@ it.each([
   expect(told.join()).not.toContain(secret);
 });
 
+it('a limit in a currency that nothing is priced in is refused, as it would limit nothing', () => {
+  const list = { PRICE_LIST_FILE: fileOf('prices', '{"currency":"USD","plans":[]}') };
+  expectOne({ ...list, SPEND_LIMITS: '*=1 eur/30d' }, /^SPEND_LIMITS: 1 eur\/30d: PRICE_LIST_FILE is in USD/);
+  expect(problems({ ...enough, ...list, SPEND_LIMITS: '*=1 USD/30d, *=2 items/1d' })).toEqual([]);
+});
+
 describe('a journal on another machine', () => {
   const url = (host: string) => ({ JOURNAL_URL: `postgres://order:word@${host}/journal` });
 
@@ -169,18 +166,6 @@ describe('settings that do not go together', () => {
     const sentence = /^PROVIDER_TOKEN: cannot be set together with PROVIDER_TOKEN_FILE; set one of them$/;
     expectOne({ PROVIDER_TOKEN: 'two', PROVIDER_TOKEN_FILE }, sentence);
     expect(readWorkerConfig({ ...enough, PROVIDER_TOKEN_FILE }).provider.readToken?.()).toBe('one');
-  });
-
-  it('labels that are unique, and a directory that is not asked for one', () => {
-    const directory = { SERVER_DIRECTORY_POINTERS: '/data/*/id', SERVER_DIRECTORY_LABEL_IS_UNIQUE: 'true' };
-    const why = 'SERVER_DIRECTORY_LABEL_IS_UNIQUE says nothing where SERVER_DIRECTORY_PATH does not ask for {label}';
-    const asking = (SERVER_DIRECTORY_PATH: string) => ({ ...enough, ...directory, SERVER_DIRECTORY_PATH });
-    expect(problems(asking('/servers?account={account}'))).toEqual([why]);
-    expect(readWorkerConfig(asking('/servers?label={label}')).activities.directory?.labelIsUnique).toBe(true);
-  });
-
-  it('a directory of servers without the way to their ids', () => {
-    expectOne({ SERVER_DIRECTORY_PATH: '/servers' }, /^SERVER_DIRECTORY_POINTERS: is required/);
   });
 });
 
@@ -214,10 +199,17 @@ describe('files', () => {
   });
 
   it('of TLS to Temporal must hold a certificate and its own key', () => {
+    const withoutEnd = (pem: Buffer) => Buffer.from(pem.toString().replace(/\r?\n$/, ''));
     const [own, other] = [authority.forClient('own.test'), authority.forClient('other.test')];
     const tls = (TEMPORAL_TLS_CLIENT_CERT_PATH: string, TEMPORAL_TLS_CLIENT_KEY_PATH: string) =>
       problems({ ...enough, TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH }, readClientConfig);
     expect(tls(own.certFile, own.keyFile)).toEqual([]);
+    // An editor has begun both with a byte order mark.
+    const marked = [own.cert, own.key].map((pem, at) => fileOf(`marked-${at}.pem`, `\ufeff${pem.toString()}`));
+    const [TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH] = marked;
+    const read = readClientConfig({ ...enough, TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH });
+    const clientCertPair = { crt: withoutEnd(own.cert), key: withoutEnd(own.key) };
+    expect(read.temporal.connectionOptions.tls).toMatchObject({ clientCertPair });
     expect(tls(own.certFile, other.keyFile)).toEqual([expect.stringMatching(/certificate and of its own key/)]);
     expect(tls(fileOf('cert.pem', 'nothing'), own.keyFile)).toEqual([expect.stringMatching(/^TEMPORAL_TLS_CLIENT_/)]);
     for (const half of [tls(own.certFile, ''), tls('', own.keyFile)])
@@ -281,8 +273,6 @@ describe('the journal', () => {
     ['file:/var/lib/journal.db', '/var/lib/journal.db'],
     ['file:///var/lib/journal.db', '/var/lib/journal.db'],
     ['file:/var/lib/a%20name.db', '/var/lib/a name.db'],
-    ['file:journal.db', resolve('journal.db')],
-    ['file:../journal.db', resolve('../journal.db')],
   ])('%s is a file', (JOURNAL_URL, file) => {
     expect(journalOf({ JOURNAL_URL })).toMatchObject({ address: { file }, name: `file:${file}` });
   });
@@ -301,12 +291,31 @@ describe('the journal', () => {
     ...['journal.db', '/var/lib/journal.db', 'file:', 'file://', 'file://otherhost/journal.db', 'file:/var/lib/100%'],
     ...['mysql://host/journal', 'postgres:host/journal', 'postgres://host', 'postgres://host/', 'postgres:///journal'],
     ...['postgres://order:w%rd@host/journal', 'postgres://order:wo/rd@host/journal'],
+    ...['#', '/', '?', '/x?', '?x/'].map((sign) => `postgres://order:12${sign}34@host/journal`),
   ])('%s is refused', (JOURNAL_URL) => {
-    const told = (setting: string) => [`${setting}: must be postgres://user@host/database or file:/path/of/a/file`];
+    const signs = '; in a user or a password # is written as %23, / as %2F, ? as %3F, @ as %40, % as %25';
+    const hint = JOURNAL_URL.startsWith('postgres') ? signs : '';
+    const told = (name: string) => [`${name}: must be postgres://user@host/database or file:/path/of/a/file${hint}`];
     expect(problems({ JOURNAL_URL }, readJournalConfig)).toEqual(told('JOURNAL_URL'));
     const JOURNAL_URL_FILE = fileOf('refused', JOURNAL_URL);
     expect(problems({ JOURNAL_URL_FILE }, readJournalConfig)).toEqual(told('JOURNAL_URL_FILE'));
   });
+
+  it.each(['journal.db', '../journal.db', '~/journal.db', '%7E/journal.db'])(
+    'file:%s has no place of its own',
+    (path) => {
+      const told = problems({ JOURNAL_URL: `file:${path}` }, readJournalConfig);
+      expect(told).toEqual([expect.stringMatching(/^JOURNAL_URL: the file must be a whole path, from \/ on/)]);
+    },
+  );
+
+  it.each(['prefer', 'require', 'verify-ca'])(
+    'is asked in one way, without a warning of its driver: sslmode=%s',
+    (mode) => {
+      const { address } = journalOf({ JOURNAL_URL: `postgres://host/journal?sslmode=${mode}&connect_timeout=2` });
+      expect(address).toEqual({ postgres: 'postgres://host/journal?sslmode=verify-full&connect_timeout=2' });
+    },
+  );
 
   it('has certificates that can be read', () => {
     const at = (parameters: string) => ({ JOURNAL_URL: `postgres://host/journal?sslmode=verify-full&${parameters}` });
@@ -316,6 +325,53 @@ describe('the journal', () => {
     expectOne(at('sslrootcert=/nowhere/ca.pem'), lacks('sslrootcert'), readJournalConfig);
     expectOne(at(`sslrootcert=${certFile}&sslkey=/nowhere/key.pem`), lacks('sslkey'), readJournalConfig);
   });
+});
+
+it('reads a value as it reads a file: without a line end behind, and without a mark before', () => {
+  const marked = (text: string) => `\ufeff${text}\r\n`;
+  const given = {
+    PROVIDER_BASE_URL: marked('https://provider.example'),
+    TEMPORAL_NAMESPACE: marked('orders'),
+    PROVIDER_TOKEN: marked('tok-1'),
+    JOURNAL_URL: marked('file:/state/journal.db'),
+    SECRET_ROOT: marked(' a password '),
+    PRICE_LIST_FILE: fileOf('marked.json', marked('{"currency":"USD","plans":[]}')),
+    TEMPORAL_CONFIG_FILE: fileOf('marked.toml', marked('[profile.default]\naddress = "localhost:1"')),
+  };
+  const { provider, journal, activities, secrets, ...config } = readWorkerConfig(given);
+  expect(config).toMatchObject({ namespace: 'orders', temporalAddress: 'localhost:1' });
+  expect(provider).toMatchObject({ baseUrl: 'https://provider.example' });
+  expect(provider.readToken?.()).toBe('tok-1');
+  expect(journal.address).toEqual({ file: '/state/journal.db' });
+  expect(activities.priceList).toMatchObject({ currency: 'usd' });
+  expect(secrets.variable('SECRET_ROOT')).toBe(' a password ');
+  expect(settingsGiven(given)).toMatchObject({ TEMPORAL_NAMESPACE: 'orders' });
+});
+
+describe('a name that no program reads', () => {
+  it.each([
+    ['PROVIDER_TOKN', 'PROVIDER_TOKEN'],
+    ['JOURNAL_URI', 'JOURNAL_URL'],
+    ['TEMPORAL_NAMESPCE', 'TEMPORAL_NAMESPACE'],
+    ['CODEC_TOKENS', 'CODEC_TOKEN'],
+  ])('%s is refused with the nearest one, by every program', (name, nearest) => {
+    const told = [`${name}: there is no such setting; the nearest one is ${nearest}`];
+    for (const read of [readWorkerConfig, readClientConfig, readJournalConfig])
+      expect(problems({ ...enough, [name]: 'x' }, read)).toEqual(told);
+    expect(problems({ ...enough, [name]: '' })).toEqual([]);
+  });
+
+  it('is refused without another one where none is near', () => {
+    const told = ['PLAN_TYPES_MORE: there is no such setting (docs/settings.md has all)'];
+    expect(problems({ ...enough, PLAN_TYPES_MORE: 'gpu' })).toEqual(told);
+  });
+
+  it.each(['HOME', 'TEMPORAL_CLI_PATH', 'JOURNAL_SERVICE_HOST', 'PROVIDER_PORT_443_TCP_ADDR', 'CODEC_ALLOW_HTTP'])(
+    '%s is another’s, or of another program',
+    (name) => {
+      expect(problems({ ...enough, [name]: 'x' })).toEqual([]);
+    },
+  );
 });
 
 it('shows which settings are given, and of what may be secret only that it is', () => {
@@ -328,6 +384,6 @@ it('shows which settings are given, and of what may be secret only that it is', 
   const unset = { TEMPORAL_ADDRESS: '', PROVIDER_TOKEN_FILE: '', PROVIDER_PASSWORD: '' };
   const shown = { ...plain, PROVIDER_TOKEN: '(set)', PAYLOAD_KEYS: '(set)' };
   expect(settingsGiven({ ...plain, ...secret, ...unset, HOME: '/root' })).toEqual(shown);
-  const inParts = { PROVIDER_BASE_URL: 'https://u:pa/ss@host', SERVER_DIRECTORY_PATH: '/servers?api_key=k' };
-  expect(settingsGiven(inParts)).toEqual({ PROVIDER_BASE_URL: 'https://…@host', SERVER_DIRECTORY_PATH: '/servers?…' });
+  const inParts = { PROVIDER_BASE_URL: 'https://u:pa/ss@host?api_key=k' };
+  expect(settingsGiven(inParts)).toEqual({ PROVIDER_BASE_URL: '(set)' });
 });

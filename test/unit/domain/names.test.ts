@@ -36,15 +36,24 @@ it.each(['webhook', 'webhooks-password', 'my-webhook-ops'])('a request may name 
 });
 
 describe('what the Web UI shows of a decision', () => {
-  it.each(decisionNames)('%s is explained, with an example that is taken', (name) => {
-    const { does, example } = decisionHints[name];
-    expect(does).toMatch(/^[A-Z][^.]{15,}$/);
-    expect(decisionSchemas[name]().safeParse(JSON.parse(example)).error).toBeUndefined();
-    expect(JSON.parse(example)).toMatchObject({ by: 'you' });
-    // The id of the question that it is for is filled in.
-    const filled = JSON.parse(exampleFor(name, '7f3a90c1')) as Record<string, unknown>;
-    expect(filled).toEqual({ ...JSON.parse(example), question: '7f3a90c1' });
-    expect(Object.keys(filled)[0]).toBe('question');
-    expect(decisionSchemas[name]().safeParse(filled).error).toBeUndefined();
+  it('has no object id that could be true, and as many places as there are servers', () => {
+    const filled = JSON.parse(exampleFor('provideServers', { id: '7f3a90c1', servers: 2 })) as object;
+    expect(filled).toMatchObject({ vmObjectIds: ['object id 1', 'object id 2'] });
+    expect(decisionSchemas.provideServers().safeParse(filled).success).toBe(false);
   });
+
+  it.each(decisionNames.filter((name) => name !== 'provideServers'))(
+    '%s is explained, with an example that is taken',
+    (name) => {
+      const { does, example } = decisionHints[name];
+      expect(does).toMatch(/^[A-Z][^.]{15,}$/);
+      expect(decisionSchemas[name]().safeParse(JSON.parse(example)).error).toBeUndefined();
+      expect(JSON.parse(example)).toMatchObject({ by: 'you' });
+      // The id of the question that it is for is filled in.
+      const filled = JSON.parse(exampleFor(name, { id: '7f3a90c1' })) as Record<string, unknown>;
+      expect(filled).toEqual({ ...JSON.parse(example), question: '7f3a90c1' });
+      expect(Object.keys(filled)[0]).toBe('question');
+      expect(decisionSchemas[name]().safeParse(filled).error).toBeUndefined();
+    },
+  );
 });

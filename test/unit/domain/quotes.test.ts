@@ -1,4 +1,4 @@
-import { describeQuote, guardViolations, needsApproval, sameTerms, type Quote } from '../../../src/domain/quotes';
+import { describeQuote, sameTerms, type Quote } from '../../../src/domain/quotes';
 
 const quote = (changes: Partial<Quote> = {}): Quote => ({
   available: true,
@@ -9,36 +9,7 @@ const quote = (changes: Partial<Quote> = {}): Quote => ({
   ...changes,
 });
 
-describe('a guard', () => {
-  it.each([
-    [{}, undefined, []],
-    [{}, {}, []],
-    [{}, { maxTotal: 5 }, []],
-    [{}, { maxTotal: 4.99 }, ['the total is 5 and the guard allows 4.99']],
-    [{ total: 0 }, { maxTotal: 0 }, []],
-    [{ total: NaN }, { maxTotal: 5 }, ['the total is NaN and the guard allows 5']],
-    [{}, { currency: 'USD' }, []],
-    [{}, { currency: 'EUR' }, ['the quote is in usd and the guard asks for eur']],
-    [{ inapplicable_resources: [] }, undefined, []],
-    [{ inapplicable_resources: ['a'] }, undefined, ['resources that do not apply: ["a"]']],
-    [{ inapplicable_resources: ['a'] }, { allowInapplicable: false }, ['resources that do not apply: ["a"]']],
-    [{ inapplicable_resources: ['a'] }, { allowInapplicable: true }, []],
-  ])('of %j under %j: %j', (changes, guard, sentences) => {
-    expect(guardViolations(quote(changes), guard)).toEqual(sentences);
-  });
-});
-
-it.each([
-  [undefined, false],
-  ['never', false],
-  ['always', true],
-  [{ above: 4.99 }, true],
-  [{ above: 5 }, false],
-] as const)('a total of 5 needs approval under %j: %s', (rule, needed) => {
-  expect(needsApproval(quote(), rule)).toBe(needed);
-});
-
-describe('an approval holds', () => {
+describe('terms are the same', () => {
   it.each<[string, Partial<Quote>, boolean]>([
     ['at another price', { total: 5.01 }, false],
     ['in another currency', { currency: 'eur' }, false],

@@ -72,7 +72,9 @@ describe('what the document forbids is refused, by the field’s name', () => {
   });
 
   it('password and os_template_id, for each of the six types that need them and for no other', () => {
-    const schema = provisionServersSchema([...cloudServerPlanTypes, 'something_else']);
+    const schema = provisionServersSchema(
+      Object.fromEntries([...cloudServerPlanTypes, 'something_else'].map((name) => [name, 'unknown' as const])),
+    );
     for (const plan_type of [...cloudServerPlanTypes, 'something_else', undefined]) {
       const bare = { ...provisionRequest(), items: [{ billing_cycle: 1, plan_type }] };
       const needed = plan_type !== undefined && cloudServerPlanTypes.includes(plan_type);

@@ -27,7 +27,7 @@ it('a receiver whose name nobody answers for takes no thread', async () => {
   const webhook = { url: 'https://hooks.example/', id: 'one', body: '{}', secret };
   const came = await Promise.all(Array.from({ length: 5 }, () => sender.send(webhook)));
   expect(lookedUp).not.toHaveBeenCalled();
-  expect(came).toEqual(Array.from({ length: 5 }, () => 'its receiver could not be reached (ETIMEOUT)'));
+  expect(came).toEqual(Array.from({ length: 5 }, () => ({ why: 'its receiver could not be reached (ETIMEOUT)' })));
   await sender.close();
 });
 
@@ -39,7 +39,7 @@ it.each(['127.0.0.1', '[::1]', '0x7f.1', 'localhost'])('a receiver at %s, inside
   const sender = new Sender({ allowed: [], timeoutMs: 5_000 });
   const { port } = new URL(url);
   const told = await sender.send({ url: `http://${host}:${port}/`, id: 'one', body: '{}', secret });
-  expect(told).toBe('its receiver has an inner address, which NOTIFICATION_ALLOW does not name');
+  expect(told).toEqual({ why: 'its receiver has an inner address, which NOTIFICATION_ALLOW does not name' });
   expect(seen).toEqual([]);
   asked.mockRestore();
   await sender.close();

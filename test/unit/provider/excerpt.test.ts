@@ -181,7 +181,8 @@ test.each<[what: string, secrets: string[], text: string, shown: string | undefi
   ['an empty secret, and a short one', ['', 'word'], 'some words', '[redacted]'],
   ['twelve characters of a long one, wherever in it', [long], 'is bcdefghijklm ok', '[redacted]'],
   ['a longer part', [long], 'is bcdefghijklmnop ok', '[redacted]'],
-  ['eleven, which may be a word', [long], 'is bcdefghijkl ok', 'is bcdefghijkl ok'],
+  ['seven, which may be a word', [long], 'is bcdefgh ok', 'is bcdefgh ok'],
+  ['eight, which are two pieces of it', [long], 'is bcdefghi ok', '[redacted]'],
   ['twelve characters alone', [long], 'abcdefghijkl', '[redacted]'],
   ['the whole of it, twice', [long], `${long} ${long}`, '[redacted] [redacted]'],
   ['four of it where the text ends', [long], 'it begins abcd', '[redacted]'],
@@ -209,6 +210,30 @@ test.each<[what: string, secrets: string[], text: string, shown: string | undefi
 ])('an excerpt of %s', (_, secrets, text, shown) => {
   expect(excerptOf(text, secrets)).toBe(shown);
 });
+
+const pieces = 'Xq7mK2vLp9Zt4Rw8';
+test.each<[what: string, text: string, shown: string]>([
+  ['broken by tags', '<p>Xq7mK2v<wbr>Lp9Zt4R<wbr>w8 is too weak</p>', '[redacted]'],
+  ['with a tag at each sign', '<p>Xq7<b>mK2</b>vLp<b title="x">9Zt</b>4Rw8</p>', '[redacted]'],
+  ['in pieces that are told apart', 'Xq7m was taken, and Zt4R was not', '[redacted]'],
+  [
+    'in a list',
+    '{"error":"no","near":["Xq7","mK2","vLp9"]}',
+    '{"error":"no","near":["[redacted]","[redacted]","[redacted]"]}',
+  ],
+  ['in objects', '[{"n":1,"is":"Xq7m"},{"n":8,"is":"K2vL"}]', '[{"n":1,"is":"[redacted]"},{"n":8,"is":"[redacted]"}]'],
+  ['in names of fields', '{"Xq7":"bad","mK2vL":"bad"}', '{"[redacted]":"bad"}'],
+  ['in such a text that was cut', '[{"is":"Xq7"},{"is":"mK2vL"},{"i', '[redacted]'],
+])('a password is found %s', (_, text, shown) => {
+  expect(excerptOf(text, [pieces])).toBe(shown);
+});
+
+test.each(['it has Xq7m in it', 'Zt4R was taken, and Xq7m was not', '["Xq7m","no"]'])(
+  'what is less than two pieces of a password in their order stays: %s',
+  (text) => {
+    expect(excerptOf(text, [pieces])).toBe(text);
+  },
+);
 
 test.each<[string, string?]>([
   ['{"Password":["old","new"],"n":1}', '{"Password":"[redacted]","n":1}'],

@@ -1,92 +1,7 @@
-/** The lenient readings: firewall lists, pointers and Retry-After. */
+/** The lenient readings: pointers and Retry-After. */
 import { fc } from '../../support/properties';
-import { readPointers } from '../../../src/provider/json-pointer';
-import { retryAfterOf } from '../../../src/provider/retry-after';
-import { readFirewallIds } from '../../../src/provider/schemas';
-
-const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
-
-describe('a firewall list', () => {
-  const asWritten = (value: number) =>
-    fc.constantFrom<unknown>(value, String(value), { id: value }, { id: String(value), name: 'web' });
-  const wrap = fc.constantFrom<(list: unknown[]) => unknown>(
-    (list) => list,
-    (list) => ({ firewalls: list }),
-    (list) => ({ data: list }),
-    (list) => ({ firewalls: list, data: { code: 200 } }),
-  );
-
-  test('is read in every shape that is known', () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(id).chain((ids) => fc.tuple(fc.constant(ids), fc.tuple(...ids.map(asWritten)), wrap)),
-        ([ids, list, wrapped]) => expect(readFirewallIds(wrapped(list))).toEqual({ ids, pending: [] }),
-      ),
-    );
-  });
-
-  test('comes out of any JSON as ids or as nothing', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (response) => {
-        for (const found of readFirewallIds(response)?.ids ?? [])
-          expect(Number.isSafeInteger(found) && found > 0).toBe(true);
-      }),
-    );
-  });
-});
-
-test('a list of more firewalls than any server has is not read', () => {
-  const ids = Array.from({ length: 501 }, (_, index) => index + 1);
-  expect(readFirewallIds(ids.slice(1))?.ids).toHaveLength(500);
-  expect(readFirewallIds(ids)).toBeUndefined();
-});
-
-describe('a page of a firewall list', () => {
-  const beside = [
-    // There is another page, or this is not the first one.
-    ...[{ next: 'https://provider.example/page/2' }, { next_page: 2 }, { links: { next: '/page/2' } }],
-    ...[{ _links: { next: { href: '/page/2' } } }, { has_more: true }, { page_info: { has_next_page: true } }],
-    ...[{ nextPageToken: 'abc' }, { page: 2 }, { offset: 1 }, { last_page: 2 }, { pagination: { total_pages: 2 } }],
-    // There are more of them.
-    ...[{ meta: { total: 3 } }, { total: '3' }, { recordsTotal: 3 }],
-    { meta: { pagination: { page: 1, per_page: 1, next_page: 2, total_entries: 3 } } },
-    // It is full, and nobody says how many there are.
-    ...[{ per_page: 1 }, { meta: { current_page: 1, pageSize: '1' } }, { links: [{ rel: 'next', href: '/page/2' }] }],
-  ];
-  test.each(beside)('is not the list: %j', (said) => {
-    for (const list of [{ data: [1] }, { firewalls: [{ id: 1 }] }]) {
-      expect(readFirewallIds({ ...list, ...said })).toBeUndefined();
-    }
-  });
-  test.each([{ per_page: 2 }, { limit: -1 }, { per_page: 1, total: 1 }, { links: [{ rel: 'self', href: '/' }] }])(
-    'is the whole list: %j',
-    (said) => {
-      expect(readFirewallIds({ data: [1], ...said })?.ids).toEqual([1]);
-    },
-  );
-});
-
-test.each([{ firewall_id: 9 }, { firewallId: 9 }, { firewall: { id: 9, name: 'web' } }])(
-  'an assignment’s own id is no firewall’s: %j',
-  (said) => {
-    expect(readFirewallIds([{ id: 5, ...said }])?.ids).toEqual([9]);
-  },
-);
-
-test.each([
-  [{ status: 'pending' }, true],
-  [{ state: 'assigning' }, true],
-  [{ status: 'failed' }, true],
-  [{ active: false }, true],
-  [{ pending: true }, true],
-  [{ deleted: true }, true],
-  [{ removed: false }, false],
-  [{ status: 'active' }, false],
-  [{ status: 1, enabled: true }, false],
-  [{ status: null, name: 'web' }, false],
-])('a firewall with %j is on its way: %s', (said, isPending) => {
-  expect(readFirewallIds([{ id: 1, ...said }, 2])).toEqual({ ids: [1, 2], pending: isPending ? [1] : [] });
-});
+import { allIdsAt, pairsAt, readPointers } from '../../../src/provider/json-pointer';
+import { retryAfterOf } from '../../../src/domain/retry-after';
 
 describe('a pointer', () => {
   const document = {
@@ -123,6 +38,40 @@ describe('a pointer', () => {
     ['/~2', []],
   ])('%s finds %j', (pointer, found) => expect(readPointers([pointer], document)).toEqual(found));
 
+  it.each<[object, number[] | undefined]>([
+    [{ servers: [{ id: 1 }, { id: '2' }] }, [1, 2]],
+    [{ servers: [{ id: 1 }, { id: null }] }, undefined],
+    [{ servers: [{ id: 1 }, {}] }, undefined],
+    [{ servers: [] }, []],
+    [{}, []],
+  ])('of each server or of none: %j', (answer, ids) => expect(allIdsAt('/servers/*/id', answer)).toEqual(ids));
+
+  test.each([
+    [
+      '/data/servers/*/id',
+      '/data/servers/*/name',
+      [
+        [[5], []],
+        [['6'], []],
+        [[], ['x']],
+        [[5], []],
+      ],
+    ],
+    ['/data/ids', '/a~1b', [[[[7, '8']], [1]]]],
+    [
+      '/data/ids/*',
+      '/data/mixed/*',
+      [
+        [
+          [7, '8'],
+          [9, 'no'],
+        ],
+      ],
+    ],
+  ])('%s and %s are paired by the element that both lead through', (one, other, found) => {
+    expect(pairsAt(one, other, document)).toEqual(found);
+  });
+
   test('finds ids or nothing in any JSON, and throws for none', () => {
     const segment = fc.constantFrom('a', '0', '1', '*', '', '~', '__proto__');
     fc.assert(
@@ -156,6 +105,14 @@ describe('Retry-After', () => {
     ['Sun, 01 Dec 1994 00:00:00 GMT', undefined],
     ['Sun Nov 16 08:49:37 1994', undefined],
   ])('%j is %s ms', (header, ms) => expect(waitOf(header)).toBe(ms));
+
+  test.each([
+    ['Sun, 06 Nov 1994 08:49:35 GMT', 2_000],
+    ['Sun, 06 Nov 1994 08:39:37 GMT', 600_000],
+    ['no date', 37_000],
+  ])('by the clock of its own answer, %s, it is %d ms', (date, ms) =>
+    expect(retryAfterOf(429, { 'retry-after': imf, date }, nowMs)).toBe(ms),
+  );
 
   test.each([
     ...['', '-1', '1.5', '1e3', '5 seconds', '1 2', 'x1', '1x', '1994-11-06T08:49:37Z'],

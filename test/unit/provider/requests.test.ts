@@ -25,6 +25,7 @@ const toSwitch = { subscription_id: 8, plan_id: 31 };
 const directory = { path: '/servers?account={account}&label={label}', account: 'ab-12', label: 'a b/&ü' };
 const found = '/servers?account=ab-12&label=a%20b%2F%26%C3%BC';
 
+const listed: Act = async (client) => (await client.listFirewalls(55)).body;
 /** If nothing else is said, the answer is returned as it came. */
 const rows: [row: string, act: Act, sends: string, body: unknown, answer: unknown, returns?: unknown][] = [
   ['1 placeOrder', (to) => to.placeOrder(order), 'POST /order', order, { id: 77, anything: [1] }],
@@ -34,9 +35,9 @@ const rows: [row: string, act: Act, sends: string, body: unknown, answer: unknow
   ['5 quoteChangeOrder', (to) => to.quoteChangeOrder(change), 'PUT /order/changeorder/total', change, changeQuote],
   ['6 switchPlan', (to) => to.switchPlan(8, 31), 'PUT /order/switch/8', { plan_id: 31 }, { ...quote, extra: 1 }],
   ['7 quotePlanSwitch', (to) => to.quotePlanSwitch(toSwitch), 'PUT /order/switch/total', toSwitch, quote],
-  ['8 assignFirewalls', (to) => to.assignFirewalls(55, [1, 2]), 'POST /firewalls/assign/object/55', two, null],
-  ['9 unassignFirewalls', (to) => to.unassignFirewalls(55, [1]), 'POST /firewalls/unassign/object/55', one, {}],
-  ['10 listFirewalls', (to) => to.listFirewalls(55), 'GET /firewalls/object/55', undefined, [{ id: 1 }]],
+  ['8 assignFirewalls', (to) => to.assignFirewalls(55, [1, 2]), 'POST /firewalls/assign/object/55', two, true],
+  ['9 unassignFirewalls', (to) => to.unassignFirewalls(55, [1]), 'POST /firewalls/unassign/object/55', one, true],
+  ['10 listFirewalls', listed, 'GET /firewalls/object/55', undefined, [1]],
   ['extension findServers', (to) => to.findServers(directory), `GET ${found}`, undefined, [1]],
 ];
 

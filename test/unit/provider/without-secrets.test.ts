@@ -32,7 +32,8 @@ test('a secret’s beginning at the end of an answer that was cut there is blank
 
 test.each([
   ['a sentence', 'set to correct"horse/battery now', 'set to [redacted] now'],
-  ['a part of it', 'begins with rse/battery.', 'begins with rse/battery.'],
+  ['a part of it', 'begins with rse/batt.', 'begins with rse/batt.'],
+  ['two parts of four letters', 'has rect, then batt', '[redacted]'],
   ['a long part of it', 'has rect"horse/bat in it', '[redacted]'],
   ['a URL', `at ?p=${encodeURIComponent('correct"horse/battery')} now`, 'at [redacted] now'],
   ['JSON in a text', '{"Root_Password":"made by them"}', '[redacted]'],

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { fc } from '../../support/properties';
+import { isUnsealed, ofCall } from '../../../src/domain/unsealed';
+import { payloadConverter } from '../../../src/saga/payload-converter';
+import { failureConverter } from '../../../src/security/encrypted-failure-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { DecryptionError, EncryptionCodec } from '../../../src/security/payload-codec';
 
@@ -38,13 +41,66 @@ it('writes the wire format of the encryption samples', async () => {
   expect(Buffer.from(encrypted.data ?? []).toString('latin1')).not.toContain('a secret');
 });
 
-it('lets pass what is not encrypted, and marks it where it is told to', async () => {
+it('lets pass what is not encrypted; for a worker it marks it, and what its own key does not decrypt', async () => {
   const clear = payloadOf({ by: 'op' });
   expect(await codec.decode([clear])).toEqual([clear]);
-  const marking = new EncryptionCodec(parsePayloadKeys(`k1:${one}`), { marksClear: true });
+  const marking = new EncryptionCodec(parsePayloadKeys(`k1:${one}`), { marks: true });
   expect(metadataOf(await only(marking.decode([clear])))).toMatchObject({ 'order-saga-clear': 'true' });
   const encrypted = await marking.encode([clear]);
   expect(metadataOf(await only(marking.decode(encrypted)))).not.toHaveProperty('order-saga-clear');
+  const ofAnotherKey = await new EncryptionCodec(parsePayloadKeys(`k1:${two}`)).encode([clear]);
+  const altered = await only(marking.decode(ofAnotherKey));
+  expect(metadataOf(altered)).toMatchObject({ 'order-saga-clear': 'true' });
+  expect(defaultPayloadConverter.fromPayload(altered)).toBe('a payload that cannot be read');
+  await expect(
+    marking.decode(await new EncryptionCodec(parsePayloadKeys(`k2:${two}`)).encode([clear])),
+  ).rejects.toThrow(/“k2”/);
+});
+
+describe('what is sealed for a call of an activity', () => {
+  const context = {
+    type: 'activity' as const,
+    namespace: 'n',
+    workflowId: 'change/A',
+    activityId: '3',
+    isLocal: false,
+  };
+  const others = [{ workflowId: 'change/B' }, { activityId: '4' }].map((other) => ({ ...context, ...other }));
+
+  it('counts for that call alone, and an answer is no argument', () => {
+    const answer = payloadConverter.toPayload({ total: 1 }, context);
+    // Outside of a workflow an activity reads its arguments.
+    const argument = ofCall(payloadOf({ total: 1 }), 'argument', context);
+    expect(isUnsealed(payloadConverter.fromPayload(argument, context))).toBe(false);
+    const foreign = [...others.map((other) => [argument, other] as const), [answer, context] as const];
+    expect(foreign.map(([payload, of]) => isUnsealed(payloadConverter.fromPayload(payload, of)))).toEqual([
+      ...[true, true, true],
+    ]);
+    expect(isUnsealed(payloadConverter.fromPayload(payloadOf({ total: 1 }), context))).toBe(true);
+    const ofRun = { type: 'workflow' as const, namespace: 'n', workflowId: 'change/A' };
+    expect(isUnsealed(payloadConverter.fromPayload(payloadConverter.toPayload({}, ofRun), ofRun))).toBe(false);
+  });
+
+  it('counts so as a failure, with its causes, and an answer is none', () => {
+    const cause = ApplicationFailure.nonRetryable('a cause', 'Cause', { why: 'x' });
+    const error = ApplicationFailure.create({
+      message: 'no',
+      type: 'Rejected',
+      details: [{ failure: 'Rejected' }],
+      cause,
+    });
+    const failure = failureConverter.errorToFailure(error, payloadConverter, context);
+    const read = (one: typeof failure, of = context) => failureConverter.failureToError(one, payloadConverter, of);
+    expect(read(failure)).toMatchObject({
+      type: 'Rejected',
+      details: [{ failure: 'Rejected' }],
+      cause: { type: 'Cause' },
+    });
+    for (const other of others) expect(read(failure, other)).toMatchObject({ type: 'NotBelieved' });
+    const details = { payloads: [payloadConverter.toPayload({ failure: 'Rejected' }, context)] };
+    const made = { ...failure, applicationFailureInfo: { ...failure.applicationFailureInfo, details } };
+    expect(read(made)).toMatchObject({ type: 'NotBelieved' });
+  });
 });
 
 describe('what cannot be read is an error that names the key', () => {

@@ -1,10 +1,15 @@
 /** The journal keeps payloads as Temporal’s own, so that the same keys and tools open them. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, scrypt } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { payloadFromJson } from '../../../src/security/payload-json';
 import { createSealing } from '../../../src/security/sealing';
+
+jest.mock('node:crypto', () => {
+  const real = jest.requireActual<{ scrypt: typeof scrypt }>('node:crypto');
+  return { ...real, scrypt: jest.fn(real.scrypt) };
+});
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 const [one, two] = [key('k1'), key('k2')];
@@ -29,4 +34,13 @@ it('tells by a digest of each key what is the same, the current key’s first, a
   expect(createSealing(parsePayloadKeys(two)).digests('2 servers')).toEqual([byTwo]);
   const all = [byTwo, byOne, ...sealing.digests('3 servers'), ...open.digests('2 servers')];
   expect(new Set(all).size).toBe(4);
+});
+
+it('without keys, the slow digest of a secret is computed once in a process, whoever asks for it', async () => {
+  const [digests, ...again] = await Promise.all(
+    [open, open, createSealing(undefined)].map(({ secretDigests }) => secretDigests('a root password')),
+  );
+  expect(again).toEqual([digests, digests]);
+  expect(await open.secretDigests('another one')).not.toEqual(digests);
+  expect(scrypt).toHaveBeenCalledTimes(2);
 });

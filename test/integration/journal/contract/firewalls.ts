@@ -32,10 +32,15 @@ export function firewalls(): void {
       for (const call of calls) expect(await run.again().intend(call)).toMatchObject({ how: 'send' });
     });
 
+    it('do not wait for what was answered, though nobody has declared what that means', async () => {
+      await run.do(opposite, 'unknown', { failure: undefined });
+      for (const call of calls) expect(await run.again().intend(call)).toMatchObject({ how: 'send' });
+    });
+
     it('do not wait for each other, for another server, or for another saga', async () => {
       for (const call of calls) await run.do(call, 'unknown');
       await run.send(elsewhere(opposite));
-      await (await Run.begin(journal)).send(opposite);
+      await (await Run.begin(journal, 'setFirewalls')).send(opposite);
       for (const call of calls) expect(await run.again().intend(call)).toMatchObject({ how: 'send' });
     });
   });
@@ -50,7 +55,7 @@ export function firewalls(): void {
       about: { vmObjectId, firewalls: firewalls.length > 0 ? firewalls : call.about.firewalls! },
     });
     const look = (by = run) => lookAtServer(journal, by.key, vmObjectId, { withOthers: true });
-    const other = () => Run.begin(journal);
+    const other = () => Run.begin(journal, 'setFirewalls');
 
     it.each([null, 'unknown'] as const)(
       'are waited for while a change by the saga itself has the outcome %s and may be in flight',

@@ -178,8 +178,9 @@ export function answers(): void {
   });
 
   it('mark nothing as taken back unless taking it back is done', async () => {
-    const intended = await run.do(assign);
-    for (const outcome of ['not-done', 'unknown'] as const) await run.do(takeBackAssign, outcome);
+    const change = await Run.begin(journal, 'setFirewalls');
+    const intended = await change.do(assign);
+    for (const outcome of ['not-done', 'unknown'] as const) await change.do(takeBackAssign, outcome);
     expect(await rowOf(journal, intended.knows.row)).toMatchObject({ outcome: 'done', undone_by: null });
   });
 }
@@ -188,7 +189,7 @@ export function decisions(): void {
   const unsealed = (sealed: string | null | undefined) => journal.unseal(sealed!, 'it');
 
   describe('“placed”', () => {
-    const placed = { how: 'confirmed', vmObjectIds: [1] };
+    const placed = { how: 'confirmed', orderId: '1' };
 
     it.each<[string, () => Promise<Sent>]>([
       ['whose answer was lost', () => run.do(place(1), 'unknown')],

@@ -6,7 +6,7 @@ import { endedSagas, standingOf } from '../../../../src/journal/standing';
 import { begin } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf } from '../../../../src/journal/rows';
-import { said } from '../../../support/operator';
+import { restoredAndTrusted, said } from '../../../support/operator';
 import {
   Run,
   add,
@@ -43,7 +43,7 @@ export function restoredJournal(): void {
     });
 
     it('and after the confirmation it is in doubt, as a row of its own, until a person has answered', async () => {
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       const first = await stands(run, undefined);
       expect(first).toMatchObject({ placement: { how: 'unknown', restored: true, inFlightMs } });
       const { row } = first.placement as { row: string };
@@ -64,7 +64,7 @@ export function restoredJournal(): void {
     await other.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
     expect(await begins()).toBe(true);
     await run.end('reversed');
-    await restored(journal, 'trust', said);
+    await restoredAndTrusted(journal);
     expect(await begins()).toBe(true);
   });
 
@@ -72,7 +72,7 @@ export function restoredJournal(): void {
     const first = await Run.begin(journal);
     const begins = async () => (await first.again().own(undefined, false)) !== undefined;
     await first.end('reversed');
-    await restored(journal, 'trust', said);
+    await restoredAndTrusted(journal);
     const second = first.again();
     await second.own(undefined, false);
     const asked = await second.asks(place());
@@ -84,7 +84,7 @@ export function restoredJournal(): void {
     await third.own(undefined, false);
     await third.end('reversed');
     expect(await begins()).toBe(false);
-    await restored(journal, 'trust', said);
+    await restoredAndTrusted(journal);
     expect(await begins()).toBe(true);
   });
 
@@ -104,7 +104,7 @@ export function restoredJournal(): void {
     await run.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
     await expect(say()).resolves.toMatchObject({ how: 'restored', why: expect.stringMatching(/older copy/) });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
-    await restored(journal, 'trust', said);
+    await restoredAndTrusted(journal);
     await expect(say()).resolves.toMatchObject({ how: 'written' });
   });
 
@@ -142,7 +142,7 @@ export function restoredJournal(): void {
   describe('goes on after `restored`', () => {
     it('and asks about the pivot of a reference from before, once', async () => {
       await run.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
 
       const row = await run.asks(place(1), { knows: { ...run.knows!, row: 'lost' } });
       // The same question for everybody who asks.
@@ -159,7 +159,7 @@ export function restoredJournal(): void {
     it('and takes “not placed” only when the time has passed since the command, however old the row is', async () => {
       const { knows } = await run.do(place(1), 'unknown');
       await letPass(journal, dayMs);
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       const refused = await run.deny(knows.row);
       expect(refused).toMatchObject({ how: 'in-flight' });
       expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(inFlightMs - 30_000);
@@ -172,7 +172,7 @@ export function restoredJournal(): void {
 
     it('and deletes nothing that an order of the lost time may name, before somebody has said what became of it', async () => {
       await run.adds(7);
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       expect(await run.intend(remove(7))).toMatchObject({ how: 'ordered', placed: false, run: run.run });
       const row = await run.asks(place(8));
       expect(await run.intend(remove(7))).toMatchObject({ how: 'ordered', placed: false });
@@ -184,7 +184,7 @@ export function restoredJournal(): void {
     it('and deletes no item of before when the order of the lost time was placed, whichever items that named', async () => {
       await run.adds(7);
       await run.adds(8, 2);
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       await run.confirm(await run.asks(place(7)), { how: 'confirmed', orderId: '5' });
       expect(await run.again().intend(place(7))).toMatchObject({ how: 'recorded', answer: { orderId: '5' } });
       expect(await run.intend(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
@@ -192,25 +192,25 @@ export function restoredJournal(): void {
 
     it('and stops no saga that goes on, nor one that comes back with what it knew before', async () => {
       const { knows } = run;
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       for (let step = 1; step < 4; step += 1) await run.do(add(step));
       await run.again().send(add(9), { knows: { ...knows!, row: 'lost' } });
       expect(await journalRow(journal)).toMatchObject({ restored_ms: null });
     });
 
     it('and asks once more when it is restored once more', async () => {
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       const first = await run.asks(place(1));
       await letPass(journal);
       await run.deny(first);
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       expect(await run.asks(place(1))).not.toBe(first);
     });
   });
 
   describe('and references that are seen for the first time after it', () => {
     it('are asked about, where the operator wants that', async () => {
-      await restored(journal, 'ask', said);
+      await restored(journal, said);
       expect(await journalRow(journal)).toMatchObject({ doubts_new: 1 });
       for (const run of [await Run.begin(journal), new Run(journal)]) {
         const doubt = await run.asks(place(1));
@@ -226,7 +226,7 @@ export function restoredJournal(): void {
     });
 
     it('are in doubt as well where their saga ends before it has taken them, then and later', async () => {
-      await restored(journal, 'ask', said);
+      await restored(journal, said);
       const run = new Run(journal);
       const stands = (asking: { run?: string } = { run: run.run }) =>
         standingOf(journal, run.key, { inFlightMs, ...asking });
@@ -296,7 +296,7 @@ export function lostRows(): void {
     /** The doubt's row. */
     const doubted = async (intended: Sent): Promise<string> => {
       await lose(intended);
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       return run.again().asks(place(1));
     };
 
@@ -347,7 +347,7 @@ export function lostRows(): void {
       await lose(intended);
       await expect(run.confirm(intended.knows.row, { how: 'confirmed', orderId: '5' })).resolves.toBe('done');
       expect(await isRestored()).toBe(true);
-      await restored(journal, 'trust', said);
+      await restoredAndTrusted(journal);
       const later = await run.again().intend(place(1));
       expect(later).toMatchObject({ how: 'recorded', answer: { how: 'confirmed', orderId: '5' } });
       // Nobody knows which items it named.

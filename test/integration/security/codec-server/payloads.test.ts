@@ -1,6 +1,7 @@
 /** What goes in and what comes out, once somebody is in. */
 import type { Payload } from '@temporalio/common';
 import { fc } from '../../../support/properties';
+import { isForeign, ofCall } from '../../../../src/domain/unsealed';
 import { parsePayloadKeys } from '../../../../src/security/keys';
 import { EncryptionCodec } from '../../../../src/security/payload-codec';
 import {
@@ -45,6 +46,12 @@ it('encrypts, so that our own programs read it, and decrypts what they wrote', a
     }),
     { numRuns: 40 },
   );
+});
+
+it('seals nothing for a call of an activity: a person answers for none', async () => {
+  const context = { type: 'activity', workflowId: 'change/A', activityId: '1' };
+  const [sealed] = await codec.decode(payloadsIn(await encode(ofCall(payloadOf({ total: 1 }), 'answer', context))));
+  expect(isForeign(sealed!, 'answer', context)).toBe(true);
 });
 
 describe('secrets stay blanked out', () => {

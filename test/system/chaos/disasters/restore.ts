@@ -141,7 +141,7 @@ async function saidLater(scene: Scene, factsOf: (status: string) => Record<strin
 /** With no worker: says that the journal was restored, and lets them begin. */
 async function newEpoch(scene: Scene): Promise<Expected> {
   const { person, ground } = scene;
-  await person.journal(['restored', ...saidThere, '--new-references', 'ask']);
+  await person.journal(['restored', ...saidThere]);
   await ground.hire();
   let lost = '';
   return {

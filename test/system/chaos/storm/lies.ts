@@ -41,7 +41,7 @@ export async function groundOf(lie: Lie | undefined, closers: Closers): Promise<
     }
     case 'line':
       return { ...honest, ...(await badLines(honest, closers)) };
-    default:
+    case undefined:
       return { ...honest, environmentOf: () => ({}) };
   }
 }

@@ -276,7 +276,8 @@ function usualCalls({ workflow, request }: Asked): number {
       return 3;
     case 'cleanCart':
       return 2;
-    default:
+    case 'changeOrder':
+    case 'switchPlan':
       return request.quoteOnly ? 1 : 2;
   }
 }

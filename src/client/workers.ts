@@ -1,0 +1,76 @@
+/** The workers behind a queue, and whether they can read what a client is about to send. */
+import type { Client, Connection } from '@temporalio/client';
+import { temporal as proto } from '@temporalio/proto';
+import { isLoopback } from '../domain/loopback';
+import { EncryptionCodec } from '../security/payload-codec';
+import { readWorker, type WorkerIdentity } from '../temporal/worker-identity';
+import { KeysDifferError } from './errors';
+import { withTemporalErrors } from './temporal-errors';
+
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.api.enums.v1.TaskQueueType;
+
+/** How many poll for workflows, and for calls; and of the former, what ours say of themselves. */
+export interface Pollers {
+  workflows: number;
+  calls: number;
+  workers: WorkerIdentity[];
+}
+
+/** Temporal forgets a poller some minutes after its last poll. @throws NoConnectionError */
+export function pollersOf(temporal: Client, taskQueue: string): Promise<Pollers> {
+  const { namespace } = temporal.options;
+  const ask = async (taskQueueType: proto.api.enums.v1.TaskQueueType) => {
+    const asked = { namespace, taskQueue: { name: taskQueue }, taskQueueType };
+    return (await temporal.workflowService.describeTaskQueue(asked)).pollers;
+  };
+  return withTemporalErrors(temporal, async () => {
+    const workflows = await ask(TASK_QUEUE_TYPE_WORKFLOW);
+    const calls = await ask(TASK_QUEUE_TYPE_ACTIVITY);
+    const workers = workflows.map(({ identity }) => readWorker(identity ?? '')).filter((one) => one !== undefined);
+    return { workflows: workflows.length, calls: calls.length, workers };
+  });
+}
+
+interface Sender {
+  taskQueue: string;
+  allowClear: boolean;
+  /** Until then the workers' keys are as they were seen. */
+  fineUntilMs: number;
+}
+
+const senders = new WeakMap<Client, Sender>();
+
+/** Workers come and go slowly, and a script starts many sagas. */
+const fineForMs = 10_000;
+
+export function declareSender(temporal: Client, sender: Pick<Sender, 'taskQueue' | 'allowClear'>): void {
+  senders.set(temporal, { ...sender, fineUntilMs: 0 });
+}
+
+/**
+ * A client whose payloads another codec encrypts is not looked at, nor is one of a worker.
+ *
+ * @throws KeysDifferError, NoConnectionError
+ */
+export async function requireSharedKeys(temporal: Client): Promise<void> {
+  const sender = senders.get(temporal);
+  if (sender === undefined || Date.now() < sender.fineUntilMs) return;
+  const { payloadCodecs } = temporal.options.loadedDataConverter;
+  const codec = payloadCodecs.find((one) => one instanceof EncryptionCodec);
+  const own = codec?.encryptsWith;
+  if (own === undefined && (sender.allowClear || (codec === undefined && payloadCodecs.length > 0))) return;
+  const { taskQueue } = sender;
+  const { workers } = await pollersOf(temporal, taskQueue);
+  const fits = workers.some(({ keys, change }) =>
+    own === undefined ? keys.length === 0 : change || keys.includes(own),
+  );
+  if (!fits && workers.length > 0) {
+    const theirs = [...new Set(workers.map(({ keys }) => keys.join(', ') || 'none'))].join('; ');
+    throw new KeysDifferError(own, `the workers on ${taskQueue} have ${theirs}`);
+  }
+  const { address = 'localhost' } = (temporal.connection as Partial<Pick<Connection, 'options'>>).options ?? {};
+  if (!fits && own === undefined && !isLoopback(new URL(`tcp://${address}`).hostname)) {
+    throw new KeysDifferError(own, `no worker polls ${taskQueue}, and ${address} is not this machine`);
+  }
+  if (fits) sender.fineUntilMs = Date.now() + fineForMs;
+}

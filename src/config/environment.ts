@@ -1,0 +1,56 @@
+/** The environment, read as files are read; and the names in it that nobody would ever read. */
+import { withoutMarks } from '../domain/values';
+import { knownNames, type Environment } from './settings';
+
+const ourPrefixes =
+  /^(?:CODEC|JOURNAL|NOTIFICATION|OUTAGE|PAYLOAD|PIVOT|PROVIDER|RETRY|SPEND)_|^(?:PLACED_IF|PLAN_TYPES|SERVER_DIRECTORY|SERVER_POINTERS)/;
+/** Kubernetes gives each container the addresses of services, by their names. */
+const ofService = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?)$/;
+/** The configuration of Temporal's SDKs, and what our containers are given beside the programs' settings. */
+const ofOthers = [
+  ...['ADDRESS', 'NAMESPACE', 'API_KEY', 'PROFILE', 'CONFIG_FILE', 'TLS', 'CODEC_ENDPOINT', 'CODEC_AUTH'],
+  ...['CLIENT_CERT_PATH', 'CLIENT_CERT_DATA', 'CLIENT_KEY_PATH', 'CLIENT_KEY_DATA', 'SERVER_CA_CERT_PATH'].map(ofTls),
+  ...['SERVER_CA_CERT_DATA', 'SERVER_NAME', 'DISABLE_HOST_VERIFICATION'].map(ofTls),
+]
+  .map((name) => `TEMPORAL_${name}`)
+  .concat('JOURNAL_PASSWORD', 'TEMPORAL_UI_PORT');
+
+/** @param problems gets a sentence for each name that looks like one of ours and is none */
+export function valuesIn(env: Environment, problems: string[] = []): Environment {
+  const known = [...knownNames, ...ofOthers];
+  for (const name of Object.keys(env)) {
+    if (!env[name] || known.includes(name) || ofService.test(name)) continue;
+    const [nearest = '', edits = Infinity] = nearestOf(name, known);
+    // Other programs have settings of Temporal's, too.
+    const isMeant = ourPrefixes.test(name) || (name.startsWith('TEMPORAL_') && edits <= 2);
+    const advice = edits <= name.length / 3 ? `; the nearest one is ${nearest}` : ' (docs/settings.md has all)';
+    if (isMeant) problems.push(`${name}: there is no such setting${advice}`);
+  }
+  return new Proxy(env, {
+    get: (_, name) => {
+      const value = env[String(name)];
+      return value && withoutMarks(value);
+    },
+  });
+}
+
+function ofTls(name: string): string {
+  return `TLS_${name}`;
+}
+
+function nearestOf(name: string, known: readonly string[]): [name: string, edits: number] | [] {
+  const all = known.map((other): [string, number] => [other, editsBetween(name, other)]);
+  return all.sort(([, one], [, other]) => one - other)[0] ?? [];
+}
+
+/** How many letters have to be added, left out or replaced. */
+function editsBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, edits) => edits);
+  for (const [at, letter] of Array.from(one).entries()) {
+    const next = [at + 1];
+    for (const [below, edits] of row.slice(1).entries())
+      next.push(Math.min(edits + 1, (next[below] ?? 0) + 1, (row[below] ?? 0) + (letter === other[below] ? 0 : 1)));
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

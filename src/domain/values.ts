@@ -1,0 +1,4 @@
+/** A value as somebody wrote it: editors begin a file with a byte order mark, and `echo` ends a value with a line break. */
+export function withoutMarks(text: string): string {
+  return text.replace(/^\ufeff/, '').replace(/\r?\n$/, '');
+}

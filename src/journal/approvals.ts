@@ -1,0 +1,100 @@
+/**
+ * People's approvals of a pivot: each names the terms that it agreed to and until when it holds, and is used up by one
+ * intended pivot. So a run that begins again asks nobody twice.
+ *
+ * ```text
+ *   approved ──a pivot is intended with it──▶ used ──that one was surely not done──▶ approved
+ *       └── too old · corrected to other terms · a pivot since that a person said was not placed ──▶ void
+ * ```
+ */
+import { sql } from 'kysely';
+import type { Quote } from '../domain/quotes';
+import type { Concern } from '../domain/spending';
+import { nowMs, type Write } from './dialects';
+import { JournalUnreadable } from './errors';
+import { type Db, insertFrom, ofSaga, type SagaKey } from './rows';
+import type { Store } from './store';
+
+export interface Approval {
+  concern: Concern;
+  /** As the person saw it. */
+  quote?: Quote | undefined;
+  by?: string | undefined;
+  note?: string | undefined;
+}
+
+/**
+ * A second call changes nothing. A journal that does not know the reference is none that the saga began with: the pivot
+ * says so, and is asked about anew.
+ */
+export async function writeApproval(
+  journal: Store,
+  key: SagaKey,
+  approval: Approval,
+  { holdsMs }: { holdsMs: number },
+): Promise<void> {
+  const { concern } = approval;
+  const { total = null, currency = null } = concern.kind === 'approval' ? concern.terms : {};
+  const said = await journal.sealing.seal(approval);
+  await journal.locked(key, async (tx, taken) => {
+    if (taken === undefined) return;
+    const at_ms = nowMs(tx);
+    const row = { ...key, id: concern.id, same: concern.same, total, currency, said, at_ms };
+    await tx
+      .insertInto('approval')
+      .values({ ...row, until_ms: sql<number>`${at_ms} + ${holdsMs}` })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+  });
+}
+
+/** Those that hold now, and that no pivot has used. One that cannot be read is none. */
+export interface Approvals {
+  ids: string[];
+  concerns: Concern[];
+}
+
+export const noApprovals: Approvals = { ids: [], concerns: [] };
+
+/** @param same digests of what is bought now */
+export async function approvalsOf(
+  journal: Pick<Store, 'unseal'>,
+  db: Db,
+  key: SagaKey,
+  same: readonly string[],
+): Promise<Approvals> {
+  const rows = await db
+    .selectFrom('approval')
+    .select(['id', 'said'])
+    .where(ofSaga(key))
+    .where('same', 'in', [...same])
+    .where('until_ms', '>', nowMs(db))
+    .where(sql<boolean>`not exists (select 1 from approval_use where approval_use.approval = approval.id)`)
+    .where(
+      sql<boolean>`not exists (select 1 from effect where effect.workflow = approval.workflow
+        and effect.reference = approval.reference and kind = 'pivot' and outcome = 'denied' and decided_ms >= at_ms)`,
+    )
+    .orderBy('seq')
+    .execute();
+  const found: Approvals = { ids: [], concerns: [] };
+  for (const { id, said } of rows) {
+    const read = await journal.unseal(said, 'an approval').catch((error: unknown) => {
+      if (!(error instanceof JournalUnreadable)) throw error;
+      return undefined;
+    });
+    if (read === undefined) continue;
+    found.ids.push(id);
+    found.concerns.push((read as Approval).concern);
+  }
+  return found;
+}
+
+/** Uses them up. The primary key refuses a second use. */
+export function usingUp(effect: string, { ids }: Approvals): Write[] {
+  return ids.map((approval) => (where) => insertFrom('approval_use', { approval, effect }, sql`where ${where}`));
+}
+
+/** The pivot was surely not done: its approvals are there again. */
+export function givingBack(effect: string): Write {
+  return (where) => sql`delete from approval_use where effect = ${effect} and ${where}`;
+}

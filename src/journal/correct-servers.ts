@@ -1,0 +1,96 @@
+/** A person says which servers an order has, once its saga has ended: while it goes on, it is asked. */
+import { sql } from 'kysely';
+import type { OfOther } from '../domain/servers';
+import type { ProvisionServersRequest } from '../domain/requests';
+import { make, nowMs } from './dialects';
+import type { Journal } from './journal';
+import { livePivot, lock, ofSaga, type SagaKey, type Tx } from './rows';
+import { bringing, naming, ofOthers, unnamed } from './servers';
+import type { Verdict } from './store';
+
+/** What stands in the row of a server that a correction has given or taken. */
+export interface ServerCorrection extends Verdict {
+  /** The order that has lost it to this one, or got it from this one. */
+  from?: string;
+  to?: string;
+}
+
+export type Corrected =
+  | { how: 'corrected' }
+  | { how: 'not-placed' | 'open'; reference: string }
+  | { how: 'too-many'; servers: number }
+  | { how: 'others'; others: OfOther[] };
+
+/**
+ * @param ids all that it has; none where nobody knows them
+ * @param from an order that loses those of them which it has
+ * @returns `others` where yet another order has one; then nothing is written, and neither is it where an order goes on, or
+ * was not placed
+ * @throws JournalUnreadable
+ */
+export async function correctServers(
+  journal: Journal,
+  reference: string,
+  ids: readonly number[],
+  { from, ...verdict }: Verdict & { from?: string | undefined },
+): Promise<Corrected> {
+  const keyOf = (one: string): SagaKey => ({ workflow: 'provisionServers', reference: one });
+  const firewallsOf = async (one: string) =>
+    ((await journal.correctedRequest(keyOf(one))) as ProvisionServersRequest | undefined)?.firewalls ?? [];
+  const orders = [reference, ...(from === undefined ? [] : [from])];
+  const wanted = new Map(await Promise.all(orders.map(async (one) => [one, await firewallsOf(one)] as const)));
+  const seal = (said: Omit<ServerCorrection, keyof Verdict>) => journal.sealing.seal({ ...verdict, ...said });
+  const [taken, given, left] = [
+    await seal(from === undefined ? {} : { from }),
+    await seal({ to: reference }),
+    await seal({}),
+  ];
+  return journal.inTransaction(async (tx) => {
+    const brings = new Map<string, number>();
+    // Always in this order, so that no two corrections wait for each other.
+    for (const one of [...orders].sort()) {
+      const locked = await lock(tx, keyOf(one));
+      const pivot = await livePivot(tx, keyOf(one));
+      if (pivot?.outcome !== 'done' || pivot.cancelled_ms !== null) return { how: 'not-placed', reference: one };
+      if (locked?.is_open !== null) return { how: 'open', reference: one };
+      const purchase = tx.selectFrom('purchase').select('servers').where('effect', '=', pivot.id);
+      const { servers } = (await purchase.executeTakeFirst()) ?? {};
+      if (one === reference && ids.length > (servers ?? Infinity)) return { how: 'too-many', servers: servers ?? 0 };
+      // A person may name fewer than were ordered: those that it loses are not gone.
+      brings.set(one, one === reference ? 1 : (servers ?? 1));
+    }
+    const key = keyOf(reference);
+    const others = (await ofOthers(tx, key, ids)).filter((other) => ![undefined, from].includes(other.reference));
+    if (others.length > 0) return { how: 'others', others };
+    if (from !== undefined) await lose(tx, keyOf(from), given, sql<boolean>`vm_object_id in (${sql.join(ids)})`);
+    await lose(
+      tx,
+      key,
+      left,
+      ids.length === 0 ? sql<boolean>`true` : sql<boolean>`vm_object_id not in (${sql.join(ids)})`,
+    );
+    const got = sql`(vm_object_id, workflow, reference) do update
+      set left_ms = null, corrected = excluded.corrected, seen_ms = excluded.seen_ms where server.left_ms is not null`;
+    await make(tx, naming(tx, key, ids, wanted.get(reference) ?? [], { onConflict: got, corrected: taken }));
+    for (const one of orders) await bringUnnamed(tx, keyOf(one), wanted.get(one) ?? [], brings.get(one));
+    return { how: 'corrected' };
+  });
+}
+
+async function lose(tx: Tx, key: SagaKey, corrected: string, which: ReturnType<typeof sql<boolean>>): Promise<void> {
+  const closed_ms = sql<number>`coalesce(closed_ms, ${nowMs(tx)})`;
+  const those = tx
+    .updateTable('server')
+    .set({ closed_ms, left_ms: nowMs(tx), corrected })
+    .where(ofSaga(key));
+  await those.where('vm_object_id', '<>', unnamed).where('left_ms', 'is', null).where(which).execute();
+}
+
+/** It brings more than anybody knows. A person's word that these need nothing stays. */
+async function bringUnnamed(tx: Tx, key: SagaKey, firewalls: readonly number[], brings = 1): Promise<void> {
+  const known = sql`select count(*) from server where ${ofSaga(key)} and vm_object_id <> ${unnamed} and left_ms is null`;
+  const onConflict = sql`(vm_object_id, workflow, reference) do update
+    set closed_ms = null, open_since_ms = excluded.open_since_ms where server.closed_ms is not null and server.closed is null`;
+  const how = { only: sql`(${known}) < ${brings}`, onConflict };
+  if (firewalls.length > 0) await make(tx, [bringing(tx, key, [unnamed], firewalls, how)]);
+}
