@@ -1,8 +1,8 @@
 /** The commands about one saga, and `watch`. */
-import { checkReference, checkRequest } from '../client/checked';
+import { checkReference, checkRequest, objectionTo } from '../client/checked';
 import { atEnd, silentAfterMs } from '../client/events';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
-import { objectionTo, type SagaHandle } from '../client/handle';
+import type { SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { decisionHints, type DecisionName } from '../domain/decisions';

@@ -11,64 +11,27 @@
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
 import type { OrderSagaClient } from '../client/client';
 import {
   DecisionRefusedError,
-  InvalidRequestError,
   NoConnectionError,
   NoWorkerError,
   SagaEndedError,
   UnknownReferenceError,
 } from '../client/errors';
-import { objectionTo } from '../client/handle';
-import { countedBy, inboxGroupings, type InboxGrouping } from '../client/inbox';
-import { cancellationSchema, decisionNames, type Cancellation } from '../domain/decisions';
-import { readWorkflowId } from '../domain/identity';
-import { lazy } from '../domain/lazy';
-import { describeProblems, firstOf, namesOfFirst } from '../domain/problems';
-import { waitKinds, type WaitKind } from '../domain/progress';
-import { check } from '../domain/validation';
+import { countedBy } from '../client/inbox';
 import type { WaitingSaga } from '../client/index';
+import type { Cancellation } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
+import { namesOfFirst } from '../domain/problems';
+import { inboxGroupings, type InboxGrouping } from '../domain/progress';
 import { referenceIn, type Came, type CommandContext, type Said } from './define';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { printWaiting } from './list-commands';
 import type { Printer } from './print';
-import { parseJson, readText } from './read-request';
+import { oneOf, reached, readLines, type ManyDecision, type OneDecision } from './many-decisions';
 import { inUnits } from './units';
-
-/** A decision of one saga; or to cancel it, which is Temporal's own request. */
-const decisions = [...decisionNames, 'cancel'] as const;
-type ManyDecision = (typeof decisions)[number];
-
-/** The questions that each decision reaches by a filter. The other decisions say what a look at each saga shows. */
-const reached: Partial<Record<ManyDecision, readonly WaitKind[]>> = {
-  retry: ['stuck', 'refused'],
-  skip: ['stuck'],
-  markDone: ['stuck'],
-  approve: ['approval', 'duplicate', 'over-limit'],
-  reject: ['approval', 'duplicate', 'over-limit'],
-  cancel: waitKinds,
-};
-export const filteredDecisions = Object.keys(reached) as ManyDecision[];
-
-export const decisionsMax = 10_000;
-const linesBytesMax = 10_000_000;
-
-const lineSchema = lazy(() =>
-  z.looseObject({
-    saga: z
-      .string('is required: a workflow id')
-      .refine((id) => readWorkflowId(id) !== undefined, 'must be a workflow id'),
-    decision: z.enum(decisions, `must be one of ${decisions.join(', ')}`),
-    /** For the eye. */
-    kind: z.string().optional(),
-    /** When the question was asked. */
-    since: z.iso.datetime('must be a time').optional(),
-  }),
-);
 
 /** A line of `--lines` that nobody has filled in yet. */
 export interface OpenLine extends Pick<WaitingSaga, 'kind' | 'question'> {
@@ -76,14 +39,6 @@ export interface OpenLine extends Pick<WaitingSaga, 'kind' | 'question'> {
   saga: string;
   since: string;
   decision: null;
-}
-
-interface OneDecision {
-  saga: string;
-  decision: ManyDecision;
-  since?: string | undefined;
-  /** The decision's JSON object. */
-  body: object;
 }
 
 export interface ManyOptions extends Said {
@@ -162,34 +117,6 @@ export function questions(
     if (more > 0) printer.toStderr(`${more} more ask: settle these first, and run it again`);
     return { document: lines, status: more > 0 ? exitStatus.partly : exitStatus.done };
   });
-}
-
-function oneOf({ workflowId, question, waitingSince }: WaitingSaga, decision: ManyDecision, said: Said): OneDecision {
-  return { saga: workflowId, decision, since: waitingSince.toISOString(), body: { ...said, question } };
-}
-
-/** JSON lines; the first one is line 1, and empty ones at the end are none. @throws UsageError, InvalidRequestError */
-async function readLines(file: string, stdin: Readable, said: Said): Promise<OneDecision[]> {
-  const text = await readText(file, stdin, linesBytesMax, 'a list of decisions');
-  const lines = text.trimEnd().split(/\r?\n/);
-  if (lines.length > decisionsMax) throw new UsageError(`--lines takes ${decisionsMax} decisions at most`);
-  const read = lines.map((line, index) => readLine(parseJson(line, `line ${index + 1}`), said));
-  const problems = read.flatMap((one, index) =>
-    typeof one === 'string' ? [{ field: `line ${index + 1}`, message: one }] : [],
-  );
-  if (problems.length > 0) throw new InvalidRequestError(firstOf(problems));
-  return read as OneDecision[];
-}
-
-/** @returns a sentence where it is wrong */
-function readLine(line: unknown, said: Said): OneDecision | string {
-  const checked = check(lineSchema(), line);
-  if (!checked.ok) return describeProblems(checked.problems);
-  const { saga, decision, kind: _, since, ...rest } = checked.value;
-  const body = { ...said, ...rest };
-  if (decision !== 'cancel') return objectionTo(decision, body) ?? { saga, decision, since, body };
-  const cancellation = check(cancellationSchema(), body);
-  return cancellation.ok ? { saga, decision, body } : `cancel: ${describeProblems(cancellation.problems)}`;
 }
 
 const underWayMax = 20;

@@ -7,18 +7,10 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import {
-  cancellationSchema,
-  decisionHints,
-  decisionNames,
-  decisionSchemas,
-  type Cancellation,
-  type DecisionName,
-} from '../domain/decisions';
+import { cancellationSchema, type Cancellation, type DecisionName } from '../domain/decisions';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
-import { describeProblems } from '../domain/problems';
 import { holdsSecret } from '../domain/secrets';
 import { check } from '../domain/validation';
 import {
@@ -32,7 +24,7 @@ import {
   whyNotTaken,
 } from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
-import { valueOf } from './checked';
+import { objectionTo, valueOf } from './checked';
 import {
   DecisionRefusedError,
   MilestoneMissedError,
@@ -274,12 +266,4 @@ function isCutOff(error: unknown): boolean {
 /** Not held to today's schema: a saga of another release may have written a field more or less. */
 function readReport(value: unknown): Report | undefined {
   return typeof value === 'object' && value !== null && 'leftovers' in value ? (value as Report) : undefined;
-}
-
-/** A sentence when a decision is not well-formed; whether it fits, only the saga knows. */
-export function objectionTo(name: DecisionName, body: unknown): string | undefined {
-  if (!decisionNames.includes(name)) return `there is no decision ${name}; there are ${decisionNames.join(', ')}`;
-  const checked = check<unknown>(decisionSchemas[name](), body);
-  if (checked.ok) return undefined;
-  return `${name}: ${describeProblems(checked.problems)}. Like ${decisionHints[name].example}`;
 }

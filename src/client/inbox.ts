@@ -1,6 +1,6 @@
 /** Counts what waits for people, and names the sagas that have waited longest. */
 import type { Client } from '@temporalio/client';
-import type { WaitKind } from '../domain/progress';
+import { inboxRowsMax, type InboxGrouping, type WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
 import {
   is,
@@ -12,9 +12,6 @@ import {
   type WaitingSaga,
 } from '../temporal/service';
 import { withTemporalErrors } from './temporal-errors';
-
-export const inboxGroupings = ['kind', 'step', 'account', 'failure', 'age'] as const;
-export type InboxGrouping = (typeof inboxGroupings)[number];
 
 export interface InboxOptions extends Omit<RunFilter, 'where'> {
   kind?: WaitKind | undefined;
@@ -49,7 +46,6 @@ export interface Inbox {
 }
 
 const rowsDefault = 20;
-export const inboxRowsMax = 1_000;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -87,7 +83,7 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   };
 }
 
-/** How many of them there are by each of {@link inboxGroupings}: for a list that was read already. */
+/** How many of them there are by each of `inboxGroupings`: for a list that was read already. */
 export function countedBy(sagas: readonly WaitingSaga[], by: InboxGrouping): { name: string; count: number }[] {
   const groups: Groups = new Map();
   const nowMs = Date.now();

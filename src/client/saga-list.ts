@@ -5,7 +5,7 @@ import { readWorkflowId, searchAttributeNames, type WorkflowName } from '../doma
 import { waysLost, type Standing } from '../domain/lost';
 import { noneIf } from '../domain/none-if';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
-import { sagaStates, waitKinds, type SagaState } from '../domain/progress';
+import { sagaStates, waitKinds, type ListedState, type SagaState } from '../domain/progress';
 import {
   describeRun,
   is,
@@ -21,13 +21,6 @@ import {
 import { sagaAttributes } from '../temporal/search-attributes';
 import { UnknownReferenceError } from './errors';
 import { named, withTemporalErrors } from './temporal-errors';
-
-/**
- * The state, or the outcome of a saga that has ended. `lost`: ended from outside (terminated, timed out), or broken;
- * see SagaLostError. `paused`: the run, or a call of it, is paused in Temporal.
- */
-export const listedStates = [...sagaStates, 'paused', 'lost'] as const;
-type ListedState = (typeof listedStates)[number];
 
 export interface SagaRow {
   workflowId: string;

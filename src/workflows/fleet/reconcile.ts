@@ -21,7 +21,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Left } from '../../activities/reconcile';
+import type { LeftBehind } from '../../activities/reconcile';
 import { workflowIdOf } from '../../domain/identity';
 import {
   couldNotLook,
@@ -125,7 +125,7 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
 }
 
 /** A clean-up deletes cart items in no order, and asks about a placement that nobody knows of. */
-async function handle(request: ReconcileRequest, sweep: Sweep, saga: Left): Promise<void> {
+async function handle(request: ReconcileRequest, sweep: Sweep, saga: LeftBehind): Promise<void> {
   const isUnknown = saga.placement === 'unknown';
   if (saga.cartItems.length === 0 && !isUnknown) return;
   const cleanUp = await cleanUpOf(request, saga);
@@ -136,7 +136,7 @@ async function handle(request: ReconcileRequest, sweep: Sweep, saga: Left): Prom
 }
 
 /** `cleanCart` looks by itself whether the saga goes on anywhere, and does nothing then. */
-async function cleanUpOf({ clean, perSecond }: ReconcileRequest, saga: Left): Promise<CleanUp> {
+async function cleanUpOf({ clean, perSecond }: ReconcileRequest, saga: LeftBehind): Promise<CleanUp> {
   const { workflow, reference, isCleaned } = saga;
   if (!clean || workflow !== 'provisionServers') return 'not-asked';
   // A person who left something there would be asked again with each sweep.

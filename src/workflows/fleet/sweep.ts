@@ -1,6 +1,6 @@
 /** A sweep's findings so far. They go along if the sweep goes on in another run. */
 import { setCurrentDetails } from '@temporalio/workflow';
-import type { Left, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
+import type { LeftBehind, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
 import { workflowIdOf } from '../../domain/identity';
 import { plainMarkdown } from '../../domain/markdown';
@@ -54,7 +54,7 @@ export interface Sweep {
   listedChars: number;
 }
 
-export const idOf = ({ workflow, reference }: Pick<Left, 'workflow' | 'reference'>) =>
+export const idOf = ({ workflow, reference }: Pick<LeftBehind, 'workflow' | 'reference'>) =>
   workflowIdOf(workflow, reference);
 
 export function beginSweep(): Sweep {
