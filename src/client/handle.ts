@@ -35,7 +35,6 @@ import {
   SagaLostError,
   SagaWaitsError,
   UnknownReferenceError,
-  type OrderSagaError,
 } from './errors';
 import { changesOf, silentAfterMs } from './events';
 import { requireSharedKeys } from './workers';
@@ -231,7 +230,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /** @returns nothing where the saga goes on: *Reset* ends the run, and starts another one of the same saga */
-  private async endOf({ cause, message }: WorkflowFailedError): Promise<OrderSagaError | undefined> {
+  private async endOf({ cause, message }: WorkflowFailedError): Promise<Error | undefined> {
     const lost = (status: SagaLostError['status'], why: string) => new SagaLostError(this.workflowId, status, why);
     if (cause instanceof CancelledFailure) {
       const { status, memo } = await this.describe();
