@@ -34,7 +34,7 @@ export interface PlacedOrder {
   /** As the profile's `order.orderId` finds it. */
   orderId?: string;
   /** Object ids that the profile's `order.servers` finds in the response. */
-  vmObjectIds?: number[];
+  vmObjectIds?: number[] | undefined;
   /** The journal has all of them as those of this order, and none was there before. */
   areOurs?: boolean;
   /** True where a server directory is configured that may know them. */
@@ -49,7 +49,7 @@ export interface FindServers extends CallContext {
   /** Only `most` servers are an answer: with fewer, some may still be missing; with more, others are among them. */
   expected: ServersOrdered;
   /** True where the order's outcome is unknown: only a directory with unique labels may answer that. */
-  settles?: boolean;
+  settles?: boolean | undefined;
   /** The secrets that were sent with the order. */
   secrets?: SentSecrets;
 }

@@ -28,8 +28,8 @@ import { purchaseOf } from '../domain/spending';
 import { decide, intendAtOnce, isPlain, knowledgeOf, sends, type Intent, type Intended } from './decide';
 import { givingBack } from './approvals';
 import { make, makeBehind, nowMs, type Write } from './dialects';
-import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
-import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
+import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './errors';
+import { epochOfNew, insertLost, insertSeen, lostPivot, noteLossOf, restoredFailure, whatIsLacking } from './lost-time';
 import { type Buying, isLimited, purchasing, type PurchaseRules } from './purchases';
 import {
   aboutOf,
@@ -66,7 +66,7 @@ import {
   updateEffect,
 } from './rows';
 import type { WantedFirewalls } from './schema';
-import { assigning, claim, ending as endingOfServers, idsIn, noteCancelled, noteWanted, placing } from './servers';
+import { assigning, claim, ending as endingOfServers, idsIn, noteWanted, placing, release } from './servers';
 import { markUndone } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
@@ -127,7 +127,7 @@ export class Journal extends Store {
       const journal = await theJournal(tx);
       if (before !== undefined) {
         const taken = (await referenceOf(tx, key)) !== undefined;
-        const lacks = await whatIsLacking(tx, journal, { taken, knows: before, failover: this.failover });
+        const lacks = await whatIsLacking(tx, journal, this.failover, { taken, knows: before });
         if (lacks !== undefined) return { journal, first: undefined, lacks };
       }
       // A run that knows it from before has perhaps ordered in the lost time.
@@ -146,7 +146,7 @@ export class Journal extends Store {
     const knows = { journal: journal.id, epoch: journal.epoch };
     if (lacks !== undefined) return { knows, first, lacks };
     if (first === undefined) return { knows: { ...knows, begun: 1 }, first };
-    const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
+    const original = await this.unsealFirst(first);
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
   }
 
@@ -186,22 +186,18 @@ export class Journal extends Store {
    * @throws JournalUnreadable
    */
   async firstRequest(key: SagaKey): Promise<unknown> {
-    const { request = null } = (await this.reference(key)) ?? {};
-    return request === null ? undefined : this.unseal(request, 'the first request');
+    return this.unsealFirst(await this.reference(key));
+  }
+
+  private async unsealFirst(taken: Requested['taken']): Promise<unknown> {
+    return taken?.request ? this.unseal(taken.request, 'the first request') : undefined;
   }
 
   /** Sealed, as they were taken, the newest first. */
   async newestRequests(limit: number): Promise<string[]> {
-    const rows = await this.read((db) =>
-      db
-        .selectFrom('reference')
-        .select('request')
-        .where('request', 'is not', null)
-        .orderBy('first_seen_ms', 'desc')
-        .limit(limit)
-        .execute(),
-    );
-    return rows.flatMap(({ request }) => (request === null ? [] : [request]));
+    const rows = await this.rows(sql<{ request: string }>`
+      select request from reference where request is not null order by first_seen_ms desc limit ${limit}`);
+    return rows.map(({ request }) => request);
   }
 
   /**
@@ -211,21 +207,24 @@ export class Journal extends Store {
    * @throws JournalUnreadable
    */
   async correctedRequest(key: SagaKey): Promise<unknown> {
-    const { taken, corrected } = await this.inTransaction(async (tx) => ({
-      taken: await referenceOf(tx, key),
-      corrected: await correctionsOf(tx, key),
-    }));
-    if (taken === undefined || taken.request === null) return undefined;
-    const first = await this.unseal(taken.request, 'the first request');
-    return correctedBy(await this.unsealAll(corrected), key.workflow, first);
+    return this.asCorrected(key, await this.inTransaction((tx) => this.requested(tx, key)));
+  }
+
+  private async requested(tx: Tx, key: SagaKey): Promise<Requested> {
+    return { taken: await referenceOf(tx, key), corrections: await correctionsOf(tx, key) };
+  }
+
+  private async asCorrected({ workflow }: Pick<SagaKey, 'workflow'>, { taken, corrections }: Requested) {
+    const first = await this.unsealFirst(taken);
+    return first === undefined ? undefined : correctedBy(await this.unsealAll(corrections), workflow, first);
   }
 
   /** The digests of the secrets that each call of the saga has sent by name. */
   async digestsSent(key: SagaKey): Promise<SentDigests[]> {
-    const rows = await this.read((db) =>
-      db.selectFrom('effect').select('sent').where(ofSaga(key)).where('sent', 'is not', null).execute(),
+    const rows = await this.rows(
+      sql<{ sent: string }>`select sent from effect where ${ofSaga(key)} and sent is not null`,
     );
-    return rows.map(({ sent }) => JSON.parse(sent ?? '{}') as SentDigests);
+    return rows.map(({ sent }) => JSON.parse(sent) as SentDigests);
   }
 
   /** The account that the reference was taken for, if its request named one. */
@@ -290,13 +289,11 @@ export class Journal extends Store {
    */
   private async boughtBy(
     { workflow, rules, note }: Pick<Intent, 'workflow' | 'rules' | 'note'>,
-    { taken, corrections }: Requested,
+    requested: Requested,
   ): Promise<Buying | undefined> {
     if (rules === undefined) return undefined;
-    if (taken === undefined || taken.request === null) return undefined;
-    const first = await this.unseal(taken.request, 'the first request');
-    const corrected = correctedBy(await this.unsealAll(corrections), workflow, first);
-    return this.buying(workflow, corrected, rules, note?.quote);
+    const request = await this.asCorrected({ workflow }, requested);
+    return request === undefined ? undefined : this.buying(workflow, request, rules, note?.quote);
   }
 
   /** @returns undefined for a saga that buys nothing */
@@ -329,8 +326,7 @@ export class Journal extends Store {
   /** A pivot that the journal learns of after a restore, or that is in doubt, counts as any other does. */
   async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
     const { workflow } = key;
-    const requested = { taken: await referenceOf(tx, key), corrections: await correctionsOf(tx, key) };
-    const bought = await this.boughtBy({ workflow, rules }, requested).catch((error: unknown) => {
+    const bought = await this.boughtBy({ workflow, rules }, await this.requested(tx, key)).catch((error: unknown) => {
       if (rules === undefined || isLimited(rules)) throw error;
       return undefined;
     });
@@ -424,9 +420,7 @@ export class Journal extends Store {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
     // A row of doubt does not say what its servers are to have. Nor does a request whose key is gone; it is placed all the same.
-    const asked = (await this.correctedRequest(key).catch((error: unknown) => {
-      if (!(error instanceof JournalUnreadable)) throw error;
-    })) as About | undefined;
+    const asked = (await unlessUnreadable(this.correctedRequest(key))) as About | undefined;
     const ids = (idsIn(answer) ?? []) as number[];
     return this.orSuperseded<'done' | OfOther[]>(key, async (tx) => {
       const found = await effectOf(tx, row);
@@ -486,7 +480,7 @@ export class Journal extends Store {
       const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
       const said = { cancelled: sealed, cancelled_ms: now };
       await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
-      await noteCancelled(tx, key);
+      await release(tx, key);
       return 'cancelled';
     });
   }
@@ -510,7 +504,7 @@ export class Journal extends Store {
         .where(sql<boolean>`not ${mayHaveTakenEffect}`)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
-      if (Array.isArray(ids) && ids.length > 0) await noteCancelled(tx, key, ids as number[]);
+      if (Array.isArray(ids) && ids.length > 0) await release(tx, key, sql`vm_object_id in (${sql.join(ids)})`);
       return true;
     });
   }
@@ -529,7 +523,7 @@ export class Journal extends Store {
     const decided = await this.sealing.seal(verdict);
     return this.locked(key, async (tx) => {
       const found = await effectOf(tx, row);
-      if (found === undefined) await noteLoss(tx, key);
+      if (found === undefined) await noteLossOf(tx, key);
       if (found?.outcome === 'done') return { how: 'done' };
       if (found === undefined || !isUnanswered(found.outcome)) return { how: 'denied' };
       const leftMs = await leftInFlight(tx, found, await theJournal(tx));
@@ -555,16 +549,11 @@ export class Journal extends Store {
     const told: Partial<Report> = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
     const { workflow, reference } = key;
     const notes = (db: Db): Write[] => {
-      const wish = { resource: resource ?? null, wanted: wanted === undefined ? null : JSON.stringify(wanted) };
       const row = {
-        workflow,
-        reference,
-        run,
-        ended_by: by,
-        outcome,
-        report: sealed,
-        ended_ms: endedMs(db, key),
-        ...wish,
+        ...{ workflow, reference, run, outcome, report: sealed },
+        ...{ ended_by: by, ended_ms: endedMs(db, key) },
+        resource: resource ?? null,
+        wanted: wanted === undefined ? null : JSON.stringify(wanted),
       };
       const again = sql.join(Object.keys(row).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
       const writes: Write = (where) =>

@@ -71,6 +71,17 @@ export async function timeNow(db: Db): Promise<number> {
   return (await db.selectNoFrom(nowMs(db).as('now')).executeTakeFirstOrThrow()).now;
 }
 
+/** Those that a query finds. */
+export async function rowsOf<Row>(db: Db, query: RawBuilder<Row>): Promise<Row[]> {
+  return (await query.execute(db)).rows;
+}
+
+/** @param rows those of a table, or what is behind "from" */
+export async function countOf(db: Db, rows: RawBuilder<unknown>): Promise<number> {
+  const [counted] = await rowsOf(db, sql<{ count: number }>`select count(*) as count from ${rows}`);
+  return counted?.count ?? 0;
+}
+
 export const effects = (db: Db) => db.selectFrom('effect').selectAll();
 
 /** The pivot that was placed, or may have been. */

@@ -12,17 +12,8 @@
  * a saga is started again that could. What it could not look at fails it, at the end, so that whatever can be seen is
  * seen; but by a journal that does not answer, or is an older copy, nothing more is done.
  */
-import {
-  ApplicationFailure,
-  continueAsNew,
-  ParentClosePolicy,
-  sleep,
-  startChild,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ApplicationFailure, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
 import type { LeftBehind } from '../../activities/reconcile';
-import { workflowIdOf } from '../../domain/identity';
 import {
   couldNotLook,
   describeCounts,
@@ -35,7 +26,7 @@ import { activities } from '../../saga/activities';
 import type { Act } from '../../saga/attempts';
 import { readRequest } from '../../saga/check-request';
 import { compareServers, noteUnprotected, toCompare, toCompareInTurn } from './compare-servers';
-import { beginSweep, ended, found, foundMore, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
+import { beginSweep, ended, found, foundMore, show, startBeside, tryToLook, unseen, idOf, type Sweep } from './sweep';
 
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
 const eventsMax = 500;
@@ -141,17 +132,8 @@ async function cleanUpOf({ clean, perSecond }: ReconcileRequest, saga: LeftBehin
   if (!clean || workflow !== 'provisionServers') return 'not-asked';
   // A person who left something there would be asked again with each sweep.
   if (isCleaned) return 'ended-before';
-  try {
-    await startChild('cleanCart', {
-      workflowId: workflowIdOf('cleanCart', reference),
-      args: [{ reference }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: `clean the cart of ${reference}: a sweep has found what is left there`,
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    return 'running';
-  }
+  const staticSummary = `clean the cart of ${reference}: a sweep has found what is left there`;
+  if (!(await startBeside('cleanCart', { reference }, { staticSummary }))) return 'running';
   await sleep(1_000 / perSecond);
   return 'started';
 }

@@ -9,7 +9,7 @@ import type { FirewallList, Listed, ListFirewalls } from '../../activities/firew
 import type { Standing } from '../../activities/journal';
 import { describeFailure, type CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/leftovers';
-import { fits } from '../../domain/plan-types';
+import { fits, isExact } from '../../domain/plan-types';
 import { firewallsSchema } from '../../domain/requests';
 import type { Server } from '../../domain/results';
 import { activities } from '../../saga/activities';
@@ -19,7 +19,6 @@ import { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
 import type { Correction } from '../../saga/questions';
 import type { StepOutcome, StepSpec } from '../../saga/steps';
-import { idsAmong } from './order';
 import type { Purchase } from './purchase';
 import type { SecretsSent } from './secrets-sent';
 
@@ -109,8 +108,9 @@ export class Protection {
     // Another run may have corrected the request before it ordered.
     const { ordered, vmObjectIds } = bought ?? { ordered: purchase.ordered, vmObjectIds: [] };
     const isAll = vmObjectIds.length > 0 && fits(vmObjectIds.length, ordered);
-    const ids = isAll ? vmObjectIds : idsAmong(assigned, ordered);
-    this.tell({ assigned, denied, ids });
+    const protectedIds = [...new Set(assigned.map(({ vmObjectId }) => vmObjectId))];
+    const areAll = isExact(ordered) && protectedIds.length === ordered.most;
+    this.tell({ assigned, denied, ids: isAll ? vmObjectIds : areAll ? protectedIds : undefined });
   }
 
   private tell(known: Known): void {
