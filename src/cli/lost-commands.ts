@@ -1,5 +1,5 @@
 /** Lists the lost sagas: they have begun by the journal, have no ending there, and Temporal has no run that goes on. */
-import { standingOf } from '../client/lost';
+import { standingOf } from '../client/saga-list';
 import { isLost, type WayLost } from '../domain/lost';
 import { claim } from '../journal/open';
 import { mayBePlaced, openSagas, type OpenReference } from '../journal/open-references';

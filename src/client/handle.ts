@@ -24,7 +24,7 @@ import {
   whyNotTaken,
 } from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
-import { objectionTo, valueOf } from './checked';
+import { checkDecision, valueOf } from './checked';
 import {
   DecisionRefusedError,
   MilestoneMissedError,
@@ -35,7 +35,6 @@ import {
   SagaLostError,
   SagaWaitsError,
   UnknownReferenceError,
-  type OrderSagaError,
 } from './errors';
 import { changesOf, silentAfterMs } from './events';
 import { requireSharedKeys } from './workers';
@@ -146,8 +145,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * only the progress shows whether it was taken; UnknownReferenceError, NoConnectionError
    */
   async decide(name: DecisionName, body: unknown, { since }: { since?: string } = {}): Promise<DecisionTaken> {
-    const objection = objectionTo(name, body);
-    if (objection !== undefined) throw new DecisionRefusedError(name, objection);
+    checkDecision(name, body);
     await requireSharedKeys(this.temporal);
     return this.unlessEnded(async () => {
       const updateId = await this.updateIdOf(name, body as { question: string }, since);
@@ -232,7 +230,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /** @returns nothing where the saga goes on: *Reset* ends the run, and starts another one of the same saga */
-  private async endOf({ cause, message }: WorkflowFailedError): Promise<OrderSagaError | undefined> {
+  private async endOf({ cause, message }: WorkflowFailedError): Promise<Error | undefined> {
     const lost = (status: SagaLostError['status'], why: string) => new SagaLostError(this.workflowId, status, why);
     if (cause instanceof CancelledFailure) {
       const { status, memo } = await this.describe();

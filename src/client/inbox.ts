@@ -8,13 +8,12 @@ import {
   listWaiting,
   waitingQuery,
   waitingSinceIs,
-  type WaitingFilter,
+  type RunFilter,
   type WaitingSaga,
 } from '../temporal/service';
-import type { SagaFilter } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 
-export interface InboxOptions extends Pick<SagaFilter, 'step' | 'account' | 'workflow'> {
+export interface InboxOptions extends Omit<RunFilter, 'where'> {
   kind?: WaitKind | undefined;
   /** Only what has waited longer, in milliseconds. */
   olderThanMs?: number | undefined;
@@ -64,9 +63,10 @@ const ages = [
 
 /** @throws SearchAttributesMissingError, NoConnectionError */
 export async function readInbox(temporal: Client, options: InboxOptions, webUi?: WebUi): Promise<Inbox> {
-  const { by = 'kind', limit = rowsDefault, ...filter } = options;
+  const { by = 'kind', limit = rowsDefault, kind, olderThanMs, ...others } = options;
   const nowMs = Date.now();
-  const asked = filterOf(filter, nowMs);
+  const since = olderThanMs === undefined ? undefined : new Date(nowMs - olderThanMs);
+  const asked = { ...others, kinds: kind && [kind], since };
   const groups: Groups = new Map();
   const count = (saga: WaitingSaga) => addTo(groups, saga, by, nowMs);
   const { sagas, more } = await withTemporalErrors(temporal, () =>
@@ -76,10 +76,9 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   return {
     by,
     total: sagas.length + more,
-    groups: oldestFirst.map(({ only, ...group }) => {
-      const both = asked.where === undefined ? only : `${asked.where} AND ${only}`;
-      return webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: both })) } : group;
-    }),
+    groups: oldestFirst.map(({ only, ...group }) =>
+      webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: only })) } : group,
+    ),
     rows: webUi ? sagas.map((saga) => ({ ...saga, link: webUi.run(saga) })) : sagas,
   };
 }
@@ -105,15 +104,6 @@ function addTo(groups: Groups, saga: WaitingSaga, by: InboxGrouping, nowMs: numb
 
 function sinceMs({ oldest }: InboxGroup): number {
   return oldest.waitingSince.getTime();
-}
-
-function filterOf({ kind, step, account, workflow, olderThanMs }: InboxOptions, nowMs: number): WaitingFilter {
-  const only = [
-    ...(step === undefined ? [] : [isStep(step)]),
-    ...(account === undefined ? [] : [is('account', account)]),
-    ...(olderThanMs === undefined ? [] : [waitingSinceIs('<=', new Date(nowMs - olderThanMs))]),
-  ];
-  return { kinds: kind && [kind], workflow, where: only.length === 0 ? undefined : only.join(' AND ') };
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */

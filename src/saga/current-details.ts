@@ -34,12 +34,10 @@ const hiddenEnd = '\n\n\u00a0';
 
 const whileUnknown = 'All stays as it is, and the report says that nobody knows whether it was placed.';
 
+type Asked = Question & { id: string; choices: readonly DecisionName[] };
+
 /** @param undoes what an end without success undoes, in a sentence */
-export function describeWait(
-  question: Question & { id: string; cancellable: boolean },
-  since: string,
-  undoes: string,
-): string {
+export function describeWait(question: Asked & { cancellable: boolean }, since: string, undoes: string): string {
   const { id, kind, step, choices, correction, lastFailure, cancellable } = question;
   const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
@@ -91,7 +89,7 @@ function inParagraphs(...paragraphs: string[]): string {
   return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
 }
 
-function describeChoice(name: DecisionName, asked: Question & { id: string }, stopping: string): string {
+function describeChoice(name: DecisionName, asked: Asked, stopping: string): string {
   const does = `${answerTo(asked.kind, name).does}.${name === 'reject' ? ` ${stopping}` : ''}`;
   return `- **${name}** — ${does}  \n  \`${exampleFor(name, asked)}\``;
 }

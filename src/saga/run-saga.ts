@@ -46,7 +46,6 @@ import { throwIfCancelled } from './attempts';
 import { begin } from './begin';
 import { checkRequest, stringField } from './check-request';
 import { HumanDecisions } from './human-decisions';
-import { HistoryIsFull } from './history-left';
 import { knowsNothingPlaced, lookBack, tellPlacement } from './look-back';
 import { countEnd } from './metrics';
 import { Notices, type Ended } from './notices';
@@ -128,10 +127,9 @@ export async function runSaga<W extends WorkflowName, P = never>(
     return last;
   } catch (thrown) {
     if (thrown instanceof EndedBefore) return await endAsBefore(run, thrown);
-    const error = thrown instanceof HistoryIsFull ? new SagaFailed('HistoryFull', thrown.message) : thrown;
-    if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
+    if (!(thrown instanceof SagaFailed) && !isCancellation(thrown)) throw thrown;
     const { ended } = saga.deadline;
-    const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
+    const why = ended && isCancellation(thrown) ? new SagaFailed('DeadlinePassed', ended.why) : thrown;
     try {
       return await CancellationScope.nonCancellable(() => giveUp(run, why));
     } catch (givingUp) {
@@ -171,10 +169,13 @@ async function untilThrough<W extends WorkflowName, P>(
   }
 }
 
+/** The provider has cancelled it; or nothing more can be waited for. */
+const endsWithoutLook: readonly SagaFailureName[] = ['OrderCancelled', 'HistoryFull'];
+
 /** Another run may have placed what this one gives up: then it goes on from there, once. */
 async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   const { saga } = run;
-  if (!(error instanceof SagaFailed) || error.type === 'OrderCancelled') return false;
+  if (!(error instanceof SagaFailed) || endsWithoutLook.includes(error.type)) return false;
   if (!saga.pivot || saga.isPlaced || run.wentOn) return false;
   saga.progress.isEnding = true;
   const standing = await CancellationScope.nonCancellable(() => lookBack(saga));
@@ -328,8 +329,8 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
         outcome,
         report: ending,
         isReset: isReset(),
-        ...definedOnly({ resource }),
-        ...(state === 'leftovers' ? { keepOpen: true } : {}),
+        resource,
+        keepOpen: state === 'leftovers' ? true : undefined,
         ...told,
         retry,
       };

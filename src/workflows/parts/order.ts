@@ -1,6 +1,5 @@
 /** The order itself: how it is sent, found again, and corrected; and the object ids of the servers that it brought. */
 import type { PlacedOrder } from '../../activities/orders';
-import { choicesOf } from '../../domain/answers';
 import { definedOnly } from '../../domain/defined-only';
 import type { Placement } from '../../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-types';
@@ -10,8 +9,8 @@ import type { Leftover } from '../../domain/leftovers';
 import { describeOthers, type OfOther } from '../../domain/servers';
 import { activities } from '../../saga/activities';
 import { attempt, type Act } from '../../saga/attempts';
-import type { Confirming } from '../../saga/doubt';
-import type { Looked, Pivot } from '../../saga/pivot';
+import type { Confirming, Looked, Pivot } from '../../saga/steps';
+
 import type { Saga } from '../../saga/saga';
 import type { Cart } from './cart';
 import type { Purchase } from './purchase';
@@ -183,7 +182,6 @@ async function askServers(saga: Saga, expected: ServersOrdered, said: string): P
     step: step.id,
     servers: expected.most,
     question: `The order is placed. What are the object ids of its ${servers}${said}`,
-    choices: choicesOf('servers'),
     objection: (decision) =>
       decision.decision === 'provideServers' ? countObjection(decision.vmObjectIds, expected) : undefined,
   });
