@@ -89,8 +89,10 @@ export interface Taking {
   knows?: JournalKnowledge | undefined;
 }
 
-interface SealedCorrection extends Partial<Verdict> {
+interface SealedCorrection {
   correction: unknown;
+  by?: string | undefined;
+  note?: string | undefined;
 }
 
 export interface Corrected extends SealedCorrection {

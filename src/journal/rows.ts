@@ -196,22 +196,34 @@ interface Renewed {
 export async function own(tx: Tx, key: SagaKey, { run, isReset = false, renews }: Begin): Promise<number | undefined> {
   const { epoch, begun = 0, undoes = false, again = !undoes } = renews ?? {};
   const next = begun + (undoes ? 2 : 1);
-  const number = renews ? sql`cast(${next} as integer)` : sql`begun + 2`;
-  const isAgain = again ? sql`or owner = ${beginOf(run, next)}` : sql``;
-  const isRenewed = sql`and (begun = ${begun} ${isAgain}) and exists (select 1 from journal where epoch = ${epoch})`;
-  const [owned] = await rowsOf(
-    tx,
-    sql<Pick<Reference, 'begun'>>`
-      update reference set touched_ms = ${touched(tx)}, is_open = 1, runs = ${runsThen(run)}, begun = ${number},
-        owner = cast(${`${run}/`} as text) || (${number})
-      where ${ofSaga(key)} and not ${hasEndedFor({ run, isReset })} ${renews ? isRenewed : sql``} returning begun`,
-  );
+  const number = renews ? sql<number>`cast(${next} as integer)` : sql<number>`begun + 2`;
+  const owned = await tx
+    .updateTable('reference')
+    .set({
+      ...{ touched_ms: touched(tx), is_open: 1, runs: runsThen(run) },
+      ...{ begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
+    })
+    .where(ofSaga(key))
+    .where((where) => where.not(hasEndedFor({ run, isReset })))
+    .$if(epoch !== undefined, (renewing) =>
+      renewing
+        .where((where) =>
+          where.or([where('begun', '=', begun), ...(again ? [where('owner', '=', beginOf(run, next))] : [])]),
+        )
+        .where(sql<boolean>`exists (select 1 from journal where epoch = ${epoch})`),
+    )
+    .returning('begun')
+    .executeTakeFirst();
   return owned?.begun;
 }
 
 /** No begin owns the reference any more: nothing is intended under it until a run has begun again. */
 export async function disown(tx: Tx, key: SagaKey): Promise<void> {
-  await sql`update reference set owner = null, begun = begun + 1 where ${ofSaga(key)}`.execute(tx);
+  await tx
+    .updateTable('reference')
+    .set({ owner: null, begun: sql`begun + 1` })
+    .where(ofSaga(key))
+    .execute();
 }
 
 /**
@@ -244,13 +256,12 @@ const hasEndedFor = ({ run, isReset }: Pick<Begin, 'run' | 'isReset'>) =>
 
 /** How a reference has ended, where it has for this run. */
 export async function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'isReset'>) {
-  const [ending] = await rowsOf(
+  const { rows } = await sql<Pick<EndingRow, 'run' | 'ended_ms' | 'report'>>`
+    select last.run, last.ended_ms, last.report from reference join ending as last using (workflow, reference)
+      where ${ofSaga(key)} and last.ended_by = workflow and runs like '% ' || last.run || ' ' and ${hasEndedFor(by)}`.execute(
     tx,
-    sql<Pick<EndingRow, 'run' | 'ended_ms' | 'report'>>`
-      select last.run, last.ended_ms, last.report from reference join ending as last using (workflow, reference)
-        where ${ofSaga(key)} and last.ended_by = workflow and runs like '% ' || last.run || ' ' and ${hasEndedFor(by)}`,
   );
-  return ending;
+  return rows[0];
 }
 
 const anywhere = (run: string) => `% ${run} %`;
@@ -280,24 +291,30 @@ export async function closeByRun(
   writes: readonly Write[] = [],
 ): Promise<{ isLast: boolean } | undefined> {
   const { run } = by;
-  const isLater = sql`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
-  const closes = sql`
-    update reference set touched_ms = ${touched(db)}, is_open = case when ${isLater} then is_open end,
-      owner = case when ${isLater} then owner end, runs = ${runsWith(run)}
-    where ${ofSaga(key)} and not ${hasEndedFor(by)} and touched_ms = ${touchedOf(key)} returning runs`;
+  const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
+  const unlessLater = (column: 'is_open' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
+  const isUnused = sql<boolean>`touched_ms = ${touchedOf(key)}`;
+  const closes = db
+    .updateTable('reference')
+    .set({ touched_ms: touched(db), is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
+    .where(ofSaga(key))
+    .where((where) => where.and([where.not(hasEndedFor(by)), isUnused]))
+    .returning('runs');
   const closed = await makeBehind<Pick<Reference, 'runs'>>(db, [() => closes], writes);
   return closed && { isLast: closed.runs.endsWith(` ${run} `) };
 }
 
 /** Closes the reference of a saga that does not run: no run owns it, since it was disowned. */
 export async function closeUnowned(tx: Tx, key: SagaKey): Promise<void> {
-  await sql`update reference set is_open = null where ${ofSaga(key)} and owner is null`.execute(tx);
+  await tx.updateTable('reference').set({ is_open: null }).where(ofSaga(key)).where('owner', 'is', null).execute();
 }
 
-export async function theJournal(db: Db): Promise<JournalRow> {
-  const { rows } = await sql<JournalRow>`
-    select *, ${identityHere(db)} as here, (select max(seq) from effect) as top from journal`.execute(db);
-  return rows[0] as JournalRow;
+export function theJournal(tx: Db): Promise<JournalRow> {
+  return tx
+    .selectFrom('journal')
+    .selectAll()
+    .select([identityHere(tx).as('here'), sql<number | null>`(select max(seq) from effect)`.as('top')])
+    .executeTakeFirstOrThrow();
 }
 
 export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined> {
