@@ -18,6 +18,7 @@ import { recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
 import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
 import { exitStatus, UsageError } from './exit-status';
+import type { Printer } from './print';
 import { describeRecord, timelineOf } from './print-record';
 
 /** Prints all that is known of one reference; what cannot be decrypted is left out, and the status says so. */
@@ -212,6 +213,12 @@ export async function withJournal<T>(how: { writes: boolean }, work: (journal: J
       await journal.close();
     }
   });
+}
+
+/** A list of what asks for somebody: status `waits` where it is not empty. */
+export function listed<T>(printer: Printer, found: readonly T[], none: string, linesOf: (one: T) => string[]): Came {
+  printer.lines(found.length === 0 ? [none] : found.flatMap(linesOf));
+  return { document: found, status: found.length === 0 ? exitStatus.done : exitStatus.waits };
 }
 
 /** Adds to an error which journal cannot be used: the name has no password in it. */
