@@ -41,7 +41,7 @@ const rooms = {
   },
   // Speaks to receivers that others run: it knows no journal and no saga.
   'src/notifications': {
-    rooms: ['src/domain/retry-after'],
+    rooms: ['src/domain/none-if', 'src/domain/retry-after'],
     packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'],
     node: true,
   },

@@ -9,8 +9,8 @@ const ofService = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP
 /** The configuration of Temporal's SDKs, and what our containers are given beside the programs' settings. */
 const ofOthers = [
   ...['ADDRESS', 'NAMESPACE', 'API_KEY', 'PROFILE', 'CONFIG_FILE', 'TLS', 'CODEC_ENDPOINT', 'CODEC_AUTH'],
-  ...['CLIENT_CERT_PATH', 'CLIENT_CERT_DATA', 'CLIENT_KEY_PATH', 'CLIENT_KEY_DATA', 'SERVER_CA_CERT_PATH'].map(ofTls),
-  ...['SERVER_CA_CERT_DATA', 'SERVER_NAME', 'DISABLE_HOST_VERIFICATION'].map(ofTls),
+  ...['TLS_CLIENT_CERT_PATH', 'TLS_CLIENT_CERT_DATA', 'TLS_CLIENT_KEY_PATH', 'TLS_CLIENT_KEY_DATA', 'TLS_SERVER_NAME'],
+  ...['TLS_SERVER_CA_CERT_PATH', 'TLS_SERVER_CA_CERT_DATA', 'TLS_DISABLE_HOST_VERIFICATION'],
 ]
   .map((name) => `TEMPORAL_${name}`)
   .concat('JOURNAL_PASSWORD', 'TEMPORAL_UI_PORT');
@@ -32,10 +32,6 @@ export function valuesIn(env: Environment, problems: string[] = []): Environment
       return value && withoutMarks(value);
     },
   });
-}
-
-function ofTls(name: string): string {
-  return `TLS_${name}`;
 }
 
 function nearestOf(name: string, known: readonly string[]): [name: string, edits: number] | [] {

@@ -13,7 +13,7 @@
 import type { EffectContext } from '../../activities/effect';
 import type { Changed, FirewallList, How, ListFirewalls } from '../../activities/firewalls';
 import type { EffectCall, EffectKind } from '../../domain/effects';
-import type { Leftover } from '../../domain/leftovers';
+import type { Leftover } from '../../domain/outcomes';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { activities } from '../../saga/activities';
 import { learn } from '../../saga/attempts';

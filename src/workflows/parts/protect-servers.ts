@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { FirewallList } from '../../activities/firewalls';
 import type { Standing } from '../../activities/journal';
-import type { Leftover } from '../../domain/leftovers';
+import type { Leftover } from '../../domain/outcomes';
 import { fits, isExact } from '../../domain/plan-types';
 import { firewallsSchema } from '../../domain/requests';
 import type { Server } from '../../domain/results';

@@ -6,7 +6,7 @@ import type { EffectContext } from '../../activities/effect';
 import type { Changed, ChangeFirewalls, FirewallList, How, Listed, ListFirewalls } from '../../activities/firewalls';
 import type { Effected } from '../../domain/effects';
 import { describeFailure, type CallFailure } from '../../domain/failures';
-import type { Leftover } from '../../domain/leftovers';
+import type { Leftover } from '../../domain/outcomes';
 import type { SentSecrets } from '../../domain/secrets';
 import { activities } from '../../saga/activities';
 import { attempt, failureOf, type Act } from '../../saga/attempts';
