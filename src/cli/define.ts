@@ -37,6 +37,14 @@ export function referenceIn(target: string, { workflow }: OfWorkflow): { referen
   return readWorkflowId(target) ?? { reference: checkReference(target), ...definedOnly({ workflow }) };
 }
 
+/** A command whose work asks somebody: Temporal, or the journal. @param ask opens what is asked, and closes it */
+export function asking<S, A extends unknown[]>(
+  ask: (work: (asked: S) => Promise<Came>) => Promise<Came>,
+  work: (asked: S, context: CommandContext, ...args: A) => Promise<Came>,
+) {
+  return (context: CommandContext, ...args: A) => ask((asked) => work(asked, context, ...args));
+}
+
 /** Commander passes the arguments and, last, the options. */
 type Work = (context: CommandContext, ...args: never[]) => Promise<Came>;
 

@@ -25,7 +25,7 @@ import type { Cancellation } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import { namesOfFirst } from '../domain/problems';
 import { inboxGroupings, type InboxGrouping } from '../domain/progress';
-import { referenceIn, type Came, type CommandContext, type Said } from './define';
+import { asking, referenceIn, type Came, type CommandContext, type Said } from './define';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { printWaiting } from './list-commands';
@@ -55,10 +55,9 @@ export interface ManyOptions extends Said {
 export async function decideMany(
   context: CommandContext,
   decision: ManyDecision | undefined,
-  options: ManyOptions,
+  { where, all, lines, rate, limit, dryRun, yes, by, note }: ManyOptions,
 ): Promise<Came> {
   const { printer, stdin } = context;
-  const { where, all, lines, by, note, limit, rate } = options;
   if (rate < 0.01 || rate > 50) throw new UsageError('--rate must be from 0.01 to 50');
   if ((lines === undefined) !== (decision !== undefined))
     throw new UsageError('either a decision, with --where or --all; or --lines, with one for each saga');
@@ -71,16 +70,15 @@ export async function decideMany(
   return withSagas(async (sagas) => {
     const found = decision ? await sagas.waiting({ kinds: reached[decision], where }, limit) : undefined;
     const many = decision && found ? found.sagas.map((saga) => oneOf(saga, decision, { by, note })) : given;
-    const beyond = found?.more ?? 0;
     const asked = decision
       ? `${decision} ${where ? `where ${where}` : 'all that wait'}`
-      : `${inThousands(many.length)} ${many.length === 1 ? 'decision' : 'decisions'}`;
+      : counted(many.length, 'decision', 'decisions');
+    const beyond = found?.more ?? 0;
     const preview = { asked, count: many.length, beyond };
     printPreview(printer, preview, found?.sagas ?? [], rate);
-    if (options.dryRun) return { document: { preview: { ...preview, sagas: found?.sagas } } };
+    if (dryRun) return { document: { preview: { ...preview, sagas: found?.sagas } } };
     if (many.length === 0) return { document: { preview }, status: exitStatus.notDone };
-    const isRead = lines === '-' || !(stdin as Readable & { isTTY?: boolean }).isTTY;
-    if (!options.yes && !(await isConfirmed(printer, isRead ? undefined : stdin))) {
+    if (!yes && !(await isConfirmed(printer, stdin, lines === '-'))) {
       return { document: { preview }, status: exitStatus.refused };
     }
     const decided: Decided[] = [];
@@ -103,11 +101,9 @@ export async function decideMany(
 }
 
 /** JSON lines to fill in: a decision for each. */
-export function questions(
-  { printer }: CommandContext,
-  { where, limit }: { where?: string; limit: number },
-): Promise<Came> {
-  return withSagas(async (sagas) => {
+export const questions = asking(
+  withSagas,
+  async (sagas, { printer }, { where, limit }: { where?: string; limit: number }) => {
     const { sagas: waiting, more } = await sagas.waiting({ where }, limit);
     const lines = waiting.map(({ workflowId, kind, question, waitingSince }): OpenLine => {
       return { saga: workflowId, kind, question, since: waitingSince.toISOString(), decision: null };
@@ -116,8 +112,8 @@ export function questions(
     if (lines.length === 0) printer.toStderr('no saga that fits waits for a decision');
     if (more > 0) printer.toStderr(`${more} more ask: settle these first, and run it again`);
     return { document: lines, status: more > 0 ? exitStatus.partly : exitStatus.done };
-  });
-}
+  },
+);
 
 const underWayMax = 20;
 /** An answer that is lost is asked for again by the same update: it is not decided twice. */
@@ -195,7 +191,7 @@ function printPreview(
     printer.line(`${asked}: no saga that waits fits; there is nothing to decide`);
     return;
   }
-  printer.line(`${asked}: ${inThousands(count)} ${count === 1 ? 'saga' : 'sagas'}`);
+  printer.line(`${asked}: ${counted(count, 'saga', 'sagas')}`);
   if (sagas.length > 0) {
     const described = (by: InboxGrouping) =>
       countedBy(sagas, by).map(({ name, count: sagasIn }) => `${name} ${inThousands(sagasIn)}`);
@@ -215,12 +211,15 @@ function bar(done: number, total: number): string {
   return `${'█'.repeat(full).padEnd(barChars, '░')} ${inThousands(done)} of ${inThousands(total)}:`;
 }
 
+const those = (decided: readonly Decided[], which: keyof typeof words) =>
+  decided.filter(({ outcome }) => outcome === which);
+
 /** "2,913 taken, 4 refused, 1 ended before": what is zero is left out, but for the first. */
 function describeCounts(decided: readonly Decided[]): string {
-  return Object.entries(words)
-    .map(([outcome, word]) => [decided.filter((one) => one.outcome === outcome).length, word] as const)
-    .filter(([count, word]) => count > 0 || word === words.taken)
-    .map(([count, word]) => `${inThousands(count)} ${word}`)
+  const outcomes = Object.keys(words) as (keyof typeof words)[];
+  return outcomes
+    .filter((outcome) => outcome === 'taken' || those(decided, outcome).length > 0)
+    .map((outcome) => `${inThousands(those(decided, outcome).length)} ${words[outcome]}`)
     .join(', ');
 }
 
@@ -232,18 +231,19 @@ function printSummary(printer: Printer, asked: string, decided: readonly Decided
       some.map(({ saga }) => saga),
       rowsShown,
     );
-  const refused = decided.filter(({ outcome }) => outcome === 'refused');
+  const refused = those(decided, 'refused');
   for (const reason of new Set(refused.map(({ why }) => why)))
     printer.line(`  refused: ${reason}: ${named(refused.filter(({ why }) => why === reason))}`);
-  const unanswered = decided.filter(({ outcome }) => outcome === 'unanswered');
+  const unanswered = those(decided, 'unanswered');
   if (unanswered.length > 0) printer.line(`  no worker answered, and they may have taken it: ${named(unanswered)}`);
 }
 
 const inThousands = (count: number) => count.toLocaleString('en');
+const counted = (count: number, one: string, many: string) => `${inThousands(count)} ${count === 1 ? one : many}`;
 
-/** @param stdin absent where nobody can be asked there */
-async function isConfirmed(printer: Printer, stdin: Readable | undefined): Promise<boolean> {
-  if (stdin === undefined) {
+/** @param isRead it was read as the list: nobody can be asked there */
+async function isConfirmed(printer: Printer, stdin: Readable & { isTTY?: boolean }, isRead: boolean): Promise<boolean> {
+  if (isRead || !stdin.isTTY) {
     printer.toStderr('nothing was started: add --yes to start it');
     return false;
   }

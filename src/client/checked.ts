@@ -4,7 +4,7 @@ import type { WorkflowName } from '../domain/identity';
 import { describeProblems } from '../domain/problems';
 import { requestSchemas, type RequestOf, type RequestSchemas } from '../domain/requests';
 import { check, type Checked } from '../domain/validation';
-import { InvalidRequestError } from './errors';
+import { DecisionRefusedError, InvalidRequestError } from './errors';
 
 /** @throws InvalidRequestError with every wrong field */
 export function valueOf<T>(read: Checked<T>): T {
@@ -24,6 +24,12 @@ export function checkRequest<W extends WorkflowName>(
 /** @throws InvalidRequestError */
 export function checkReference(reference: string): string {
   return checkRequest('cleanCart', { reference }).reference;
+}
+
+/** @throws DecisionRefusedError where a decision is not well-formed */
+export function checkDecision(name: DecisionName, body: unknown): void {
+  const objection = objectionTo(name, body);
+  if (objection !== undefined) throw new DecisionRefusedError(name, objection);
 }
 
 /** A sentence when a decision is not well-formed; whether it fits, only the saga knows. */

@@ -24,7 +24,7 @@ import {
   whyNotTaken,
 } from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
-import { objectionTo, valueOf } from './checked';
+import { checkDecision, valueOf } from './checked';
 import {
   DecisionRefusedError,
   MilestoneMissedError,
@@ -145,8 +145,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * only the progress shows whether it was taken; UnknownReferenceError, NoConnectionError
    */
   async decide(name: DecisionName, body: unknown, { since }: { since?: string } = {}): Promise<DecisionTaken> {
-    const objection = objectionTo(name, body);
-    if (objection !== undefined) throw new DecisionRefusedError(name, objection);
+    checkDecision(name, body);
     await requireSharedKeys(this.temporal);
     return this.unlessEnded(async () => {
       const updateId = await this.updateIdOf(name, body as { question: string }, since);

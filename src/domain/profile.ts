@@ -95,9 +95,7 @@ export const profileSchema = () =>
     .superRefine((profile, context) => {
       for (const [index, one] of (profile.refusals ?? []).entries()) {
         for (const name of [one.call].flat()) {
-          const done =
-            name in profile ? (profile[name as keyof typeof profile] as { doneIf?: Condition }).doneIf : undefined;
-          if (!fitsWhereverItIsDone(one, done)) continue;
+          if (!fitsWhereverItIsDone(one, profile[name as 'order']?.doneIf)) continue;
           const message = `its conditions all stand in ${name}.doneIf: no answer could ever be done`;
           context.addIssue({ code: 'custom', path: ['refusals', index], message });
         }

@@ -14,7 +14,7 @@ import type { EffectContext } from '../../activities/effect';
 import type { Changed, FirewallList, ListFirewalls } from '../../activities/firewalls';
 import type { EffectCall, Effected, EffectKind } from '../../domain/effects';
 import type { CallFailure } from '../../domain/failures';
-import type { Leftover } from '../../domain/leftovers';
+import type { Leftover } from '../../domain/outcomes';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { activities } from '../../saga/activities';
 import { failureOf, learn } from '../../saga/attempts';

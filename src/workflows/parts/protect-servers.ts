@@ -8,7 +8,7 @@ import type { CallContext } from '../../activities/call';
 import type { FirewallList, Listed, ListFirewalls } from '../../activities/firewalls';
 import type { Standing } from '../../activities/journal';
 import { describeFailure, type CallFailure } from '../../domain/failures';
-import type { Leftover } from '../../domain/leftovers';
+import type { Leftover } from '../../domain/outcomes';
 import { fits, isExact } from '../../domain/plan-types';
 import { firewallsSchema } from '../../domain/requests';
 import type { Server } from '../../domain/results';
