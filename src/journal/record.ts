@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
 import { workflowNames, type WorkflowName } from '../domain/identity';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
 import { serversOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
