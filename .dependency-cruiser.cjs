@@ -31,13 +31,17 @@ const rooms = {
   'src/temporal': { rooms: ['src/domain'], packages: ['@temporalio/client', '@temporalio/common'] },
   // Would make sense as a library, without Temporal and without sagas.
   'src/provider': {
-    rooms: ['src/domain/secrets', 'src/domain/profile', 'src/domain/retry-after'],
+    rooms: [
+      ...['src/domain/profile', 'src/domain/retry-after', 'src/domain/secrets'],
+      // Of no saga: texts, values and errors.
+      ...['src/domain/markdown', 'src/domain/none-if', 'src/domain/values'],
+    ],
     packages: ['lossless-json', 'undici', 'zod'],
     node: true,
   },
   // Speaks to receivers that others run: it knows no journal and no saga.
   'src/notifications': {
-    rooms: ['src/domain/retry-after'],
+    rooms: ['src/domain/none-if', 'src/domain/retry-after'],
     packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'],
     node: true,
   },

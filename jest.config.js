@@ -11,7 +11,7 @@ module.exports = {
   },
   transformIgnorePatterns: ['/node_modules/(?!@opentelemetry/otlp-exporter-base/)'],
   // Loaded on demand, by the name that it has when it is built.
-  moduleNameMapper: { '^(\\./((journal|lost|server)-commands|doctor|probe|check-profile|purchases))\\.js$': '$1' },
+  moduleNameMapper: { '^(\\./((\\w+-)?commands|doctor|probe|check-profile|purchases))\\.js$': '$1' },
   // Each test file is in a context of its own, where a look at a global takes fifty times as long. Not those that tests
   // replace (`Date`), nor those that packages declare anew (`Buffer`, `process`).
   sandboxInjectedGlobals: `

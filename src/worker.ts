@@ -4,14 +4,13 @@ import { CannotStart, isRenewed, readWorkerConfig, type WorkerConfig } from './c
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
-import { createLog } from './operations/logging';
+import { createLog, type Log } from './operations/logging';
 import { installRuntime } from './operations/metrics';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import type { Route } from './domain/notifications';
 import { createSecretResolver, type SecretResolver } from './security/secret-resolver';
 import { connectToTemporal } from './operations/temporal-server';
-import type { Tracing } from './operations/tracing';
 
 /** A certificate is renewed days before the old one ends. */
 const lookForRenewalMs = 10_000;
@@ -22,11 +21,8 @@ const renewedStatus = 75;
 async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = await createLog(config.logLevel);
-  const secrets = createSecretResolver(config.secrets);
   const { routes = [] } = config.activities.notifications ?? {};
-  for (const unusable of await unusableSecrets(routes, secrets)) {
-    log.warn(unusable, 'notifications of a route will wait: no webhook can be signed with its secret');
-  }
+  await warnOfSecrets(routes, createSecretResolver(config.secrets), log);
   if (config.profile === undefined) {
     log.warn(
       'PROVIDER_PROFILE is not set: every order and change order will ask whether it was placed, deleted cart items are reported, and firewalls stay unverified (docs/profile.md)',
@@ -35,73 +31,61 @@ async function main(): Promise<void> {
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
+  /** What is to be closed, the last one first, also where closing another one fails. */
+  const open: (() => unknown)[] = [() => health?.close()];
   try {
     installRuntime(log, config.metricsAddress);
     const connection = await connectToTemporal(config, (message) => {
       log.warn(message);
     });
-    try {
-      const tracing = await startTracing(config.tracesEndpoint);
-      const saga = await createSagaWorker(connection, config, undefined, tracing);
-      const { worker } = saga;
-      if (health) health.whyNotReady = readinessOf(worker, connection);
-      const ofGauges = { ...config, routes: routes.map(({ name }) => name) };
-      const gauges = new Gauges(ofGauges, log, saga);
-      if (config.metricsAddress) gauges.start();
-      const stop = () => {
-        if (worker.getState() === 'RUNNING') worker.shutdown();
-      };
-      const renewals = setInterval(() => {
-        if (!isRenewed(config)) return;
-        clearInterval(renewals);
-        process.exitCode = renewedStatus;
-        log.warn({ withinMs: config.shutdownGraceMs }, `${renewed}; calls in flight end first`);
-        stop();
-      }, lookForRenewalMs);
-      try {
-        const stopped = worker.run();
-        onStop((signal) => {
-          log.info({ signal, withinMs: config.shutdownGraceMs }, 'stopping: calls in flight end first');
-          stop();
-        });
-        console.log(readyLine(config, health));
-        await stopped;
-      } finally {
-        clearInterval(renewals);
-        gauges.stop();
-        await saga.close();
-        await tracing?.close();
-      }
-    } finally {
-      await connection.close();
-    }
+    open.unshift(() => connection.close());
+    const { tracesEndpoint: endpoint } = config;
+    // The library is loaded only where traces are wanted.
+    const tracing = endpoint ? (await import('./operations/tracing.js')).startTracing(endpoint) : undefined;
+    const saga = await createSagaWorker(connection, config, undefined, tracing);
+    const { worker } = saga;
+    open.unshift(saga.close, () => tracing?.close());
+    if (health) health.whyNotReady = readinessOf(worker, connection);
+    const ofGauges = { ...config, routes: routes.map(({ name }) => name) };
+    const gauges = new Gauges(ofGauges, log, saga);
+    open.unshift(() => gauges.stop());
+    if (config.metricsAddress) gauges.start();
+    const stop = () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+    };
+    const renewals = setInterval(() => {
+      if (!isRenewed(config)) return;
+      clearInterval(renewals);
+      process.exitCode = renewedStatus;
+      log.warn({ withinMs: config.shutdownGraceMs }, `${renewed}; calls in flight end first`);
+      stop();
+    }, lookForRenewalMs);
+    open.unshift(() => clearInterval(renewals));
+    const stopped = worker.run();
+    onStop((signal) => {
+      log.info({ signal, withinMs: config.shutdownGraceMs }, 'stopping: calls in flight end first');
+      stop();
+    });
+    console.log(readyLine(config, health));
+    await stopped;
   } finally {
-    await health?.close();
+    await open.reduce<Promise<unknown>>((closed, close) => closed.finally(close), Promise.resolve());
   }
 }
 
-/** The secrets that no webhook can be signed with: their routes wait, as for a receiver that is down. */
-async function unusableSecrets(
-  routes: readonly Route[],
-  secrets: SecretResolver,
-): Promise<{ route: string; secret: string; why: string }[]> {
-  const unusable = [];
+/** With some secrets no webhook can be signed: their routes wait, as for a receiver that is down. */
+async function warnOfSecrets(routes: readonly Route[], secrets: SecretResolver, log: Log): Promise<void> {
   for (const { name: route, secret } of routes) {
     const value = await secrets.resolve(secret).catch(() => undefined);
-    if (value === undefined) unusable.push({ route, secret, why: 'its secret cannot be read' });
-    else if (!isWebhookSecret(value)) unusable.push({ route, secret, why: wrongSecret });
+    if (value !== undefined && isWebhookSecret(value)) continue;
+    const why = value === undefined ? 'its secret cannot be read' : wrongSecret;
+    log.warn({ route, secret, why }, 'notifications of a route will wait: no webhook can be signed with its secret');
   }
-  return unusable;
 }
 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {
   const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${config.temporalAddress}, journal ${config.journal.name}`;
   return health === undefined ? line : `${line}, health ${health.url}`;
-}
-
-/** The tracing library is loaded only where traces are wanted. */
-async function startTracing(endpoint: string | undefined): Promise<Tracing | undefined> {
-  return endpoint === undefined ? undefined : (await import('./operations/tracing.js')).startTracing(endpoint);
 }
 
 /** Each says in its message what to do. */

@@ -22,14 +22,18 @@ export interface CallContext {
   retry?: RetryState | undefined;
 }
 
-export type Call = <T>(kind: CallKind, asked: CallContext, act: () => Promise<T>) => Promise<T>;
+/** Makes an activity of what it does: a failure of it gets a name, by its kind. */
+export type ActivityOf = <I, T>(
+  kind: CallKind,
+  act: (input: I) => Promise<T>,
+) => (input: I & CallContext) => Promise<T>;
 
-export function createCall(settings: ActivitySettings): Call {
-  return async (kind, asked, act) => {
+export function createActivityOf(settings: ActivitySettings): ActivityOf {
+  return (kind, act) => async (input) => {
     try {
-      return await act();
+      return await act(input);
     } catch (error) {
-      throw translateFailure(error, kind, asked.retry, settings);
+      throw translateFailure(error, kind, input.retry, settings);
     }
   };
 }

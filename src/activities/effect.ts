@@ -32,7 +32,7 @@ import type { IntendedCall, SagaKey } from '../journal/rows';
 import type { SentSecrets } from '../domain/secrets';
 import type { CallOptions, Secrets } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
-import { type Call, type CallContext, type Needs, sagaOf } from './call';
+import { type ActivityOf, type CallContext, type Needs, sagaOf } from './call';
 import type { ActivitySettings } from './settings';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
@@ -80,7 +80,7 @@ export type Effect = <T>(
 
 /** An activity that calls the provider works with these. */
 export interface Tools extends Needs {
-  call: Call;
+  activity: ActivityOf;
   effect: Effect;
   readSecrets: ReadSentSecrets;
 }
@@ -110,10 +110,10 @@ export function underWay(why: string, leftMs: number): OwnFailure {
   return new OwnFailure('UnderWay', why, { retryInMs: lookAgainIn(leftMs), inFlightMs: leftMs });
 }
 
-export function createEffect({ journal, settings }: Needs, call: Call, readSecrets: ReadSentSecrets): Effect {
+export function createEffect({ journal, settings, activity: activityOf, readSecrets }: Omit<Tools, 'effect'>): Effect {
   const { inFlightMs } = settings;
   return <T>(spec: EffectSpec<T>, asked: EffectContext, send: (options: SendOptions) => Promise<T>) =>
-    call(spec.kind, asked, async () => {
+    activityOf(spec.kind, async (): Promise<Effected<T>> => {
       // First, because a slow store must not use up the time to send.
       const secrets = await readSecrets(asked.secrets);
       const sentDigests = await digestsOf(journal, spec.sent);
@@ -158,7 +158,7 @@ export function createEffect({ journal, settings }: Needs, call: Call, readSecre
         const facts = { knows: intended.knows, ...(isAsked ? { doubt } : {}), ...unwritten };
         throw new OwnFailure(name, failure.message, { ...failure, ...facts });
       }
-    });
+    })(asked);
 }
 
 /** @returns 'unknown' where one cannot be read here: then nothing of an answer is shown */

@@ -2,7 +2,6 @@
  * Firewalls of one server: assigned (row 8), unassigned (row 9), listed (row 10). Each of the first two undoes the
  * other.
  */
-import { definedOnly } from '../domain/defined-only';
 import type { Effected } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { SentSecrets } from '../domain/secrets';
@@ -15,6 +14,8 @@ import { type CallContext, rawResponse, sagaOf } from './call';
 import { lookWithinMs, underWay, type EffectContext, type SendOptions, type Tools } from './effect';
 import { isAnothers, type Standing, type ToCompare } from './journal';
 import { callFailureOf, OwnFailure } from './translate-failure';
+
+export type How = 'assignFirewalls' | 'unassignFirewalls';
 
 export interface ChangeFirewalls extends EffectContext {
   vmObjectId: number;
@@ -60,13 +61,13 @@ export interface ListFirewalls extends CallContext {
   /** Fails with `UnderWay` while such a call of the saga may still take effect: any change, or only an undo. */
   after?: 'changes' | 'undoing';
   /** The secrets with which the server was ordered. */
-  secrets?: SentSecrets;
+  secrets?: SentSecrets | undefined;
 }
 
 /** Firewalls that are listed, and those of them that are active, where the profile declares which are. */
 export interface Listed {
   firewalls: number[];
-  active?: number[];
+  active?: number[] | undefined;
 }
 
 /**
@@ -74,7 +75,7 @@ export interface Listed {
  */
 export type FirewallList = (Listed | { unreadable: unknown }) & {
   /** Only with `undoing`: what other references have assigned meanwhile. */
-  others?: number[];
+  others?: number[] | undefined;
   /**
    * Ids that the list shows, but not as active; and those that a call of unknown outcome has changed lately: the list
    * may not show it yet.
@@ -85,7 +86,7 @@ export type FirewallList = (Listed | { unreadable: unknown }) & {
 /** An activity has 50 s; a look takes the journal's time, too. */
 const lookWithinCallMs = 25_000;
 
-export function createFirewallActivities({ provider, journal, call, effect, readSecrets, settings }: Tools) {
+export function createFirewallActivities({ provider, journal, activity, effect, readSecrets, settings }: Tools) {
   const { newServerWithinMs, listLagMs } = settings;
   const declared = settings.profile?.firewalls;
 
@@ -96,10 +97,12 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     const kind = after === 'undoing' && !undoing ? 'compensate' : undefined;
     const asked = { kind, withOthers: undoing, lagMs: listLagMs } as const;
     const looksFirst = after !== undefined || undoing === true;
-    const look = looksFirst ? await lookAtServer(journal, sagaOf().saga, vmObjectId, asked) : { leftMs: 0 };
+    const look = looksFirst
+      ? await lookAtServer(journal, sagaOf().saga, vmObjectId, asked)
+      : { leftMs: 0, others: undefined };
     if (look.leftMs > 0)
       throw underWay('a call that was sent before may still be in flight, so the list may change', look.leftMs);
-    const others = definedOnly({ others: look.others });
+    const { others } = look;
     // Who only wants to know what is there now does not wait for a new server, nor for a list that lags.
     const waits = looksFirst || input.expect !== undefined;
     const lately = waits ? await changedLately(journal, vmObjectId, listLagMs) : new Map<number, undefined>();
@@ -110,7 +113,7 @@ export function createFirewallActivities({ provider, journal, call, effect, read
       new OwnFailure('NotDeclared', `the list of server ${vmObjectId} ${what} of the provider’s profile says`);
     if (read === undefined) {
       if (surely) throw undeclared('cannot be read as a whole: how it can, `firewalls`');
-      return { unreadable: provider.blank(rawResponse(answer.body), secrets), ...others };
+      return { unreadable: provider.blank(rawResponse(answer.body), secrets), others };
     }
     const { ids: firewalls, active } = read;
     const pending = firewalls.filter((id) => active?.includes(id) === false);
@@ -127,22 +130,18 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     if (missing.length + surplus.length === 0) {
       if (surely && active === undefined)
         throw undeclared('shows it, and perhaps not as active: which are, `firewalls.activeIf`');
-      return { firewalls, ...definedOnly({ active }), ...others, ...(doubtful.length > 0 ? { doubtful } : {}) };
+      return { firewalls, active, others, ...(doubtful.length > 0 ? { doubtful } : {}) };
     }
+    const asActive = missing.some((id) => pending.includes(id)) ? ' as active' : '';
     const said = [
-      ...(missing.length > 0
-        ? [`does not show ${missing.join(', ')}${missing.some((id) => pending.includes(id)) ? ' as active' : ''}`]
-        : []),
+      ...(missing.length > 0 ? [`does not show ${missing.join(', ')}${asActive}`] : []),
       ...(surplus.length > 0 ? [`still shows ${surplus.join(', ')}`] : []),
     ];
     const why = `the provider's firewall list of server ${vmObjectId} ${said.join(' and ')}`;
     throw new OwnFailure('NotVisibleYet', why, { lacks: missing, surplus });
   };
   /** A look that fails, or comes too early, is repeated in a call of its own; so it is if time is short. */
-  const changeAndLook = async (
-    how: 'assignFirewalls' | 'unassignFirewalls',
-    { shows, undoing, ...input }: ChangeFirewalls,
-  ): Promise<Effected<Changed>> => {
+  const changeAndLook = async (how: How, { shows, undoing, ...input }: ChangeFirewalls): Promise<Effected<Changed>> => {
     const { vmObjectId, firewalls, countsByHand, secrets } = input;
     const startedMs = performance.now();
     const spec = { kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand } as const;
@@ -150,16 +149,13 @@ export function createFirewallActivities({ provider, journal, call, effect, read
     const changed = await effect<Changed>({ ...spec, isSure }, input, (options) => change(how, input, options));
     const hasTime = performance.now() - startedMs < lookWithinCallMs;
     if (shows === undefined || !hasTime) return changed;
-    const seen = await lookNow({ vmObjectId, ...definedOnly({ secrets }), ...shows });
-    return { ...changed, value: { ...changed.value, ...seen } };
-  };
-  const lookNow = async (looking: ListFirewalls): Promise<Changed> => {
+    const saw = (seen: Changed) => ({ ...changed, value: { ...changed.value, ...seen } });
     try {
-      return { list: await list(looking, { withinMs: lookWithinMs }) };
+      return saw({ list: await list({ vmObjectId, secrets, ...shows }, { withinMs: lookWithinMs }) });
     } catch (error) {
       const failed = callFailureOf(error, 'read', settings);
       if (failed === undefined) throw error;
-      return { failed };
+      return saw({ failed });
     }
   };
 
@@ -169,7 +165,7 @@ export function createFirewallActivities({ provider, journal, call, effect, read
    * not show it. It is sent again all the same: a list may lag, and a repeat does no harm.
    */
   const change = async (
-    how: 'assignFirewalls' | 'unassignFirewalls',
+    how: How,
     { vmObjectId, firewalls }: ChangeFirewalls,
     { repeats, ...options }: SendOptions,
   ): Promise<Changed> => {
@@ -203,29 +199,21 @@ export function createFirewallActivities({ provider, journal, call, effect, read
 
   return {
     /** Row 8. A second call assigns what is assigned already. */
-    assignFirewalls(input: ChangeFirewalls): Promise<Effected<Changed>> {
-      return changeAndLook('assignFirewalls', input);
-    },
+    assignFirewalls: (input: ChangeFirewalls) => changeAndLook('assignFirewalls', input),
 
     /** Row 9. A second call finds them unassigned. */
-    unassignFirewalls(input: ChangeFirewalls): Promise<Effected<Changed>> {
-      return changeAndLook('unassignFirewalls', input);
-    },
+    unassignFirewalls: (input: ChangeFirewalls) => changeAndLook('unassignFirewalls', input),
 
     /** Reads from the journal what runs of the saga have changed and not undone. It does not call the provider. */
-    readChanged({
-      vmObjectId,
-      ...input
-    }: CallContext & ToCompare & { vmObjectId: number }): Promise<ChangedFirewalls & Pick<Standing, 'isAnothers'>> {
-      return call('read', input, async () => {
+    readChanged: activity(
+      'read',
+      async (input: ToCompare & { vmObjectId: number }): Promise<ChangedFirewalls & Pick<Standing, 'isAnothers'>> => {
         const { saga } = sagaOf();
         if (await isAnothers(journal, saga, input)) return { isAnothers: true, assigned: [], unassigned: [] };
-        return changedOnServer(journal, saga, vmObjectId);
-      });
-    },
+        return changedOnServer(journal, saga, input.vmObjectId);
+      },
+    ),
 
-    listFirewalls(input: ListFirewalls): Promise<FirewallList> {
-      return call('read', input, () => list(input));
-    },
+    listFirewalls: activity('read', (input: ListFirewalls) => list(input)),
   };
 }

@@ -3,7 +3,7 @@
  * import only the type {@link Activities}.
  */
 import type { PlanTypes } from '../domain/plan-types';
-import { createCall, type Needs } from './call';
+import { createActivityOf, type Needs } from './call';
 import { createCartActivities } from './cart';
 import { createEffect, createReadSentSecrets } from './effect';
 import { createFirewallActivities } from './firewalls';
@@ -12,7 +12,7 @@ import { createNotificationActivities } from './notifications';
 import { createOrderActivities } from './orders';
 import { createQuotedActivities } from './quotes';
 import { createReconcileActivities, type LookUpIn } from './reconcile';
-import { createHoldActivities } from './temporal';
+import { awaitRelease } from './temporal';
 
 export interface ActivityNeeds extends Needs {
   /** Which sagas Temporal has a run of: the client's knowledge. */
@@ -20,23 +20,22 @@ export interface ActivityNeeds extends Needs {
 }
 
 export function createActivities({ lookUp, ...needs }: ActivityNeeds) {
-  const { provider, journal, settings } = needs;
-  const call = createCall(settings);
-  const readSecrets = createReadSentSecrets(needs);
-  const tools = { ...needs, call, readSecrets, effect: createEffect(needs, call, readSecrets) };
+  const { settings } = needs;
+  const withoutEffect = { ...needs, activity: createActivityOf(settings), readSecrets: createReadSentSecrets(needs) };
+  const tools = { ...withoutEffect, effect: createEffect(withoutEffect) };
   return {
     /** Values of `plan_type` beyond the document's four, as the provider's profile has them. */
     supportedPlanTypes: (): Promise<PlanTypes> => Promise.resolve(settings.profile?.planTypes ?? {}),
     /** True if a worker that has keys accepts a request that was not encrypted. */
     takesClearRequests: (): Promise<boolean> => Promise.resolve(settings.takesClearRequests),
-    ...createHoldActivities(),
-    ...createJournalActivities(journal, call, settings),
+    awaitRelease,
+    ...createJournalActivities(tools),
     ...createNotificationActivities(needs),
     ...createCartActivities(tools),
     ...createOrderActivities(tools),
     ...createQuotedActivities(tools),
     ...createFirewallActivities(tools),
-    ...createReconcileActivities(journal, provider, call, lookUp, settings),
+    ...createReconcileActivities(tools, lookUp),
   };
 }
 

@@ -1,16 +1,13 @@
 /** A saga reads and writes the journal beside its effects. None of these calls the provider. */
 import { Context, log } from '@temporalio/activity';
-import { definedOnly } from '../domain/defined-only';
 import { differences } from '../domain/differences';
 import type { EffectCall, Effected, JournalKnowledge, Placement, Unwritten } from '../domain/effects';
 import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
-import type { Leftover } from '../domain/leftovers';
+import { resultOutcomes, type Leftover } from '../domain/outcomes';
 import { serversOrdered, type PlanTypes, type ServersOrdered } from '../domain/plan-types';
-import { resultOutcomes } from '../domain/outcomes';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
 import type { Milestone } from '../domain/progress';
-import type { OfOther } from '../domain/servers';
 import type { NotNow } from '../domain/spending';
 import type { TurnAnswer } from '../domain/turns';
 import { type Approval, approvalsOf, writeApproval } from '../journal/approvals';
@@ -25,10 +22,10 @@ import type { WantedFirewalls } from '../journal/schema';
 import { claimServers, serversOf } from '../journal/servers';
 import { standingOf, type Asking, type Done, type PlacementFound, type Standing as Read } from '../journal/standing';
 import type { Verdict } from '../journal/store';
-import { type Call, type CallContext, type Caller, sagaOf } from './call';
-import { notOwned, reportLate, underWay, type EffectContext } from './effect';
+import { type CallContext, type Caller, sagaOf } from './call';
+import { notOwned, reportLate, underWay, type EffectContext, type Tools } from './effect';
 import { handOver, wantedEvents, type Told } from './notifications';
-import type { ActivitySettings, CallKind } from './settings';
+import type { CallKind } from './settings';
 import { isRunning, whoHolds } from './temporal';
 import { OwnFailure } from './translate-failure';
 import { askForTurn, wakeNextInQueue } from './turns';
@@ -47,12 +44,12 @@ export interface TakeReference extends CallContext {
 }
 
 /** A run that takes its reference gets these settings with it. */
-export interface Beside {
-  turn?: TurnAnswer;
+interface Beside {
+  turn?: TurnAnswer | undefined;
   /** Milestones that a receiver is notified of. */
-  wanted?: Milestone[];
+  wanted?: Milestone[] | undefined;
   /** Why an order, with all corrections, might not be placed by what is known now. */
-  notNow?: NotNow;
+  notNow?: NotNow | undefined;
 }
 
 export type ReferenceTaken =
@@ -64,9 +61,9 @@ export type ReferenceTaken =
       at: string;
       run: string;
       /** Corrections by people, in order; absent where there are none. */
-      corrections?: unknown[];
+      corrections?: unknown[] | undefined;
       /** Absent where nothing was placed. */
-      placement?: Exclude<PlacementFound, { how: 'none' }>;
+      placement?: PlacementFound | undefined;
     } & Beside)
   | PastEnding
   /** New sagas are held, and this one is new: nothing was written. */
@@ -76,12 +73,38 @@ export type ReferenceTaken =
 
 export type { PastEnding, PlacementFound };
 
+interface KeepReference extends CallContext {
+  knows: JournalKnowledge;
+  undoes?: true | undefined;
+  isReset: boolean;
+}
+
 /** The request of a run that has not taken its reference: it learns nothing of another request's. */
 export interface ToCompare {
   request?: unknown;
 }
 
-export interface Bought {
+interface ReadStanding extends ToCompare, Pick<EffectContext, 'knows'>, Pick<Asking, 'added'> {
+  orRunning?: boolean;
+  owns?: { isReset: boolean };
+}
+
+interface ConfirmPlacement {
+  row: string;
+  placed: Placement<unknown>;
+  verdict?: Verdict | undefined;
+}
+
+interface WriteByHand extends Verdict, Pick<EffectContext, 'knows'> {
+  calls: readonly EffectCall[];
+}
+
+type WriteEnding = Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen'> & Partial<Told>;
+
+/** `later`: another run has begun since, and receivers are not notified. */
+type EndingWritten = PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean };
+
+interface Bought {
   ordered: ServersOrdered;
   /** Its servers, as far as the journal knows them. */
   vmObjectIds: number[];
@@ -97,12 +120,12 @@ export interface Standing extends Done {
   running: boolean;
   placement: PlacementFound;
   /** The request of an order that was placed, with all corrections. Absent where that is not known. */
-  bought?: Bought;
+  bought?: Bought | undefined;
   /**
    * Servers of the order that lack firewalls by the journal; absent where nothing was placed, and where the saga has an
    * ending. Looked up only where `orRunning` is set.
    */
-  unprotected?: Leftover[];
+  unprotected?: Leftover[] | undefined;
   /** Only where `owns` is set: the run's begin. */
   knows?: JournalKnowledge;
   /** Only where `owns` is set, and the reference has ended: then nothing else is said. */
@@ -112,18 +135,21 @@ export interface Standing extends Done {
 /** A local activity holds a workflow task while it waits. So a journal that was away is not asked again for so long. */
 const awayMs = 1_000;
 
-type ForSaga = <T>(kind: CallKind, asked: CallContext, act: (caller: Caller) => Promise<T>) => Promise<T>;
+type OfSaga = <I, T>(
+  kind: CallKind,
+  act: (input: I, by: Caller) => Promise<T>,
+) => (input: I & CallContext) => Promise<T>;
 
-export function createJournalActivities(journal: Journal, call: Call, settings: ActivitySettings) {
+export function createJournalActivities({ journal, settings, activity }: Tools) {
   let awayUntilMs = 0;
-  const forSaga: ForSaga = (kind, asked, act) => call(kind, asked, () => act(sagaOf()));
+  const ofSaga: OfSaga = (kind, act) => activity(kind, (input) => act(input, sagaOf()));
   /** Makes a call in place fail at once where another one has just found the journal away: see `inPlace`. */
-  const atHand: ForSaga = (kind, asked, act) =>
-    forSaga(kind, asked, async (caller) => {
+  const atHand: OfSaga = (kind, act) =>
+    ofSaga(kind, async (input, by) => {
       if (Context.current().info.isLocal && performance.now() < awayUntilMs)
         throw new JournalUnavailable('it was away a moment ago');
       try {
-        return await act(caller);
+        return await act(input, by);
       } catch (error) {
         if (error instanceof JournalUnavailable) awayUntilMs = performance.now() + awayMs;
         throw error;
@@ -136,13 +162,13 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
    *
    * @param first the request, where nobody can have corrected it
    */
-  const early = async (saga: SagaKey, first?: unknown): Promise<Pick<Beside, 'notNow'>> => {
-    if (saga.workflow !== 'provisionServers') return {};
+  const notNow = async (saga: SagaKey, first?: unknown): Promise<NotNow | undefined> => {
+    if (saga.workflow !== 'provisionServers') return undefined;
     const request = first ?? (await journal.correctedRequest(saga));
     const bought = request === undefined ? undefined : journal.buying(saga.workflow, request, settings);
-    if (bought === undefined || whyNotNow(bought, settings) === undefined) return {};
+    if (bought === undefined || whyNotNow(bought, settings) === undefined) return undefined;
     const approvals = await journal.read((db) => approvalsOf(journal, db, saga, bought.agreed));
-    return definedOnly({ notNow: whyNotNow(bought, settings, approvals.concerns) });
+    return whyNotNow(bought, settings, approvals.concerns);
   };
   return {
     /**
@@ -151,122 +177,102 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Takes nothing while new sagas are held, and this one is new: a reference that was taken before has begun. Fails
      * as {@link readStanding} where it was taken before, and has a pivot. One that has ended is not taken again.
      */
-    takeReference(input: TakeReference): Promise<ReferenceTaken> {
-      return atHand('read', input, async ({ saga, run }) => {
-        const hold = await whoHolds();
-        if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
-        const { account, request, resource, knows: before, hasPivot, isReset } = input;
-        mustBeOf(saga, request);
-        const { knows, first, lacks } = await journal.take(saga, { account, request, run, knows: before });
-        if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
-        const fields = first?.request === undefined ? [] : differences(first.request, request);
-        if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-        const begun = first && (await beginAs(journal, saga, { run, isReset }));
-        if (begun?.how === 'ended') return begun;
-        // Once the reference is owned, so that no call of before is intended after it.
-        const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
-        const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
-        const wanted = wantedEvents(settings, account);
-        const also: Beside = {
-          ...turn,
-          ...(await early(saga, first === undefined ? request : undefined)),
-          ...(wanted.length > 0 ? { wanted } : {}),
-        };
-        if (first === undefined) return { how: 'new', knows, ...also };
-        // One that comes later is found where the pivot is intended.
-        const corrections = await journal.corrections(saga);
-        return {
-          how: 'known',
-          knows: { ...knows, ...(begun?.how === 'begun' ? { begun: begun.number } : {}) },
-          at: first.at,
-          run: first.run,
-          ...(corrections.length > 0 ? { corrections } : {}),
-          ...(placement === undefined || placement.how === 'none' ? {} : { placement }),
-          ...also,
-        };
-      });
-    },
+    takeReference: atHand('read', async (input: TakeReference, { saga, run }): Promise<ReferenceTaken> => {
+      const hold = await whoHolds();
+      if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
+      const { account, request, resource, knows: before, hasPivot, isReset } = input;
+      mustBeOf(saga, request);
+      const { knows, first, lacks } = await journal.take(saga, { account, request, run, knows: before });
+      if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
+      const fields = first?.request === undefined ? [] : differences(first.request, request);
+      if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
+      const begun = first && (await beginAs(journal, saga, { run, isReset }));
+      if (begun?.how === 'ended') return begun;
+      // Once the reference is owned, so that no call of before is intended after it.
+      const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
+      const wanted = wantedEvents(settings, account);
+      const also = {
+        turn: resource === undefined ? undefined : await askForTurn(journal, saga, resource, settings),
+        notNow: await notNow(saga, first === undefined ? request : undefined),
+        wanted: wanted.length > 0 ? wanted : undefined,
+      };
+      if (first === undefined) return { how: 'new', knows, ...also };
+      // One that comes later is found where the pivot is intended.
+      const corrections = await journal.corrections(saga);
+      return {
+        ...{ how: 'known', at: first.at, run: first.run },
+        knows: { ...knows, ...(begun?.how === 'begun' ? { begun: begun.number } : {}) },
+        corrections: corrections.length > 0 ? corrections : undefined,
+        placement: placement?.how === 'none' ? undefined : placement,
+        ...also,
+      };
+    }),
 
     /** A second call keeps the place in the queue, or the turn. */
-    takeTurn({ resource, retry }: CallContext & { resource: string }): Promise<TurnAnswer> {
-      return forSaga('read', { retry }, ({ saga }) => askForTurn(journal, saga, resource, settings));
-    },
+    takeTurn: ofSaga('read', ({ resource }: { resource: string }, { saga }) =>
+      askForTurn(journal, saga, resource, settings),
+    ),
 
     /**
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not intended by now is never
      * intended. Fails with `StateChanged` where another run has begun since.
      */
-    keepReference({
-      knows,
-      undoes,
-      isReset,
-      retry,
-    }: CallContext & { knows: JournalKnowledge; undoes?: true; isReset: boolean }): Promise<
-      JournalKnowledge | PastEnding
-    > {
-      return atHand('read', { retry }, async ({ saga, run }) => {
+    keepReference: atHand(
+      'read',
+      async (input: KeepReference, { saga, run }): Promise<JournalKnowledge | PastEnding> => {
+        const { knows, undoes, isReset, retry } = input;
         const renews = { ...knows, ...(undoes ? { undoes, again: retry !== undefined } : {}) };
         const begun = await beginAs(journal, saga, { run, isReset, renews });
         if (begun.how === 'ended') return begun;
         if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
         return { ...knows, begun: begun.number };
-      });
-    },
+      },
+    ),
 
     /**
      * Writes a person's correction of the request, for this run and every later one of the reference. A second call
      * changes nothing, and neither does a call after the pivot was placed, or may have been.
      */
-    writeCorrection({
-      retry,
-      ...said
-    }: CallContext & Omit<Corrected, 'run'>): Promise<{ how: 'written' | 'placed' } & Pick<Beside, 'notNow'>> {
-      return forSaga('mutate', { retry }, async ({ saga, run }) => {
+    writeCorrection: ofSaga(
+      'mutate',
+      async ({ retry: _, ...said }: CallContext & Omit<Corrected, 'run'>, { saga, run }) => {
         const how = await journal.correct(saga, { ...said, run });
-        return { how, ...(await early(saga)) };
-      });
-    },
+        return { how, notNow: await notNow(saga) };
+      },
+    ),
 
     /** Writes a person's yes before a pivot, with the terms that the person read. A second call changes nothing. */
-    writeApproval({ retry, ...approval }: CallContext & Approval): Promise<void> {
-      const holds = { holdsMs: settings.approvalMaxAgeMs };
-      return forSaga('mutate', { retry }, ({ saga }) => writeApproval(journal, saga, approval, holds));
-    },
+    writeApproval: ofSaga('mutate', ({ retry: _, ...approval }: CallContext & Approval, { saga }) =>
+      writeApproval(journal, saga, approval, { holdsMs: settings.approvalMaxAgeMs }),
+    ),
 
     /**
      * Reads from the journal what the saga has done at the provider. Fails with `UnderWay`, and must be called again,
      * while the pivot may be in flight; with `JournalRestored` while the journal is an older copy, until an operator
      * confirms that. Where `owns` is set, the run begins, as one that ends.
      */
-    readStanding(
-      input: CallContext &
-        Pick<EffectContext, 'knows'> &
-        Pick<Asking, 'added'> &
-        ToCompare & { orRunning?: boolean; owns?: { isReset: boolean } },
-    ): Promise<Standing> {
-      return forSaga('read', input, async ({ saga, run }) => {
-        if (await isAnothers(journal, saga, input)) return standingOfAnother;
-        const running = input.orRunning === true && (await whetherRunning(journal, saga));
-        // First: what is read then is not changed by a call of before.
-        const begun = input.owns && (await takeOrBegin(journal, saga, { run, ...input.owns }, input));
-        if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
-        const { knows, added } = input;
-        const read = await standing(saga, { knows, added, ...(input.orRunning ? {} : { run }) });
-        const { from, placement: _, ...rest } = read;
-        const placement = placementOf(read);
-        const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
-        const looked = { ...rest, running, placement, ...owned };
-        if (placement.how !== 'placed') return looked;
-        const unprotected = input.orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
-        const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.profile?.planTypes);
-        return { ...looked, ...definedOnly({ bought, unprotected }) };
-      });
-    },
+    readStanding: ofSaga('read', async (input: ReadStanding, { saga, run }): Promise<Standing> => {
+      if (await isAnothers(journal, saga, input)) return standingOfAnother;
+      const { knows, added, orRunning = false } = input;
+      const running = orRunning && (await whetherRunning(journal, saga));
+      // First: what is read then is not changed by a call of before.
+      const begun = input.owns && (await takeOrBegin(journal, saga, { run, ...input.owns }, input));
+      if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
+      const read = await standing(saga, { knows, added, run: orRunning ? undefined : run });
+      const { from, placement: _, ...rest } = read;
+      const placement = placementOf(read);
+      const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
+      const looked = { ...rest, running, placement, ...owned };
+      if (placement.how !== 'placed') return looked;
+      const unprotected = orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
+      const bought = orRunning ? undefined : await boughtBy(journal, saga, settings.profile?.planTypes);
+      return { ...looked, bought, unprotected };
+    }),
 
     /** Ids of servers become those of the order. @returns those that other orders have; then nothing is written */
-    claimServers(input: CallContext & { vmObjectIds: readonly number[] }): Promise<OfOther[]> {
-      return forSaga('mutate', input, ({ saga }) => claimServers(journal, saga, input.vmObjectIds));
-    },
+    claimServers: ofSaga('mutate', ({ vmObjectIds }: { vmObjectIds: readonly number[] }, { saga }) =>
+      claimServers(journal, saga, vmObjectIds),
+    ),
 
     /**
      * Writes that a pivot of unknown outcome has happened: a person or a look has found it. A second call changes
@@ -274,22 +280,15 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      *
      * @returns as {@link claimServers}, where other orders have servers of these ids
      */
-    confirmPlacement(
-      input: CallContext & { row: string; placed: Placement<unknown>; verdict?: Verdict },
-    ): Promise<'done' | 'superseded' | OfOther[]> {
-      return forSaga('mutate', input, ({ saga }) =>
-        journal.confirm(saga, input.row, input.placed, input.verdict, settings),
-      );
-    },
+    confirmPlacement: ofSaga('mutate', ({ row, placed, verdict }: ConfirmPlacement, { saga }) =>
+      journal.confirm(saga, row, placed, verdict, settings),
+    ),
 
     /** Writes that the provider has cancelled what was placed, as a person says. A second call changes nothing. */
-    cancelPlacement(input: CallContext & Verdict & { row?: string }): Promise<'cancelled' | 'superseded'> {
-      return forSaga('mutate', input, async ({ saga }) => {
-        const { row, by, note } = input;
-        const written = await journal.cancelled(saga, { by, note }, { row });
-        return written === 'superseded' ? written : 'cancelled';
-      });
-    },
+    cancelPlacement: ofSaga('mutate', async ({ row, by, note }: Verdict & { row?: string | undefined }, { saga }) => {
+      const written = await journal.cancelled(saga, { by, note }, { row });
+      return written === 'superseded' ? written : 'cancelled';
+    }),
 
     /**
      * Writes that a pivot of unknown outcome has not happened, as a person says. Fails with `UnderWay` while it may be
@@ -297,68 +296,53 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      *
      * @returns `done` where it is known by now that it has happened
      */
-    denyPlacement(input: CallContext & Verdict & { row: string }): Promise<'denied' | 'done'> {
-      return forSaga('mutate', input, async ({ saga }) => {
-        const { by, note, row } = input;
-        const denied = await journal.deny(saga, row, { by, note });
-        if (denied.how !== 'in-flight') return denied.how;
-        const facts = { retryInMs: denied.leftMs, inFlightMs: denied.leftMs };
-        throw new OwnFailure('UnderWay', 'the call may still be in flight', facts);
-      });
-    },
+    denyPlacement: ofSaga('mutate', async ({ row, by, note }: Verdict & { row: string }, { saga }) => {
+      const denied = await journal.deny(saga, row, { by, note });
+      if (denied.how !== 'in-flight') return denied.how;
+      const facts = { retryInMs: denied.leftMs, inFlightMs: denied.leftMs };
+      throw new OwnFailure('UnderWay', 'the call may still be in flight', facts);
+    }),
 
     /**
      * Writes calls that need not be made, because a person has done the same by hand. A second call changes nothing.
      */
-    async writeByHand(
-      input: CallContext & Pick<EffectContext, 'knows'> & Verdict & { calls: readonly EffectCall[] },
-    ): Promise<Effected<null>> {
-      return forSaga('mutate', input, async ({ saga, run }) => {
-        const { calls, by, note, knows } = input;
-        const written = await writeByHand(journal, saga, { calls, run, verdict: { by, note }, knows });
-        if (written.how === 'restored') throw new OwnFailure('JournalRestored', written.why);
-        return { value: null, knows: written.knows };
-      });
-    },
+    writeByHand: ofSaga('mutate', async (input: WriteByHand, { saga, run }): Promise<Effected<null>> => {
+      const { calls, by, note, knows } = input;
+      const written = await writeByHand(journal, saga, { calls, run, verdict: { by, note }, knows });
+      if (written.how === 'restored') throw new OwnFailure('JournalRestored', written.why);
+      return { value: null, knows: written.knows };
+    }),
 
     /** Writes the outcome of a call, where the journal could not be reached at once. A second call changes nothing. */
-    writeOutcome(input: CallContext & { unwritten: Unwritten; answer: unknown }): Promise<void> {
-      return forSaga('mutate', input, async ({ saga, run }) => {
-        const { call: effect, knows, inFlightMs, outcome, failure } = input.unwritten;
-        const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
-        const answer = { outcome, failure, answer: input.answer, cartItemId };
-        const written = await journal.answered(saga, { call: effect, run, knows, inFlightMs, rules: settings }, answer);
-        if (written === 'late') reportLate(effect.step, knows.row);
-      });
-    },
+    writeOutcome: ofSaga('mutate', async (input: { unwritten: Unwritten; answer: unknown }, { saga, run }) => {
+      const { call, knows, inFlightMs, outcome, failure } = input.unwritten;
+      const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
+      const answer = { outcome, failure, answer: input.answer, cartItemId };
+      const written = await journal.answered(saga, { call, run, knows, inFlightMs, rules: settings }, answer);
+      if (written === 'late') reportLate(call.step, knows.row);
+    }),
 
     /**
      * Writes how the run ended, for the record, hands it over to receivers, and ends its turn. Where the reference has ended
      * before, that counts: also where this call has written it, and is made again.
-     *
-     * @returns `later` where another run has begun since: receivers are not notified
      */
-    writeEnding(
-      input: CallContext & Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen'> & Partial<Told>,
-    ): Promise<PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean }> {
-      return atHand('mutate', input, async ({ saga, run, workflow }) => {
-        const { isReset, outcome, report, resource, keepOpen, events = [], account, metadata } = input;
-        const wanted = await wantedFirewalls(journal, saga, outcome);
-        const ending = { run, by: workflow, isReset, outcome, report, resource, wanted, keepOpen };
-        const written = await journal.ended(saga, ending);
-        if (written.how === 'ended') return written;
-        if (resource !== undefined) await wakeNextInQueue(journal, written.next, resource);
-        if (written.how === 'later') return { how: 'later' };
-        const isTold = await handOver(journal, settings, { events, account, metadata }).then(
-          () => true,
-          (err: unknown) => {
-            log.warn('receivers are not notified of the end yet', { err });
-            return false;
-          },
-        );
-        return { how: 'written', isTold };
-      });
-    },
+    writeEnding: atHand('mutate', async (input: WriteEnding, { saga, run, workflow }): Promise<EndingWritten> => {
+      const { isReset, outcome, report, resource, keepOpen, events = [], account, metadata } = input;
+      const wanted = await wantedFirewalls(journal, saga, outcome);
+      const ending = { run, by: workflow, isReset, outcome, report, resource, wanted, keepOpen };
+      const written = await journal.ended(saga, ending);
+      if (written.how === 'ended') return written;
+      if (resource !== undefined) await wakeNextInQueue(journal, written.next, resource);
+      if (written.how === 'later') return { how: 'later' };
+      const isTold = await handOver(journal, settings, { events, account, metadata }).then(
+        () => true,
+        (err: unknown) => {
+          log.warn('receivers are not notified of the end yet', { err });
+          return false;
+        },
+      );
+      return { how: 'written', isTold };
+    }),
   };
 }
 

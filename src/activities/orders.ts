@@ -34,7 +34,7 @@ export interface PlacedOrder {
   /** As the profile's `order.orderId` finds it. */
   orderId?: string;
   /** Object ids that the profile's `order.servers` finds in the response. */
-  vmObjectIds?: number[];
+  vmObjectIds?: number[] | undefined;
   /** The journal has all of them as those of this order, and none was there before. */
   areOurs?: boolean;
   /** True where a server directory is configured that may know them. */
@@ -49,12 +49,12 @@ export interface FindServers extends CallContext {
   /** Only `most` servers are an answer: with fewer, some may still be missing; with more, others are among them. */
   expected: ServersOrdered;
   /** True where the order's outcome is unknown: only a directory with unique labels may answer that. */
-  settles?: boolean;
+  settles?: boolean | undefined;
   /** The secrets that were sent with the order. */
   secrets?: SentSecrets;
 }
 
-export function createOrderActivities({ provider, journal, call, effect, readSecrets, settings }: Tools) {
+export function createOrderActivities({ provider, journal, activity, effect, readSecrets, settings }: Tools) {
   const { directory, order: { servers, orderId } = {} } = settings.profile ?? {};
   /** @returns undefined where no directory is configured that can be asked for them */
   const listServers = async (
@@ -150,35 +150,27 @@ export function createOrderActivities({ provider, journal, call, effect, readSec
      * many servers as were ordered at most, beside those that are known to be of other orders, and while another order
      * may have brought them. Returns none, without a call, where no directory is configured that can answer.
      */
-    findServers(input: FindServers): Promise<number[]> {
-      return call('poll', input, async () => {
-        const { account, label, expected, settles } = input;
-        if (settles && !(directory?.labelIsUnique && label !== undefined)) return [];
-        const listed = await listServers({ account, label }, { secrets: await readSecrets(input.secrets) });
-        if (listed === undefined) return [];
-        const { saga } = sagaOf();
-        const others = await notItsServers(journal, saga, listed, {
-          youngMs: Math.max(settings.newServerWithinMs, listedWithinMs),
-          account: directory?.path.includes('{account}') ? account : undefined,
-        });
-        const vmObjectIds = listed.filter((id) => !others.ids.includes(id));
-        if (vmObjectIds.length !== expected.most) {
-          const why = `the server directory lists ${vmObjectIds.length} of ${countOf(expected)} servers`;
-          throw new OwnFailure('NotVisibleYet', why);
-        }
-        const [rival] = await rivalsIn(others.rivals, label);
-        if (rival !== undefined) {
-          throw new OwnFailure(
-            'NotVisibleYet',
-            `the server directory does not tell its servers from those of ${rival.reference}, which are not known either`,
-          );
-        }
-        const claimed = settles ? [] : await claimServers(journal, saga, vmObjectIds);
-        if (claimed.length > 0)
-          throw new OwnFailure('NotVisibleYet', `the server directory:${describeOthers(claimed)}`);
-        return vmObjectIds;
+    findServers: activity('poll', async (input: FindServers) => {
+      const { account, label, expected, settles } = input;
+      if (settles && !(directory?.labelIsUnique && label !== undefined)) return [];
+      const listed = await listServers({ account, label }, { secrets: await readSecrets(input.secrets) });
+      if (listed === undefined) return [];
+      const { saga } = sagaOf();
+      const others = await notItsServers(journal, saga, listed, {
+        youngMs: Math.max(settings.newServerWithinMs, listedWithinMs),
+        account: directory?.path.includes('{account}') ? account : undefined,
       });
-    },
+      const notVisible = (why: string) => new OwnFailure('NotVisibleYet', `the server directory${why}`);
+      const vmObjectIds = listed.filter((id) => !others.ids.includes(id));
+      if (vmObjectIds.length !== expected.most)
+        throw notVisible(` lists ${vmObjectIds.length} of ${countOf(expected)} servers`);
+      const [rival] = await rivalsIn(others.rivals, label);
+      if (rival !== undefined)
+        throw notVisible(` does not tell its servers from those of ${rival.reference}, which are not known either`);
+      const claimed = settles ? [] : await claimServers(journal, saga, vmObjectIds);
+      if (claimed.length > 0) throw notVisible(`:${describeOthers(claimed)}`);
+      return vmObjectIds;
+    }),
   };
 }
 

@@ -7,7 +7,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
 import type { ChangeOrderBody, PlanSwitchBody } from '../provider/schemas';
-import { rawResponse, type CallContext } from './call';
+import { rawResponse } from './call';
 import type { EffectContext, Tools } from './effect';
 
 export interface QuoteAnswer {
@@ -20,7 +20,7 @@ export interface QuoteAnswer {
   asks?: true;
 }
 
-export function createQuotedActivities({ provider, call, effect, settings }: Tools) {
+export function createQuotedActivities({ provider, activity, effect, settings }: Tools) {
   const { quoteMaxAgeMs, onRefusal } = settings;
   /** The quote without secrets, as short as a result can hold it. */
   const shown = (quote: Quote) => provider.blank(documentedParts(quote)) as Quote;
@@ -31,9 +31,9 @@ export function createQuotedActivities({ provider, call, effect, settings }: Too
   });
   return {
     /** Row 5: places nothing. */
-    quoteChangeOrder(input: CallContext & { change: ChangeOrderBody }): Promise<QuoteAnswer> {
-      return call('read', input, async () => quoted(await provider.quoteChangeOrder(input.change)));
-    },
+    quoteChangeOrder: activity('read', async ({ change }: { change: ChangeOrderBody }) =>
+      quoted(await provider.quoteChangeOrder(change)),
+    ),
 
     /** Row 4: a pivot. A second call would add the resources a second time. */
     placeChangeOrder({
@@ -48,9 +48,9 @@ export function createQuotedActivities({ provider, call, effect, settings }: Too
     },
 
     /** Row 7: switches nothing. */
-    quotePlanSwitch(input: CallContext & { change: PlanSwitchBody }): Promise<QuoteAnswer> {
-      return call('read', input, async () => quoted(await provider.quotePlanSwitch(input.change)));
-    },
+    quotePlanSwitch: activity('read', async ({ change }: { change: PlanSwitchBody }) =>
+      quoted(await provider.quotePlanSwitch(change)),
+    ),
 
     /**
      * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after the switch the

@@ -1,10 +1,9 @@
 /** The activities by which a sweep looks: none of them changes anything. */
 import { Context } from '@temporalio/activity';
 import { isLost, type WayLost } from '../domain/lost';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { changedLately, statedFirewalls } from '../journal/firewalls';
-import type { Journal } from '../journal/journal';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/standing';
 import { openSagas, type LookUp } from '../journal/open-references';
 import { recordOf } from '../journal/record';
@@ -21,10 +20,8 @@ import {
 } from '../journal/servers';
 import { isFailure } from '../provider/errors';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
-import type { ProviderClient } from '../provider/client';
 import { listRuns, reportOf } from '../temporal/service';
-import type { Call, CallContext } from './call';
-import type { ActivitySettings } from './settings';
+import type { Tools } from './effect';
 import { OwnFailure } from './translate-failure';
 
 /** As {@link LookUp}, with the client of the activity that asks. */
@@ -32,13 +29,12 @@ export type LookUpIn = (temporal: Context['client'], ...asked: Parameters<LookUp
 
 type Unprotected = Pick<Extract<Leftover, { kind: 'server-unprotected' }>, 'vmObjectId' | 'firewalls'>;
 
-/** Things that a saga has left, and nobody takes care of. */
-export type Left = LeftBehind;
+export type { LeftBehind };
 
 export interface LostSlice {
   /** Sagas without an ending. */
   count: number;
-  lost: (Left & {
+  lost: (LeftBehind & {
     how: WayLost;
     /** Servers that it has bought, and what they lack, as the journal says. */
     unprotected: Unprotected[];
@@ -53,7 +49,7 @@ export interface LeftSlice {
   /** Sagas with an ending. */
   count: number;
   /** Those that have left something. */
-  left: Left[];
+  left: LeftBehind[];
   /** Servers whose firewalls they have changed, the newest saga's first. */
   servers: number[];
   /** Only of the first slice: how many servers ended sagas have worked on, whenever they began. */
@@ -65,6 +61,12 @@ export interface LeftSlice {
 export interface Wanted {
   firewalls: readonly number[];
   saidMs: number;
+}
+
+interface Comparing {
+  vmObjectId: number;
+  /** Asked for when the server was bought. */
+  wanted?: Wanted | undefined;
 }
 
 /** How the provider's list of a server compares with what sagas have said last. */
@@ -118,13 +120,8 @@ export interface InTurn {
   shared: SharedServer[];
 }
 
-export function createReconcileActivities(
-  journal: Journal,
-  provider: ProviderClient,
-  call: Call,
-  lookUp: LookUpIn,
-  { listLagMs, profile }: Pick<ActivitySettings, 'listLagMs' | 'profile'>,
-) {
+export function createReconcileActivities({ journal, provider, activity, settings }: Tools, lookUp: LookUpIn) {
+  const { listLagMs, profile } = settings;
   /** @throws OwnFailure `TemporalUnavailable` */
   const askTemporal = async <T>(what: string, ask: (client: Context['client']) => Promise<T>): Promise<T> => {
     const { client } = Context.current();
@@ -161,105 +158,91 @@ export function createReconcileActivities(
 
   return {
     /** A slice of the sagas that have no ending in the journal: those that are lost, and what they have left. */
-    lookAtOpen({ after, retry }: CallContext & { after?: SagaKey | undefined }): Promise<LostSlice> {
-      return call('read', { retry }, async () => {
-        const ask: LookUp = (ids) => askTemporal('which sagas go on', (client) => lookUp(client, ids));
-        const { sagas: open, last } = await openSagas(journal, ask, { after, limit: sliceSize });
-        const lostOnes = open.flatMap(({ how, ...saga }) => (isLost(how) ? [{ ...keyOf(saga), how }] : []));
-        const { restored, sagas } = await leftByLost(journal, lostOnes);
-        requireWhole(restored);
-        const lost: LostSlice['lost'] = [];
-        for (const saga of sagas) {
-          lost.push({ ...saga, ...(await boughtBy(saga)) });
-          if (idsIn(lost) < idsMax) continue;
-          const count = 1 + open.findIndex((one) => isSameSaga(one, saga));
-          return { count, lost, last: keyOf(saga) };
-        }
-        return { count: open.length, lost, ...(last && { last: keyOf(last) }) };
-      });
-    },
+    lookAtOpen: activity('read', async ({ after }: { after?: SagaKey | undefined }): Promise<LostSlice> => {
+      const ask: LookUp = (ids) => askTemporal('which sagas go on', (client) => lookUp(client, ids));
+      const { sagas: open, last } = await openSagas(journal, ask, { after, limit: sliceSize });
+      const lostOnes = open.flatMap(({ how, ...saga }) => (isLost(how) ? [{ ...keyOf(saga), how }] : []));
+      const { restored, sagas } = await leftByLost(journal, lostOnes);
+      requireWhole(restored);
+      const lost: LostSlice['lost'] = [];
+      for (const saga of sagas) {
+        lost.push({ ...saga, ...(await boughtBy(saga)) });
+        if (idsIn(lost) < idsMax) continue;
+        const count = 1 + open.findIndex((one) => isSameSaga(one, saga));
+        return { count, lost, last: keyOf(saga) };
+      }
+      return { count: open.length, lost, ...(last && { last: keyOf(last) }) };
+    }),
 
     /** A slice of the sagas that have ended, the youngest first: what they have left. */
-    lookAtEnded({ days, after, retry }: CallContext & { days: number; after?: ByAge | undefined }): Promise<LeftSlice> {
-      return call('read', { retry }, async () => {
-        const { restored, sagas, hasMore } = await endedSagas(journal, { days, after, limit: sliceSize });
-        requireWhole(restored);
-        const known = after === undefined ? { serversKnown: await countServers(journal) } : {};
-        const left: Left[] = [];
-        const servers = new Set<number>();
-        let count = 0;
-        for (const { firstSeenMs, ...saga } of sagas) {
-          if (saga.cartItems.length > 0 || saga.placement === 'unknown') left.push(saga);
-          for (const id of saga.servers) servers.add(id);
-          count += 1;
-          const isLast = count === sagas.length;
-          if (isLast ? !hasMore : idsIn(left) < idsMax) continue;
-          return { count, left, servers: [...servers], ...known, last: { ...keyOf(saga), firstSeenMs } };
-        }
-        return { count, left, servers: [...servers], ...known };
-      });
-    },
+    lookAtEnded: activity('read', async (input: { days: number; after?: ByAge | undefined }): Promise<LeftSlice> => {
+      const { days, after } = input;
+      const { restored, sagas, hasMore } = await endedSagas(journal, { days, after, limit: sliceSize });
+      requireWhole(restored);
+      const known = after === undefined ? { serversKnown: await countServers(journal) } : {};
+      const left: LeftBehind[] = [];
+      const servers = new Set<number>();
+      let count = 0;
+      for (const { firstSeenMs, ...saga } of sagas) {
+        if (saga.cartItems.length > 0 || saga.placement === 'unknown') left.push(saga);
+        for (const id of saga.servers) servers.add(id);
+        count += 1;
+        const isLast = count === sagas.length;
+        if (isLast ? !hasMore : idsIn(left) < idsMax) continue;
+        return { count, left, servers: [...servers], ...known, last: { ...keyOf(saga), firstSeenMs } };
+      }
+      return { count, left, servers: [...servers], ...known };
+    }),
 
     /**
      * Servers that ended sagas have worked on, in the order of their ids, from where the last sweep has stopped; and
      * those that lack firewalls.
      */
-    serversInTurn({ most, retry }: CallContext & { most: number }): Promise<InTurn> {
-      return call('read', { retry }, async () => {
-        const after = await lastTurn();
-        const servers = await serversInTurn(journal, { after, most });
-        const known = (await openServers(journal)).filter(({ saga }) => saga === 'ended');
-        let chars = 0;
-        const open = known.filter((one) => (chars += JSON.stringify(one).length) <= openCharsMax);
-        const shared = await sharedServers(journal, sharedMax);
-        return { after, servers, open, openBeyond: known.length - open.length, shared };
-      });
-    },
+    serversInTurn: activity('read', async ({ most }: { most: number }): Promise<InTurn> => {
+      const after = await lastTurn();
+      const servers = await serversInTurn(journal, { after, most });
+      const known = (await openServers(journal)).filter(({ saga }) => saga === 'ended');
+      let chars = 0;
+      const open = known.filter((one) => (chars += JSON.stringify(one).length) <= openCharsMax);
+      const shared = await sharedServers(journal, sharedMax);
+      return { after, servers, open, openBeyond: known.length - open.length, shared };
+    }),
 
-    /**
-     * Row 10, and what the journal says before and after it: where that differs, a saga works on the server.
-     *
-     * @param wanted firewalls that were asked for when the server was bought, and that it lacks
-     */
-    compareFirewalls({
-      vmObjectId,
-      wanted,
-      retry,
-    }: CallContext & { vmObjectId: number; wanted?: Wanted | undefined }): Promise<Compared> {
-      return call('read', { retry }, async () => {
-        if (await isCancelled(journal, vmObjectId)) return { how: 'gone' };
-        const stated = await statedFirewalls(journal, vmObjectId);
-        if (stated.isBusy) return { how: 'busy' };
-        const { assigned, unassigned, exactlyMs = -1 } = stated;
-        const lacked = wanted !== undefined && wanted.saidMs > exactlyMs ? wanted.firewalls : [];
-        let response: ListAnswer;
-        try {
-          response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
-        } catch (error) {
-          // The next sweep looks again.
-          if (isFailure(error, 'NotYet')) return { how: 'unseen', why: error.message };
-          if (isFailure(error, 'Rejected') && (await isClosed(journal, vmObjectId))) return { how: 'gone' };
-          throw error;
-        }
-        if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {
-          return { how: 'busy' };
-        }
-        const listed = readFirewalls(response, profile?.firewalls);
-        if (listed === undefined) return { how: 'unseen', why: 'the provider’s list cannot be read as a whole' };
-        const { ids, active } = listed;
-        const missing = assigned.filter((id) => !(active ?? ids).includes(id));
-        const surplus = unassigned.filter((id) => ids.includes(id));
-        const told = lacked.filter((id) => !assigned.includes(id) && !unassigned.includes(id));
-        const unprotected = told.filter((id) => !active?.includes(id));
-        // The list may not know yet what was changed a moment ago.
-        const lately = await changedLately(journal, vmObjectId, listLagMs);
-        if ([...missing, ...surplus].some((id) => lately.has(id))) return { how: 'busy' };
-        const lacks = [...missing, ...surplus, ...unprotected.filter((id) => !ids.includes(id))];
-        if (unprotected.length > 0 && lacks.length === 0 && active === undefined)
-          return { how: 'unseen', why: whyListed };
-        return { how: 'compared', missing, surplus, unprotected };
-      });
-    },
+    /** Row 10, and what the journal says before and after it: where that differs, a saga works on the server. */
+    compareFirewalls: activity('read', async (input: Comparing): Promise<Compared> => {
+      const { vmObjectId, wanted } = input;
+      if (await isCancelled(journal, vmObjectId)) return { how: 'gone' };
+      const stated = await statedFirewalls(journal, vmObjectId);
+      if (stated.isBusy) return { how: 'busy' };
+      const { assigned, unassigned, exactlyMs = -1 } = stated;
+      const lacked = wanted !== undefined && wanted.saidMs > exactlyMs ? wanted.firewalls : [];
+      let response: ListAnswer;
+      try {
+        response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
+      } catch (error) {
+        // The next sweep looks again.
+        if (isFailure(error, 'NotYet')) return { how: 'unseen', why: error.message };
+        if (isFailure(error, 'Rejected') && (await isClosed(journal, vmObjectId))) return { how: 'gone' };
+        throw error;
+      }
+      if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {
+        return { how: 'busy' };
+      }
+      const listed = readFirewalls(response, profile?.firewalls);
+      if (listed === undefined) return { how: 'unseen', why: 'the provider’s list cannot be read as a whole' };
+      const { ids, active } = listed;
+      const missing = assigned.filter((id) => !(active ?? ids).includes(id));
+      const surplus = unassigned.filter((id) => ids.includes(id));
+      const told = lacked.filter((id) => !assigned.includes(id) && !unassigned.includes(id));
+      const unprotected = told.filter((id) => !active?.includes(id));
+      // The list may not know yet what was changed a moment ago.
+      const lately = await changedLately(journal, vmObjectId, listLagMs);
+      if ([...missing, ...surplus].some((id) => lately.has(id))) return { how: 'busy' };
+      const lacks = [...missing, ...surplus, ...unprotected.filter((id) => !ids.includes(id))];
+      if (unprotected.length > 0 && lacks.length === 0 && active === undefined)
+        return { how: 'unseen', why: whyListed };
+      return { how: 'compared', missing, surplus, unprotected };
+    }),
   };
 }
 
@@ -268,7 +251,7 @@ const whyListed =
 
 const keyOf = ({ workflow, reference }: SagaKey): SagaKey => ({ workflow, reference });
 
-function idsIn(sagas: readonly (Left & { unprotected?: Unprotected[] })[]): number {
+function idsIn(sagas: readonly (LeftBehind & { unprotected?: Unprotected[] })[]): number {
   const count = ({ cartItems, servers, unprotected = [] }: (typeof sagas)[number]) =>
     cartItems.length + servers.length + unprotected.reduce((sum, { firewalls }) => sum + 1 + firewalls.length, 0);
   return sagas.reduce((sum, saga) => sum + count(saga), 0);

@@ -7,16 +7,12 @@ import { OwnFailure } from './translate-failure';
 
 const answerWithinMs = 2_500;
 
-export function createHoldActivities() {
-  return {
-    /** Fails while new sagas are held, and Temporal makes it again: that takes no event of the saga's history. */
-    async awaitRelease(): Promise<void> {
-      const hold = await whoHolds();
-      if (hold === undefined) return;
-      const category = ApplicationFailureCategory.BENIGN;
-      throw ApplicationFailure.create({ type: 'Held', message: `new sagas are ${describeHolder(hold)}`, category });
-    },
-  };
+/** Fails while new sagas are held, and Temporal makes it again: that takes no event of the saga's history. */
+export async function awaitRelease(): Promise<void> {
+  const hold = await whoHolds();
+  if (hold === undefined) return;
+  const category = ApplicationFailureCategory.BENIGN;
+  throw ApplicationFailure.create({ type: 'Held', message: `new sagas are ${describeHolder(hold)}`, category });
 }
 
 /**

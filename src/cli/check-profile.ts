@@ -4,7 +4,7 @@ import { readAnswers, type Profile, type ProfileCall, type RecordedAnswer } from
 import { describeProblems, nameOfField } from '../domain/problems';
 import { ProviderFailure } from '../provider/errors';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
-import { interpret } from '../provider/interpret';
+import { decoded, interpret } from '../provider/interpret';
 import { allIdsAt, valuesAt } from '../provider/json-pointer';
 import { cartItemAddedSchema, quoteSchema, switchedSchema } from '../provider/schemas';
 import { kindOf } from '../provider/verdicts';
@@ -50,7 +50,7 @@ function readOrRefuse(file: string): Profile {
 function findingsOf({ call, status, body }: RecordedAnswer, path: string, profile: Profile): Found[] {
   const what = `${path}: ${call}, ${status}`;
   const text = typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
-  const answer = { answered: true, status, headers: {}, body: Buffer.from(text) } as const;
+  const answer = decoded({ answered: true, status, headers: {}, body: Buffer.from(text) });
   const response = responses[call];
   const asked = { name: call, kind: kindOf(call), endpoint: call, ...(response ? { response } : {}) };
   const json = typeof body === 'string' ? parseJson(text || 'null', path) : body;

@@ -1,8 +1,8 @@
 /** The commands about one saga, and `watch`. */
-import { checkReference, checkRequest } from '../client/checked';
+import { checkDecision, checkReference, checkRequest } from '../client/checked';
 import { atEnd, silentAfterMs } from '../client/events';
-import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
-import { objectionTo, type SagaHandle } from '../client/handle';
+import { NoWorkerError, SagaEndedError } from '../client/errors';
+import type { SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { decisionHints, type DecisionName } from '../domain/decisions';
@@ -12,7 +12,7 @@ import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
-import { endOf, outcomeOf, statusOf, statusOfCancelled, type Ending } from './ending';
+import { endOf, stateOf, statusOf, statusOfCancelled, type Ending } from './ending';
 import { readJson, readRequest } from './read-request';
 import { Watching, watchingOn } from './watching';
 
@@ -55,13 +55,12 @@ export function status({ printer }: CommandContext, reference: string, options: 
     const isOver = row?.closeTime !== undefined;
     const progress = answer && isOver ? atEnd(answer) : answer;
     const ending = isOver ? await endOf(saga) : undefined;
-    printer.line(
-      `${saga.workflowId}: ${(ending && (outcomeOf(ending) ?? ending.state)) ?? progress?.state ?? row?.state ?? 'running'}`,
-    );
+    const state = progress?.state ?? row?.state;
+    printer.line(`${saga.workflowId}: ${ending ? stateOf(ending) : (state ?? 'running')}`);
     const lines = new Watching(printer);
     if (progress) lines.progress(progress, saga.workflowId);
     if (ending) lines.ending(ending, saga.workflowId);
-    const ofOpen = isWait(progress?.state ?? row?.state) ? exitStatus.waits : exitStatus.done;
+    const ofOpen = isWait(state) ? exitStatus.waits : exitStatus.done;
     return { document: documentOf(saga, progress, ending, row), status: ending ? statusOf(ending) : ofOpen };
   });
 }
@@ -75,22 +74,18 @@ export async function watch(
   const named = references.map((reference) => referenceIn(reference, options));
   return withSagas(async (sagas) => {
     const found = await Promise.all(named.map(({ reference, workflow }) => sagas.get(reference, workflow)));
-    const watching = watchingOn(printer, found.length > 1);
-    sayingThatTheyGoOn(context, watching, found);
-    const toEnd = async (saga: SagaHandle) => {
-      const { workflowId } = saga;
-      const onProgress = (progress: ProgressView) => {
-        printer.documentLine({ workflowId, progress });
+    return following(context, found, async (watching) => {
+      const toEnd = async (saga: SagaHandle) => {
+        const { workflowId } = saga;
+        const onProgress = (progress: ProgressView) => {
+          printer.documentLine({ workflowId, progress });
+        };
+        const { ending, latest } = await watching.follow(saga, { throughWaits, onProgress });
+        printer.documentLine(documentOf(saga, latest, ending));
+        return statusOf(ending);
       };
-      const { ending, latest } = await watching.follow(saga, { throughWaits, onProgress });
-      printer.documentLine(documentOf(saga, latest, ending));
-      return statusOf(ending);
-    };
-    try {
       return { status: Math.max(...(await Promise.all(found.map(toEnd)))) };
-    } finally {
-      watching.close();
-    }
+    });
   });
 }
 
@@ -103,8 +98,8 @@ export async function decide(
 ): Promise<Came> {
   const example = `the decision’s JSON (it may also be in a file, or - for standard input), like ${decisionHints[name].example},`;
   const body = json === undefined ? {} : await readJson(json, stdin, example);
-  const objection = objectionTo(name, body);
-  if (objection !== undefined) throw new DecisionRefusedError(name, objection);
+  // Before any connection, as a request.
+  checkDecision(name, body);
   return withSaga(reference, options, async (saga) => {
     const taken = await saga.decide(name, body);
     printer.line(`${saga.workflowId}: ${taken.taken} is taken at ${taken.step}`);
@@ -127,7 +122,7 @@ export async function cancel(
       const ending = await endOf(saga);
       if (ending.state !== 'cancelled')
         throw new UsageError(
-          `${saga.workflowId} has ended as ${outcomeOf(ending) ?? ending.state}: nothing is cancelled, and nothing is written down`,
+          `${saga.workflowId} has ended as ${stateOf(ending)}: nothing is cancelled, and nothing is written down`,
         );
       new Watching(printer).ending(ending, saga.workflowId);
       return { document: documentOf(saga, undefined, ending), status: statusOfCancelled(ending) };
@@ -151,8 +146,16 @@ export async function followToEnd(context: Following, saga: SagaHandle): Promise
 
 type Following = Pick<CommandContext, 'printer' | 'onLeave'>;
 
-/** Who leaves may think that the saga ends with the command. */
-function sayingThatTheyGoOn({ printer, onLeave }: Following, watching: Watching, sagas: readonly SagaHandle[]) {
+function followed(context: Following, saga: SagaHandle): Promise<{ ending: Ending; document: object }> {
+  return following(context, [saga], async (watching) => {
+    const { ending, latest } = await watching.follow(saga);
+    return { ending, document: documentOf(saga, latest, ending) };
+  });
+}
+
+/** Who leaves may think that the sagas end with the command. */
+function following<T>({ printer, onLeave }: Following, sagas: SagaHandle[], work: (watching: Watching) => Promise<T>) {
+  const watching = watchingOn(printer, sagas.length > 1);
   onLeave?.((signal) => {
     watching.close();
     if (signal === 'SIGPIPE') return;
@@ -162,15 +165,9 @@ function sayingThatTheyGoOn({ printer, onLeave }: Following, watching: Watching,
       printer.toStderr(`  order-saga cancel ${workflowId} --by you --note 'why'`);
     }
   });
-}
-
-async function followed(context: Following, saga: SagaHandle): Promise<{ ending: Ending; document: object }> {
-  const watching = watchingOn(context.printer);
-  sayingThatTheyGoOn(context, watching, [saga]);
-  const { ending, latest } = await watching.follow(saga).finally(() => {
+  return work(watching).finally(() => {
     watching.close();
   });
-  return { ending, document: documentOf(saga, latest, ending) };
 }
 
 function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHandle) {
@@ -179,14 +176,9 @@ function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHa
 
 /** One format for every command that shows one saga; empty parts are left out. */
 function documentOf(saga: SagaHandle, progress: ProgressView | undefined, ending: Ending | undefined, row?: SagaRow) {
-  const { state = 'waits', ...how } = ending ?? {};
+  const { state: _, ...how } = ending ?? {};
+  const isOver = ending !== undefined && ending.state !== 'waits';
   const waiting = ending?.state === 'waits' ? ending.waiting : progress?.waiting;
-  const waits = waiting?.kind ?? progress?.state ?? row?.state;
-  return {
-    ...identityOf(saga),
-    state: state === 'waits' ? waits : ((ending && outcomeOf(ending)) ?? state),
-    waiting,
-    ...how,
-    progress,
-  };
+  const state = isOver ? stateOf(ending) : (waiting?.kind ?? progress?.state ?? row?.state);
+  return { ...identityOf(saga), state, waiting, ...how, progress };
 }

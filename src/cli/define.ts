@@ -1,4 +1,4 @@
-/** One way to define a command: `command(program, 'verb <ARGUMENT>', 'what it does').option(…).action(run(work))`. */
+/** One way to define a command: `command(program, 'verb <ARGUMENT>', 'what it does', work).option(…)`. */
 import type { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import { checkReference } from '../client/checked';
@@ -37,34 +37,43 @@ export function referenceIn(target: string, { workflow }: OfWorkflow): { referen
   return readWorkflowId(target) ?? { reference: checkReference(target), ...definedOnly({ workflow }) };
 }
 
-/** Commander passes the arguments and, last, the options. */
-type Work<A extends unknown[]> = (context: CommandContext, ...args: A) => Promise<Came>;
-export type Run = ReturnType<typeof running>;
+/** A command whose work asks somebody: Temporal, or the journal. @param ask opens what is asked, and closes it */
+export function asking<S, A extends unknown[]>(
+  ask: (work: (asked: S) => Promise<Came>) => Promise<Came>,
+  work: (asked: S, context: CommandContext, ...args: A) => Promise<Came>,
+) {
+  return (context: CommandContext, ...args: A) => ask((asked) => work(asked, context, ...args));
+}
 
-/** Makes of a command's work an action of commander. @param settle takes the exit status */
-export function running(context: CommandContext, settle: (status: number) => void) {
-  return <A extends unknown[]>(work: Work<A>) =>
-    async (...args: A): Promise<void> => {
-      const came = await work(context, ...args);
+/** Commander passes the arguments and, last, the options. */
+type Work = (context: CommandContext, ...args: never[]) => Promise<Came>;
+
+/** What commander calls to carry out a command. */
+type Action = (...args: unknown[]) => Promise<void>;
+
+/** By the name of a function of a module. `given`: what it gets before what is typed. */
+type WorkOf<M> = <N extends keyof M>(name: M[N] extends Work ? N : never, ...given: unknown[]) => Action;
+export type Loading = <M>(load: () => Promise<M>) => WorkOf<M>;
+
+/** Carries out commands. Their module is loaded only when one of them runs. @param settle takes the exit status */
+export function loading(context: CommandContext, settle: (status: number) => void): Loading {
+  return (load) =>
+    (name, ...given) =>
+    async (...args) => {
+      const work = (await load())[name] as (context: CommandContext, ...args: unknown[]) => Promise<Came>;
+      const came = await work(context, ...given, ...args);
       if ('document' in came) context.printer.document(came.document);
       settle(came.status ?? exitStatus.done);
     };
 }
 
-/** Loads the module of a command's work only when the command runs. */
-export function later<M, N extends keyof M>(load: () => Promise<M>, name: N) {
-  type A = M[N] extends Work<infer Args> ? Args : never;
-  return async (context: CommandContext, ...args: A): Promise<Came> =>
-    ((await load())[name] as Work<A>)(context, ...args);
-}
-
-export function command(parent: Command, usage: string, does: string): Command {
-  return parent.command(usage).description(does).option('--json', 'print JSON');
+export function command(parent: Command, usage: string, does: string, action: Action): Command {
+  return parent.command(usage).description(does).option('--json', 'print JSON').action(action);
 }
 
 /** A command that states something which is kept: nobody does so without a name and a reason. */
-export function saying(parent: Command, usage: string, does: string): Command {
-  return command(parent, usage, does)
+export function saying(parent: Command, usage: string, does: string, action: Action): Command {
+  return command(parent, usage, does, action)
     .requiredOption('--by <NAME>', 'who says it', filled)
     .requiredOption('--note <TEXT>', 'why, or how you know', filled);
 }

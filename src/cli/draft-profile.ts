@@ -1,9 +1,9 @@
 /** The part of a profile that follows from a real list of firewalls; and what such a list does not show. */
 import type { Profile } from '../domain/profile';
+import { isRecord } from '../domain/values';
 import type { ListAnswer } from '../provider/firewall-list';
 import { readId } from '../provider/ids';
 import { pointersTo, valuesAt } from '../provider/json-pointer';
-import { isRecord } from '../provider/read-json';
 
 interface Draft {
   firewalls: NonNullable<Profile['firewalls']>;

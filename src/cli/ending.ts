@@ -1,8 +1,7 @@
 /** How a saga has ended, or that it waits for a person: as a document, as an exit status, and in words. */
 import { SagaCancelledError, SagaFailedError, SagaLostError } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
-import type { Leftover } from '../domain/leftovers';
-import type { SagaOutcome } from '../domain/outcomes';
+import { isOutcome, type Leftover, type SagaOutcome } from '../domain/outcomes';
 import type { Waiting } from '../domain/progress';
 import type { Report } from '../domain/results';
 import { redact } from '../domain/secrets';
@@ -15,15 +14,16 @@ export type Ending =
   | { state: 'lost'; lost: { status: string; message: string } }
   | { state: 'waits'; waiting: Waiting };
 
-/** @returns undefined where it did not end without its result, or left no report */
+/** The report of a saga that has not ended well, if it left one. */
 function reportOf(ending: Ending): Report | undefined {
   if (ending.state === 'failed') return ending.failure.report;
   return ending.state === 'cancelled' ? ending.report : undefined;
 }
 
-/** @returns undefined where it has not ended, or left no report */
-export function outcomeOf(ending: Ending): SagaOutcome | undefined {
-  return ending.state === 'done' ? ending.result.outcome : reportOf(ending)?.outcome;
+/** The outcome of a saga that has one. */
+export function stateOf(ending: Ending): SagaOutcome | Ending['state'] {
+  const { outcome } = ending.state === 'done' ? ending.result : (reportOf(ending) ?? {});
+  return outcome ?? ending.state;
 }
 
 export async function endOf(saga: SagaHandle): Promise<Ending> {
@@ -42,17 +42,17 @@ export async function endOf(saga: SagaHandle): Promise<Ending> {
 
 /** The status of a cancellation: `done` where nothing of the saga is there, because a person asked for that. */
 export function statusOfCancelled(ending: Ending): number {
-  if (ending.state !== 'cancelled') return ending.state === 'waits' ? exitStatus.waits : exitStatus.notDone;
   const status = statusOf(ending);
-  return status === exitStatus.notDone ? exitStatus.done : status;
+  if (ending.state === 'cancelled') return status === exitStatus.notDone ? exitStatus.done : status;
+  return ending.state === 'waits' ? status : exitStatus.notDone;
 }
 
 export function statusOf(ending: Ending): number {
-  if (ending.state === 'waits') return exitStatus.waits;
-  const outcome = outcomeOf(ending) ?? 'reversed';
+  const state = stateOf(ending);
   // The saga does not know what other runs of its reference did.
-  if (outcome === 'untouched' && reportOf(ending)?.leftovers.length) return exitStatus.leftovers;
-  return outcomes[outcome][0];
+  if (state === 'untouched' && reportOf(ending)?.leftovers.length) return exitStatus.leftovers;
+  if (state === 'waits') return exitStatus.waits;
+  return isOutcome(state) ? outcomes[state][0] : exitStatus.notDone;
 }
 
 const outcomes: Record<SagaOutcome, [status: number, sentence: string]> = {

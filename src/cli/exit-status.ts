@@ -1,5 +1,4 @@
 /** The exit statuses, on which scripts rely. Every error becomes one status and one message here. */
-import { ServiceError } from '@temporalio/client';
 import {
   InvalidRequestError,
   NoConnectionError,
@@ -62,8 +61,10 @@ export function errorOutputOf(error: unknown): { status: number; lines: string[]
     return { status: exitStatus.refused, lines, document: { error: { name, message, problems } } };
   }
   const document = { error: { name, message } };
-  if (error instanceof ServiceError) {
-    const said = error.cause === undefined ? message : `${message}: ${error.cause.message}`;
+  // Temporal's own, by its name: its class takes longer to load than all of the command line.
+  if (name === 'ServiceError') {
+    const { cause } = error as Error;
+    const said = cause instanceof Error ? `${message}: ${cause.message}` : message;
     return { status: exitStatus.noConnection, lines: [`Temporal cannot answer: ${said}`], document };
   }
   const [, status, advice = ''] = outputs.find(([of]) => error instanceof of) ?? [];

@@ -9,7 +9,6 @@ import {
   trustNewReferences,
   type Confirmation,
 } from '../journal/confirm-restore';
-import type { JournalAddress } from '../journal/dialects';
 import { JournalUnavailable } from '../journal/errors';
 import { describeIdentity } from '../journal/lost-time';
 import type { Journal } from '../journal/journal';
@@ -19,6 +18,7 @@ import { recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
 import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
 import { exitStatus, UsageError } from './exit-status';
+import type { Printer } from './print';
 import { describeRecord, timelineOf } from './print-record';
 
 /** Prints all that is known of one reference; what cannot be decrypted is left out, and the status says so. */
@@ -48,10 +48,9 @@ export function orderCancelled(
 ): Promise<Came> {
   return withSaga(target, options, { writes: true }, async (journal, name, key) => {
     const { reference } = key;
-    if (row !== undefined && !(await journal.secondCancelled(key, row, { by, note }))) {
-      throw new UsageError(`row ${row} is of no order that came late and counts, by the journal ${name}`);
-    }
     if (row !== undefined) {
+      if (!(await journal.secondCancelled(key, row, { by, note })))
+        throw new UsageError(`row ${row} is of no order that came late and counts, by the journal ${name}`);
       printer.line(`the provider has cancelled the second order of ${reference}: it counts for no limit any more`);
       return { document: { ...key, row, cancelled: true, changed: true } };
     }
@@ -108,17 +107,16 @@ export async function migrateJournal({ printer }: CommandContext): Promise<Came>
 }
 
 /** An operator runs it after the journal's database was restored from an older copy, before a worker sends anything. */
-export async function journalRestored(
+export function journalRestored(
   context: CommandContext,
   { nothingLost: isWhole, by, note }: { nothingLost?: boolean } & Said,
 ): Promise<Came> {
   const { printer } = context;
-  const said = { by, note };
-  if (isWhole) return journalIsWhole(context, said);
+  if (isWhole) return journalIsWhole(context, { by, note });
   return withJournal({ writes: true }, async (journal, name) => {
-    const { epoch, noticed, elsewhere } = await restored(journal, said);
-    printer.line(`the journal ${name} has the epoch ${epoch} from now on`);
+    const { epoch, noticed, elsewhere } = await restored(journal, { by, note });
     printer.lines([
+      `the journal ${name} has the epoch ${epoch} from now on`,
       noticed === undefined
         ? 'no worker had noticed that it was restored'
         : `a worker noticed on ${noticed} that it was restored`,
@@ -131,7 +129,7 @@ export async function journalRestored(
 }
 
 /** An operator runs it after the journal's database failed over or moved, and every commit went along. */
-async function journalIsWhole({ printer }: CommandContext, statement: Said): Promise<Came> {
+function journalIsWhole({ printer }: CommandContext, statement: Said): Promise<Came> {
   return withJournal({ writes: true }, async (journal, name) => {
     const answer = await nothingLost(journal, statement);
     if (answer.how === 'refused') {
@@ -154,7 +152,7 @@ async function journalIsWhole({ printer }: CommandContext, statement: Said): Pro
 }
 
 /** From then on nobody is asked about references that are new here. */
-export async function trustNew({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
+export function trustNew({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
   return withJournal({ writes: true }, async (journal, name) => {
     const changed = await trustNewReferences(journal, { by, note });
     const since = changed ? 'are trusted to be new from now on' : 'were trusted to be new already';
@@ -165,7 +163,6 @@ export async function trustNew({ printer }: CommandContext, { by, note }: Said):
 
 /** Shows the state of the journal. It waits for a person where it was found to be an older copy. */
 export async function journalStatus({ printer }: CommandContext): Promise<Came> {
-  const { address } = readJournalConfig();
   return withJournal({ writes: false }, async (journal, name) => {
     const counts = await countsOf(journal);
     const { restoredAt, restored, raisedAt, newReferences, pivots, identity } = counts;
@@ -177,7 +174,7 @@ export async function journalStatus({ printer }: CommandContext): Promise<Came> 
       ['schema', String(schemaNumber)],
       ['id', counts.id],
       ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`],
-      ['database', whatHolds(address, identity.here)],
+      ['database', whatHolds(identity.here)],
       ['restored', noticed === undefined ? 'not noticed' : `${noticed}: ${until}`],
       ['new references', newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'],
       ['references', String(counts.references)],
@@ -200,9 +197,9 @@ function describeConfirmation({ at, what, details, said }: Confirmation): string
   return `${at}  ${what}${facts.length === 0 ? '' : ` (${facts.join('; ')})`}, ${who}`.replace(/\s+/gu, ' ');
 }
 
-function whatHolds(address: JournalAddress, here: string | null): string {
+function whatHolds(here: string | null): string {
   if (here !== null) return `on timeline ${describeIdentity(here)}`;
-  const what = 'file' in address ? 'a file' : 'does not say on which timeline it is';
+  const what = 'file' in readJournalConfig().address ? 'a file' : 'does not say on which timeline it is';
   return `${what}: only histories can show that it was restored`;
 }
 
@@ -216,6 +213,12 @@ export async function withJournal<T>(how: { writes: boolean }, work: (journal: J
       await journal.close();
     }
   });
+}
+
+/** A list of what asks for somebody: status `waits` where it is not empty. */
+export function listed<T>(printer: Printer, found: readonly T[], none: string, linesOf: (one: T) => string[]): Came {
+  printer.lines(found.length === 0 ? [none] : found.flatMap(linesOf));
+  return { document: found, status: found.length === 0 ? exitStatus.done : exitStatus.waits };
 }
 
 /** Adds to an error which journal cannot be used: the name has no password in it. */

@@ -1,77 +1,64 @@
 /** The commands about many sagas at once that decide nothing: lists of them, and the hold of new ones. */
 import type { OrderSagaClient } from '../client/client';
-import type { Inbox, InboxOptions, InboxRow } from '../client/inbox';
+import type { InboxOptions, InboxRow } from '../client/inbox';
 import { lookIfTheyGoOn, type SagaFilter, type SagaRow } from '../client/saga-list';
 import { describeHold } from '../domain/hold';
 import { withSagas } from './connect';
-import type { Came, CommandContext, Said } from './define';
+import { asking, type Said } from './define';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 import { inUnits, withAge } from './units';
 
-export function list(context: CommandContext, { limit, ...filter }: SagaFilter & { limit: number }): Promise<Came> {
-  const { printer } = context;
-  return withSagas(async (sagas) => {
+export const list = asking(
+  withSagas,
+  async (sagas, { printer }, { limit, ...filter }: SagaFilter & { limit: number }) => {
     const rows: SagaRow[] = [];
     // One more than asked for shows whether there are more.
     for await (const row of sagas.list({ ...filter, limit: limit + 1 })) rows.push(row);
     const shown = rows.slice(0, limit);
     await lookIfTheyGoOn(sagas.temporal, shown);
     if (shown.length === 0) printer.line('no sagas');
-    else printRows(printer, shown);
+    else
+      printer.table([
+        ['saga', 'state', 'step', 'waiting since', 'started', 'account'],
+        ...shown.map(({ workflowId, state, step = '', waitingSince: since, startTime, account = '' }) => {
+          return [workflowId, state, step, since ? withAge(since) : '', withAge(startTime), account];
+        }),
+      ]);
     for (const { workflowId, unreadable } of shown) if (unreadable) printer.line(`${workflowId}: ${unreadable}`);
     if (rows.length > shown.length) printer.toStderr(`the first ${shown.length}; there are more (--limit)`);
-    if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.toStderr(line);
-    await reportHold(context, sagas);
+    if (shown.some(({ state }) => state === 'lost')) printer.toStderr(aboutTheLost);
+    await reportHold(printer, sagas);
     return { document: shown };
-  });
-}
+  },
+);
 
-const aboutTheLost = [
-  'lost: it was ended from outside, undid nothing and left no report. What it has done: order-saga record REFERENCE --timeline',
-  'how to bring it to an end: order-saga journal lost',
-];
+const aboutTheLost =
+  'lost: it was ended from outside, undid nothing and left no report. What it has done: order-saga record REFERENCE --timeline\n' +
+  'how to bring it to an end: order-saga journal lost';
 
-function printRows(printer: Printer, rows: readonly SagaRow[]): void {
-  printer.table([
-    ['saga', 'state', 'step', 'waiting since', 'started', 'account'],
-    ...rows.map(({ workflowId, state, step = '', waitingSince, startTime, account = '' }) => {
-      const since = waitingSince === undefined ? '' : withAge(waitingSince);
-      return [workflowId, state, step, since, withAge(startTime), account];
-    }),
-  ]);
-}
+type InboxAsked = Omit<InboxOptions, 'olderThanMs'> & { olderThan?: number };
 
 /** Status 4 where something waits, for a script that looks now and then. */
-export function inbox(
-  context: CommandContext,
-  { olderThan: olderThanMs, ...options }: InboxOptions & { olderThan?: number },
-): Promise<Came> {
-  const { printer } = context;
-  return withSagas(async (sagas) => {
-    const found = await sagas.inbox({ ...options, olderThanMs });
-    printInbox(printer, found);
-    if (found.groups.some(({ link }) => link === undefined)) {
-      printer.toStderr('no links: set TEMPORAL_UI_URL to the address of Temporal’s Web UI');
-    }
-    await reportHold(context, sagas);
-    return { document: found, status: found.total > 0 ? exitStatus.waits : exitStatus.done };
-  });
-}
-
-function printInbox(printer: Printer, { by, total, groups, rows }: Inbox): void {
-  if (total === 0) {
-    printer.line('nothing waits for a decision');
-    return;
+export const inbox = asking(withSagas, async (sagas, { printer }, { olderThan, ...options }: InboxAsked) => {
+  const found = await sagas.inbox({ ...options, olderThanMs: olderThan });
+  const { by, total, groups, rows } = found;
+  if (total === 0) printer.line('nothing waits for a decision');
+  else {
+    printer.line(`${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for a decision`);
+    printer.table([
+      [by, 'sagas', 'longest', 'in the Web UI'],
+      ...groups.map(({ name, count, oldest, link }) => [name, String(count), ageOf(oldest), link ?? '']),
+    ]);
+    printer.line(rows.length < total ? `the ${rows.length} that have waited longest:` : 'the longest wait first:');
+    printWaiting(printer, rows);
   }
-  printer.line(`${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for a decision`);
-  printer.table([
-    [by, 'sagas', 'longest', 'in the Web UI'],
-    ...groups.map(({ name, count, oldest, link }) => [name, String(count), ageOf(oldest), link ?? '']),
-  ]);
-  printer.line(rows.length < total ? `the ${rows.length} that have waited longest:` : 'the longest wait first:');
-  printWaiting(printer, rows);
-}
+  if (groups.some(({ link }) => link === undefined)) {
+    printer.toStderr('no links: set TEMPORAL_UI_URL to the address of Temporal’s Web UI');
+  }
+  await reportHold(printer, sagas);
+  return { document: found, status: total > 0 ? exitStatus.waits : exitStatus.done };
+});
 
 /** The rows of every list of what waits. */
 export function printWaiting(printer: Printer, rows: readonly InboxRow[]): void {
@@ -85,38 +72,32 @@ function ageOf({ waitingSince }: Pick<InboxRow, 'waitingSince'>): string {
   return inUnits(Date.now() - waitingSince.getTime());
 }
 
-export function holdOn({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
-  return withSagas(async (sagas) => {
-    const { existing, kept = false } = await sagas.hold({ by, note });
-    const hold = await sagas.holding();
-    const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
-    const before = kept ? 'a worker had set that hold; it is yours now' : 'that hold was on before, and is not changed';
-    printer.line(`new sagas are ${state}${existing ? `: ${before}` : ''}`);
-    return { document: { hold, existing, kept } };
-  });
-}
+export const holdOn = asking(withSagas, async (sagas, { printer }, { by, note }: Said) => {
+  const { existing, kept = false } = await sagas.hold({ by, note });
+  const hold = await sagas.holding();
+  const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
+  const before = kept ? 'a worker had set that hold; it is yours now' : 'that hold was on before, and is not changed';
+  printer.line(`new sagas are ${state}${existing ? `: ${before}` : ''}`);
+  return { document: { hold, existing, kept } };
+});
 
-export function holdOff({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
-  return withSagas(async (sagas) => {
-    const held = await sagas.countHeld();
-    const { was } = await sagas.release({ by, note });
-    printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');
-    if (held > 0) printer.line(`${sagasHeld(held)} held: each begins within five minutes`);
-    return { document: { was, held } };
-  });
-}
+export const holdOff = asking(withSagas, async (sagas, { printer }, { by, note }: Said) => {
+  const held = await sagas.countHeld();
+  const { was } = await sagas.release({ by, note });
+  printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');
+  if (held > 0) printer.line(`${sagasHeld(held)} held: each begins within five minutes`);
+  return { document: { was, held } };
+});
 
-export function holdStatus({ printer }: CommandContext): Promise<Came> {
-  return withSagas(async (sagas) => {
-    const [hold, held] = await Promise.all([sagas.holding(), sagas.countHeld()]);
-    printer.line(hold === undefined ? 'new sagas begin: no hold is on' : `new sagas are ${describeHold(hold)}`);
-    printer.line(`${sagasHeld(held)} held`);
-    return { document: { hold, held } };
-  });
-}
+export const holdStatus = asking(withSagas, async (sagas, { printer }) => {
+  const [hold, held] = await Promise.all([sagas.holding(), sagas.countHeld()]);
+  printer.line(hold === undefined ? 'new sagas begin: no hold is on' : `new sagas are ${describeHold(hold)}`);
+  printer.line(`${sagasHeld(held)} held`);
+  return { document: { hold, held } };
+});
 
 /** For an operator who looks at a list, and may not know why nothing begins. */
-async function reportHold({ printer }: CommandContext, sagas: OrderSagaClient): Promise<void> {
+async function reportHold(printer: Printer, sagas: OrderSagaClient): Promise<void> {
   const hold = await sagas.holding();
   if (hold) printer.toStderr(`new sagas are ${describeHold(hold)}; \`order-saga hold off\` lets them begin`);
 }

@@ -53,9 +53,7 @@ export class Live {
 
   /** Stays, above what is drawn. */
   say(lines: readonly string[]): void {
-    this.screen.write(this.erased());
-    for (const line of lines) this.screen.write(`${line}\n`);
-    this.draw();
+    this.draw(lines);
   }
 
   /** Leaves the last picture on the screen. */
@@ -65,17 +63,13 @@ export class Live {
     this.rows = 0;
   }
 
-  private draw(): void {
+  private draw(above: readonly string[] = []): void {
     const lines = this.lines();
-    const text = lines.map((line) => `${clearLine}${line}\n`).join('');
-    this.screen.write(`${this.erased()}${begin}${text}${end}`);
-    this.rows = lines.length;
-  }
-
-  private erased(): string {
     const erased = `${up(this.rows)}${`${clearLine}\n`.repeat(this.rows)}${up(this.rows)}`;
-    this.rows = 0;
-    return erased;
+    const said = above.map((line) => `${line}\n`).join('');
+    const drawn = lines.map((line) => `${clearLine}${line}\n`).join('');
+    this.screen.write(`${erased}${said}${begin}${drawn}${end}`);
+    this.rows = lines.length;
   }
 
   /** As many as fit: where they do not, only what goes on or went wrong. */

@@ -1,12 +1,11 @@
 /** Lists the lost sagas: they have begun by the journal, have no ending there, and Temporal has no run that goes on. */
-import { standingOf } from '../client/lost';
+import { standingOf } from '../client/saga-list';
 import { isLost, type WayLost } from '../domain/lost';
 import { claim } from '../journal/open';
 import { mayBePlaced, openSagas, type OpenReference } from '../journal/open-references';
 import type { Came, CommandContext } from './define';
 import { withSagas } from './connect';
-import { exitStatus } from './exit-status';
-import { withJournal } from './journal-commands';
+import { listed, withJournal } from './journal-commands';
 
 const sliceSize = 100;
 
@@ -30,15 +29,12 @@ export function lost({ printer }: CommandContext): Promise<Came> {
         }
         after = last;
       } while (after !== undefined);
-      if (found.length === 0) printer.line(`no saga of the journal ${name} is lost`);
-      for (const { workflowId, how, firstSeenAt, next } of found) {
-        printer.lines([
-          `${workflowId}  ${how}, begun on ${firstSeenAt}`,
-          `  order-saga record ${workflowId} --timeline   # what it has done, and what is left of it`,
-          `  ${next}`,
-        ]);
-      }
-      return { document: found, status: found.length === 0 ? exitStatus.done : exitStatus.waits };
+      const none = `no saga of the journal ${name} is lost`;
+      return listed(printer, found, none, ({ workflowId, how, firstSeenAt, next }) => [
+        `${workflowId}  ${how}, begun on ${firstSeenAt}`,
+        `  order-saga record ${workflowId} --timeline   # what it has done, and what is left of it`,
+        `  ${next}`,
+      ]);
     }),
   );
 }

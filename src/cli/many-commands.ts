@@ -11,64 +11,27 @@
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
 import type { OrderSagaClient } from '../client/client';
 import {
   DecisionRefusedError,
-  InvalidRequestError,
   NoConnectionError,
   NoWorkerError,
   SagaEndedError,
   UnknownReferenceError,
 } from '../client/errors';
-import { objectionTo } from '../client/handle';
-import { countedBy, inboxGroupings, type InboxGrouping } from '../client/inbox';
-import { cancellationSchema, decisionNames, type Cancellation } from '../domain/decisions';
-import { readWorkflowId } from '../domain/identity';
-import { lazy } from '../domain/lazy';
-import { describeProblems, firstOf, namesOfFirst } from '../domain/problems';
-import { waitKinds, type WaitKind } from '../domain/progress';
-import { check } from '../domain/validation';
+import { countedBy } from '../client/inbox';
 import type { WaitingSaga } from '../client/index';
+import type { Cancellation } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
-import { referenceIn, type Came, type CommandContext, type Said } from './define';
+import { namesOfFirst } from '../domain/problems';
+import { inboxGroupings, type InboxGrouping } from '../domain/progress';
+import { asking, referenceIn, type Came, type CommandContext, type Said } from './define';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { printWaiting } from './list-commands';
 import type { Printer } from './print';
-import { parseJson, readText } from './read-request';
+import { oneOf, reached, readLines, type ManyDecision, type OneDecision } from './many-decisions';
 import { inUnits } from './units';
-
-/** A decision of one saga; or to cancel it, which is Temporal's own request. */
-const decisions = [...decisionNames, 'cancel'] as const;
-type ManyDecision = (typeof decisions)[number];
-
-/** The questions that each decision reaches by a filter. The other decisions say what a look at each saga shows. */
-const reached: Partial<Record<ManyDecision, readonly WaitKind[]>> = {
-  retry: ['stuck', 'refused'],
-  skip: ['stuck'],
-  markDone: ['stuck'],
-  approve: ['approval', 'duplicate', 'over-limit'],
-  reject: ['approval', 'duplicate', 'over-limit'],
-  cancel: waitKinds,
-};
-export const filteredDecisions = Object.keys(reached) as ManyDecision[];
-
-export const decisionsMax = 10_000;
-const linesBytesMax = 10_000_000;
-
-const lineSchema = lazy(() =>
-  z.looseObject({
-    saga: z
-      .string('is required: a workflow id')
-      .refine((id) => readWorkflowId(id) !== undefined, 'must be a workflow id'),
-    decision: z.enum(decisions, `must be one of ${decisions.join(', ')}`),
-    /** For the eye. */
-    kind: z.string().optional(),
-    /** When the question was asked. */
-    since: z.iso.datetime('must be a time').optional(),
-  }),
-);
 
 /** A line of `--lines` that nobody has filled in yet. */
 export interface OpenLine extends Pick<WaitingSaga, 'kind' | 'question'> {
@@ -76,14 +39,6 @@ export interface OpenLine extends Pick<WaitingSaga, 'kind' | 'question'> {
   saga: string;
   since: string;
   decision: null;
-}
-
-interface OneDecision {
-  saga: string;
-  decision: ManyDecision;
-  since?: string | undefined;
-  /** The decision's JSON object. */
-  body: object;
 }
 
 export interface ManyOptions extends Said {
@@ -100,10 +55,9 @@ export interface ManyOptions extends Said {
 export async function decideMany(
   context: CommandContext,
   decision: ManyDecision | undefined,
-  options: ManyOptions,
+  { where, all, lines, rate, limit, dryRun, yes, by, note }: ManyOptions,
 ): Promise<Came> {
   const { printer, stdin } = context;
-  const { where, all, lines, by, note, limit, rate } = options;
   if (rate < 0.01 || rate > 50) throw new UsageError('--rate must be from 0.01 to 50');
   if ((lines === undefined) !== (decision !== undefined))
     throw new UsageError('either a decision, with --where or --all; or --lines, with one for each saga');
@@ -116,16 +70,15 @@ export async function decideMany(
   return withSagas(async (sagas) => {
     const found = decision ? await sagas.waiting({ kinds: reached[decision], where }, limit) : undefined;
     const many = decision && found ? found.sagas.map((saga) => oneOf(saga, decision, { by, note })) : given;
-    const beyond = found?.more ?? 0;
     const asked = decision
       ? `${decision} ${where ? `where ${where}` : 'all that wait'}`
-      : `${inThousands(many.length)} ${many.length === 1 ? 'decision' : 'decisions'}`;
+      : counted(many.length, 'decision', 'decisions');
+    const beyond = found?.more ?? 0;
     const preview = { asked, count: many.length, beyond };
     printPreview(printer, preview, found?.sagas ?? [], rate);
-    if (options.dryRun) return { document: { preview: { ...preview, sagas: found?.sagas } } };
+    if (dryRun) return { document: { preview: { ...preview, sagas: found?.sagas } } };
     if (many.length === 0) return { document: { preview }, status: exitStatus.notDone };
-    const isRead = lines === '-' || !(stdin as Readable & { isTTY?: boolean }).isTTY;
-    if (!options.yes && !(await isConfirmed(printer, isRead ? undefined : stdin))) {
+    if (!yes && !(await isConfirmed(printer, stdin, lines === '-'))) {
       return { document: { preview }, status: exitStatus.refused };
     }
     const decided: Decided[] = [];
@@ -148,11 +101,9 @@ export async function decideMany(
 }
 
 /** JSON lines to fill in: a decision for each. */
-export function questions(
-  { printer }: CommandContext,
-  { where, limit }: { where?: string; limit: number },
-): Promise<Came> {
-  return withSagas(async (sagas) => {
+export const questions = asking(
+  withSagas,
+  async (sagas, { printer }, { where, limit }: { where?: string; limit: number }) => {
     const { sagas: waiting, more } = await sagas.waiting({ where }, limit);
     const lines = waiting.map(({ workflowId, kind, question, waitingSince }): OpenLine => {
       return { saga: workflowId, kind, question, since: waitingSince.toISOString(), decision: null };
@@ -161,36 +112,8 @@ export function questions(
     if (lines.length === 0) printer.toStderr('no saga that fits waits for a decision');
     if (more > 0) printer.toStderr(`${more} more ask: settle these first, and run it again`);
     return { document: lines, status: more > 0 ? exitStatus.partly : exitStatus.done };
-  });
-}
-
-function oneOf({ workflowId, question, waitingSince }: WaitingSaga, decision: ManyDecision, said: Said): OneDecision {
-  return { saga: workflowId, decision, since: waitingSince.toISOString(), body: { ...said, question } };
-}
-
-/** JSON lines; the first one is line 1, and empty ones at the end are none. @throws UsageError, InvalidRequestError */
-async function readLines(file: string, stdin: Readable, said: Said): Promise<OneDecision[]> {
-  const text = await readText(file, stdin, linesBytesMax, 'a list of decisions');
-  const lines = text.trimEnd().split(/\r?\n/);
-  if (lines.length > decisionsMax) throw new UsageError(`--lines takes ${decisionsMax} decisions at most`);
-  const read = lines.map((line, index) => readLine(parseJson(line, `line ${index + 1}`), said));
-  const problems = read.flatMap((one, index) =>
-    typeof one === 'string' ? [{ field: `line ${index + 1}`, message: one }] : [],
-  );
-  if (problems.length > 0) throw new InvalidRequestError(firstOf(problems));
-  return read as OneDecision[];
-}
-
-/** @returns a sentence where it is wrong */
-function readLine(line: unknown, said: Said): OneDecision | string {
-  const checked = check(lineSchema(), line);
-  if (!checked.ok) return describeProblems(checked.problems);
-  const { saga, decision, kind: _, since, ...rest } = checked.value;
-  const body = { ...said, ...rest };
-  if (decision !== 'cancel') return objectionTo(decision, body) ?? { saga, decision, since, body };
-  const cancellation = check(cancellationSchema(), body);
-  return cancellation.ok ? { saga, decision, body } : `cancel: ${describeProblems(cancellation.problems)}`;
-}
+  },
+);
 
 const underWayMax = 20;
 /** An answer that is lost is asked for again by the same update: it is not decided twice. */
@@ -268,7 +191,7 @@ function printPreview(
     printer.line(`${asked}: no saga that waits fits; there is nothing to decide`);
     return;
   }
-  printer.line(`${asked}: ${inThousands(count)} ${count === 1 ? 'saga' : 'sagas'}`);
+  printer.line(`${asked}: ${counted(count, 'saga', 'sagas')}`);
   if (sagas.length > 0) {
     const described = (by: InboxGrouping) =>
       countedBy(sagas, by).map(({ name, count: sagasIn }) => `${name} ${inThousands(sagasIn)}`);
@@ -288,12 +211,15 @@ function bar(done: number, total: number): string {
   return `${'█'.repeat(full).padEnd(barChars, '░')} ${inThousands(done)} of ${inThousands(total)}:`;
 }
 
+const those = (decided: readonly Decided[], which: keyof typeof words) =>
+  decided.filter(({ outcome }) => outcome === which);
+
 /** "2,913 taken, 4 refused, 1 ended before": what is zero is left out, but for the first. */
 function describeCounts(decided: readonly Decided[]): string {
-  return Object.entries(words)
-    .map(([outcome, word]) => [decided.filter((one) => one.outcome === outcome).length, word] as const)
-    .filter(([count, word]) => count > 0 || word === words.taken)
-    .map(([count, word]) => `${inThousands(count)} ${word}`)
+  const outcomes = Object.keys(words) as (keyof typeof words)[];
+  return outcomes
+    .filter((outcome) => outcome === 'taken' || those(decided, outcome).length > 0)
+    .map((outcome) => `${inThousands(those(decided, outcome).length)} ${words[outcome]}`)
     .join(', ');
 }
 
@@ -305,18 +231,19 @@ function printSummary(printer: Printer, asked: string, decided: readonly Decided
       some.map(({ saga }) => saga),
       rowsShown,
     );
-  const refused = decided.filter(({ outcome }) => outcome === 'refused');
+  const refused = those(decided, 'refused');
   for (const reason of new Set(refused.map(({ why }) => why)))
     printer.line(`  refused: ${reason}: ${named(refused.filter(({ why }) => why === reason))}`);
-  const unanswered = decided.filter(({ outcome }) => outcome === 'unanswered');
+  const unanswered = those(decided, 'unanswered');
   if (unanswered.length > 0) printer.line(`  no worker answered, and they may have taken it: ${named(unanswered)}`);
 }
 
 const inThousands = (count: number) => count.toLocaleString('en');
+const counted = (count: number, one: string, many: string) => `${inThousands(count)} ${count === 1 ? one : many}`;
 
-/** @param stdin absent where nobody can be asked there */
-async function isConfirmed(printer: Printer, stdin: Readable | undefined): Promise<boolean> {
-  if (stdin === undefined) {
+/** @param isRead it was read as the list: nobody can be asked there */
+async function isConfirmed(printer: Printer, stdin: Readable & { isTTY?: boolean }, isRead: boolean): Promise<boolean> {
+  if (isRead || !stdin.isTTY) {
     printer.toStderr('nothing was started: add --yes to start it');
     return false;
   }

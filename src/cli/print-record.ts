@@ -103,27 +103,24 @@ function whoAndWhy({ by = 'somebody', note }: { by?: string | undefined; note?: 
 }
 
 function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]): Happening[] {
-  const { step, run, answeredAt, outcome, decided, undoneBy, cancelled } = effect;
+  const { id, step, run, intendedAt, answeredAt, outcome, decided, undoneBy, cancelled } = effect;
   const name = nameOf(effect);
-  const all: Happening[] = isByHand(effect) ? [] : [{ at: effect.intendedAt, run, ...beginningOf(effect) }];
+  const byHand = isByHand(effect);
+  const all: Happening[] = byHand ? [] : [{ at: intendedAt, run, ...beginningOf(effect) }];
   if (answeredAt !== undefined) {
     all.push({ at: answeredAt, what: answeredAs(effect), text: `${name}${answerOf(effect)}`, run });
   }
   if (decided) {
     const placed = outcome === 'denied' || isDoneAfterDenial(effect) ? 'not placed' : 'placed';
-    const what = isByHand(effect)
-      ? `${name}${described(effect.about)}, row ${effect.id}: done by hand`
-      : `${step}: ${placed}`;
-    const text = `${what}, says ${whoAndWhy(decided)}`;
-    all.push({ at: decided.at, what: 'decided', text, ...(isByHand(effect) ? { run } : {}) });
+    const what = byHand ? `${name}${described(effect.about)}, row ${id}: done by hand` : `${step}: ${placed}`;
+    all.push({ at: decided.at, what: 'decided', text: `${what}, says ${whoAndWhy(decided)}`, ...(byHand && { run }) });
   }
   if (cancelled) {
-    const text = `${step}: by the provider, says ${whoAndWhy(cancelled)}`;
-    all.push({ at: cancelled.at, what: 'cancelled', text });
+    all.push({ at: cancelled.at, what: 'cancelled', text: `${step}: by the provider, says ${whoAndWhy(cancelled)}` });
   }
   if (undoneBy !== undefined) {
-    const undoing = effects.find(({ id }) => id === undoneBy);
-    const at = undoing?.answeredAt ?? undoing?.decided?.at ?? effect.intendedAt;
+    const undoing = effects.find((one) => one.id === undoneBy);
+    const at = undoing?.answeredAt ?? undoing?.decided?.at ?? intendedAt;
     all.push({ at, what: 'undone', text: `${name}, by row ${undoneBy}` });
   }
   return all;
@@ -164,14 +161,12 @@ function answeredAs(effect: RecordedEffect): string {
   return 'done';
 }
 
-function answerOf({ outcome, failure, answer, decided }: RecordedEffect): string {
+function answerOf({ outcome, failure, answer = null, decided }: RecordedEffect): string {
   if (failure !== undefined && (outcome !== 'done' || decided !== undefined)) {
     const { message } = (answer ?? {}) as { message?: unknown };
     return `: ${failure}${typeof message === 'string' ? `: ${inOneLine(message)}` : ''}`;
   }
-  return answer === null || answer === undefined || decided !== undefined
-    ? ''
-    : `: ${inOneLine(JSON.stringify(answer))}`;
+  return answer === null || decided !== undefined ? '' : `: ${inOneLine(JSON.stringify(answer))}`;
 }
 
 function endOf(ending: RecordedEnding): Happening {

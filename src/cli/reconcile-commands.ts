@@ -1,69 +1,54 @@
 /** The commands that schedule sweeps, start them, and show what they have found. */
 import type { SweepRun, SweepSchedule } from '../client/reconcile';
 import { definedOnly } from '../domain/defined-only';
-import { describeCounts, describeFinding, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
-import type { Came, CommandContext } from './define';
+import { describeCounts, describeFinding, type ReconcileOptions } from '../domain/reconcile';
 import { withSagas } from './connect';
+import { asking } from './define';
 import { exitStatus } from './exit-status';
 import { inUnits } from './units';
 
-interface Options {
-  clean?: boolean;
-  repair?: boolean;
-  days?: number;
-  servers?: number;
-  rate?: number;
-}
+type Options = Omit<ReconcileOptions, 'perSecond'> & { rate?: number };
 
 function requestOf({ clean, repair, days, servers, rate: perSecond }: Options): ReconcileOptions {
   return definedOnly({ clean, repair, days, servers, perSecond });
 }
 
-export function schedule(
-  { printer }: CommandContext,
-  { every, ...options }: Options & { every: number },
-): Promise<Came> {
-  return withSagas(async ({ sweeps }) => {
+export const schedule = asking(
+  withSagas,
+  async ({ sweeps }, { printer }, { every, ...options }: Options & { every: number }) => {
     const { existing } = await sweeps.schedule(every, requestOf(options));
     const found = await sweeps.scheduled();
     printer.line(`the schedule is ${existing ? 'changed' : 'made'}`);
     if (found) printer.lines(describeSchedule(found));
     return { document: { existing, schedule: found } };
-  });
-}
+  },
+);
 
-export function showSchedule({ printer }: CommandContext): Promise<Came> {
-  return withSagas(async ({ sweeps }) => {
-    const [found, last] = await Promise.all([sweeps.scheduled(), sweeps.latest()]);
-    const none = 'no schedule: nothing starts a sweep (order-saga reconcile schedule --every 1h)';
-    printer.lines(found ? describeSchedule(found) : [none]);
-    printer.lines(last ? describeSweep(last) : ['no sweep is known']);
-    return { document: { schedule: found, last }, status: last ? statusOf(last) : exitStatus.done };
-  });
-}
+export const showSchedule = asking(withSagas, async ({ sweeps }, { printer }) => {
+  const [found, last] = await Promise.all([sweeps.scheduled(), sweeps.latest()]);
+  const none = 'no schedule: nothing starts a sweep (order-saga reconcile schedule --every 1h)';
+  printer.lines(found ? describeSchedule(found) : [none]);
+  printer.lines(last ? describeSweep(last) : ['no sweep is known']);
+  return { document: { schedule: found, last }, status: last ? statusOf(last) : exitStatus.done };
+});
 
-export function removeSchedule({ printer }: CommandContext): Promise<Came> {
-  return withSagas(async ({ sweeps }) => {
-    const was = await sweeps.unschedule();
-    printer.line(was ? 'the schedule is removed' : 'there was no schedule');
-    return { document: { was } };
-  });
-}
+export const removeSchedule = asking(withSagas, async ({ sweeps }, { printer }) => {
+  const was = await sweeps.unschedule();
+  printer.line(was ? 'the schedule is removed' : 'there was no schedule');
+  return { document: { was } };
+});
 
-export function sweepNow(
-  { printer }: CommandContext,
-  { detach, ...options }: Options & { detach?: boolean },
-): Promise<Came> {
-  return withSagas(async ({ sweeps }) => {
-    const { runId, existing } = await sweeps.start(requestOf(options));
-    printer.line(existing ? 'a sweep is under way already, and is followed' : 'the sweep is started');
-    if (detach) return { document: { runId, existing } };
-    printer.toStderr('it begins when a worker runs, and takes minutes where there are many servers');
-    const ended = await sweeps.ended(runId);
-    printer.lines(describeSweep(ended));
-    return { document: ended, status: statusOf(ended) };
-  });
-}
+type SweepAsked = Options & { detach?: boolean };
+
+export const sweepNow = asking(withSagas, async ({ sweeps }, { printer }, { detach, ...options }: SweepAsked) => {
+  const { runId, existing } = await sweeps.start(requestOf(options));
+  printer.line(existing ? 'a sweep is under way already, and is followed' : 'the sweep is started');
+  if (detach) return { document: { runId, existing } };
+  printer.toStderr('it begins when a worker runs, and takes minutes where there are many servers');
+  const ended = await sweeps.ended(runId);
+  printer.lines(describeSweep(ended));
+  return { document: ended, status: statusOf(ended) };
+});
 
 function statusOf({ closeTime, report }: SweepRun): number {
   if (closeTime === undefined) return exitStatus.done;
@@ -86,12 +71,10 @@ function describeSweep({ workflowId, status, startTime, closeTime, report }: Swe
   if (closeTime === undefined) return [`${workflowId} runs, ${when}`];
   if (report === undefined)
     return [`${workflowId} was ended from outside, or refused (${status}), ${when}: it says nothing`];
-  return [`${workflowId}: ${report.outcome}, ${when}`, ...describeReport(report)];
-}
-
-function describeReport({ looked, counts, findings, unlisted, unseen }: SweepReport): string[] {
+  const { outcome, looked, counts, findings, unlisted, unseen } = report;
   const { open, ended, servers, busy, missed } = looked;
   return [
+    `${workflowId}: ${outcome}, ${when}`,
     `looked at ${open} sagas without an ending, ${ended} with one, ${servers} servers; found ${describeCounts(counts)}`,
     ...(busy > 0 ? [`${busy} servers were left alone: sagas work on them`] : []),
     ...(missed > 0 ? [`${missed} more servers were not compared (--days, --servers)`] : []),

@@ -7,22 +7,21 @@ import { check } from '../domain/validation';
 import { correctServers } from '../journal/correct-servers';
 import { closeServers, openServers } from '../journal/servers';
 import type { Came, CommandContext, Said } from './define';
-import { exitStatus, UsageError } from './exit-status';
-import { withJournal } from './journal-commands';
+import { UsageError } from './exit-status';
+import { listed, withJournal } from './journal-commands';
 
 /** @returns `waits` where there are some */
 export function listOpen({ printer }: CommandContext): Promise<Came> {
   return withJournal({ writes: false }, async (journal, name) => {
-    const open = await openServers(journal);
-    if (open.length === 0) printer.line(`the journal ${name} knows of no server that lacks firewalls`);
-    for (const { vmObjectId, workflow, reference, firewalls, since, saga } of open) {
-      const which = vmObjectId === undefined ? 'servers of unknown ids' : `server ${vmObjectId}`;
-      printer.line(`${which}  lacks firewalls ${firewalls.join(', ')} since ${since}`);
-      printer.line(
-        `  ordered by ${workflowIdOf(workflow, reference)}, which ${saga === 'open' ? 'goes on' : 'has ended'}`,
-      );
-    }
-    return { document: open, status: open.length === 0 ? exitStatus.done : exitStatus.waits };
+    const none = `the journal ${name} knows of no server that lacks firewalls`;
+    return listed(printer, await openServers(journal), none, (open) => {
+      const which = open.vmObjectId === undefined ? 'servers of unknown ids' : `server ${open.vmObjectId}`;
+      const order = workflowIdOf(open.workflow, open.reference);
+      return [
+        `${which}  lacks firewalls ${open.firewalls.join(', ')} since ${open.since}`,
+        `  ordered by ${order}, which ${open.saga === 'open' ? 'goes on' : 'has ended'}`,
+      ];
+    });
   });
 }
 

@@ -165,14 +165,11 @@ export class OrderSagaClient {
     const all = await this.find(reference);
     // A clean-up is about a saga of its reference; a caller that names the reference means that saga.
     const sagas = all.filter((handle) => handle.workflow !== 'cleanCart');
-    const [found, ...more] = sagas.length > 0 ? sagas : all;
+    const meant = sagas.length > 0 ? sagas : all;
+    const [found] = meant;
     if (found === undefined) throw new UnknownReferenceError(reference);
-    if (more.length > 0) {
-      throw new AmbiguousReferenceError(
-        reference,
-        [found, ...more].map((handle) => handle.workflow),
-      );
-    }
+    const workflows = meant.map((handle) => handle.workflow);
+    if (workflows.length > 1) throw new AmbiguousReferenceError(reference, workflows);
     return found as SagaHandle<W>;
   }
 

@@ -14,7 +14,7 @@ import { check } from '../domain/validation';
 import { differences } from '../domain/differences';
 import { ReferenceTakenError } from './errors';
 import { toRow } from './saga-list';
-import { decode, describeRun, grpcCodeOf, grpcCodes } from '../temporal/service';
+import { decode, describeRun, noneIfNotFound } from '../temporal/service';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.api.enums.v1.HistoryEventFilterType;
 
@@ -61,32 +61,18 @@ export async function tookNoReference(temporal: Client, workflowId: string): Pro
   return failuresOfNothing.includes(failure?.applicationFailureInfo?.type ?? '');
 }
 
+/** @throws ReferenceTakenError where it cannot be read */
 async function readFirstRequest(temporal: Client, workflowId: string, workflow: WorkflowName): Promise<unknown> {
-  const started = await firstEvent(temporal, workflowId);
-  if (started?.workflowType?.name !== workflow) {
-    throw new ReferenceTakenError(workflowId, [], 'its run is of another workflow type');
-  }
-  try {
-    return await decode(temporal, started.input?.payloads?.[0] ?? undefined);
-  } catch {
+  const unreadable = (why: string) => new ReferenceTakenError(workflowId, [], why);
+  const asked = { namespace: temporal.options.namespace, execution: { workflowId }, maximumPageSize: 1 };
+  const found = await temporal.workflowService.getWorkflowExecutionHistory(asked).catch(noneIfNotFound);
+  if (found === undefined) throw unreadable('its history is gone. See the journal: order-saga record');
+  const started = found.history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+  if (started?.workflowType?.name !== workflow) throw unreadable('its run is of another workflow type');
+  return decode(temporal, started.input?.payloads?.[0] ?? undefined).catch(() => {
     // The cause may quote what it could not decode.
-    throw new ReferenceTakenError(workflowId, [], 'its request cannot be decoded here (is a key missing?)');
-  }
-}
-
-async function firstEvent(temporal: Client, workflowId: string) {
-  const { namespace } = temporal.options;
-  try {
-    const { history } = await temporal.workflowService.getWorkflowExecutionHistory({
-      namespace,
-      execution: { workflowId },
-      maximumPageSize: 1,
-    });
-    return history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-  } catch (error) {
-    if (grpcCodeOf(error) !== grpcCodes.notFound) throw error;
-    throw new ReferenceTakenError(workflowId, [], 'its history is gone. See the journal: order-saga record');
-  }
+    throw unreadable('its request cannot be decoded here (is a key missing?)');
+  });
 }
 
 /** As it is sent: without the fields that are undefined. */

@@ -7,18 +7,10 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import {
-  cancellationSchema,
-  decisionHints,
-  decisionNames,
-  decisionSchemas,
-  type Cancellation,
-  type DecisionName,
-} from '../domain/decisions';
+import { cancellationSchema, type Cancellation, type DecisionName } from '../domain/decisions';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
-import { describeProblems } from '../domain/problems';
 import { holdsSecret } from '../domain/secrets';
 import { check } from '../domain/validation';
 import {
@@ -32,7 +24,7 @@ import {
   whyNotTaken,
 } from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
-import { valueOf } from './checked';
+import { checkDecision, valueOf } from './checked';
 import {
   DecisionRefusedError,
   MilestoneMissedError,
@@ -43,7 +35,6 @@ import {
   SagaLostError,
   SagaWaitsError,
   UnknownReferenceError,
-  type OrderSagaError,
 } from './errors';
 import { changesOf, silentAfterMs } from './events';
 import { requireSharedKeys } from './workers';
@@ -154,8 +145,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * only the progress shows whether it was taken; UnknownReferenceError, NoConnectionError
    */
   async decide(name: DecisionName, body: unknown, { since }: { since?: string } = {}): Promise<DecisionTaken> {
-    const objection = objectionTo(name, body);
-    if (objection !== undefined) throw new DecisionRefusedError(name, objection);
+    checkDecision(name, body);
     await requireSharedKeys(this.temporal);
     return this.unlessEnded(async () => {
       const updateId = await this.updateIdOf(name, body as { question: string }, since);
@@ -240,7 +230,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /** @returns nothing where the saga goes on: *Reset* ends the run, and starts another one of the same saga */
-  private async endOf({ cause, message }: WorkflowFailedError): Promise<OrderSagaError | undefined> {
+  private async endOf({ cause, message }: WorkflowFailedError): Promise<Error | undefined> {
     const lost = (status: SagaLostError['status'], why: string) => new SagaLostError(this.workflowId, status, why);
     if (cause instanceof CancelledFailure) {
       const { status, memo } = await this.describe();
@@ -275,12 +265,4 @@ function isCutOff(error: unknown): boolean {
 /** Not held to today's schema: a saga of another release may have written a field more or less. */
 function readReport(value: unknown): Report | undefined {
   return typeof value === 'object' && value !== null && 'leftovers' in value ? (value as Report) : undefined;
-}
-
-/** A sentence when a decision is not well-formed; whether it fits, only the saga knows. */
-export function objectionTo(name: DecisionName, body: unknown): string | undefined {
-  if (!decisionNames.includes(name)) return `there is no decision ${name}; there are ${decisionNames.join(', ')}`;
-  const checked = check<unknown>(decisionSchemas[name](), body);
-  if (checked.ok) return undefined;
-  return `${name}: ${describeProblems(checked.problems)}. Like ${decisionHints[name].example}`;
 }

@@ -1,6 +1,6 @@
 /** Counts what waits for people, and names the sagas that have waited longest. */
 import type { Client } from '@temporalio/client';
-import type { WaitKind } from '../domain/progress';
+import { inboxRowsMax, type InboxGrouping, type WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
 import {
   is,
@@ -8,16 +8,12 @@ import {
   listWaiting,
   waitingQuery,
   waitingSinceIs,
-  type WaitingFilter,
+  type RunFilter,
   type WaitingSaga,
 } from '../temporal/service';
-import type { SagaFilter } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 
-export const inboxGroupings = ['kind', 'step', 'account', 'failure', 'age'] as const;
-export type InboxGrouping = (typeof inboxGroupings)[number];
-
-export interface InboxOptions extends Pick<SagaFilter, 'step' | 'account' | 'workflow'> {
+export interface InboxOptions extends Omit<RunFilter, 'where'> {
   kind?: WaitKind | undefined;
   /** Only what has waited longer, in milliseconds. */
   olderThanMs?: number | undefined;
@@ -50,7 +46,6 @@ export interface Inbox {
 }
 
 const rowsDefault = 20;
-export const inboxRowsMax = 1_000;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -68,9 +63,10 @@ const ages = [
 
 /** @throws SearchAttributesMissingError, NoConnectionError */
 export async function readInbox(temporal: Client, options: InboxOptions, webUi?: WebUi): Promise<Inbox> {
-  const { by = 'kind', limit = rowsDefault, ...filter } = options;
+  const { by = 'kind', limit = rowsDefault, kind, olderThanMs, ...others } = options;
   const nowMs = Date.now();
-  const asked = filterOf(filter, nowMs);
+  const since = olderThanMs === undefined ? undefined : new Date(nowMs - olderThanMs);
+  const asked = { ...others, kinds: kind && [kind], since };
   const groups: Groups = new Map();
   const count = (saga: WaitingSaga) => addTo(groups, saga, by, nowMs);
   const { sagas, more } = await withTemporalErrors(temporal, () =>
@@ -80,15 +76,14 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   return {
     by,
     total: sagas.length + more,
-    groups: oldestFirst.map(({ only, ...group }) => {
-      const both = asked.where === undefined ? only : `${asked.where} AND ${only}`;
-      return webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: both })) } : group;
-    }),
+    groups: oldestFirst.map(({ only, ...group }) =>
+      webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: only })) } : group,
+    ),
     rows: webUi ? sagas.map((saga) => ({ ...saga, link: webUi.run(saga) })) : sagas,
   };
 }
 
-/** How many of them there are by each of {@link inboxGroupings}: for a list that was read already. */
+/** How many of them there are by each of `inboxGroupings`: for a list that was read already. */
 export function countedBy(sagas: readonly WaitingSaga[], by: InboxGrouping): { name: string; count: number }[] {
   const groups: Groups = new Map();
   const nowMs = Date.now();
@@ -109,15 +104,6 @@ function addTo(groups: Groups, saga: WaitingSaga, by: InboxGrouping, nowMs: numb
 
 function sinceMs({ oldest }: InboxGroup): number {
   return oldest.waitingSince.getTime();
-}
-
-function filterOf({ kind, step, account, workflow, olderThanMs }: InboxOptions, nowMs: number): WaitingFilter {
-  const only = [
-    ...(step === undefined ? [] : [isStep(step)]),
-    ...(account === undefined ? [] : [is('account', account)]),
-    ...(olderThanMs === undefined ? [] : [waitingSinceIs('<=', new Date(nowMs - olderThanMs))]),
-  ];
-  return { kinds: kind && [kind], workflow, where: only.length === 0 ? undefined : only.join(' AND ') };
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */

@@ -1,31 +1,26 @@
 /** Sagas as Temporal's visibility shows them: without a worker, and without reading a history. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
+import { readWorkflowId, searchAttributeNames, type WorkflowName } from '../domain/identity';
+import { waysLost, type Standing } from '../domain/lost';
 import { noneIf } from '../domain/none-if';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
-import { sagaStates, waitKinds, type SagaState } from '../domain/progress';
+import { sagaStates, waitKinds, type ListedState, type SagaState } from '../domain/progress';
 import {
   describeRun,
   is,
-  isStep,
   listRuns,
+  queryOf,
   quoted,
   rowsAtOnce,
   runsThatFit,
   whyItStands,
   whyUnreadable,
+  type RunFilter,
 } from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
 import { UnknownReferenceError } from './errors';
 import { named, withTemporalErrors } from './temporal-errors';
-
-/**
- * The state, or the outcome of a saga that has ended. `lost`: ended from outside (terminated, timed out), or broken;
- * see SagaLostError. `paused`: the run, or a call of it, is paused in Temporal.
- */
-export const listedStates = [...sagaStates, 'paused', 'lost'] as const;
-type ListedState = (typeof listedStates)[number];
 
 export interface SagaRow {
   workflowId: string;
@@ -45,19 +40,13 @@ export interface SagaRow {
   unreadable: string | undefined;
 }
 
-export interface SagaFilter {
+export interface SagaFilter extends RunFilter {
   /** `waiting`: any kind of wait for a person. `failed`, `cancelled`: with any outcome. */
   state?: ListedState | 'waiting' | 'failed' | 'cancelled';
-  workflow?: WorkflowName;
   /** The object id of a server: sagas that bought it, or change its firewalls. */
   server?: number;
-  account?: string;
-  /** The step that waits; with `*` at its end, each that begins so. */
-  step?: string;
   /** `name=value` of a request's `metadata`. */
   metadata?: string;
-  /** A list filter of Temporal's, for all else. */
-  where?: string;
   /** Rows at most. */
   limit?: number;
 }
@@ -92,38 +81,21 @@ function stateOf(
   state: SagaState | undefined,
   isPaused: boolean,
 ): ListedState {
-  switch (status) {
-    case 'RUNNING':
-      return isPaused ? 'paused' : (state ?? 'running');
-    case 'PAUSED':
-      return 'paused';
-    case 'COMPLETED':
-      return state === 'partly' ? state : 'done';
-    case 'FAILED':
-    case 'CANCELLED':
-      return isOutcome(state) ? state : 'lost';
-    case 'TERMINATED':
-    case 'TIMED_OUT':
-    case 'CONTINUED_AS_NEW':
-    case 'UNSPECIFIED':
-    case 'UNKNOWN':
-      return 'lost';
-  }
+  if (status === 'PAUSED' || (status === 'RUNNING' && isPaused)) return 'paused';
+  if (status === 'RUNNING') return state ?? 'running';
+  if (status === 'COMPLETED') return state === 'partly' ? state : 'done';
+  return (status === 'FAILED' || status === 'CANCELLED') && isOutcome(state) ? state : 'lost';
 }
 
 const { state: stateAttribute } = searchAttributeNames;
 
 /** A saga that undoes and has never waited has written no state: it counts as running. */
-function queryFor({ state, workflow, server, account, step, metadata, where }: SagaFilter): string {
-  return [
-    `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`,
-    ...(state === undefined ? [] : [condition(state)]),
-    ...(server === undefined ? [] : [`${searchAttributeNames.servers} = '${server}'`]),
-    ...(account === undefined ? [] : [is('account', account)]),
-    ...(step === undefined ? [] : [isStep(step)]),
-    ...(metadata === undefined ? [] : [is('metadata', metadata)]),
-    ...(where === undefined ? [] : [`(${where})`]),
-  ].join(' AND ');
+function queryFor({ state, server, metadata, ...filter }: SagaFilter): string {
+  return queryOf(filter, [
+    state && condition(state),
+    server === undefined ? undefined : `${searchAttributeNames.servers} = '${server}'`,
+    metadata === undefined ? undefined : is('metadata', metadata),
+  ]);
 }
 
 function condition(state: NonNullable<SagaFilter['state']>): string {
@@ -180,7 +152,7 @@ async function goesOnInAnother(temporal: Client, { workflowId, runId }: SagaRow)
  *
  * @throws NoConnectionError
  */
-export async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow | undefined> {
+async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow | undefined> {
   return withTemporalErrors(temporal, async () => {
     const latest = toRow(await describeRun(temporal, workflowId));
     if (latest !== undefined && latest.state !== 'untouched') return latest;
@@ -191,4 +163,32 @@ export async function latestOf(temporal: Client, workflowId: string): Promise<Sa
     }
     return undefined;
   }).catch(noneIf(UnknownReferenceError));
+}
+
+/**
+ * How sagas stand that have no ending in the journal. Visibility is asked once for all of them. It lags, so each saga
+ * that it does not show as running is described.
+ *
+ * @param workflowIds a hundred at most: they stand in the query
+ * @throws NoConnectionError
+ */
+export async function standingOf(temporal: Client, workflowIds: readonly string[]): Promise<Map<string, Standing>> {
+  const standing = new Map<string, Standing>();
+  if (workflowIds.length === 0) return standing;
+  const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${quoted(workflowIds)})`;
+  await withTemporalErrors(temporal, async () => {
+    for await (const run of listRuns(temporal, query)) if (toRow(run)) standing.set(run.workflowId, 'open');
+  });
+  for (const workflowId of workflowIds) {
+    if (!standing.has(workflowId)) standing.set(workflowId, await describe(temporal, workflowId));
+  }
+  return standing;
+}
+
+async function describe(temporal: Client, workflowId: string): Promise<Standing> {
+  const run = await latestOf(temporal, workflowId);
+  if (run === undefined) return 'gone';
+  if (run.state !== 'lost') return isOutcome(run.state) ? 'ended' : 'open';
+  const status = run.status.toLowerCase().replace('_', '-');
+  return waysLost.find((way) => way === status) ?? 'failed';
 }

@@ -3,10 +3,10 @@ import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/e
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
 import { withoutMarks } from '../domain/values';
-import { valuesIn } from './environment';
+import { readerOf, valuesIn } from './environment';
 import { isCertificate, isKeyPair, requireKeys } from './checks';
 import { oneOf, payloadKeys, profile, serviceUrl, text } from './kinds';
-import { from, fromTextOrFile, readSettings, readText, SettingsError, type Environment } from './settings';
+import { from, fromTextOrFile, readSettings, readText, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
 export const clientSettings = z.object({
@@ -26,15 +26,11 @@ type TLSConfig = Exclude<ClientConnectConfig['connectionOptions']['tls'], boolea
 
 export type ClientConfig = ReturnType<typeof readClientConfig>;
 
-/** @throws SettingsError */
-export function readClientConfig(environment: Environment = process.env) {
-  const problems: string[] = [];
-  const env = valuesIn(environment, problems);
+export const readClientConfig = readerOf((env, problems) => {
   const settings = readSettings(clientSettings, env, problems);
   const temporal = readTemporal(env, problems);
-  if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
-  return Object.freeze({ ...temporal, ...settings });
-}
+  return settings && temporal && { ...temporal, ...settings };
+});
 
 export function readTemporal(env: Environment, problems: string[]) {
   const { TEMPORAL_CONFIG_FILE: file } = env;
@@ -105,4 +101,22 @@ function checkConnection(
     }
   }
   return problems.length === known;
+}
+
+/** The abilities of a command's terminal, and how the command was called. */
+export interface Terminal {
+  /** Lines can be written over. */
+  draws: boolean;
+  /** https://no-color.org */
+  hasColors: boolean;
+  /** A person types this before a command: `order-saga`, or in a checkout `npm run cli --`. */
+  self: string;
+}
+
+export function readTerminal(env: Environment = process.env): Terminal {
+  return {
+    draws: env['TERM'] !== 'dumb',
+    hasColors: !env['NO_COLOR'],
+    self: env['npm_lifecycle_event'] === 'cli' ? 'npm run --silent cli --' : 'order-saga',
+  };
 }

@@ -1,6 +1,6 @@
 /** The environment, read as files are read; and the names in it that nobody would ever read. */
 import { withoutMarks } from '../domain/values';
-import { knownNames, type Environment } from './settings';
+import { knownNames, SettingsError, type Environment } from './settings';
 
 const ourPrefixes =
   /^(?:CODEC|JOURNAL|NOTIFICATION|OUTAGE|PAYLOAD|PIVOT|PROVIDER|RETRY|SPEND)_|^(?:PLACED_IF|PLAN_TYPES|SERVER_DIRECTORY|SERVER_POINTERS)/;
@@ -9,8 +9,8 @@ const ofService = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP
 /** The configuration of Temporal's SDKs, and what our containers are given beside the programs' settings. */
 const ofOthers = [
   ...['ADDRESS', 'NAMESPACE', 'API_KEY', 'PROFILE', 'CONFIG_FILE', 'TLS', 'CODEC_ENDPOINT', 'CODEC_AUTH'],
-  ...['CLIENT_CERT_PATH', 'CLIENT_CERT_DATA', 'CLIENT_KEY_PATH', 'CLIENT_KEY_DATA', 'SERVER_CA_CERT_PATH'].map(ofTls),
-  ...['SERVER_CA_CERT_DATA', 'SERVER_NAME', 'DISABLE_HOST_VERIFICATION'].map(ofTls),
+  ...['TLS_CLIENT_CERT_PATH', 'TLS_CLIENT_CERT_DATA', 'TLS_CLIENT_KEY_PATH', 'TLS_CLIENT_KEY_DATA', 'TLS_SERVER_NAME'],
+  ...['TLS_SERVER_CA_CERT_PATH', 'TLS_SERVER_CA_CERT_DATA', 'TLS_DISABLE_HOST_VERIFICATION'],
 ]
   .map((name) => `TEMPORAL_${name}`)
   .concat('JOURNAL_PASSWORD', 'TEMPORAL_UI_PORT');
@@ -34,8 +34,17 @@ export function valuesIn(env: Environment, problems: string[] = []): Environment
   });
 }
 
-function ofTls(name: string): string {
-  return `TLS_${name}`;
+/**
+ * @param read adds a sentence to `problems` for each thing that is wrong
+ * @returns what reads the settings of a program. It throws a SettingsError, with all that is wrong
+ */
+export function readerOf<T extends object>(read: (env: Environment, problems: string[]) => T | undefined) {
+  return (environment: Environment = process.env): Readonly<T> => {
+    const problems: string[] = [];
+    const config = read(valuesIn(environment, problems), problems);
+    if (config === undefined || problems.length > 0) throw new SettingsError(problems);
+    return Object.freeze(config);
+  };
 }
 
 function nearestOf(name: string, known: readonly string[]): [name: string, edits: number] | [] {

@@ -1,10 +1,9 @@
 /** The environment, read once, frozen. A wrong setting stops the program, with a message of all of them. */
-export { isRenewed, readClientConfig, type ClientConfig } from './client';
+export { isRenewed, readClientConfig, readTerminal, type ClientConfig, type Terminal } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readProfile } from './profile';
 export { readJournalConfig, type JournalConfig } from './journal';
 export { cannotListen, CannotStart, inUrl, SettingsError, type Environment, type ListenAddress } from './settings';
-export { readTerminal, type Terminal } from './terminal';
 export {
   readProviderConfig,
   readWorkerConfig,

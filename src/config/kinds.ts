@@ -68,7 +68,7 @@ export const parsedBy = <I, O>(input: z.ZodType<I>, parse: (value: I) => O, expe
       return parse(value);
     } catch (error) {
       const { message } = error as Error;
-      context.addIssue({ code: 'custom', message: expected === undefined ? message : `${expected}: ${message}` });
+      context.addIssue(expected === undefined ? message : `${expected}: ${message}`);
       return z.NEVER;
     }
   });
@@ -118,17 +118,13 @@ export const origins = listOf(
 
 /** An IP address and a port to listen on. A host name may have several addresses, so it is not accepted. */
 export const listenAddress = (portMin: number) =>
-  z
-    .string()
-    .transform((value, context): ListenAddress => {
-      const [, name = '', digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(value) ?? [];
-      const host = name.replace(/^\[|\]$/g, '');
-      const port = Number(digits);
-      if (isIP(host) !== 0 && port >= portMin && port <= 65_535) return { host, port };
-      context.addIssue({ code: 'custom', message: 'must be an IP address and a port, like 0.0.0.0:9464' });
-      return z.NEVER;
-    })
-    .meta({ bounds: `port ${portMin} to 65535` });
+  parsedBy(z.string(), (value): ListenAddress => {
+    const [, name = '', digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(value) ?? [];
+    const host = name.replace(/^\[|\]$/g, '');
+    const port = Number(digits);
+    if (isIP(host) !== 0 && port >= portMin && port <= 65_535) return { host, port };
+    throw new Error('must be an IP address and a port, like 0.0.0.0:9464');
+  }).meta({ bounds: `port ${portMin} to 65535` });
 
 /** The base URL of a service: paths are appended to it. */
 export const serviceUrl = (expected: string) =>

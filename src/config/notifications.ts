@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { routesSchema } from '../domain/notifications';
-import { flag, given, listOf } from './kinds';
-import { from, fromTextOrFile } from './settings';
+import { flag, given, listOf, parsedBy } from './kinds';
+import { from, fromTextOrFile, parseJson } from './settings';
 
 /** A host name, an address, or a range of addresses. */
 const inner = listOf((one) => {
@@ -18,17 +18,8 @@ function isRange(text: string): boolean {
   return most !== undefined && (bits === undefined || Number(bits) <= most);
 }
 
-/** No problem repeats what cannot be parsed: there may be an address in it. */
-const routes = given
-  .transform(({ text }, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue('must be JSON, like [{"name":"ops","url":"https://…","secret":"webhook-ops"}]');
-      return z.NEVER;
-    }
-  })
-  .pipe(z.lazy(routesSchema));
+const notJson = 'must be JSON, like [{"name":"ops","url":"https://…","secret":"webhook-ops"}]';
+const routes = parsedBy(given, ({ text }) => parseJson(text, notJson)).pipe(z.lazy(routesSchema));
 
 export const notificationSettings = z.object({
   routes: fromTextOrFile('NOTIFICATION_ROUTES', routes.default([])),

@@ -1,7 +1,7 @@
 /** The operator's price list, as it stands in its file. */
 import { z } from 'zod';
-import { orElse } from '../domain/none-if';
 import { isCurrencyCode, priceKey, type PriceList } from '../domain/prices';
+import { parseJson } from './settings';
 
 const id = () => z.int('must be a whole number').positive('must be above 0');
 const cycle = () => z.literal([1, 3, 12], 'must be 1, 3 or 12');
@@ -24,10 +24,7 @@ const priceListSchema = z.strictObject(
 
 /** @throws Error that says which entry is wrong */
 export function parsePriceList(text: string): PriceList {
-  // The engine's message would quote the file, which may be another one, with a secret in it.
-  const json = orElse(() => JSON.parse(text) as unknown, undefined);
-  if (json === undefined) throw new Error('the list: it is not JSON');
-  const read = priceListSchema.safeParse(json);
+  const read = priceListSchema.safeParse(parseJson(text, 'the list: it is not JSON'));
   if (!read.success) {
     const [{ path, message } = { path: [], message: '' }] = read.error.issues;
     throw new Error(`${path.join('.') || 'the list'}: ${message}`);

@@ -5,22 +5,8 @@ import { describeLimit, isCurrency } from '../domain/spending';
 import { requireHttps, requireKeys } from './checks';
 import { clientSettings, readTemporal } from './client';
 import { readJournal, type JournalConfig } from './journal';
-import {
-  budget,
-  certificateFile,
-  flag,
-  listenAddress,
-  oneOf,
-  priceList,
-  rate,
-  serviceUrl,
-  spendLimits,
-  statuses,
-  text,
-  token,
-  whole,
-} from './kinds';
-import { valuesIn } from './environment';
+import * as kinds from './kinds';
+import { readerOf, valuesIn } from './environment';
 import { notificationSettings, readNotifications } from './notifications';
 import { proxyFor } from './proxy';
 import {
@@ -29,7 +15,6 @@ import {
   mayBeSecret,
   readSettings,
   requireTogether,
-  SettingsError,
   variablesOf,
   type Environment,
 } from './settings';
@@ -38,13 +23,16 @@ export const workerSettings = z.object({
   ...clientSettings.shape,
   notifications: notificationSettings,
   provider: z.object({
-    baseUrl: from('PROVIDER_BASE_URL', serviceUrl('is required: the address of the provider’s service, https://…')),
-    allowHttp: from('PROVIDER_ALLOW_HTTP', flag.default(false)),
-    readToken: fromTextOrFile('PROVIDER_TOKEN', token.optional()),
-    ca: from('PROVIDER_CA_FILE', certificateFile.optional()),
+    baseUrl: from(
+      'PROVIDER_BASE_URL',
+      kinds.serviceUrl('is required: the address of the provider’s service, https://…'),
+    ),
+    allowHttp: from('PROVIDER_ALLOW_HTTP', kinds.flag.default(false)),
+    readToken: fromTextOrFile('PROVIDER_TOKEN', kinds.token.optional()),
+    ca: from('PROVIDER_CA_FILE', kinds.certificateFile.optional()),
     authHeader: from(
       'PROVIDER_AUTH_HEADER',
-      text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header').default('authorization'),
+      kinds.text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header').default('authorization'),
     ),
     authScheme: from(
       'PROVIDER_AUTH_SCHEME',
@@ -55,24 +43,24 @@ export const workerSettings = z.object({
         .default('Bearer'),
     ),
     /** The whole call. At most 25 s: its outcome must be in the journal before the activity's limit of 50 s. */
-    totalTimeoutMs: from('PROVIDER_TIMEOUT_MS', whole(1, 25_000).default(20_000)),
-    quoteMethod: from('PROVIDER_QUOTE_METHOD', oneOf('PUT', 'GET').default('PUT')),
+    totalTimeoutMs: from('PROVIDER_TIMEOUT_MS', kinds.whole(1, 25_000).default(20_000)),
+    quoteMethod: from('PROVIDER_QUOTE_METHOD', kinds.oneOf('PUT', 'GET').default('PUT')),
   }),
   /** How long a call that we gave up may still take effect at the provider. */
-  settlesMs: from('PROVIDER_SETTLES_MS', whole(0, 3_600_000).default(30_000)),
+  settlesMs: from('PROVIDER_SETTLES_MS', kinds.whole(0, 3_600_000).default(30_000)),
   /** With less than one call in a hundred seconds, sagas seem to stand still. */
-  callsPerSecond: from('PROVIDER_CALLS_PER_SECOND', rate(0.01, 10_000).optional()),
+  callsPerSecond: from('PROVIDER_CALLS_PER_SECOND', kinds.rate(0.01, 10_000).optional()),
   activities: z.object({
-    takesClearRequests: from('TAKE_CLEAR_REQUESTS', flag.default(false)),
-    onRefusal: from('ON_REFUSAL', oneOf('fail', 'ask').default('fail')),
-    pivotRetryStatuses: from('PIVOT_RETRY_STATUSES', statuses.default([429])),
+    takesClearRequests: from('TAKE_CLEAR_REQUESTS', kinds.flag.default(false)),
+    onRefusal: from('ON_REFUSAL', kinds.oneOf('fail', 'ask').default('fail')),
+    pivotRetryStatuses: from('PIVOT_RETRY_STATUSES', kinds.statuses.default([429])),
     /** Off by default: a caller that buys equal servers one by one should not be asked each time. */
-    duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
-    spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
+    duplicateWithinMs: from('DUPLICATE_WITHIN_MS', kinds.whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
+    spendLimits: from('SPEND_LIMITS', kinds.spendLimits.default([])),
     /** A file of JSON. Without it no order has an estimate. */
-    priceList: from('PRICE_LIST_FILE', priceList.optional()),
+    priceList: from('PRICE_LIST_FILE', kinds.priceList.optional()),
     /** Off by default: not every provider's servers need firewalls of their own. */
-    requireFirewalls: from('REQUIRE_FIREWALLS', oneOf('off', 'ask', 'refuse').default('off')),
+    requireFirewalls: from('REQUIRE_FIREWALLS', kinds.oneOf('off', 'ask', 'refuse').default('off')),
   }),
   /**
    * A provider that restarts is back within minutes; after a quarter of an hour a person should know. An attempt costs
@@ -81,31 +69,31 @@ export const workerSettings = z.object({
    */
   retries: from(
     'RETRY_BUDGET',
-    budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+    kinds.budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   ),
   /** Off by default: a hold stops all selling. Look first how often calls fail on a good day. */
   outage: z.object({
     /** The length of the first hold of an outage; each one that follows at once lasts twice as long. */
-    holdMs: from('OUTAGE_HOLD_MS', whole(1_000, 3_600_000).optional()),
-    windowMs: from('OUTAGE_WINDOW_MS', whole(1_000, 3_600_000).default(60_000)),
-    callsMin: from('OUTAGE_CALLS_MIN', whole(5, 10_000).default(20)),
+    holdMs: from('OUTAGE_HOLD_MS', kinds.whole(1_000, 3_600_000).optional()),
+    windowMs: from('OUTAGE_WINDOW_MS', kinds.whole(1_000, 3_600_000).default(60_000)),
+    callsMin: from('OUTAGE_CALLS_MIN', kinds.whole(5, 10_000).default(20)),
   }),
-  secretsFolder: from('SECRETS_FOLDER', text.optional()),
+  secretsFolder: from('SECRETS_FOLDER', kinds.text.optional()),
   version: z.object({
-    deploymentName: from('TEMPORAL_DEPLOYMENT_NAME', text.regex(/^[^.]+$/, 'must not contain a dot').optional()),
-    buildId: from('TEMPORAL_WORKER_BUILD_ID', text.optional()),
-    behavior: from('VERSIONING_BEHAVIOR', oneOf('PINNED', 'AUTO_UPGRADE').default('PINNED')),
+    deploymentName: from('TEMPORAL_DEPLOYMENT_NAME', kinds.text.regex(/^[^.]+$/, 'must not contain a dot').optional()),
+    buildId: from('TEMPORAL_WORKER_BUILD_ID', kinds.text.optional()),
+    behavior: from('VERSIONING_BEHAVIOR', kinds.oneOf('PINNED', 'AUTO_UPGRADE').default('PINNED')),
   }),
   /** Without it, no health checks are served. */
-  healthAddress: from('HEALTH_ADDRESS', listenAddress(0).optional()),
+  healthAddress: from('HEALTH_ADDRESS', kinds.listenAddress(0).optional()),
   /** Without it, nothing is measured. Port 0 is refused, because no scraper could find the port. */
-  metricsAddress: from('METRICS_ADDRESS', listenAddress(1).optional()),
+  metricsAddress: from('METRICS_ADDRESS', kinds.listenAddress(1).optional()),
   /** Without it, nothing is traced. */
   tracesEndpoint: from(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
-    serviceUrl('must be the address of a collector, http://…').optional(),
+    kinds.serviceUrl('must be the address of a collector, http://…').optional(),
   ),
-  logLevel: from('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error').default('info')),
+  logLevel: from('LOG_LEVEL', kinds.oneOf('trace', 'debug', 'info', 'warn', 'error').default('info')),
 });
 
 /** The table says what all others mean: after a 409 or a 423 a pivot may have happened. */
@@ -114,26 +102,26 @@ const mayBeSafe = (status: number) => status === 408 || status === 429 || status
 const sendWithinMaxMs = 5_000;
 /** After the longest call its outcome is written down, also where the journal has to be connected to again. */
 const writingMs = 15_000;
-/** The document does not say how late a list shows a change; no provider is known that takes a minute. */
-const listLagMs = 60_000;
-/** A server is ready, and listed, within minutes; what a provider says of it after half an hour, it will say again. */
-const newServerWithinMs = 30 * 60_000;
-/** Who approves tomorrow is asked again, with the price of that day: that costs one answer, and no surprise. */
-const approvalMaxAgeMs = 24 * 60 * 60_000;
-/** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
-const quoteMaxAgeMs = 300_000;
+/** Nobody sets these times. */
+const times = {
+  /** The document does not say how late a list shows a change; no provider is known that takes a minute. */
+  listLagMs: 60_000,
+  /** A server is ready, and listed, within minutes; what a provider says of it after half an hour, it will say again. */
+  newServerWithinMs: 30 * 60_000,
+  /** Who approves tomorrow is asked again, with the price of that day: that costs one answer, and no surprise. */
+  approvalMaxAgeMs: 24 * 60 * 60_000,
+  /** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
+  quoteMaxAgeMs: 300_000,
+};
 /** More than the provider's client has connections: many activities ask only the journal. */
 const activitiesAtOnce = 200;
 
-/** How the provider is reached, without all else. @throws SettingsError */
-export function readProviderConfig(environment: Environment = process.env) {
-  const problems: string[] = [];
-  const env = valuesIn(environment, problems);
+/** How the provider is reached, without all else. */
+export const readProviderConfig = readerOf((env, problems) => {
   const settings = readSettings(workerSettings.pick({ provider: true, profile: true }), env, problems);
   const proxy = reachedBy(env, problems);
-  if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { ...settings.provider, profile: settings.profile, proxy };
-}
+  return settings && { ...settings.provider, profile: settings.profile, proxy };
+});
 
 /** @returns the proxy, where there is one */
 function reachedBy(env: Environment, problems: string[]): string | undefined {
@@ -152,10 +140,7 @@ export type WorkerVersion = NonNullable<WorkerConfig['version']>;
 /** When a worker holds new sagas by itself. */
 export type OutageConfig = NonNullable<WorkerConfig['outage']>;
 
-/** @throws SettingsError */
-export function readWorkerConfig(environment: Environment = process.env) {
-  const problems: string[] = [];
-  const env = valuesIn(environment, problems);
+export const readWorkerConfig = readerOf((env, problems) => {
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
   const proxy = reachedBy(env, problems);
@@ -164,9 +149,7 @@ export function readWorkerConfig(environment: Environment = process.env) {
   requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
   requirePriced(settings?.activities, problems);
   const notifications = readNotifications(settings?.notifications, problems);
-  if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
-    throw new SettingsError(problems);
-  }
+  if (!settings || !temporal || !journal || !notifications) return undefined;
   const { provider, profile, activities, version, webUiUrl, outage } = settings;
   const { holdMs } = outage;
   const { deploymentName, buildId, behavior } = version;
@@ -177,16 +160,13 @@ export function readWorkerConfig(environment: Environment = process.env) {
     profile,
     pivotRetryStatuses: activities.pivotRetryStatuses.filter(mayBeSafe),
     retries: retriesOf(settings.retries),
-    listLagMs,
-    newServerWithinMs,
-    quoteMaxAgeMs,
-    approvalMaxAgeMs,
+    ...times,
     sendWithinMs,
     inFlightMs: callMs + settings.settlesMs,
     notifications: { ...notifications, webUiUrl },
   };
   const secrets: SecretSources = { folder: settings.secretsFolder, variable: (name) => env[name] };
-  return Object.freeze({
+  return {
     ...settings,
     ...temporal,
     provider: { ...provider, profile, proxy },
@@ -197,8 +177,8 @@ export function readWorkerConfig(environment: Environment = process.env) {
     version: deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId, behavior },
     shutdownGraceMs: callMs + writingMs,
     activitiesAtOnce,
-  });
-}
+  };
+});
 
 /** A limit in a currency that nothing is priced in limits nothing. What the provider quotes in is known only then. */
 function requirePriced(

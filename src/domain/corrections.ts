@@ -23,8 +23,7 @@ export function correctPurchase(
   request: ProvisionServersRequest,
   correction: PurchaseCorrection,
 ): ProvisionServersRequest {
-  const { items: numbers = [], label = request.label, currency = request.currency } = correction;
-  const { vmObjectIds = request.vmObjectIds } = correction;
+  const { items: numbers = [], label, currency, vmObjectIds } = correction;
   const fields = itemFieldsOf(correction);
   return {
     ...request,

@@ -21,43 +21,37 @@ const evidence = () =>
 const named = () => z.string('is required: the id of the question that you answer');
 
 const any = () => ({ question: named(), by: by(), note: note() });
-const evident = () => ({ ...any(), note: evidence() });
+const decision = <T extends z.ZodRawShape>(fields: () => T) => lazy(() => z.strictObject({ ...any(), ...fields() }));
+const assertion = <T extends z.ZodRawShape>(fields: () => T) =>
+  lazy(() => z.strictObject({ ...any(), note: evidence(), ...fields() }));
+const nothingElse = () => ({});
 
 export const decisionSchemas = {
-  retry: lazy(() =>
-    z.strictObject({
-      ...any(),
-      /** Fields of the request to change first; which ones fit depends on the step that waits. */
-      correction: z.record(z.string(), z.unknown(), 'must be a JSON object').optional(),
-    }),
-  ),
-  skip: lazy(() => z.strictObject(evident())),
-  markDone: lazy(() =>
-    z.strictObject({
-      ...evident(),
-      /** Ids of the steps that were done, where more than one waits; the others are asked about again. */
-      steps: z.array(text(), 'must be a list of step ids').min(1, 'must name at least one step').optional(),
-    }),
-  ),
-  confirmPlaced: lazy(() =>
-    z.strictObject({
-      ...evident(),
-      vmObjectIds: foundServersSchema().optional(),
-      /** As the provider's control panel shows it. */
-      orderId: z
-        .union(
-          [text().min(1, 'must not be empty'), z.int().transform(String)],
-          'must be a string, or a whole number of at most 15 digits',
-        )
-        .optional(),
-    }),
-  ),
-  confirmNotPlaced: lazy(() => z.strictObject(evident())),
+  retry: decision(() => ({
+    /** Fields of the request to change first; which ones fit depends on the step that waits. */
+    correction: z.record(z.string(), z.unknown(), 'must be a JSON object').optional(),
+  })),
+  skip: assertion(nothingElse),
+  markDone: assertion(() => ({
+    /** Ids of the steps that were done, where more than one waits; the others are asked about again. */
+    steps: z.array(text(), 'must be a list of step ids').min(1, 'must name at least one step').optional(),
+  })),
+  confirmPlaced: assertion(() => ({
+    vmObjectIds: foundServersSchema().optional(),
+    /** As the provider's control panel shows it. */
+    orderId: z
+      .union(
+        [text().min(1, 'must not be empty'), z.int().transform(String)],
+        'must be a string, or a whole number of at most 15 digits',
+      )
+      .optional(),
+  })),
+  confirmNotPlaced: assertion(nothingElse),
   /** The provider has cancelled or reversed by itself what was placed, or is thought to be. */
-  markCancelled: lazy(() => z.strictObject(evident())),
-  approve: lazy(() => z.strictObject(any())),
-  reject: lazy(() => z.strictObject({ ...any(), reason: text().optional() })),
-  provideServers: lazy(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
+  markCancelled: assertion(nothingElse),
+  approve: decision(nothingElse),
+  reject: decision(() => ({ reason: text().optional() })),
+  provideServers: decision(() => ({ vmObjectIds: foundServersSchema() })),
 };
 
 /**
@@ -86,37 +80,30 @@ export type Decision = {
   [D in DecisionName]: { decision: D } & z.output<ReturnType<(typeof decisionSchemas)[D]>>;
 }[DecisionName];
 
-/** The Web UI shows these under each decision's name, whatever is asked; at a question, `answers.ts` says what it does. */
-export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
-  retry: { does: 'Try the waiting step again', example: exampleOf({}) },
-  skip: { does: 'Skip the waiting step and go on', example: exampleOf({ note: 'why it can be left out' }) },
-  markDone: {
-    does: 'You have done it by hand: go on as if the call had succeeded',
-    example: exampleOf({ note: 'where you did it, and what you saw' }),
-  },
-  confirmPlaced: {
-    does: 'It was placed: go on without placing it again (optional: "vmObjectIds":[…], "orderId":"…")',
-    example: exampleOf({ note: 'where you saw it' }),
-  },
-  confirmNotPlaced: {
-    does: 'It was not placed: place it again; a clean-up deletes the cart items',
-    example: exampleOf({ note: 'where you looked' }),
-  },
-  markCancelled: {
-    does: 'It was placed, and the provider has cancelled it: end, and place nothing again',
-    example: exampleOf({ note: 'where you saw it' }),
-  },
-  approve: { does: 'Say yes: it is placed as the question says', example: exampleOf({}) },
-  reject: { does: 'Say no: nothing is placed', example: exampleOf({ reason: 'why' }) },
-  provideServers: {
-    does: 'Name the object ids of the new servers',
-    example: exampleOf({ vmObjectIds: ['object id'] }),
-  },
+const saw = { note: 'where you saw it' };
+const hint = (does: string, more: object = {}) => {
+  return { does, example: JSON.stringify({ question: 'its id', by: 'you', ...more }) };
 };
 
-function exampleOf(more: object): string {
-  return JSON.stringify({ question: 'its id', by: 'you', ...more });
-}
+/** The Web UI shows these under each decision's name, whatever is asked; at a question, `answers.ts` says what it does. */
+export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
+  retry: hint('Try the waiting step again'),
+  skip: hint('Skip the waiting step and go on', { note: 'why it can be left out' }),
+  markDone: hint('You have done it by hand: go on as if the call had succeeded', {
+    note: 'where you did it, and what you saw',
+  }),
+  confirmPlaced: hint(
+    'It was placed: go on without placing it again (optional: "vmObjectIds":[…], "orderId":"…")',
+    saw,
+  ),
+  confirmNotPlaced: hint('It was not placed: place it again; a clean-up deletes the cart items', {
+    note: 'where you looked',
+  }),
+  markCancelled: hint('It was placed, and the provider has cancelled it: end, and place nothing again', saw),
+  approve: hint('Say yes: it is placed as the question says'),
+  reject: hint('Say no: nothing is placed', { reason: 'why' }),
+  provideServers: hint('Name the object ids of the new servers', { vmObjectIds: ['object id'] }),
+};
 
 /** An example names at most this many steps, or has so many places; an operator adds what is missing. */
 const stepsMax = 3;
@@ -133,10 +120,11 @@ interface Asked {
 
 /** The JSON to paste as an answer. What only a look can tell is no answer until somebody has filled it in. */
 export function exampleFor(name: DecisionName, { id, steps = [], servers = 1 }: Asked): string {
-  const { question: _id, ...rest } = JSON.parse(decisionHints[name].example) as Record<string, unknown>;
+  const example = JSON.parse(decisionHints[name].example) as object;
   const places = Array.from({ length: Math.min(servers, placesMax) }, (_, index) => `object id ${index + 1}`);
   return JSON.stringify({
-    ...{ question: id, ...rest },
+    ...example,
+    question: id,
     ...(name === 'markDone' && steps.length > 0 ? { steps: steps.slice(0, stepsMax) } : {}),
     ...(name === 'provideServers' ? { vmObjectIds: places } : {}),
   });

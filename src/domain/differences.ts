@@ -1,4 +1,5 @@
 /** Which fields of two JSON values differ, by name: values are never shown, because they may be secrets. */
+import { isRecord } from './values';
 
 /** @returns names such as `items[0].plan_id`, in their order; `''` for the values as a whole; none when alike */
 export function differences(one: unknown, other: unknown, at = ''): string[] {
@@ -20,8 +21,4 @@ export function differences(one: unknown, other: unknown, at = ''): string[] {
     });
   }
   return Object.is(one, other) ? [] : [at];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

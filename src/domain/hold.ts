@@ -4,6 +4,7 @@
  */
 import { cutWell } from './markdown';
 import { inWords } from './times';
+import { isRecord } from './values';
 
 /** Its type, and its id: Temporal never runs two of one id. */
 export const holdWorkflow = 'hold';
@@ -31,7 +32,7 @@ export interface Hold extends HoldWords {
 
 /** @param given an object from outside, of any shape: what cannot be read is left out */
 export function readHoldStart(given: unknown): HoldStart {
-  const { by, note, forMs } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  const { by, note, forMs } = isRecord(given) ? given : {};
   return {
     ...(typeof by === 'string' && by !== '' ? { by: cutWell(by, 200) } : {}),
     ...(typeof note === 'string' && note !== '' ? { note: cutWell(note, 500) } : {}),

@@ -87,11 +87,11 @@ function tooManyServers(input: unknown): Problem[] {
   return [{ field: 'firewalls', message }];
 }
 
-function itemOf(item: unknown): { plan_type?: string; quantity?: number } {
+function itemOf(item: unknown) {
   const { plan_type, quantity } = (isObject(item) ? item : {}) as { plan_type?: unknown; quantity?: unknown };
   return {
-    ...(typeof plan_type === 'string' ? { plan_type } : {}),
-    ...(typeof quantity === 'number' ? { quantity } : {}),
+    plan_type: typeof plan_type === 'string' ? plan_type : undefined,
+    quantity: typeof quantity === 'number' ? quantity : undefined,
   };
 }
 

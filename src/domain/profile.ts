@@ -5,8 +5,10 @@
 import { z } from 'zod';
 import { cloudServerPlanTypes } from './plan-types';
 
+/** Empty (the whole document), or segments led by `/`, with `~` only in `~0` and `~1`. */
+export const jsonPointer = /^(?:\/(?:[^~/]|~[01])*)*$/;
 const pointer = () =>
-  z.string().regex(/^(?:\/(?:[^~/]|~[01])*)*$/, 'must be a JSON pointer, like /data/id; * stands for every element');
+  z.string().regex(jsonPointer, 'must be a JSON pointer, like /data/id; * stands for every element');
 const scalar = () => z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const values = () => z.union([scalar(), z.array(scalar()).min(1)], 'must be a value, a list of values, or "present"');
 const pointers = () =>
@@ -93,9 +95,7 @@ export const profileSchema = () =>
     .superRefine((profile, context) => {
       for (const [index, one] of (profile.refusals ?? []).entries()) {
         for (const name of [one.call].flat()) {
-          const done =
-            name in profile ? (profile[name as keyof typeof profile] as { doneIf?: Condition }).doneIf : undefined;
-          if (!fitsWhereverItIsDone(one, done)) continue;
+          if (!fitsWhereverItIsDone(one, profile[name as 'order']?.doneIf)) continue;
           const message = `its conditions all stand in ${name}.doneIf: no answer could ever be done`;
           context.addIssue({ code: 'custom', path: ['refusals', index], message });
         }

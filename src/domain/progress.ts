@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { callFailureNames, owners } from './failures';
 import { workflowNames } from './identity';
 import { decisionNames } from './decisions';
-import { leftoverSchema } from './leftovers';
-import { sagaOutcomes } from './outcomes';
+import { leftoverSchema, sagaOutcomes } from './outcomes';
 
 /** The kinds of waiting for a person. Each is also a state of the saga. */
 export const waitKinds = [
@@ -29,6 +28,18 @@ export function isTrouble(kind: WaitKind): boolean {
 
 export const sagaStates = ['running', 'held', 'queued', 'settling', ...waitKinds, 'undoing', ...sagaOutcomes] as const;
 export type SagaState = (typeof sagaStates)[number];
+
+/**
+ * The state, or the outcome of a saga that has ended. `lost`: ended from outside (terminated, timed out), or broken;
+ * see SagaLostError. `paused`: the run, or a call of it, is paused in Temporal.
+ */
+export const listedStates = [...sagaStates, 'paused', 'lost'] as const;
+export type ListedState = (typeof listedStates)[number];
+
+/** By what the sagas that wait may be counted. */
+export const inboxGroupings = ['kind', 'step', 'account', 'failure', 'age'] as const;
+export type InboxGrouping = (typeof inboxGroupings)[number];
+export const inboxRowsMax = 1_000;
 
 export const stepStatuses = ['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed'] as const;
 export type StepStatus = (typeof stepStatuses)[number];

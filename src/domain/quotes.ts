@@ -36,13 +36,7 @@ export function sameTerms(one: Quote, other: Quote): boolean {
 }
 
 /** Who approves it reads what would not apply, too. */
-export function describeQuote({
-  total,
-  currency,
-  date_from,
-  date_to,
-  inapplicable_resources: not = [],
-}: Quote): string {
+export function describeQuote({ inapplicable_resources: not = [], ...quote }: Quote): string {
   const without = not.length === 0 ? '' : `, without ${cutWell(JSON.stringify(not), 200)}, which would not apply`;
-  return `${total} ${currency}, ${date_from} to ${date_to}${without}`;
+  return `${quote.total} ${quote.currency}, ${quote.date_from} to ${quote.date_to}${without}`;
 }

@@ -56,47 +56,36 @@ const repairSchema = z.string().optional();
 
 const ids = z.array(z.int());
 
-const findingSchema = lazy(() =>
-  z.discriminatedUnion('kind', [
-    /** Begun, and will not end by itself. */
-    z.strictObject({ kind: z.literal('lost'), saga: z.string(), how: z.enum(waysLost) }),
-    /** Added, not deleted, and in no order; the saga goes on nowhere. */
-    z.strictObject({ kind: z.literal('cart-items'), saga: z.string(), cartItemIds: ids, cleanUp: z.enum(cleanUps) }),
-    /** It was sent, nobody knows whether it was placed, and the saga that would ask has ended. */
-    z.strictObject({ kind: z.literal('placement-unknown'), saga: z.string(), cleanUp: z.enum(cleanUps) }),
-    /** A server that was bought lacks firewalls that were asked for. Without `vmObjectId` its id is not known. */
-    z.strictObject({
-      kind: z.literal('server-unprotected'),
-      saga: z.string(),
-      vmObjectId: z.int().optional(),
-      firewalls: ids,
-      repair: repairSchema,
-    }),
-    /** The list denies what sagas have done: it lacks what they assigned, or shows what they unassigned. */
-    z.strictObject({
-      kind: z.literal('firewalls-drift'),
-      vmObjectId: z.int(),
-      missing: ids,
-      surplus: ids,
-      repair: repairSchema,
-    }),
-    /** Two orders or more have it, by what the journal says of its servers and of assigned firewalls. */
-    z.strictObject({ kind: z.literal('server-shared'), vmObjectId: z.int(), sagas: z.array(z.string()) }),
-    /** The provider answers for others, and for this server gives no list that can be read. It may be gone. */
-    z.strictObject({ kind: z.literal('server-unseen'), vmObjectId: z.int(), why: z.string() }),
-  ]),
-);
-export type Finding = z.infer<ReturnType<typeof findingSchema>>;
-
-export const findingKinds = [
-  'lost',
-  'cart-items',
-  'placement-unknown',
-  'server-unprotected',
-  'firewalls-drift',
-  'server-shared',
-  'server-unseen',
-] as const satisfies Finding['kind'][];
+const findingSchema = z.discriminatedUnion('kind', [
+  /** Begun, and will not end by itself. */
+  z.strictObject({ kind: z.literal('lost'), saga: z.string(), how: z.enum(waysLost) }),
+  /** Added, not deleted, and in no order; the saga goes on nowhere. */
+  z.strictObject({ kind: z.literal('cart-items'), saga: z.string(), cartItemIds: ids, cleanUp: z.enum(cleanUps) }),
+  /** It was sent, nobody knows whether it was placed, and the saga that would ask has ended. */
+  z.strictObject({ kind: z.literal('placement-unknown'), saga: z.string(), cleanUp: z.enum(cleanUps) }),
+  /** A server that was bought lacks firewalls that were asked for. Without `vmObjectId` its id is not known. */
+  z.strictObject({
+    kind: z.literal('server-unprotected'),
+    saga: z.string(),
+    vmObjectId: z.int().optional(),
+    firewalls: ids,
+    repair: repairSchema,
+  }),
+  /** The list denies what sagas have done: it lacks what they assigned, or shows what they unassigned. */
+  z.strictObject({
+    kind: z.literal('firewalls-drift'),
+    vmObjectId: z.int(),
+    missing: ids,
+    surplus: ids,
+    repair: repairSchema,
+  }),
+  /** Two orders or more have it, by what the journal says of its servers and of assigned firewalls. */
+  z.strictObject({ kind: z.literal('server-shared'), vmObjectId: z.int(), sagas: z.array(z.string()) }),
+  /** The provider answers for others, and for this server gives no list that can be read. It may be gone. */
+  z.strictObject({ kind: z.literal('server-unseen'), vmObjectId: z.int(), why: z.string() }),
+]);
+export type Finding = z.infer<typeof findingSchema>;
+export const findingKinds = findingSchema.options.map(({ shape }) => shape.kind.value);
 
 /** `clean`: all is as the journal says; `partly`: all that was seen. `could-not-look`: the rest may be anything. */
 export const sweepOutcomes = ['clean', 'partly', 'found', 'could-not-look'] as const;
@@ -120,7 +109,7 @@ export const sweepReportSchema = lazy(() =>
     }),
     /** How much was found of each kind. */
     counts: z.partialRecord(z.enum(findingKinds), z.int()),
-    findings: z.array(findingSchema()),
+    findings: z.array(findingSchema),
     /** All servers up to this id have had their turn: the next sweep goes on behind it. */
     next: z.int().optional(),
     /** Findings that are only counted, because a report has to fit one payload of Temporal's. */

@@ -203,17 +203,13 @@ export function isAgreedTo(concern: Exclude<Concern, { kind: 'approval' }>, appr
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));
     return concern.others.every(({ row }) => seen.includes(row));
   }
-  const { account, most, unit, withinMs, adds, unpriced, total, currency } = concern;
+  const hasSame = (one: typeof concern, ...fields: (keyof typeof concern)[]) =>
+    fields.every((field) => one[field] === concern[field]);
   return approved.some(
     (one) =>
       one.kind === 'over-limit' &&
-      one.account === account &&
-      one.most === most &&
-      one.unit === unit &&
-      one.withinMs === withinMs &&
-      (unpriced === undefined
-        ? one.adds >= adds
-        : one.unpriced === unpriced && one.total === total && one.currency === currency) &&
+      hasSame(one, 'account', 'most', 'unit', 'withinMs') &&
+      (concern.unpriced === undefined ? one.adds >= concern.adds : hasSame(one, 'unpriced', 'total', 'currency')) &&
       inAll(concern) <= inAll(one),
   );
 }

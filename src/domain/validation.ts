@@ -12,35 +12,22 @@ export const requestBytesMax = 1024 * 1024;
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const beyond = beyondLimits(input);
   if (beyond.length > 0) return { ok: false, problems: beyond };
-  const tooBig = oversize(input);
-  if (tooBig) return { ok: false, problems: [tooBig] };
+  // The schema refuses what has no JSON form (a cycle, a BigInt).
+  const bytes = orElse(() => new TextEncoder().encode(JSON.stringify(input)).length, 0);
+  if (bytes > requestBytesMax) {
+    const message = `the request is ${bytes} bytes long; at most ${requestBytesMax} are allowed`;
+    return { ok: false, problems: [{ field: '', message }] };
+  }
   const parsed = schema.safeParse(input);
   if (parsed.success) return { ok: true, value: parsed.data };
   return { ok: false, problems: firstOf(parsed.error.issues.flatMap(toProblems)) };
 }
 
-function oversize(input: unknown): Problem | undefined {
-  // The schema refuses a request that cannot be serialised (a cycle, a BigInt).
-  const bytes = bytesOf(input);
-  if (bytes === undefined || bytes <= requestBytesMax) return undefined;
-  return {
-    field: '',
-    message: `the request is ${bytes} bytes long; at most ${requestBytesMax} are allowed`,
-  };
-}
-
-/** Undefined for what has no JSON form: a backend's own object may have none. */
-function bytesOf(input: unknown): number | undefined {
-  return orElse(() => new TextEncoder().encode(JSON.stringify(input)).length, undefined);
-}
-
 function toProblems(issue: z.core.$ZodIssue): Problem[] {
   const at = nameOfField(issue.path);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      field: nameOfField([...issue.path, key]),
-      message: 'is not a field of this request',
-    }));
+    const message = 'is not a field of this request';
+    return issue.keys.map((key) => ({ field: nameOfField([...issue.path, key]), message }));
   }
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return [{ field: at, message: `must be ${article(issue.expected)}` }];

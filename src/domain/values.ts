@@ -1,4 +1,11 @@
+/** Values from outside. */
+
 /** A value as somebody wrote it: editors begin a file with a byte order mark, and `echo` ends a value with a line break. */
 export function withoutMarks(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/\r?\n$/, '');
+}
+
+/** A JSON object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,8 +11,8 @@ import { sql } from 'kysely';
 import type { Quote } from '../domain/quotes';
 import type { Concern } from '../domain/spending';
 import { nowMs, type Write } from './dialects';
-import { JournalUnreadable } from './errors';
-import { type Db, insertFrom, ofSaga, type SagaKey } from './rows';
+import { unlessUnreadable } from './errors';
+import { type Db, insertFrom, ofSaga, rowsOf, type SagaKey } from './rows';
 import type { Store } from './store';
 
 export interface Approval {
@@ -49,7 +49,7 @@ export async function writeApproval(
 }
 
 /** Those that hold now, and that no pivot has used. One that cannot be read is none. */
-export interface Approvals {
+interface Approvals {
   ids: string[];
   concerns: Concern[];
 }
@@ -63,25 +63,18 @@ export async function approvalsOf(
   key: SagaKey,
   same: readonly string[],
 ): Promise<Approvals> {
-  const rows = await db
-    .selectFrom('approval')
-    .select(['id', 'said'])
-    .where(ofSaga(key))
-    .where('same', 'in', [...same])
-    .where('until_ms', '>', nowMs(db))
-    .where(sql<boolean>`not exists (select 1 from approval_use where approval_use.approval = approval.id)`)
-    .where(
-      sql<boolean>`not exists (select 1 from effect where effect.workflow = approval.workflow
-        and effect.reference = approval.reference and kind = 'pivot' and outcome = 'denied' and decided_ms >= at_ms)`,
-    )
-    .orderBy('seq')
-    .execute();
+  const rows = await rowsOf(
+    db,
+    sql<{ id: string; said: string }>`
+      select id, said from approval where ${ofSaga(key)} and same in (${sql.join(same)}) and until_ms > ${nowMs(db)}
+        and not exists (select 1 from approval_use where approval_use.approval = approval.id)
+        and not exists (select 1 from effect where effect.workflow = approval.workflow
+          and effect.reference = approval.reference and kind = 'pivot' and outcome = 'denied' and decided_ms >= at_ms)
+        order by seq`,
+  );
   const found: Approvals = { ids: [], concerns: [] };
   for (const { id, said } of rows) {
-    const read = await journal.unseal(said, 'an approval').catch((error: unknown) => {
-      if (!(error instanceof JournalUnreadable)) throw error;
-      return undefined;
-    });
+    const read = await unlessUnreadable(journal.unseal(said, 'an approval'));
     if (read === undefined) continue;
     found.ids.push(id);
     found.concerns.push((read as Approval).concern);

@@ -2,19 +2,19 @@
  * A person's statements about the whole journal, as after it was restored from an older copy. Each writes, in its
  * transaction, a row that stays: who has said so, and why.
  */
+import { sql } from 'kysely';
+import { definedOnly } from '../domain/defined-only';
 import { nowMs } from './dialects';
-import { JournalUnreadable } from './errors';
+import { unlessUnreadable } from './errors';
 import { whyElsewhere } from './lost-time';
 import { iso, theJournal, timeNow, type Tx } from './rows';
 import type { Store, Verdict } from './store';
-import type { ConfirmationName } from './schema';
+import type { ConfirmationName, JournalTables } from './schema';
 
 /** @param said sealed */
 async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {
-  await tx
-    .insertInto('confirmation')
-    .values({ at_ms: nowMs(tx), what, said, details: JSON.stringify(details) })
-    .execute();
+  const row = { at_ms: nowMs(tx), what, said, details: JSON.stringify(details) };
+  await tx.insertInto('confirmation').values(row).execute();
 }
 
 export interface Confirmation {
@@ -27,17 +27,14 @@ export interface Confirmation {
 
 /** The last ones, the newest first. */
 export async function confirmationsOf(journal: Store, limit: number): Promise<Confirmation[]> {
-  const rows = await journal.read((db) =>
-    db.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
+  const rows = await journal.rows(
+    sql<JournalTables['confirmation']>`select * from confirmation order by seq desc limit ${limit}`,
   );
   return Promise.all(
-    rows.map(async ({ at_ms, what, details, said }) => {
-      const unsealed = await journal.unseal(said, what).catch((error: unknown) => {
-        if (error instanceof JournalUnreadable) return undefined;
-        throw error;
-      });
-      const read = { at: iso(at_ms), what, details: JSON.parse(details) as Record<string, unknown> };
-      return unsealed === undefined ? read : { ...read, said: unsealed as Verdict };
+    rows.map(async ({ at_ms, what, details, said: sealed }) => {
+      const said = (await unlessUnreadable(journal.unseal(sealed, what))) as Verdict | undefined;
+      const read = JSON.parse(details) as Record<string, unknown>;
+      return { at: iso(at_ms), what, details: read, ...definedOnly({ said }) };
     }),
   );
 }
@@ -83,10 +80,7 @@ export async function nothingLost(journal: Store, said: Verdict): Promise<Nothin
   const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx): Promise<NothingLost> => {
     // Written first, as a lock: meanwhile no worker marks it.
-    await tx
-      .updateTable('journal')
-      .set((set) => ({ epoch: set.ref('epoch') }))
-      .execute();
+    await sql`update journal set epoch = epoch`.execute(tx);
     const { restored_ms, identity, here } = await theJournal(tx);
     if (restored_ms !== null) return { how: 'refused', noticed: iso(restored_ms) };
     const elsewhere = whyElsewhere({ identity, here }, 'ask');
@@ -101,12 +95,8 @@ export async function nothingLost(journal: Store, said: Verdict): Promise<Nothin
 export async function trustNewReferences(journal: Store, said: Verdict): Promise<boolean> {
   const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx) => {
-    const updated = await tx
-      .updateTable('journal')
-      .set({ doubts_new: 0 })
-      .where('doubts_new', '=', 1)
-      .executeTakeFirst();
-    if (updated.numUpdatedRows === 0n) return false;
+    const trusts = tx.updateTable('journal').set({ doubts_new: 0 }).where('doubts_new', '=', 1);
+    if ((await trusts.executeTakeFirst()).numUpdatedRows === 0n) return false;
     await insertConfirmation(tx, 'trust-new-references', sealed, {});
     return true;
   });

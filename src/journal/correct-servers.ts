@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import type { OfOther } from '../domain/servers';
 import type { ProvisionServersRequest } from '../domain/requests';
-import { make, nowMs } from './dialects';
+import { make } from './dialects';
 import type { Journal } from './journal';
 import { livePivot, lock, ofSaga, type SagaKey, type Tx } from './rows';
-import { bringing, naming, ofOthers, unnamed } from './servers';
+import { bringingUnnamed, naming, ofOthers, release, unnamed } from './servers';
 import type { Verdict } from './store';
 
 /** What stands in the row of a server that a correction has given or taken. */
@@ -62,13 +62,8 @@ export async function correctServers(
     const key = keyOf(reference);
     const others = (await ofOthers(tx, key, ids)).filter((other) => ![undefined, from].includes(other.reference));
     if (others.length > 0) return { how: 'others', others };
-    if (from !== undefined) await lose(tx, keyOf(from), given, sql<boolean>`vm_object_id in (${sql.join(ids)})`);
-    await lose(
-      tx,
-      key,
-      left,
-      ids.length === 0 ? sql<boolean>`true` : sql<boolean>`vm_object_id not in (${sql.join(ids)})`,
-    );
+    if (from !== undefined) await release(tx, keyOf(from), sql`vm_object_id in (${sql.join(ids)})`, given);
+    await release(tx, key, sql`vm_object_id not in (${sql.join([unnamed, ...ids])})`, left);
     const got = sql`(vm_object_id, workflow, reference) do update
       set left_ms = null, corrected = excluded.corrected, seen_ms = excluded.seen_ms where server.left_ms is not null`;
     await make(tx, naming(tx, key, ids, wanted.get(reference) ?? [], { onConflict: got, corrected: taken }));
@@ -77,20 +72,10 @@ export async function correctServers(
   });
 }
 
-async function lose(tx: Tx, key: SagaKey, corrected: string, which: ReturnType<typeof sql<boolean>>): Promise<void> {
-  const closed_ms = sql<number>`coalesce(closed_ms, ${nowMs(tx)})`;
-  const those = tx
-    .updateTable('server')
-    .set({ closed_ms, left_ms: nowMs(tx), corrected })
-    .where(ofSaga(key));
-  await those.where('vm_object_id', '<>', unnamed).where('left_ms', 'is', null).where(which).execute();
-}
-
 /** It brings more than anybody knows. A person's word that these need nothing stays. */
 async function bringUnnamed(tx: Tx, key: SagaKey, firewalls: readonly number[], brings = 1): Promise<void> {
   const known = sql`select count(*) from server where ${ofSaga(key)} and vm_object_id <> ${unnamed} and left_ms is null`;
   const onConflict = sql`(vm_object_id, workflow, reference) do update
     set closed_ms = null, open_since_ms = excluded.open_since_ms where server.closed_ms is not null and server.closed is null`;
-  const how = { only: sql`(${known}) < ${brings}`, onConflict };
-  if (firewalls.length > 0) await make(tx, [bringing(tx, key, [unnamed], firewalls, how)]);
+  await make(tx, bringingUnnamed(tx, key, firewalls, { only: sql`(${known}) < ${brings}`, onConflict }));
 }

@@ -9,7 +9,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import { describeOther } from '../domain/servers';
 import type { NotNow } from '../domain/spending';
-import { type Approvals, approvalsOf, noApprovals, usingUp } from './approvals';
+import { approvalsOf, noApprovals, usingUp } from './approvals';
 import { identityHere, isPostgres, make, makeBehind, nowMs, type Write } from './dialects';
 import {
   epochOfNew,
@@ -21,7 +21,7 @@ import {
   type SagaRows,
   whatIsLacking,
 } from './lost-time';
-import { type Buying, concernAbout, isLimited, purchasing, type PurchaseRules, whyNotNow } from './purchases';
+import { type Buying, isLimited, purchasing, type PurchaseRules, whatSpeaksAgainst, whyNotNow } from './purchases';
 import {
   aboutOf,
   beginOf,
@@ -204,8 +204,8 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
   const all = await effectsOf(tx, key);
-  const known = { taken: taken !== undefined, knows, failover: store.failover, rows: all };
-  const lacks = await whatIsLacking(tx, journal, known);
+  const known = { taken: taken !== undefined, knows, rows: all };
+  const lacks = await whatIsLacking(tx, journal, store.failover, known);
   if (lacks !== undefined) return { how: 'restored', why: lacks };
   if (isOwn && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
   const reference = taken ?? (await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal)));
@@ -253,7 +253,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   const { rules } = intent;
   const bought = await buys();
   const approvals = bought && rules ? await approvalsOf(store, tx, key, bought.agreed) : noApprovals;
-  const notNow = bought && rules && (await whatSpeaksAgainst(tx, key, bought, rules, approvals));
+  const notNow = bought && rules && (await whatSpeaksAgainst(tx, key, bought, rules, approvals.concerns));
   if (notNow) return notNow;
   const first = call.kind === 'mutate' && rows.length === 0 ? { is_first: 1 } : {};
   const other = await noteIntended(tx, key, call);
@@ -261,19 +261,6 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   const top = await insertEffect(tx, key, intent, { id: row, epoch: journal.epoch, ...first });
   if (bought) await make(tx, [purchasing(row, bought), ...usingUp(row, approvals)]);
   return { ...sends(knowledgeOf(journal, row, knows), rows, intent), top };
-}
-
-async function whatSpeaksAgainst(
-  tx: Tx,
-  key: SagaKey,
-  bought: Buying,
-  rules: PurchaseRules,
-  { concerns }: Approvals,
-): Promise<NotNow | undefined> {
-  const notNow = whyNotNow(bought, rules, concerns);
-  if (notNow) return notNow;
-  const concern = await concernAbout(tx, key, bought, rules, concerns);
-  return concern && { how: 'asks', concern };
 }
 
 /** By this begin, in this epoch: after a restore the numbers of begins come again. */
@@ -477,7 +464,7 @@ export async function writeByHand(
   return journal.locked(key, async (tx, locked) => {
     const taken = locked !== undefined;
     const state = await theJournal(tx);
-    const why = await whatIsLacking(tx, state, { taken, knows, failover: journal.failover });
+    const why = await whatIsLacking(tx, state, journal.failover, { taken, knows });
     if (why !== undefined) return { how: 'restored', why };
     if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
     const { id, epoch } = state;

@@ -29,6 +29,16 @@ export class JournalUnreadable extends Error {
   }
 }
 
+/** @returns undefined where it cannot be decrypted here */
+export async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof JournalUnreadable) return undefined;
+    throw error;
+  }
+}
+
 /** The journal does not fit this release, or this namespace; the message says what to do. */
 export class JournalSchemaError extends Error {
   override readonly name = 'JournalSchemaError';

@@ -28,8 +28,8 @@ import { purchaseOf } from '../domain/spending';
 import { decide, intendAtOnce, isPlain, knowledgeOf, sends, type Intent, type Intended } from './decide';
 import { givingBack } from './approvals';
 import { make, makeBehind, nowMs, type Write } from './dialects';
-import { isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
-import { epochOfNew, insertLost, insertSeen, lostPivot, noteLoss, restoredFailure, whatIsLacking } from './lost-time';
+import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './errors';
+import { epochOfNew, insertLost, insertSeen, lostPivot, noteLossOf, restoredFailure, whatIsLacking } from './lost-time';
 import { type Buying, isLimited, purchasing, type PurchaseRules } from './purchases';
 import {
   aboutOf,
@@ -66,7 +66,7 @@ import {
   updateEffect,
 } from './rows';
 import type { WantedFirewalls } from './schema';
-import { assigning, claim, ending as endingOfServers, idsIn, noteCancelled, noteWanted, placing } from './servers';
+import { assigning, claim, ending as endingOfServers, idsIn, noteWanted, placing, release } from './servers';
 import { markUndone } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
@@ -127,7 +127,7 @@ export class Journal extends Store {
       const journal = await theJournal(tx);
       if (before !== undefined) {
         const taken = (await referenceOf(tx, key)) !== undefined;
-        const lacks = await whatIsLacking(tx, journal, { taken, knows: before, failover: this.failover });
+        const lacks = await whatIsLacking(tx, journal, this.failover, { taken, knows: before });
         if (lacks !== undefined) return { journal, first: undefined, lacks };
       }
       // A run that knows it from before has perhaps ordered in the lost time.
@@ -135,18 +135,14 @@ export class Journal extends Store {
       if ((await takeAtOnce(tx, asNew, run, epoch)) !== undefined) return { journal, first: undefined };
       // After the journal was restored, an effect or a doubt may have come before its reference: the request is filled
       // in.
-      await tx
-        .updateTable('reference')
-        .set({ account: account ?? null, request: sealed })
-        .where(ofSaga(key))
-        .where('request', 'is', null)
-        .execute();
+      await sql`update reference set account = ${account ?? null}, request = ${sealed}
+        where ${ofSaga(key)} and request is null`.execute(tx);
       return { journal, first: await referenceOf(tx, key) };
     });
     const knows = { journal: journal.id, epoch: journal.epoch };
     if (lacks !== undefined) return { knows, first, lacks };
     if (first === undefined) return { knows: { ...knows, begun: 1 }, first };
-    const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
+    const original = await this.unsealFirst(first);
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
   }
 
@@ -186,22 +182,18 @@ export class Journal extends Store {
    * @throws JournalUnreadable
    */
   async firstRequest(key: SagaKey): Promise<unknown> {
-    const { request = null } = (await this.reference(key)) ?? {};
-    return request === null ? undefined : this.unseal(request, 'the first request');
+    return this.unsealFirst(await this.reference(key));
+  }
+
+  private async unsealFirst(taken: Requested['taken']): Promise<unknown> {
+    return taken?.request ? this.unseal(taken.request, 'the first request') : undefined;
   }
 
   /** Sealed, as they were taken, the newest first. */
   async newestRequests(limit: number): Promise<string[]> {
-    const rows = await this.read((db) =>
-      db
-        .selectFrom('reference')
-        .select('request')
-        .where('request', 'is not', null)
-        .orderBy('first_seen_ms', 'desc')
-        .limit(limit)
-        .execute(),
-    );
-    return rows.flatMap(({ request }) => (request === null ? [] : [request]));
+    const rows = await this.rows(sql<{ request: string }>`
+      select request from reference where request is not null order by first_seen_ms desc limit ${limit}`);
+    return rows.map(({ request }) => request);
   }
 
   /**
@@ -211,21 +203,24 @@ export class Journal extends Store {
    * @throws JournalUnreadable
    */
   async correctedRequest(key: SagaKey): Promise<unknown> {
-    const { taken, corrected } = await this.inTransaction(async (tx) => ({
-      taken: await referenceOf(tx, key),
-      corrected: await correctionsOf(tx, key),
-    }));
-    if (taken === undefined || taken.request === null) return undefined;
-    const first = await this.unseal(taken.request, 'the first request');
-    return correctedBy(await this.unsealAll(corrected), key.workflow, first);
+    return this.asCorrected(key, await this.inTransaction((tx) => this.requested(tx, key)));
+  }
+
+  private async requested(tx: Tx, key: SagaKey): Promise<Requested> {
+    return { taken: await referenceOf(tx, key), corrections: await correctionsOf(tx, key) };
+  }
+
+  private async asCorrected({ workflow }: Pick<SagaKey, 'workflow'>, { taken, corrections }: Requested) {
+    const first = await this.unsealFirst(taken);
+    return first === undefined ? undefined : correctedBy(await this.unsealAll(corrections), workflow, first);
   }
 
   /** The digests of the secrets that each call of the saga has sent by name. */
   async digestsSent(key: SagaKey): Promise<SentDigests[]> {
-    const rows = await this.read((db) =>
-      db.selectFrom('effect').select('sent').where(ofSaga(key)).where('sent', 'is not', null).execute(),
+    const rows = await this.rows(
+      sql<{ sent: string }>`select sent from effect where ${ofSaga(key)} and sent is not null`,
     );
-    return rows.map(({ sent }) => JSON.parse(sent ?? '{}') as SentDigests);
+    return rows.map(({ sent }) => JSON.parse(sent) as SentDigests);
   }
 
   /** The account that the reference was taken for, if its request named one. */
@@ -290,13 +285,11 @@ export class Journal extends Store {
    */
   private async boughtBy(
     { workflow, rules, note }: Pick<Intent, 'workflow' | 'rules' | 'note'>,
-    { taken, corrections }: Requested,
+    requested: Requested,
   ): Promise<Buying | undefined> {
     if (rules === undefined) return undefined;
-    if (taken === undefined || taken.request === null) return undefined;
-    const first = await this.unseal(taken.request, 'the first request');
-    const corrected = correctedBy(await this.unsealAll(corrections), workflow, first);
-    return this.buying(workflow, corrected, rules, note?.quote);
+    const request = await this.asCorrected({ workflow }, requested);
+    return request === undefined ? undefined : this.buying(workflow, request, rules, note?.quote);
   }
 
   /** @returns undefined for a saga that buys nothing */
@@ -329,8 +322,7 @@ export class Journal extends Store {
   /** A pivot that the journal learns of after a restore, or that is in doubt, counts as any other does. */
   async notePurchase(tx: Tx, key: SagaKey, row: string, rules: PurchaseRules | undefined): Promise<void> {
     const { workflow } = key;
-    const requested = { taken: await referenceOf(tx, key), corrections: await correctionsOf(tx, key) };
-    const bought = await this.boughtBy({ workflow, rules }, requested).catch((error: unknown) => {
+    const bought = await this.boughtBy({ workflow, rules }, await this.requested(tx, key)).catch((error: unknown) => {
       if (rules === undefined || isLimited(rules)) throw error;
       return undefined;
     });
@@ -376,7 +368,9 @@ export class Journal extends Store {
     };
     const isUndo = isDone && call.kind === 'compensate';
     const complete = (db: Db) => {
-      const completes: Write = (where) => completing(db, knows.row, answered).where(where).returning('id');
+      // Nothing is changed where the row has an outcome, or is gone.
+      const open = db.updateTable('effect').where('id', '=', knows.row).where('outcome', 'is', null);
+      const completes: Write = (where) => open.set(columnsOf(db, answered)).where(where).returning('id');
       // Nobody decides by what is noted of others, so they need no lock.
       const locks: Write = () => locking(db, key).returning('workflow');
       return makeBehind(db, isDone && call.kind === 'pivot' ? [locks, completes] : [completes], notes(db));
@@ -424,9 +418,7 @@ export class Journal extends Store {
     const sealed = await this.sealing.seal(answer);
     const decided = verdict && (await this.sealing.seal(verdict));
     // A row of doubt does not say what its servers are to have. Nor does a request whose key is gone; it is placed all the same.
-    const asked = (await this.correctedRequest(key).catch((error: unknown) => {
-      if (!(error instanceof JournalUnreadable)) throw error;
-    })) as About | undefined;
+    const asked = (await unlessUnreadable(this.correctedRequest(key))) as About | undefined;
     const ids = (idsIn(answer) ?? []) as number[];
     return this.orSuperseded<'done' | OfOther[]>(key, async (tx) => {
       const found = await effectOf(tx, row);
@@ -486,7 +478,7 @@ export class Journal extends Store {
       const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
       const said = { cancelled: sealed, cancelled_ms: now };
       await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
-      await noteCancelled(tx, key);
+      await release(tx, key);
       return 'cancelled';
     });
   }
@@ -502,15 +494,12 @@ export class Journal extends Store {
     const late = (await this.read((db) => effectOf(db, row)))?.late ?? null;
     const ids = late === null ? undefined : idsIn(await this.unseal(late, 'a late answer'));
     return this.locked(key, async (tx) => {
-      const those = tx.updateTable('effect').where('id', '=', row).where(ofSaga(key)).where('cancelled_ms', 'is', null);
-      const { numUpdatedRows } = await those
-        .set({ cancelled, cancelled_ms: nowMs(tx) })
-        .where('kind', '=', 'pivot')
-        .where('late', 'is not', null)
-        .where(sql<boolean>`not ${mayHaveTakenEffect}`)
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) return false;
-      if (Array.isArray(ids) && ids.length > 0) await noteCancelled(tx, key, ids as number[]);
+      const { numAffectedRows = 0n } = await sql`
+        update effect set cancelled = ${cancelled}, cancelled_ms = ${nowMs(tx)}
+          where id = ${row} and ${ofSaga(key)} and cancelled_ms is null
+            and kind = 'pivot' and late is not null and not ${mayHaveTakenEffect}`.execute(tx);
+      if (numAffectedRows === 0n) return false;
+      if (Array.isArray(ids) && ids.length > 0) await release(tx, key, sql`vm_object_id in (${sql.join(ids)})`);
       return true;
     });
   }
@@ -529,7 +518,7 @@ export class Journal extends Store {
     const decided = await this.sealing.seal(verdict);
     return this.locked(key, async (tx) => {
       const found = await effectOf(tx, row);
-      if (found === undefined) await noteLoss(tx, key);
+      if (found === undefined) await noteLossOf(tx, key);
       if (found?.outcome === 'done') return { how: 'done' };
       if (found === undefined || !isUnanswered(found.outcome)) return { how: 'denied' };
       const leftMs = await leftInFlight(tx, found, await theJournal(tx));
@@ -555,16 +544,11 @@ export class Journal extends Store {
     const told: Partial<Report> = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
     const { workflow, reference } = key;
     const notes = (db: Db): Write[] => {
-      const wish = { resource: resource ?? null, wanted: wanted === undefined ? null : JSON.stringify(wanted) };
       const row = {
-        workflow,
-        reference,
-        run,
-        ended_by: by,
-        outcome,
-        report: sealed,
-        ended_ms: endedMs(db, key),
-        ...wish,
+        ...{ workflow, reference, run, outcome, report: sealed },
+        ...{ ended_by: by, ended_ms: endedMs(db, key) },
+        resource: resource ?? null,
+        wanted: wanted === undefined ? null : JSON.stringify(wanted),
       };
       const again = sql.join(Object.keys(row).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
       const writes: Write = (where) =>
@@ -646,12 +630,6 @@ type Sealed = Omit<Answer, 'answer'> & { answer: string };
 function columnsOf(db: Db, { outcome, failure, answer, cartItemId }: Sealed) {
   const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
   return { outcome, answer, answered_ms: nowMs(db), failure: failure ?? null, ...item };
-}
-
-/** Nothing is changed where the row has an outcome, or is gone. */
-function completing(db: Db, row: string, answered: Sealed) {
-  const open = db.updateTable('effect').where('id', '=', row).where('outcome', 'is', null);
-  return open.set(columnsOf(db, answered));
 }
 
 /** A person has said that nothing was placed in the lost time. */

@@ -4,6 +4,7 @@
  * of an older epoch may lack what was written in the lost time.
  */
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { nowMs } from './dialects';
 import {
@@ -25,6 +26,14 @@ import {
 } from './rows';
 import type { Witness } from './witness';
 
+/** What is asked about: a reference, and what its run's history knows. */
+interface Lacking {
+  taken: boolean;
+  knows: JournalKnowledge | undefined;
+  /** All of the saga, where they were read already. */
+  rows?: readonly Effect[];
+}
+
 /**
  * Compares the journal with what a run's history knows, and its database with the one that held it last. If rows are
  * missing, the journal was restored from an older copy, and nobody here knows what else was in the lost part; if the
@@ -35,21 +44,10 @@ import type { Witness } from './witness';
 export async function whatIsLacking(
   tx: Tx,
   journal: JournalRow,
-  {
-    taken,
-    knows,
-    failover,
-    rows,
-  }: {
-    taken: boolean;
-    knows: JournalKnowledge | undefined;
-    failover: FailoverRule;
-    /** All of the saga, where they were read already. */
-    rows?: readonly Effect[] | undefined;
-  },
+  failover: FailoverRule,
+  { taken, knows, rows = [] }: Lacking,
 ): Promise<string | undefined> {
-  const isThere = async (row: string) =>
-    rows?.some(({ id }) => id === row) === true || (await effectOf(tx, row)) !== undefined;
+  const isThere = async (row: string) => rows.some(({ id }) => id === row) || (await effectOf(tx, row)) !== undefined;
   if (knows !== undefined && !isSeenToSince(journal, knows.epoch)) {
     const isAnother = knows.journal !== journal.id;
     const there = taken && (knows.row === undefined || (await isThere(knows.row)));
@@ -148,9 +146,8 @@ export async function insertLost(
   key: SagaKey,
   { call, run, knows, inFlightMs }: IntendedCall,
 ): Promise<Effect> {
-  const journal = await theJournal(tx);
   const { epoch } = knows;
-  if (!isSeenToSince(journal, epoch)) await markRestored(tx, epoch);
+  await noteLoss(tx, epoch);
   await insertReference(tx, key, run, epoch);
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
@@ -163,21 +160,20 @@ export const lostPivot: EffectCall = { step: 'lost', kind: 'pivot', activity: ''
 
 /** The row that a person was asked about is gone: the journal only knows that the person has seen what was placed. */
 export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
-  await noteLoss(tx, key);
+  await noteLossOf(tx, key);
   await insertReference(tx, key, '', 0);
-  await insertEffect(
-    tx,
-    key,
-    { call: lostPivot, run: '', inFlightMs: 0 },
-    { id: row, epoch: 0, failure: restoredFailure },
-  );
+  const call = { call: lostPivot, run: '', inFlightMs: 0 };
+  await insertEffect(tx, key, call, { id: row, epoch: 0, failure: restoredFailure });
 }
 
-/** The row of a question is gone: unless the epoch was raised since, the journal was restored. */
-export async function noteLoss(tx: Tx, key: SagaKey): Promise<void> {
-  const journal = await theJournal(tx);
-  const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
-  if (!isSeenToSince(journal, epoch)) await markRestored(tx, epoch);
+/** The row of a question is gone. */
+export async function noteLossOf(tx: Tx, key: SagaKey): Promise<void> {
+  await noteLoss(tx, (await referenceOf(tx, key))?.epoch ?? 0);
+}
+
+/** A row of this epoch is gone: unless the epoch was raised since, the journal was restored. */
+async function noteLoss(tx: Tx, epoch: number): Promise<void> {
+  if (!isSeenToSince(await theJournal(tx), epoch)) await markRestored(tx, epoch);
 }
 
 /**
@@ -185,13 +181,8 @@ export async function noteLoss(tx: Tx, key: SagaKey): Promise<void> {
  * behind
  */
 async function markRestored(tx: Tx, known: number): Promise<void> {
-  await tx
-    .updateTable('journal')
-    .set((set) => ({
-      restored_ms: set.fn.coalesce('restored_ms', nowMs(tx)),
-      epoch: set.case().when('epoch', '<', known).then(known).else(set.ref('epoch')).end(),
-    }))
-    .execute();
+  await sql`update journal set restored_ms = coalesce(restored_ms, ${nowMs(tx)}),
+    epoch = case when epoch < ${known} then ${known} else epoch end`.execute(tx);
 }
 
 /** `lossless`: a later timeline of the same cluster has lost nothing, because every commit waits for the standby. */
@@ -214,11 +205,12 @@ export function whyElsewhere({ identity, here }: Identities, how: Failover): str
   if (here === null) {
     return `the journal’s database does not say any more which one it is: it was on timeline ${describeIdentity(identity)}. Is it another one, or may this user not ask?`;
   }
-  const isSameCluster = clusterOf(identity) === clusterOf(here);
+  const [before, now] = [partsOf(identity), partsOf(here)];
+  const isSameCluster = before.cluster === now.cluster;
   // A failover begins a later timeline: an earlier one is another copy.
-  const isLater = isSameCluster && timelineOf(here) > timelineOf(identity);
+  const isLater = isSameCluster && now.timeline > before.timeline;
   if (isLater && how === 'lossless') return undefined;
-  const was = isSameCluster ? timelineOf(identity) : `timeline ${describeIdentity(identity)}`;
+  const was = isSameCluster ? before.timeline : `timeline ${describeIdentity(identity)}`;
   return `the journal’s database was restored or failed over: it is on timeline ${describeIdentity(here)}, and was on ${was}`;
 }
 
@@ -238,13 +230,11 @@ async function follow(tx: Tx, { identity, here }: Identities, { warn }: Failover
 
 /** As after “timeline”. */
 export function describeIdentity(identity: string): string {
-  return `${timelineOf(identity)} of cluster ${clusterOf(identity)}`;
+  const { cluster, timeline } = partsOf(identity);
+  return `${timeline} of cluster ${cluster}`;
 }
 
-function clusterOf(identity: string): string {
-  return identity.split('/')[0] ?? '';
-}
-
-function timelineOf(identity: string): number {
-  return Number.parseInt(identity.split('/')[1] ?? '', 16);
+function partsOf(identity: string) {
+  const [cluster, timeline = ''] = identity.split('/');
+  return { cluster, timeline: Number.parseInt(timeline, 16) };
 }

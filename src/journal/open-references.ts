@@ -25,18 +25,11 @@ export async function openReferences(
   limit: number,
 ): Promise<OpenReference[]> {
   const { workflow = '', reference = '' } = after ?? {};
-  const rows = await journal.read((db) =>
-    db
-      .selectFrom('reference')
-      .select(['workflow', 'reference', 'first_seen_ms', 'touched_ms as touchedMs'])
-      .where('is_open', 'is not', null)
-      .where(sql<boolean>`(workflow, reference) > (${workflow}, ${reference})`)
-      .orderBy('workflow')
-      .orderBy('reference')
-      .limit(limit)
-      .execute(),
-  );
-  return rows.map(({ first_seen_ms: seenMs, ...row }) => {
+  const rows = await journal.rows(sql<SagaKey & { seenMs: number; touchedMs: number }>`
+    select workflow, reference, first_seen_ms as ${sql.ref('seenMs')}, touched_ms as ${sql.ref('touchedMs')} from reference
+      where is_open is not null and (workflow, reference) > (${workflow}, ${reference})
+      order by workflow, reference limit ${limit}`);
+  return rows.map(({ seenMs, ...row }) => {
     return { ...row, workflowId: workflowIdOf(row.workflow, row.reference), firstSeenAt: iso(seenMs) };
   });
 }
@@ -81,8 +74,8 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
     if (number !== undefined) return { how: 'begun' as const, number };
     const ended = await endingOf(tx, key, by);
     if (ended === undefined) return { how: 'not-owned' as const };
-    const { failover } = journal;
-    const why = await whatIsLacking(tx, await theJournal(tx), { taken: true, knows: undefined, failover });
+    const known = { taken: true, knows: undefined };
+    const why = await whatIsLacking(tx, await theJournal(tx), journal.failover, known);
     return why === undefined ? { how: 'ended' as const, ended } : { how: 'restored' as const, why };
   });
   return begun.how === 'ended' ? journal.endedBy(begun.ended, by.run) : begun;

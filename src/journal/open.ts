@@ -11,7 +11,7 @@ import { asUnavailable, JournalSchemaError, JournalUnavailable } from './errors'
 import { Journal } from './journal';
 import { askAboutFailovers, whyRestored, type Failover, type FailoverRule } from './lost-time';
 import * as first from './migrations/0001-journal';
-import { hasNoAnswer, iso, theJournal, type Db, type Effect } from './rows';
+import { countOf, iso, rowsOf, theJournal, type Db } from './rows';
 import type { Sealing, Store } from './store';
 
 /**
@@ -116,10 +116,11 @@ async function checkSchema(db: Db): Promise<void> {
 }
 
 async function checkServer(db: Db): Promise<void> {
-  const { rows } = await sql<{ fsync: string; readonly: string; commit: string }>`
-    select current_setting('fsync') as fsync, current_setting('transaction_read_only') as readonly,
-      current_setting('synchronous_commit') as commit`.execute(db);
-  const [settings] = rows;
+  const [settings] = await rowsOf(
+    db,
+    sql<{ fsync: string; readonly: string }>`
+      select current_setting('fsync') as fsync, current_setting('transaction_read_only') as readonly`,
+  );
   if (settings?.readonly === 'on') {
     throw new JournalSchemaError(
       'the journal’s database is read-only: is it a standby? Set JOURNAL_URL to the primary',
@@ -136,8 +137,7 @@ async function checkServer(db: Db): Promise<void> {
 async function schemaOf(db: Db): Promise<number> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === 'kysely_migration')) return 0;
-  const { rows } = await sql<{ count: number }>`select count(*) as count from kysely_migration`.execute(db);
-  return rows[0]?.count ?? 0;
+  return countOf(db, sql`kysely_migration`);
 }
 
 function tooNew(found: number): JournalSchemaError {
@@ -180,18 +180,6 @@ export async function countsOf(journal: Store) {
     const row = await theJournal(db);
     const { id, epoch, raised_ms, restored_ms, doubts_new, identity, here } = row;
     const restored = whyRestored(row, journal.failover.how);
-    const { references } = await db
-      .selectFrom('reference')
-      .select((select) => select.fn.countAll<number>().as('references'))
-      .executeTakeFirstOrThrow();
-    const pivots = await db
-      .selectFrom('effect')
-      .select((select) => ['outcome', select.fn.countAll<number>().as('count')])
-      .where('kind', '=', 'pivot')
-      .where(hasNoAnswer)
-      .groupBy('outcome')
-      .execute();
-    const countOf = (outcome: Effect['outcome']) => pivots.find((row) => row.outcome === outcome)?.count ?? 0;
     return {
       id,
       /** The time at which the journal was created or last restored. */
@@ -204,9 +192,11 @@ export async function countsOf(journal: Store) {
       /** The cluster and the timeline that were last known to hold it, and those of the database that answers. */
       identity: { known: identity, here },
       newReferences: doubts_new === 1 ? ('ask' as const) : ('trust' as const),
-      references,
-      /** Those without an outcome yet, and with an unknown outcome. */
-      pivots: { intended: countOf(null), unknown: countOf('unknown') },
+      references: await countOf(db, sql`reference`),
+      pivots: {
+        intended: await countOf(db, sql`effect where kind = 'pivot' and outcome is null`),
+        unknown: await countOf(db, sql`effect where kind = 'pivot' and outcome = 'unknown'`),
+      },
     };
   });
 }

@@ -15,7 +15,7 @@
  * those that the provider has cancelled.
  */
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { PriceList } from '../domain/prices';
@@ -34,8 +34,20 @@ import {
   type SpendLimit,
 } from '../domain/spending';
 import type { Approval } from './approvals';
-import { isPostgres, lockName, type Write } from './dialects';
-import { type Db, insertFrom, iso, mayHaveTakenEffect, ofSaga, present, type SagaKey, timeNow, type Tx } from './rows';
+import { lockName, type Write } from './dialects';
+import {
+  type Effect,
+  insertFrom,
+  iso,
+  mayHaveTakenEffect,
+  ofSaga,
+  present,
+  type Reference,
+  rowsOf,
+  type SagaKey,
+  timeNow,
+  type Tx,
+} from './rows';
 import type { PurchaseTable } from './schema';
 import { isOfOrder, unnamed } from './servers';
 import type { Store } from './store';
@@ -98,16 +110,18 @@ export function whyNotNow(
   return { how: 'asks', concern: { ...identified(facts), kind: 'approval', terms: facts.terms, why: answer.why } };
 }
 
-/** @returns the first concern that nobody has agreed to yet */
-export async function concernAbout(
+/** As {@link whyNotNow}, and by other purchases: the first concern that nobody has agreed to yet. */
+export async function whatSpeaksAgainst(
   tx: Tx,
   key: SagaKey,
   buying: Buying,
-  { duplicateWithinMs, spendLimits }: PurchaseRules,
+  rules: PurchaseRules,
   approved: readonly Concern[],
-): Promise<Concern | undefined> {
+): Promise<NotNow | undefined> {
+  const { duplicateWithinMs, spendLimits } = rules;
+  const notNow = whyNotNow(buying, rules, approved);
+  if (notNow || !isLimited(rules)) return notNow;
   const { account, digests } = buying;
-  if (!isLimited({ duplicateWithinMs, spendLimits })) return undefined;
   const applying = account === null ? spendLimits : limitsOf(account, spendLimits);
   const bought = { ...buying, unpriced: whyNotKnown(buying, applying) };
   const limits = applying.filter((limit) => mayAdd(bought, limit));
@@ -122,7 +136,8 @@ export async function concernAbout(
     ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),
     ...(account === null ? ofNoAccount(bought, limits) : await overLimits(tx, account, bought, { now, limits })),
   ];
-  return concerns.find((concern) => !isAgreedTo(concern, approved));
+  const concern = concerns.find((one) => !isAgreedTo(one, approved));
+  return concern && { how: 'asks', concern };
 }
 
 export function purchasing(effect: string, { digests, unpriced: _, facts: __, agreed: ___, ...bought }: Buying): Write {
@@ -139,19 +154,16 @@ async function duplicates(
   { digests, currency, total, facts }: Buying,
   { now, withinMs }: { now: number; withinMs: number },
 ): Promise<OfOthers[]> {
-  const rows = await live(tx, now - withinMs)
-    .select(['effect.id', 'effect.workflow', 'effect.reference', 'purchase.intended_ms'])
-    .where('purchase.same', 'in', [...digests])
-    .where(sql<boolean>`not ${ofSaga(key)}`)
-    // An order without a currency has its account's; the currency of a quote is the provider's.
-    .$if(currency !== null && total === null, (query) =>
-      query.where((where) =>
-        where.or([where('purchase.currency', 'is', null), where('purchase.currency', '=', currency)]),
-      ),
-    )
-    .orderBy('purchase.intended_ms', 'desc')
-    .limit(othersNamedMax + 1)
-    .execute();
+  // An order without a currency has its account's; the currency of a quote is the provider's.
+  const isOfCurrency = sql`(purchase.currency is null or purchase.currency = ${currency})`;
+  const rows = await rowsOf(
+    tx,
+    sql<SagaKey & { id: string; intended_ms: number }>`
+      select effect.id, workflow, reference, purchase.intended_ms from ${live(now - withinMs)}
+        and same in (${sql.join(digests)}) and not ${ofSaga(key)}
+        ${currency !== null && total === null ? sql`and ${isOfCurrency}` : sql``}
+        order by purchase.intended_ms desc limit ${othersNamedMax + 1}`,
+  );
   if (rows.length === 0) return [];
   const others = rows.slice(0, othersNamedMax).map(({ id, intended_ms, ...other }) => {
     return { row: id, ...other, at: iso(intended_ms) };
@@ -167,16 +179,14 @@ async function overLimits(
 ): Promise<OfOthers[]> {
   const concerns: OfOthers[] = [];
   for (const { most, unit, withinMs } of limits) {
-    const amount = isCurrency(unit)
-      ? sql<number>`coalesce(purchase.total, purchase.estimate)`
-      : sql.ref<number>(`purchase.${unit}`);
-    const { spent } = await live(tx, now - withinMs)
-      .select(sql<number>`coalesce(sum(${amount}), 0)`.as('spent'))
-      .where('purchase.account', '=', account)
-      // A credit does not raise the limit.
-      .where(amount, '>', 0)
-      .$if(isCurrency(unit), (query) => query.where(sql`coalesce(purchase.estimated_in, purchase.currency)`, '=', unit))
-      .executeTakeFirstOrThrow();
+    const amount = isCurrency(unit) ? sql`coalesce(total, estimate)` : sql.ref(`purchase.${unit}`);
+    // A credit does not raise the limit.
+    const [{ spent } = { spent: 0 }] = await rowsOf(
+      tx,
+      sql<{ spent: number }>`
+        select coalesce(sum(${amount}), 0) as spent from ${live(now - withinMs)} and account = ${account}
+          and ${amount} > 0 ${isCurrency(unit) ? sql`and coalesce(estimated_in, currency) = ${unit}` : sql``}`,
+    );
     const adds = added(bought, { unit });
     const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
     if (unpriced === undefined && inAll({ spent, adds }) <= most) continue;
@@ -223,14 +233,8 @@ function mayAdd(bought: Buying, { unit }: SpendLimit): boolean {
 }
 
 /** Later purchases that were placed, or may have been, and were not cancelled; also where only a late answer says so. */
-function live(tx: Tx, sinceMs: number) {
-  return tx
-    .selectFrom('purchase')
-    .innerJoin('effect', 'effect.id', 'purchase.effect')
-    .where('purchase.intended_ms', '>', sinceMs)
-    .where('effect.cancelled_ms', 'is', null)
-    .where((where) => where.or([mayHaveTakenEffect, where('effect.late', 'is not', null)]));
-}
+const live = (sinceMs: number) => sql`purchase join effect on effect.id = purchase.effect
+  where purchase.intended_ms > ${sinceMs} and effect.cancelled_ms is null and (${mayHaveTakenEffect} or late is not null)`;
 
 export interface BoughtFilter {
   account?: string | undefined;
@@ -272,7 +276,7 @@ const pageMax = 200;
 
 /** The oldest first, page by page: whoever reads no more ends it. */
 export async function* bought(journal: Store, filter: BoughtFilter): AsyncGenerator<Bought> {
-  const pageAfter = (after?: After) => journal.read((db) => pageOf(db, filter, after));
+  const pageAfter = (after?: After) => journal.rows(pageOf(filter, after));
   for (let page = await pageAfter(); ; page = await pageAfter(page.at(-1))) {
     for (const row of page) yield await described(journal, row);
     if (page.length < pageMax) return;
@@ -285,65 +289,53 @@ interface After {
   id: string;
 }
 
-function pageOf(db: Db, filter: BoughtFilter, after: After | undefined) {
+type Row = After &
+  SagaKey &
+  Pick<Reference, 'account' | 'request'> &
+  Pick<Effect, 'decided'> &
+  Pick<PurchaseTable, 'servers' | 'items' | 'total' | 'currency' | 'estimate'> & {
+    fate: Fate;
+    /** Joined by a comma. */
+    ids: string | null;
+    /** Sealed, and joined by a line break. */
+    approved: string | null;
+    /** Sealed. */
+    report: string | null;
+  };
+
+const ordersOf = (vmObjectId: number) =>
+  sql`select workflow, reference from server where vm_object_id = ${vmObjectId} and ${isOfOrder}`;
+
+function pageOf(filter: BoughtFilter, after: After | undefined): RawBuilder<Row> {
   const { account, sinceMs = 0, untilMs, fate, vmObjectId } = filter;
   // The index of an account has the purchase's own columns.
   const [age, id] =
     account === undefined
-      ? [sql<number>`effect.intended_ms`, sql<string>`effect.id`]
-      : [sql<number>`purchase.intended_ms`, sql<string>`purchase.effect`];
-  const approved = isPostgres(db) ? sql`string_agg(said, chr(10))` : sql`group_concat(said, char(10))`;
-  const ids = isPostgres(db) ? sql`string_agg(vm_object_id::text, ',')` : sql`group_concat(vm_object_id)`;
-  return db
-    .selectFrom('effect')
-    .leftJoin('purchase', 'purchase.effect', 'effect.id')
-    .innerJoin('reference', (join) =>
-      join.onRef('reference.workflow', '=', 'effect.workflow').onRef('reference.reference', '=', 'effect.reference'),
-    )
-    .select(['effect.id', 'effect.workflow', 'effect.reference', 'effect.decided'])
-    .select([
-      'reference.account',
-      'reference.request',
-      'purchase.servers',
-      'purchase.items',
-      'purchase.estimate',
-      age.as('age_ms'),
-    ])
-    .select([
-      sql<number | null>`coalesce(purchase.total, purchase.estimate)`.as('total'),
-      sql<string | null>`coalesce(purchase.estimated_in, purchase.currency)`.as('currency'),
-    ])
-    .select([
-      fateOf.as('fate'),
-      sql<string | null>`(select ${ids} from server where server.workflow = effect.workflow
-        and server.reference = effect.reference and vm_object_id <> ${unnamed} and ${isOfOrder})`.as('ids'),
-      sql<string | null>`(select ${approved} from approval join approval_use on approval.id = approval_use.approval
-        where approval_use.effect = effect.id)`.as('approved'),
-      sql<string | null>`(select report from ending where ending.workflow = effect.workflow
-        and ending.reference = effect.reference and ended_by = ending.workflow
-        order by ended_ms desc limit 1)`.as('report'),
-    ])
-    .where('effect.kind', '=', 'pivot')
-    .where(age, '>=', sinceMs)
-    .$if(untilMs !== undefined, (rows) => rows.where(age, '<', untilMs ?? 0))
-    .$if(account !== undefined, (rows) => rows.where('purchase.account', '=', accountName(account ?? '')))
-    .$if(fate !== undefined, (rows) => rows.where(fateOf, '=', fate ?? 'placed'))
-    .$if(vmObjectId !== undefined, (rows) =>
-      rows.where(
-        sql<boolean>`(effect.workflow, effect.reference) in
-          (select workflow, reference from server where vm_object_id = ${vmObjectId ?? unnamed} and ${isOfOrder})`,
-      ),
-    )
-    .$if(after !== undefined, (rows) =>
-      rows.where(sql<boolean>`(${age}, ${id}) > (${after?.age_ms ?? 0}, ${after?.id ?? ''})`),
-    )
-    .orderBy(age)
-    .orderBy(id)
-    .limit(pageMax)
-    .execute();
+      ? [sql`effect.intended_ms`, sql`effect.id`]
+      : [sql`purchase.intended_ms`, sql`purchase.effect`];
+  const asked = [
+    ...(untilMs === undefined ? [] : [sql`${age} < ${untilMs}`]),
+    ...(account === undefined ? [] : [sql`purchase.account = ${accountName(account)}`]),
+    ...(fate === undefined ? [] : [sql`${fateOf} = ${fate}`]),
+    ...(vmObjectId === undefined ? [] : [sql`(effect.workflow, effect.reference) in (${ordersOf(vmObjectId)})`]),
+    ...(after === undefined ? [] : [sql`(${age}, ${id}) > (${after.age_ms}, ${after.id})`]),
+  ];
+  return sql`
+    select effect.id, effect.workflow, effect.reference, decided, reference.account, request, servers, items, estimate,
+      ${age} as age_ms, coalesce(total, estimate) as total, coalesce(estimated_in, currency) as currency, ${fateOf} as fate,
+      (select string_agg(cast(vm_object_id as text), ',') from server where server.workflow = effect.workflow
+        and server.reference = effect.reference and vm_object_id <> ${unnamed} and ${isOfOrder}) as ids,
+      (select string_agg(said, ${'\n'}) from approval join approval_use on approval.id = approval_use.approval
+        where approval_use.effect = effect.id) as approved,
+      (select report from ending where ending.workflow = effect.workflow and ending.reference = effect.reference
+        and ended_by = ending.workflow order by ended_ms desc limit 1) as report
+    from effect left join purchase on purchase.effect = effect.id
+      join reference on reference.workflow = effect.workflow and reference.reference = effect.reference
+    where kind = 'pivot' and ${age} >= ${sinceMs} ${asked.length > 0 ? sql`and ${sql.join(asked, sql` and `)}` : sql``}
+    order by ${age}, ${id} limit ${pageMax}`;
 }
 
-async function described(journal: Store, row: Awaited<ReturnType<typeof pageOf>>[number]): Promise<Bought> {
+async function described(journal: Store, row: Row): Promise<Bought> {
   const { workflow, reference, fate, ids, total, currency, estimate, servers, items, account } = row;
   const read = async (sealed: string | null) => {
     if (sealed === null) return undefined;

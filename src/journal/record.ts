@@ -5,10 +5,11 @@
  * Values that cannot be decrypted are listed and left out; the rest is shown, because a missing key must not hide that
  * something was sent.
  */
+import { sql } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
 import { workflowNames, type WorkflowName } from '../domain/identity';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
 import { serversOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
@@ -19,7 +20,6 @@ import { inDoubt, whyRestored } from './lost-time';
 import {
   aboutOf,
   correctionsOf,
-  type CorrectionRow,
   type Effect,
   effectsOf,
   type EndingRow,
@@ -29,6 +29,7 @@ import {
   ofSaga,
   present,
   referenceOf,
+  rowsOf,
   theJournal,
   timeNow,
   type SagaKey,
@@ -41,15 +42,9 @@ import { type Made, stateOf, type State, type StateRow } from './state';
 
 /** The workflows that have used a reference. */
 export async function workflowsOf(journal: Store, reference: string): Promise<WorkflowName[]> {
-  const rows = await journal.read((db) =>
-    db
-      .selectFrom('reference')
-      .select('workflow')
-      // With the whole key, so that its index is used.
-      .where('workflow', 'in', [...workflowNames])
-      .where('reference', '=', reference)
-      .execute(),
-  );
+  // With the whole key, so that its index is used.
+  const rows = await journal.rows(sql<Pick<SagaKey, 'workflow'>>`
+    select workflow from reference where workflow in (${sql.join(workflowNames)}) and reference = ${reference}`);
   return rows.map(({ workflow }) => workflow);
 }
 
@@ -61,15 +56,24 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   const open = new Opening(journal);
 
   const request = await open.value(taken.request, 'request');
-  const corrections = await inOrder(rows.corrections, (row) => correctionOf(row, open));
+  const corrections = await inOrder(rows.corrections, async ({ id, run, step, at_ms, correction }) => ({
+    ...(await open.said<Partial<RecordedCorrection>>(correction, at_ms, `correction at ${step} (${id})`)),
+    ...{ run, step },
+  }));
   const purchaseOf = ({ id }: Effect) => rows.purchases.find(({ effect }) => effect === id);
   const effects = await inOrder(rows.effects, (row) => effectOf(row, purchaseOf(row), from, open));
   const endings = await inOrder(rows.endings, (row) => endingOf(row, open));
   const { said, own } = rows.servers;
   const isClosed = said.filter(({ closed }) => closed !== null);
-  const closed = await inOrder(isClosed, (row) => closedOf(row, open));
+  const closed = await inOrder(isClosed, async ({ vm_object_id: id, closed, closed_ms }) => ({
+    ...(id === unnamed ? {} : { vmObjectId: id }),
+    ...(await open.said(closed, closed_ms ?? 0, `who closed server ${id}`)),
+  }));
   const isCorrected = said.filter(({ corrected }) => corrected !== null);
-  const serversCorrected = await inOrder(isCorrected, (row) => serverCorrectionOf(row, open));
+  const serversCorrected = await inOrder(isCorrected, async ({ vm_object_id: id, corrected, left_ms, seen_ms }) => ({
+    ...{ vmObjectId: id, isOwn: left_ms === null },
+    ...(await open.said<ServerCorrection>(corrected, left_ms ?? seen_ms, `who corrected server ${id}`)),
+  }));
 
   const done = stateOf(rows.effects);
   const placement = placementOf(done, rows);
@@ -112,12 +116,11 @@ function readRows(journal: Store, key: SagaKey) {
           ...{ from, taken, effects },
           isInDoubt: isInDoubt || whyRestored(from, journal.failover.how) !== undefined,
           corrections: await correctionsOf(tx, key),
-          purchases: await tx
-            .selectFrom('purchase')
-            .innerJoin('effect', 'effect.id', 'purchase.effect')
-            .selectAll('purchase')
-            .where(ofSaga(key))
-            .execute(),
+          purchases: await rowsOf(
+            tx,
+            sql<PurchaseTable>`
+              select purchase.* from purchase join effect on effect.id = purchase.effect where ${ofSaga(key)}`,
+          ),
           endings: await tx.selectFrom('ending').selectAll().where(ofSaga(key)).orderBy('ended_ms').execute(),
           servers: { said: await saidOf(tx, key), own: await idsOf(tx, key) },
           now: await timeNow(tx),
@@ -146,6 +149,15 @@ class Opening {
       return undefined;
     }
   }
+
+  /** What a person has said, and when. */
+  async said<Said = Pick<RecordedCorrection, 'by' | 'note'>>(
+    sealed: string | null,
+    ms: number,
+    what: string,
+  ): Promise<{ at: string } & Said> {
+    return { at: iso(ms), ...((await this.value(sealed, what)) as Said) };
+  }
 }
 
 /** One after the other, so that what cannot be read is listed in this order. */
@@ -153,15 +165,6 @@ async function inOrder<Row, Told>(rows: readonly Row[], tell: (row: Row) => Prom
   const told: Told[] = [];
   for (const row of rows) told.push(await tell(row));
   return told;
-}
-
-async function correctionOf(
-  { id, run, step, at_ms, correction }: CorrectionRow,
-  open: Opening,
-): Promise<RecordedCorrection> {
-  const said = (await open.value(correction, `correction at ${step} (${id})`)) as
-    Partial<RecordedCorrection> | undefined;
-  return { ...said, at: iso(at_ms), run, step };
 }
 
 async function effectOf(
@@ -174,8 +177,10 @@ async function effectOf(
   const what = `${step} (${id})`;
   const note = await open.value(row.note, `what was sent as ${what}`);
   const answer = await open.value(row.answer, `answer of ${what}`);
-  const decided = (await open.value(row.decided, `decision on ${what}`)) as object | undefined;
-  const cancelled = (await open.value(row.cancelled, `cancellation of ${what}`)) as object | undefined;
+  const said = (sealed: string | null, ms: number | null, how: string) =>
+    ms === null ? undefined : open.said(sealed, ms, `${how} ${what}`);
+  const decided = await said(row.decided, row.decided_ms, 'decision on');
+  const cancelled = await said(row.cancelled, row.cancelled_ms, 'cancellation of');
   const late = await open.value(row.late, `late answer of ${what}`);
   return {
     ...{ id, step, kind, activity },
@@ -187,8 +192,7 @@ async function effectOf(
     outcome: outcome ?? 'intended',
     ...(isUnanswered(outcome) ? { inFlightUntil: iso(Math.max(row.intended_ms, raised_ms) + row.in_flight_ms) } : {}),
     ...present({ failure: row.failure, answer, undoneBy: row.undone_by }),
-    ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...decided } }),
-    ...(row.cancelled_ms === null ? {} : { cancelled: { at: iso(row.cancelled_ms), ...cancelled } }),
+    ...definedOnly({ decided, cancelled }),
     ...(row.late === null ? {} : { late: definedOnly({ answer: late }) }),
   };
 }
@@ -211,22 +215,6 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
     outcome: outcome as RecordedEnding['outcome'],
     ...definedOnly({ ended, result }),
   };
-}
-
-async function closedOf(
-  { vm_object_id: id, closed, closed_ms }: Awaited<ReturnType<typeof saidOf>>[number],
-  open: Opening,
-): Promise<NonNullable<SagaRecord['serversClosed']>[number]> {
-  const said = (await open.value(closed, `who closed server ${id}`)) as { by?: string; note?: string } | undefined;
-  return { ...(id === unnamed ? {} : { vmObjectId: id }), at: iso(closed_ms ?? 0), ...said };
-}
-
-async function serverCorrectionOf(
-  { vm_object_id: vmObjectId, corrected, left_ms, seen_ms }: Awaited<ReturnType<typeof saidOf>>[number],
-  open: Opening,
-): Promise<NonNullable<SagaRecord['serversCorrected']>[number]> {
-  const said = (await open.value(corrected, `who corrected server ${vmObjectId}`)) as ServerCorrection | undefined;
-  return { vmObjectId, isOwn: left_ms === null, at: iso(left_ms ?? seen_ms), ...said };
 }
 
 const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
@@ -294,7 +282,8 @@ function quoteOf(
   effects: readonly RecordedEffect[],
   last: RecordedEnding | undefined,
 ): { total: number; currency: string } | undefined {
-  const switched = placed(effects)?.answer as { value?: { quote?: unknown } } | undefined;
+  const placed = effects.find(({ kind, outcome }) => kind === 'pivot' && outcome === 'done');
+  const switched = placed?.answer as { value?: { quote?: unknown } } | undefined;
   const result = last?.result as { quote?: unknown; finalQuote?: unknown } | undefined;
   const { known = {} } = last?.report ?? {};
   return [switched?.value?.quote, result?.finalQuote, result?.quote, known['finalQuote'], known['quote']].find(isQuote);
@@ -303,10 +292,6 @@ function quoteOf(
 function isQuote(value: unknown): value is { total: number; currency: string } {
   const { total, currency } = (value ?? {}) as { total?: unknown; currency?: unknown };
   return typeof total === 'number' && typeof currency === 'string';
-}
-
-function placed(effects: readonly RecordedEffect[]): RecordedEffect | undefined {
-  return effects.find(({ kind, outcome }) => kind === 'pivot' && outcome === 'done');
 }
 
 /** No other run, and no person, has dealt with the leftover of an ending since. */

@@ -46,10 +46,8 @@ export function ofSaga({ workflow, reference }: SagaKey): RawBuilder<boolean> {
 
 /** A condition: of a pivot, that it was placed, or may have been. */
 export const mayHaveTakenEffect = sql<boolean>`(outcome is null or outcome in ('done', 'unknown'))`;
-/** A condition: nobody knows yet what came of the call. */
-export const hasNoAnswer = sql<boolean>`(outcome is null or outcome = 'unknown')`;
 
-/** As {@link hasNoAnswer}. */
+/** Nobody knows yet what came of the call. */
 export const isUnanswered = (outcome: Effect['outcome']) => outcome === null || outcome === 'unknown';
 /** As {@link mayHaveTakenEffect}. */
 export const mayHaveHappened = (outcome: Effect['outcome']) => isUnanswered(outcome) || outcome === 'done';
@@ -69,6 +67,17 @@ export const doneAt = ({ answered_ms, decided_ms, intended_ms }: Effect) =>
 /** Milliseconds since 1970, by the database's clock: a number that stands still. */
 export async function timeNow(db: Db): Promise<number> {
   return (await db.selectNoFrom(nowMs(db).as('now')).executeTakeFirstOrThrow()).now;
+}
+
+/** Those that a query finds. */
+export async function rowsOf<Row>(db: Db, query: RawBuilder<Row>): Promise<Row[]> {
+  return (await query.execute(db)).rows;
+}
+
+/** @param rows those of a table, or what is behind "from" */
+export async function countOf(db: Db, rows: RawBuilder<unknown>): Promise<number> {
+  const [counted] = await rowsOf(db, sql<{ count: number }>`select count(*) as count from ${rows}`);
+  return counted?.count ?? 0;
 }
 
 export const effects = (db: Db) => db.selectFrom('effect').selectAll();
@@ -126,6 +135,7 @@ export async function leftInFlight(
 export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
   const journal = await theJournal(tx);
   let leftMs = 0;
+  const hasNoAnswer = sql<boolean>`(outcome is null or outcome = 'unknown')`;
   for (const row of await effects(tx).where(ofSaga(key)).where(hasNoAnswer).execute())
     leftMs = Math.max(leftMs, await leftInFlight(tx, row, journal));
   return leftMs;

@@ -11,28 +11,34 @@
  * ```
  */
 import { type RawBuilder, sql } from 'kysely';
+import { definedOnly } from '../domain/defined-only';
 import type { About, EffectCall, PivotNote } from '../domain/effects';
 import { accountName, type WorkflowName } from '../domain/identity';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import type { OfOther } from '../domain/servers';
 import type { Report } from '../domain/results';
 import { make, nowMs, statementBegunMs, type Write } from './dialects';
 import {
   aboutOf,
   type Columns,
+  countOf,
   type Db,
+  type Effect,
   insertFrom,
   iso,
   livePivot,
   mayHaveTakenEffect,
   ofSaga,
   type Reference,
+  rowsOf,
   type SagaKey,
   type Tx,
 } from './rows';
 import { isUniqueViolation } from './errors';
 import type { JournalTables, WantedFirewalls } from './schema';
 import type { Store, Verdict } from './store';
+
+type ServerRow = JournalTables['server'];
 
 /** Stands for all servers of an order whose ids nobody knows. */
 export const unnamed = 0;
@@ -55,13 +61,14 @@ export function placing(
 ): Write[] {
   if (key.workflow !== 'provisionServers') return [];
   const named = Array.isArray(ids) && ids.length > 0 ? (ids as number[]) : vmObjectIds;
-  const bringUnnamed = (only: RawBuilder<unknown>) =>
-    firewalls.length === 0 ? [] : [bringing(db, key, [unnamed], firewalls, { only })];
-  if (named === undefined) return bringUnnamed(sql`not exists (select 1 from server where ${ofSaga(key)})`);
+  if (named === undefined) {
+    const only = sql`not exists (select 1 from server where ${ofSaga(key)})`;
+    return bringingUnnamed(db, key, firewalls, { only });
+  }
   const names = naming(db, key, named, firewalls);
   if (isSecond || named.length === 0) return names.slice(0, 1);
-  const isOthers = sql<boolean>`exists (select 1 from server where vm_object_id in (${sql.join(named)}) and ${isOfOther(key)})`;
-  return [...names, ...bringUnnamed(isOthers)];
+  const only = sql`exists (select 1 from server where vm_object_id in (${sql.join(named)}) and ${isOfOther(key)})`;
+  return [...names, ...bringingUnnamed(db, key, firewalls, { only })];
 }
 
 /** A condition: another order has the server. The index `one_order_of_a_server` has the same words. */
@@ -74,15 +81,12 @@ export const isOfOrder = sql<boolean>`(left_ms is null or corrected is null)`;
 /** Those whose order the provider has cancelled are free. */
 export async function ofOthers(db: Db, key: SagaKey, ids: readonly number[]): Promise<OfOther[]> {
   if (ids.length === 0) return [];
-  const those = db
-    .selectFrom('server')
-    .select(['vm_object_id', 'reference'])
-    .where('vm_object_id', 'in', [...ids]);
-  const isNotOwn = sql<boolean>`(${ofSaga(key)} and not ${isOfOrder})`;
-  const rows = await those
-    .where((where) => where.or([isOfOther(key), isNotOwn]))
-    .orderBy('vm_object_id')
-    .execute();
+  const rows = await rowsOf(
+    db,
+    sql<Pick<ServerRow, 'vm_object_id' | 'reference'>>`
+      select vm_object_id, reference from server where vm_object_id in (${sql.join(ids)})
+        and (${isOfOther(key)} or (${ofSaga(key)} and not ${isOfOrder})) order by vm_object_id`,
+  );
   return rows.map(({ vm_object_id: vmObjectId, reference }) => {
     return { vmObjectId, ...(reference === key.reference ? {} : { reference }) };
   });
@@ -95,24 +99,26 @@ export async function ofOthers(db: Db, key: SagaKey, ids: readonly number[]): Pr
 async function olderThan(journal: Store, db: Db, key: SagaKey, ids: readonly number[]): Promise<number[]> {
   const pivot = await livePivot(db, key);
   if (pivot === undefined || ids.length === 0) return [];
-  const isFree = sql<boolean>`exists (select 1 from server where server.workflow = effect.workflow
-    and server.reference = effect.reference and server.vm_object_id = effect.vm_object_id
-    and left_ms is not null and corrected is null)`;
-  const calls = db
-    .selectFrom('effect')
-    .select('vm_object_id')
-    .where('vm_object_id', 'in', [...ids]);
-  const changed = await calls
-    .where('intended_ms', '<', pivot.intended_ms)
-    .where(sql<boolean>`coalesce(outcome, '') <> 'not-done' and not ${ofSaga(key)} and not ${isFree}`)
-    .execute();
+  const changed = await idsFrom(
+    db,
+    sql`effect where vm_object_id in (${sql.join(ids)}) and intended_ms < ${pivot.intended_ms}
+      and coalesce(outcome, '') <> 'not-done' and not ${ofSaga(key)} and not ${hasLeft(sql`and corrected is null`)}`,
+  );
   const { listedBefore = [] }: Partial<PivotNote> = (await journal.noteOf(pivot.note)) ?? {};
-  const has = (rows: { vm_object_id: number | null }[], id: number) => rows.some((row) => row.vm_object_id === id);
-  const older = ids.filter((id) => listedBefore.includes(id) || has(changed, id));
+  const older = ids.filter((id) => listedBefore.includes(id) || changed.includes(id));
   if (older.length === 0) return [];
-  const said = db.selectFrom('server').select('vm_object_id').where('corrected', 'is not', null);
-  const own = await said.where(ofSaga(key)).where('left_ms', 'is', null).execute();
-  return older.filter((id) => !has(own, id));
+  const own = await idsFrom(db, sql`server where ${ofSaga(key)} and corrected is not null and left_ms is null`);
+  return older.filter((id) => !own.includes(id));
+}
+
+/** A condition for a row of `effect`: its saga had its server as one of an order, and has it no more. */
+const hasLeft = (why = sql``) => sql`exists (select 1 from server where server.workflow = effect.workflow
+  and server.reference = effect.reference and server.vm_object_id = effect.vm_object_id and left_ms is not null ${why})`;
+
+/** @param from the rest of a query for them */
+async function idsFrom(db: Db, from: RawBuilder<unknown>): Promise<number[]> {
+  const rows = await rowsOf(db, sql<Pick<ServerRow, 'vm_object_id'>>`select vm_object_id from ${from}`);
+  return rows.map(({ vm_object_id: id }) => id);
 }
 
 /**
@@ -135,9 +141,9 @@ export async function claim(
   others.push(...older.map((vmObjectId): OfOther => ({ vmObjectId, isOlder: true })));
   const wrongs = tx.deleteFrom('server').where(ofSaga(key)).where('closed', 'is', null);
   const lost = older.length > 0 ? await wrongs.where('vm_object_id', 'in', older).executeTakeFirst() : undefined;
-  if (lost && lost.numDeletedRows > 0 && firewalls.length > 0) {
+  if (lost && lost.numDeletedRows > 0) {
     const only = sql`not exists (select 1 from server where ${ofSaga(key)} and left_ms is null)`;
-    await make(tx, [bringing(tx, key, [unnamed], firewalls, { only })]);
+    await make(tx, bringingUnnamed(tx, key, firewalls, { only }));
   }
   if (others.length > 0 || ids.length === 0) return others;
   await make(tx, naming(tx, key, ids, firewalls, { onConflict: sql`(vm_object_id, workflow, reference) do nothing` }));
@@ -164,6 +170,11 @@ export function naming(
   return [bringing(db, key, ids, firewalls, how), (where) => open.where(where)];
 }
 
+/** A row for all servers of the order that nobody knows, where it is to have firewalls. */
+export function bringingUnnamed(db: Db, key: SagaKey, firewalls: readonly number[], how: Bringing): Write[] {
+  return firewalls.length === 0 ? [] : [bringing(db, key, [unnamed], firewalls, how)];
+}
+
 interface Bringing {
   only?: RawBuilder<unknown>;
   /** What is done with a server that is there. */
@@ -172,7 +183,7 @@ interface Bringing {
   corrected?: string;
 }
 
-export function bringing(
+function bringing(
   db: Db,
   key: SagaKey,
   ids: readonly number[],
@@ -181,20 +192,14 @@ export function bringing(
 ): Write {
   const { workflow, reference } = key;
   const row = {
-    workflow,
-    reference,
+    ...{ workflow, reference, corrected: corrected ?? null },
+    vm_object_id: sql<number>`column1`,
     seen_ms: nowMs(db),
     firewalls: JSON.stringify(firewalls),
-    corrected: corrected ?? null,
+    open_since_ms: firewalls.length > 0 ? nowMs(db) : null,
   };
-  const lacking = { vm_object_id: sql<number>`column1`, open_since_ms: firewalls.length > 0 ? nowMs(db) : null };
-  const those = sql.join(ids.map((id) => sql`(cast(${id} as bigint))`));
-  return (where) =>
-    insertFrom(
-      'server',
-      { ...row, ...lacking },
-      sql`from (values ${those}) as those where ${only} and ${where} on conflict ${onConflict}`,
-    );
+  const those = sql`from (values ${sql.join(ids.map((id) => sql`(cast(${id} as bigint))`))}) as those`;
+  return (where) => insertFrom('server', row, sql`${those} where ${only} and ${where} on conflict ${onConflict}`);
 }
 
 /** The ids of a `Placement`: from the provider's answer, a person, or a search. */
@@ -231,15 +236,16 @@ export function assigning(db: Db, key: SagaKey, call: Pick<EffectCall, 'activity
   return [(where) => closed.where('firewalls', '=', JSON.stringify(firewalls)).where(where)];
 }
 
-/** The provider has cancelled the order: nothing of it lacks anything, and its ids are free. @param ids only these */
-export async function noteCancelled(tx: Tx, key: SagaKey, ids?: readonly number[]): Promise<void> {
+/**
+ * These servers are not the order's any more: they lack nothing, and their ids are free.
+ *
+ * @param which all of them where the provider has cancelled the order
+ * @param corrected sealed: the person who has taken them from it
+ */
+export async function release(tx: Tx, key: SagaKey, which = sql<boolean>`true`, corrected?: string): Promise<void> {
   const closed_ms = sql<number>`coalesce(closed_ms, ${nowMs(tx)})`;
-  const closed = tx.updateTable('server').set({ closed_ms, left_ms: nowMs(tx) });
-  await closed
-    .where(ofSaga(key))
-    .where('left_ms', 'is', null)
-    .$if(ids !== undefined, (rows) => rows.where('vm_object_id', 'in', ids ?? []))
-    .execute();
+  const released = tx.updateTable('server').set({ closed_ms, left_ms: nowMs(tx), ...definedOnly({ corrected }) });
+  await released.where(ofSaga(key)).where('left_ms', 'is', null).where(which).execute();
 }
 
 function update(db: Db, key: SagaKey, vmObjectId: number, columns: Columns<'server'>) {
@@ -317,21 +323,17 @@ export async function noteWanted(
 }
 
 /** An order has brought the server within so many milliseconds. */
-export function isNewServer(journal: Store, vmObjectId: number, withinMs: number): Promise<boolean> {
-  return journal.read(async (db) => {
-    const rows = db.selectFrom('server').select('seen_ms').where('vm_object_id', '=', vmObjectId);
-    const since = sql<number>`${statementBegunMs(db)} - ${withinMs}`;
-    return (await rows.where('seen_ms', '>', since).limit(1).execute()).length > 0;
-  });
+export async function isNewServer(journal: Store, vmObjectId: number, withinMs: number): Promise<boolean> {
+  const since = sql`${statementBegunMs(journal.db)} - ${withinMs}`;
+  const from = sql`server where vm_object_id = ${vmObjectId} and seen_ms > ${since} limit 1`;
+  return (await journal.read((db) => idsFrom(db, from))).length > 0;
 }
 
 /** The provider has cancelled each order that has brought the server. */
 export async function isCancelled(journal: Store, vmObjectId: number): Promise<boolean> {
-  const { rows } = await journal.read((db) =>
-    sql<{ cancelled_ms: number | null }>`
-      select cancelled_ms from server join effect using (workflow, reference)
-        where server.vm_object_id = ${vmObjectId} and ${isOfOrder} and kind = 'pivot' and outcome = 'done'`.execute(db),
-  );
+  const rows = await journal.rows(sql<Pick<Effect, 'cancelled_ms'>>`
+    select cancelled_ms from server join effect using (workflow, reference)
+      where server.vm_object_id = ${vmObjectId} and ${isOfOrder} and kind = 'pivot' and outcome = 'done'`);
   return rows.length > 0 && rows.every(({ cancelled_ms: ms }) => ms !== null);
 }
 
@@ -353,14 +355,10 @@ export async function notItsServers(
 ): Promise<{ ids: number[]; rivals: SagaKey[] }> {
   return journal.inTransaction(async (tx) => {
     const intendedMs = (await livePivot(tx, key))?.intended_ms ?? 0;
-    const servers = tx
-      .selectFrom('server')
-      .select('vm_object_id')
-      .where('vm_object_id', 'in', [unnamed, ...listed]);
-    const ordered = await servers
-      .where(isOfOrder)
-      .where(sql<boolean>`not ${ofSaga(key)}`)
-      .execute();
+    const ordered = await idsFrom(
+      tx,
+      sql`server where vm_object_id in (${sql.join([unnamed, ...listed])}) and ${isOfOrder} and not ${ofSaga(key)}`,
+    );
     const older = await olderThan(journal, tx, key, listed);
     const { rows: rivals } = await sql<SagaKey>`
       select other.workflow, other.reference from reference as other
@@ -373,7 +371,7 @@ export async function notItsServers(
           and (select count(*) from server where server.workflow = other.workflow
             and server.reference = other.reference and vm_object_id <> ${unnamed})
             < coalesce(purchase.servers, ${Number.MAX_SAFE_INTEGER})`.execute(tx);
-    return { ids: [...ordered.map(({ vm_object_id: id }) => id), ...older], rivals };
+    return { ids: [...ordered, ...older], rivals };
   });
 }
 
@@ -404,9 +402,9 @@ export function hasServers(journal: Store, key: SagaKey, ids: readonly number[])
 }
 
 /** The ids of an order's servers, as far as they are known. */
-export async function serversOf(db: Db, key: SagaKey): Promise<number[]> {
-  const rows = db.selectFrom('server').select('vm_object_id').where(ofSaga(key)).where('vm_object_id', '<>', unnamed);
-  return (await rows.where(isOfOrder).orderBy('vm_object_id').execute()).map(({ vm_object_id: id }) => id);
+export function serversOf(db: Db, key: SagaKey): Promise<number[]> {
+  const named = sql`server where ${ofSaga(key)} and vm_object_id <> ${unnamed}`;
+  return idsFrom(db, sql`${named} and ${isOfOrder} order by vm_object_id`);
 }
 
 /** Servers that sagas which have ended have worked on, or were to work on. */
@@ -417,24 +415,15 @@ const serversOfEnded = sql`
     where vm_object_id <> ${unnamed} and open_since_ms is not null and is_open is null`;
 
 /** How many they are. */
-export async function countServers(journal: Store): Promise<number> {
-  const { rows } = await journal.read((db) =>
-    sql<{ servers: number }>`select count(*) as servers from (${serversOfEnded}) as known`.execute(db),
-  );
-  return rows[0]?.servers ?? 0;
+export function countServers(journal: Store): Promise<number> {
+  return journal.read((db) => countOf(db, sql`(${serversOfEnded}) as known`));
 }
 
 /** Those behind an id, then those up to it, each in the order of their ids. */
-export async function serversInTurn(
-  journal: Store,
-  { after, most }: { after: number; most: number },
-): Promise<number[]> {
-  const { rows } = await journal.read((db) =>
-    sql<{ vm_object_id: number }>`
-      select vm_object_id from (${serversOfEnded}) as known
-        order by case when vm_object_id > ${after} then 0 else 1 end, vm_object_id limit ${most}`.execute(db),
-  );
-  return rows.map(({ vm_object_id }) => vm_object_id);
+export function serversInTurn(journal: Store, { after, most }: { after: number; most: number }): Promise<number[]> {
+  const isBefore = sql`case when vm_object_id > ${after} then 0 else 1 end`;
+  const from = sql`(${serversOfEnded}) as known order by ${isBefore}, vm_object_id limit ${most}`;
+  return journal.read((db) => idsFrom(db, from));
 }
 
 export interface SharedServer {
@@ -447,17 +436,13 @@ export interface SharedServer {
  * assigned firewalls to a server has it, too.
  */
 export async function sharedServers(journal: Store, limit: number): Promise<SharedServer[]> {
-  const isLost = sql`exists (select 1 from server where server.workflow = effect.workflow
-    and server.reference = effect.reference and server.vm_object_id = effect.vm_object_id and left_ms is not null)`;
-  const { rows } = await journal.read((db) =>
-    sql<{ vm_object_id: number; reference: string; other: string }>`
-      select vm_object_id, min(reference) as reference, max(reference) as other from (
-        select vm_object_id, reference from server
-          where workflow = 'provisionServers' and vm_object_id <> ${unnamed} and left_ms is null
-        union select vm_object_id, reference from effect where workflow = 'provisionServers' and kind = 'mutate'
-          and activity = 'assignFirewalls' and vm_object_id is not null and ${mayHaveTakenEffect} and not ${isLost}
-      ) as known group by vm_object_id having count(*) > 1 order by vm_object_id limit ${limit}`.execute(db),
-  );
+  const rows = await journal.rows(sql<{ vm_object_id: number; reference: string; other: string }>`
+    select vm_object_id, min(reference) as reference, max(reference) as other from (
+      select vm_object_id, reference from server
+        where workflow = 'provisionServers' and vm_object_id <> ${unnamed} and left_ms is null
+      union select vm_object_id, reference from effect where workflow = 'provisionServers' and kind = 'mutate'
+        and activity = 'assignFirewalls' and vm_object_id is not null and ${mayHaveTakenEffect} and not ${hasLeft()}
+    ) as known group by vm_object_id having count(*) > 1 order by vm_object_id limit ${limit}`);
   return rows.map(({ vm_object_id: vmObjectId, reference, other }) => ({ vmObjectId, references: [reference, other] }));
 }
 
@@ -474,30 +459,21 @@ export interface OpenServer {
 }
 
 export async function openServers(journal: Store): Promise<OpenServer[]> {
-  const { rows } = await journal.read((db) =>
-    sql<JournalTables['server'] & Pick<Reference, 'is_open'>>`
-      select server.*, is_open from server join reference using (workflow, reference)
-        where ${isOpen} order by open_since_ms`.execute(db),
-  );
+  const rows = await journal.rows(sql<ServerRow & Pick<Reference, 'is_open'>>`
+    select server.*, is_open from server join reference using (workflow, reference)
+      where ${isOpen} order by open_since_ms`);
   return rows.map(({ vm_object_id, workflow, reference, firewalls, open_since_ms, is_open }) => ({
     ...(vm_object_id === unnamed ? {} : { vmObjectId: vm_object_id }),
-    workflow,
-    reference,
-    firewalls: JSON.parse(firewalls) as number[],
+    ...{ workflow, reference, firewalls: JSON.parse(firewalls) as number[] },
     since: iso(open_since_ms ?? 0),
     saga: is_open === null ? 'ended' : 'open',
   }));
 }
 
 /** Those that a person has closed, given or taken. */
-export function saidOf(tx: Tx, key: SagaKey) {
-  return tx
-    .selectFrom('server')
-    .select(['vm_object_id', 'closed', 'closed_ms', 'corrected', 'left_ms', 'seen_ms'])
-    .where(ofSaga(key))
-    .where((where) => where.or([where('closed', 'is not', null), where('corrected', 'is not', null)]))
-    .orderBy('vm_object_id')
-    .execute();
+export function saidOf(tx: Tx, key: SagaKey): Promise<ServerRow[]> {
+  const isSaid = sql`(closed is not null or corrected is not null)`;
+  return rowsOf(tx, sql`select * from server where ${ofSaga(key)} and ${isSaid} order by vm_object_id`);
 }
 
 /**
@@ -519,15 +495,9 @@ export async function closeServers(
       return Number((await those.executeTakeFirst()).numUpdatedRows);
     }
     const { vmObjectId } = which;
-    const changed = tx.selectFrom('effect').select(['workflow', 'reference']).where('vm_object_id', '=', vmObjectId);
-    const brought = tx.selectFrom('server').select('vm_object_id').where('vm_object_id', '=', vmObjectId);
-    const [saga] = (await brought.execute()).length > 0 ? [] : await changed.limit(1).execute();
-    const row = { vm_object_id: vmObjectId, seen_ms: 0, firewalls: '[]' };
-    if (saga)
-      await tx
-        .insertInto('server')
-        .values({ ...saga, ...row })
-        .execute();
+    await sql`insert into server (vm_object_id, workflow, reference, seen_ms, firewalls)
+      select vm_object_id, workflow, reference, 0, '[]' from effect where vm_object_id = ${vmObjectId}
+        and not exists (select 1 from server where vm_object_id = ${vmObjectId}) limit 1`.execute(tx);
     const those = closing.where('vm_object_id', '=', vmObjectId).where('closed', 'is', null);
     return Number((await those.executeTakeFirst()).numUpdatedRows);
   });
@@ -535,6 +505,6 @@ export async function closeServers(
 
 /** A person has closed it. */
 export async function isClosed(journal: Store, vmObjectId: number): Promise<boolean> {
-  const said = (db: Db) => db.selectFrom('server').select('closed').where('vm_object_id', '=', vmObjectId);
-  return (await journal.read((db) => said(db).where('closed', 'is not', null).limit(1).execute())).length > 0;
+  const from = sql`server where vm_object_id = ${vmObjectId} and closed is not null limit 1`;
+  return (await journal.read((db) => idsFrom(db, from))).length > 0;
 }

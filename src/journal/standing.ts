@@ -89,7 +89,7 @@ export async function standingOf(
 ): Promise<Standing> {
   const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.locked(key, async (tx, locked) => {
     const from = await theJournal(tx);
-    const lacks = await whatIsLacking(tx, from, { taken: locked !== undefined, knows, failover: journal.failover });
+    const lacks = await whatIsLacking(tx, from, journal.failover, { taken: locked !== undefined, knows });
     const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
     const isNew = isNewInDoubt && run !== undefined;
     const taken = isNew ? await insertReference(tx, key, run, epochOfNew(from)) : locked;
@@ -167,13 +167,11 @@ export async function endedSagas(
   journal: Store,
   { days, after, limit }: { days: number; after: ByAge | undefined; limit: number },
 ) {
-  const { rows } = await journal.read((db) =>
-    sql<SagaKey & { firstSeenMs: number }>`
-      select workflow, reference, first_seen_ms as ${sql.ref('firstSeenMs')} from reference
-        where first_seen_ms >= ${statementBegunMs(db)} - ${days * dayMs} and is_open is null
-        ${after === undefined ? sql`` : sql`and (first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`}
-        order by first_seen_ms desc, workflow desc, reference desc limit ${limit}`.execute(db),
-  );
+  const rows = await journal.rows(sql<ByAge>`
+    select workflow, reference, first_seen_ms as ${sql.ref('firstSeenMs')} from reference
+      where first_seen_ms >= ${statementBegunMs(journal.db)} - ${days * dayMs} and is_open is null
+      ${after === undefined ? sql`` : sql`and (first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`}
+      order by first_seen_ms desc, workflow desc, reference desc limit ${limit}`);
   return { ...(await leftByLost(journal, rows)), hasMore: rows.length === limit };
 }
 

@@ -2,12 +2,12 @@
  * The journal's database, and its confidential values: what every question and every write of the journal uses. All of
  * them throw `JournalUnavailable` where the database cannot be asked.
  */
-import type { Kysely } from 'kysely';
+import type { Kysely, RawBuilder } from 'kysely';
 import type { PivotNote } from '../domain/effects';
 import { askAboutFailovers, type FailoverRule } from './lost-time';
 import { isPostgres } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnreadable } from './errors';
-import { type Effect, lock, type Reference, type SagaKey, type Tx } from './rows';
+import { type Effect, lock, type Reference, rowsOf, type SagaKey, type Tx } from './rows';
 import type { JournalTables } from './schema';
 
 /** How confidential values are written: like Temporal's payloads, so encrypted where there are keys. */
@@ -64,6 +64,10 @@ export class Store {
     } catch (error) {
       throw isUniqueViolation(error) ? error : asUnavailable(error);
     }
+  }
+
+  rows<Row>(query: RawBuilder<Row>): Promise<Row[]> {
+    return this.read((db) => rowsOf(db, query));
   }
 
   /** A statement of its own is its own transaction; a file is locked first, outside of SQLite. */

@@ -1,7 +1,6 @@
 /** Gauges that need a question to Temporal or the journal. Every worker reports the same: take the maximum, not the sum. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { WorkerConfig } from '../config';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
@@ -11,7 +10,8 @@ import { waitKinds } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { healthOf } from '../journal/open';
 import { openServers } from '../journal/servers';
-import { lookAtHold, noneIfNotFound, quoted } from '../temporal/service';
+import { sagaAttributes } from '../temporal/search-attributes';
+import { listRuns, lookAtHold, noneIfNotFound, quoted } from '../temporal/service';
 import type { Log } from './logging';
 import { LostSagas } from './lost-sagas';
 import { beginAtZero } from './metrics';
@@ -146,18 +146,15 @@ export class Gauges {
 
   /** Since when no sweep has ended a round of all servers, or none has ended: since the last one, or the schedule's begin. */
   private async sweeps(): Promise<void> {
-    const { namespace } = this.config;
-    const scheduleId = reconcileWorkflow;
-    const found = await this.saga.temporal.workflowService
-      .describeSchedule({ namespace, scheduleId })
-      .catch(noneIfNotFound);
+    const { temporal } = this.saga;
+    const asked = { namespace: this.config.namespace, scheduleId: reconcileWorkflow };
+    const found = await temporal.workflowService.describeSchedule(asked).catch(noneIfNotFound);
     const sinceMs = async (which: string) => {
       if (found === undefined) return undefined;
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'${which}`;
       // The newest first.
-      const [last] = await this.list(query, 1);
-      const since = last?.closeTime ?? found.info?.createTime;
-      return since ? secondsOf(since) * 1000 : undefined;
+      for await (const { closeTime } of listRuns(temporal, query, 1)) if (closeTime) return closeTime.getTime();
+      return found.info?.createTime ? secondsOf(found.info.createTime) * 1000 : undefined;
     };
     const every = found?.schedule?.spec?.interval?.[0]?.interval;
     // A schedule with other times than ours says nothing: then a day counts.
@@ -167,11 +164,11 @@ export class Gauges {
     this.set(metrics.sweepEndedAge, ageOf(await sinceMs('')));
   }
 
-  private async inState(name: string, since: Since): Promise<{ count: number; oldest?: number }> {
+  private async inState(name: string, since: Since): Promise<{ count: number; oldest: number | undefined }> {
     const nowMs = Date.now();
     const query = `ExecutionStatus = 'Running' AND ${state} = '${name}'`;
     const count = await this.count(query);
-    if (count === 0) return { count };
+    if (count === 0) return { count, oldest: undefined };
     const before = (ms: number) => `${query} AND ${since} < '${new Date(ms).toISOString()}'`;
     // Visibility on SQL does not sort: a time with few before it is found by counting. The number of calls grows with how
     // exact a time can be, not with how many there are; of more than are read in one second, it is that second's end.
@@ -182,21 +179,17 @@ export class Gauges {
       if (older < 1) from = middle;
       else [to, few] = [middle, older];
     }
-    const times = (await this.list(before(to), readMax)).flatMap(({ startTime, searchAttributes }) => {
-      if (since === 'StartTime') return startTime ? secondsOf(startTime) * 1000 : [];
-      const payload = searchAttributes?.indexedFields?.[since];
-      return payload ? Date.parse(defaultPayloadConverter.fromPayload<string>(payload)) : [];
-    });
-    return times.length === 0 ? { count } : { count, oldest: Math.min(...times) };
+    const times: number[] = [];
+    for await (const { startTime, typedSearchAttributes } of listRuns(this.saga.temporal, before(to), readMax)) {
+      const time = since === 'StartTime' ? startTime : typedSearchAttributes.get(sagaAttributes.waitingSince);
+      times.push(time?.getTime() ?? nowMs);
+      if (times.length === readMax) break;
+    }
+    return { count, oldest: times.length === 0 ? undefined : Math.min(...times) };
   }
 
   private async count(query: string): Promise<number> {
     return (await this.saga.temporal.workflow.count(query)).count;
-  }
-
-  private async list(query: string, pageSize: number) {
-    const { namespace } = this.config;
-    return (await this.saga.temporal.workflowService.listWorkflowExecutions({ namespace, query, pageSize })).executions;
   }
 
   private set({ name, help }: Metric, value: number, labels: Record<string, string> = {}): void {

@@ -4,7 +4,7 @@
  * several looks.
  */
 import type { Client } from '@temporalio/client';
-import { standingOf } from '../client/lost';
+import { standingOf } from '../client/saga-list';
 import { isLost, waysLost } from '../domain/lost';
 import { withTemporalErrors } from '../client/temporal-errors';
 import type { Journal } from '../journal/journal';

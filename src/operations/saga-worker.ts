@@ -15,7 +15,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
-import { standingOf } from '../client/lost';
+import { standingOf } from '../client/saga-list';
 import type { WorkerConfig, WorkerVersion } from '../config';
 import { believed, notBelieved } from '../domain/unsealed';
 import { isSilent, claim, openJournal } from '../journal/open';

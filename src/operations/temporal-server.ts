@@ -36,17 +36,13 @@ async function requireFit({ workflowService }: NativeConnection, config: ClientC
   const { serverVersion } = await workflowService.getSystemInfo({});
   const tooOld = whyTooOld(serverVersion);
   if (tooOld !== undefined) throw new CannotStart(`at ${config.temporalAddress}, ${tooOld}`);
-  try {
-    await workflowService.describeNamespace({ namespace });
-  } catch (error) {
+  await workflowService.describeNamespace({ namespace }).catch((error: unknown) => {
     // A worker that may not ask may still be allowed to work.
-    if (!isNotFound(error)) return serverVersion;
+    if (grpcCodeOf(error) !== grpcCodes.notFound) return;
     throw new CannotStart(
       `the Temporal server at ${config.temporalAddress} has no namespace ${namespace}: set TEMPORAL_NAMESPACE to one that ` +
         `it has, or create it with \`temporal operator namespace create --namespace ${namespace} --retention 30d\``,
     );
-  }
+  });
   return serverVersion;
 }
-
-const isNotFound = (error: unknown) => grpcCodeOf(error) === grpcCodes.notFound;

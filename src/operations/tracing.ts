@@ -30,7 +30,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-import type { ActivityInboundCallsInterceptor, InjectedSinks, WorkerOptions } from '@temporalio/worker';
+import type { ActivityInboundCallsInterceptor, ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import { orElse } from '../domain/none-if';
 import { traceHeader } from '../domain/tracing';
 import type { CallEvent } from '../provider/client';
@@ -56,11 +56,11 @@ export function startTracing(endpoint: string) {
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const tracer = provider.getTracer('order-saga');
 
-  const activity = (activityType: string, workflowId: string, runId: string): ActivityInboundCallsInterceptor => ({
-    execute: async (input, next) => {
+  const activity: ActivityInterceptorsFactory = ({ info: { activityType, workflowExecution } }) => {
+    const { workflowId = '', runId = '' } = workflowExecution ?? {};
+    const execute: ActivityInboundCallsInterceptor['execute'] = async (input, next) => {
       const parent = insideRun(runId, input.headers[traceHeader]);
-      const attributes = { workflowId, runId };
-      const span = tracer.startSpan(`RunActivity:${activityType}`, { attributes }, parent);
+      const span = tracer.startSpan(`RunActivity:${activityType}`, { attributes: { workflowId, runId } }, parent);
       try {
         const result = await context.with(trace.setSpan(parent, span), () => next(input));
         end(span, true);
@@ -69,8 +69,9 @@ export function startTracing(endpoint: string) {
         end(span, false);
         throw error;
       }
-    },
-  });
+    };
+    return { inbound: { execute } };
+  };
 
   const sinks: InjectedSinks<TraceSinks> = {
     trace: {
@@ -85,16 +86,7 @@ export function startTracing(endpoint: string) {
   };
 
   return {
-    worker: {
-      interceptors: {
-        activity: [
-          ({ info: { activityType, workflowExecution: { workflowId, runId } = { workflowId: '', runId: '' } } }) => ({
-            inbound: activity(activityType, workflowId, runId),
-          }),
-        ],
-      },
-      sinks,
-    } satisfies Pick<WorkerOptions, 'interceptors' | 'sinks'>,
+    worker: { interceptors: { activity: [activity] }, sinks },
     onCall: ({ endpoint, status, failure, durationMs, sent }: CallEvent) => {
       const endTime = Date.now();
       const [method, template] = endpoint.split(' ');

@@ -3,6 +3,7 @@
  * classes, whatever goes wrong inside.
  */
 import type { z } from 'zod';
+import { orElse } from '../domain/none-if';
 import type { ProfileCall } from '../domain/profile';
 import { Connections } from './connections';
 import { ProviderFailure } from './errors';
@@ -11,7 +12,7 @@ import { exchange, type WireRequest } from './exchange';
 import { resolveOptions, type CallEvent, type ProviderClientOptions, type ResolvedOptions } from './options';
 import { fillPath, type PathValues } from './paths';
 import { RecentSecrets } from './recent-secrets';
-import { interpret, jsonIn, refusalIn, type Answered } from './interpret';
+import { decoded, interpret, refusalIn, type Answered } from './interpret';
 import { kindOf, type ProviderCall } from './verdicts';
 
 /** A row of the document: its method, and its path with its parameters unfilled, as failures and events have it. */
@@ -92,7 +93,8 @@ export abstract class Caller {
     } finally {
       clearTimeout(timer);
       const durationMs = performance.now() - startedMs;
-      this.report({ endpoint, durationMs, ...state, ...(failure ? { failure: failure.name } : {}) });
+      const event = { endpoint, durationMs, ...state, ...(failure ? { failure: failure.name } : {}) };
+      orElse(() => this.options.onCall(event), undefined);
     }
   }
 
@@ -109,27 +111,23 @@ export abstract class Caller {
 
   private async perform<T>(call: Call<T>): Promise<T> {
     const { endpoint, secrets: told = [] } = call;
+    const { profile } = this.options;
     const request = this.build(call);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
     const token = this.readToken(endpoint, this.token);
     let answer = await this.send(call, request, token);
-    // If a 401 is no refusal of a pivot, it is not sent again either.
-    if (
-      answer.status === 401 &&
-      token !== undefined &&
-      refusalIn(call, answer, jsonIn(answer), this.options.profile) === undefined
-    ) {
-      // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token.
-      const renewed = this.readToken(endpoint);
-      if (renewed !== undefined && renewed !== token) {
-        secrets.push(renewed);
-        answer = await this.send(call, request, renewed);
-      }
-    }
     if (token !== undefined) secrets.push(token);
-    return interpret(call, answer, this.options.profile, told === 'unknown' ? told : [...secrets, ...told]);
+    // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token. If the
+    // profile says otherwise of this one, it is not sent again.
+    const mayRepeat = answer.status === 401 && token !== undefined && !refusalIn(call, answer, profile);
+    const renewed = mayRepeat ? this.readToken(endpoint) : token;
+    if (renewed !== undefined && renewed !== token) {
+      secrets.push(renewed);
+      answer = await this.send(call, request, renewed);
+    }
+    return interpret(call, answer, profile, told === 'unknown' ? told : [...secrets, ...told]);
   }
 
   private build({ endpoint, path, body, ...values }: Call<unknown>): WireRequest {
@@ -186,21 +184,13 @@ export abstract class Caller {
     state.sent ||= exchanged.answered || exchanged.sent;
     if (exchanged.answered) {
       state.status = exchanged.status;
-      return exchanged;
+      return decoded(exchanged);
     }
     const { sent, fault, breaksHttp } = exchanged;
     // Each repeat would put one more item into the cart, and be answered alike.
     const name = breaksHttp && kind === 'add' ? 'UnexpectedResponse' : 'UnknownOutcome';
     if (sent) throw new ProviderFailure(name, `was sent and not answered: ${fault}`, { endpoint });
     throw new ProviderFailure('NotSent', `was not sent: ${fault}`, { endpoint });
-  }
-
-  private report(event: CallEvent): void {
-    try {
-      this.options.onCall(event);
-    } catch {
-      // See ProviderClientOptions.onCall.
-    }
   }
 }
 

@@ -6,6 +6,7 @@
  * and one after the other. The work grows with the length of the answer.
  */
 import { isUtf8 } from 'node:buffer';
+import { cutWell } from '../domain/markdown';
 import { isSecretField, redactedMark as mark, secretFields } from '../domain/secrets';
 
 /** Characters of an answer that a failure carries. */
@@ -53,10 +54,7 @@ export function excerptOf(text: string, secrets: readonly string[]): string | un
     // It is no JSON, ends early, or is nested too deep to print.
     shown = blankOut([{ what: 'text', text: text.slice(0, searchedCharsMax) }], secrets, 'page').join('');
   }
-  // Not in the middle of a character of two units.
-  return shown.length <= excerptCharsMax
-    ? shown
-    : `${shown.slice(0, excerptCharsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return cutWell(shown, excerptCharsMax);
 }
 
 /**

@@ -30,7 +30,13 @@ export interface ExchangeLimits {
 
 /** How an exchange ended. `fault` says why it is not complete, in words for a message, without addresses. */
 export type Exchanged =
-  | { answered: true; status: number; headers: Dispatcher.ResponseData['headers']; body: Buffer; fault?: string }
+  | {
+      answered: true;
+      status: number;
+      headers: Dispatcher.ResponseData['headers'];
+      body: Buffer;
+      fault?: string | undefined;
+    }
   /** `breaksHttp`: something answered, and will answer so again. */
   | { answered: false; sent: boolean; fault: string; breaksHttp?: boolean };
 
@@ -120,12 +126,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.settled = true;
     this.limits.signal.removeEventListener('abort', this.giveUp);
     if (this.head) {
-      this.resolve(
-        decompressed(
-          { answered: true, ...this.head, body: Buffer.concat(this.chunks), ...(fault === undefined ? {} : { fault }) },
-          this.bytesMax,
-        ),
-      );
+      const body = Buffer.concat(this.chunks);
+      this.resolve(decompressed({ answered: true, ...this.head, body, fault }, this.bytesMax));
     } else {
       this.resolve({ answered: false, sent: this.controller !== undefined, fault: fault ?? 'no answer', breaksHttp });
     }

@@ -4,10 +4,10 @@
  * protects.
  */
 import type { Pointers, Profile } from '../domain/profile';
+import { isRecord } from '../domain/values';
 import { readId, readIds } from './ids';
 import { valuesAt } from './json-pointer';
 import { holds } from './profile';
-import { isRecord } from './read-json';
 
 export interface ListAnswer {
   body: unknown;

@@ -10,7 +10,14 @@ import { readJson } from './read-json';
 import { cartItemIdIn } from './schemas';
 import { meaningOf, type Meaning, type ProviderCall } from './verdicts';
 
-export type Answered = Extract<Exchanged, { answered: true }>;
+/** Its body as a text, and that as JSON, if it is JSON. */
+export type Answered = Wired & { text: string; json: unknown; unreadable?: string };
+type Wired = Extract<Exchanged, { answered: true }>;
+
+export function decoded(answer: Wired): Answered {
+  const text = new TextDecoder().decode(answer.body);
+  return { ...answer, text, json: undefined, ...readJson(text) };
+}
 
 interface Asked<T> {
   name: ProfileCall;
@@ -23,10 +30,7 @@ interface Asked<T> {
 
 /** @throws ProviderFailure for whatever is not done */
 export function interpret<T>(call: Asked<T>, answer: Answered, profile: Profile | undefined, secrets: Secrets): T {
-  const { status, headers, body, fault } = answer;
-  const text = new TextDecoder().decode(body);
-  const read = readJson(text);
-  const json = 'json' in read ? read.json : undefined;
+  const { status, headers, fault, text, json, unreadable } = answer;
   const facts: FailureFacts = {
     endpoint: call.endpoint,
     status,
@@ -42,8 +46,8 @@ export function interpret<T>(call: Asked<T>, answer: Answered, profile: Profile 
   const unexpected = (why: string) => fail('UnexpectedResponse', `${why}; is the base URL right?`);
   const isWait = status === 403 && call.kind !== 'pivot' && facts.retryAfterMs !== undefined;
   const meaning = isWait ? 'RateLimited' : meaningOf(status, { call: call.kind, serverIsNew: call.serverIsNew });
-  const refusal = refusalIn(call, answer, json, profile);
-  const evidence = evidenceIn(call, meaning, answer, json, profile);
+  const refusal = refusalIn(call, answer, profile);
+  const evidence = evidenceIn(call, meaning, answer, profile);
   if (refusal) {
     const which = `\`refusals.${refusal.index}\` of the provider’s profile`;
     if (evidence.isDone && changes(call))
@@ -60,23 +64,16 @@ export function interpret<T>(call: Asked<T>, answer: Answered, profile: Profile 
   const isSuccess = status >= 200 && status <= 299;
   if (!isSuccess && meaning !== 'Gone') throw fail(meaning as ProviderFailureName);
   if (fault !== undefined) throw fail('UnknownOutcome', `but ${fault}`);
-  if ('unreadable' in read && isSuccess) throw fail('UnknownOutcome', `but ${read.unreadable}`);
+  if (unreadable !== undefined && isSuccess) throw fail('UnknownOutcome', `but ${unreadable}`);
   if (evidence.isDone) return evidence.value as T;
   if (call.kind === 'delete') throw fail('NotDeclared', `${evidence.why}: it is perhaps in the cart`);
   throw fail('UnknownOutcome', evidence.why);
 }
 
-/** The answer's JSON; undefined where it is none. */
-export function jsonIn({ body }: Answered): unknown {
-  const read = readJson(new TextDecoder().decode(body));
-  return 'json' in read ? read.json : undefined;
-}
-
 /** What the profile says against an answer; the first one that fits. Of one that is cut off, only the status speaks. */
 export function refusalIn(
   { name }: Asked<unknown>,
-  { status, fault }: Answered,
-  json: unknown,
+  { status, fault, json }: Answered,
   { refusals = [] }: Profile = {},
 ): Fitting | undefined {
   const index = refusals.findIndex(
@@ -93,8 +90,7 @@ export function refusalIn(
 function evidenceIn(
   { name, kind, response }: Asked<unknown>,
   meaning: Meaning,
-  { status, headers }: Answered,
-  json: unknown,
+  { status, headers, json }: Answered,
   profile: Profile | undefined,
 ): Evidence {
   const isParts = status === 207;

@@ -3,7 +3,8 @@
  * for every element of an array, so that `servers`, `*`, `object_id` finds the ids of all servers. On an object, `*` is
  * an ordinary key.
  */
-import { readId, readIds } from './ids';
+import { jsonPointer } from '../domain/profile';
+import { readIds } from './ids';
 
 /** As {@link readPointers}, of one pointer; undefined where an element at its last `*` has none. */
 export function allIdsAt(pointer: string, response: unknown): number[] | undefined {
@@ -12,14 +13,7 @@ export function allIdsAt(pointer: string, response: unknown): number[] | undefin
   const all = resolve(segments.slice(0, upTo), response).map((element) =>
     readIds(resolve(segments.slice(upTo), element).flat()),
   );
-  return all.every((ids) => ids !== undefined && ids.length > 0)
-    ? [...new Set(all.flatMap((ids) => ids ?? []))]
-    : undefined;
-}
-
-/** True if the text is a pointer: empty (the whole document) or segments led by `/`, with `~` only in `~0` and `~1`. */
-function isJsonPointer(pointer: string): boolean {
-  return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer);
+  return all.some((ids) => !ids?.length) ? undefined : [...new Set(all.flatMap((ids) => ids ?? []))];
 }
 
 /**
@@ -29,7 +23,7 @@ function isJsonPointer(pointer: string): boolean {
 export function readPointers(pointers: readonly string[], response: unknown): number[] {
   const ids = pointers
     .flatMap((pointer) => valuesAt(pointer, response))
-    .flatMap((found) => (Array.isArray(found) ? (readIds(found) ?? []) : (readId(found) ?? [])));
+    .flatMap((found) => readIds([found].flat()) ?? []);
   return [...new Set(ids)];
 }
 
@@ -61,7 +55,7 @@ export function pairsAt(one: string, other: string, document: unknown): (readonl
 
 /** The values that a pointer finds; none for an invalid pointer. */
 export function valuesAt(pointer: string, response: unknown): unknown[] {
-  return isJsonPointer(pointer) ? resolve(segmentsOf(pointer), response) : [];
+  return jsonPointer.test(pointer) ? resolve(segmentsOf(pointer), response) : [];
 }
 
 export function segmentsOf(pointer: string): string[] {
@@ -77,7 +71,7 @@ function resolve(segments: readonly string[], document: unknown): unknown[] {
 }
 
 /** The values one segment further, in a list, so that an array among them stays one value. */
-function step(value: unknown, segment: string): unknown[] {
+export function step(value: unknown, segment: string): unknown[] {
   if (Array.isArray(value)) {
     if (segment === '*') return value as unknown[];
     return /^(?:0|[1-9]\d*)$/.test(segment) && Number(segment) < value.length ? [value[Number(segment)]] : [];

@@ -1,7 +1,7 @@
 /** How a profile's conditions are read in an answer. */
 import { createHash } from 'node:crypto';
 import { isPresent, type Condition, type Pointers, type Profile } from '../domain/profile';
-import { segmentsOf } from './json-pointer';
+import { segmentsOf, step } from './json-pointer';
 
 /** @returns false for what is not declared. `status` holds: who asks has looked at the status */
 export function holds(condition: Condition | undefined, body: unknown): boolean {
@@ -17,12 +17,8 @@ function eachFits([segment, ...rest]: readonly string[], value: unknown, wanted:
     if (wanted === 'present') return isPresent(value);
     return Array.isArray(wanted) ? wanted.some((one) => one === value) : wanted === value;
   }
-  if (segment === '*' && Array.isArray(value)) {
-    return value.length > 0 && value.every((element) => eachFits(rest, element, wanted));
-  }
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return false;
-  if (Array.isArray(value) && !/^\d+$/.test(segment)) return false;
-  return eachFits(rest, (value as Record<string, unknown>)[segment], wanted);
+  const found = step(value, segment);
+  return found.length > 0 && found.every((element) => eachFits(rest, element, wanted));
 }
 
 /** Short: workers have it in their identity, by which it is seen that two read the provider differently. */

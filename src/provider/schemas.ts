@@ -3,8 +3,8 @@
  * responses, the documented parts are checked strictly, and other fields are kept as they came.
  */
 import { z } from 'zod';
+import { isRecord } from '../domain/values';
 import { isId, readId } from './ids';
-import { isRecord } from './read-json';
 
 /** Row 1. */
 export interface OrderBody {

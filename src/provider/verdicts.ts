@@ -33,41 +33,34 @@ export interface Row {
   because: string;
 }
 
-const steps = providerCalls.filter((call) => call !== 'pivot');
-const onServer = ['assign', 'list'] as const;
-const refusedPivot = (because: string, ...statuses: number[]): Row[] =>
-  statuses.map((status) => ({ status, calls: ['pivot'], means: 'Rejected', because }));
-const notYet = (status: number, calls: readonly ProviderCall[], because: string): Row => ({
-  status,
-  calls,
-  means: 'NotYet',
-  because,
-});
-const newServer = (status: number, because: string): Row => ({ ...notYet(status, onServer, because), newServer: true });
+const row = (status: Row['status'], means: Meaning, because: string, of?: Pick<Row, 'calls' | 'newServer'>): Row => {
+  return { status, means, because, ...of };
+};
+const pivot = { calls: ['pivot'] } as const;
+const steps = { calls: providerCalls.filter((call) => call !== 'pivot') };
+const newServer = { calls: ['assign', 'list'], newServer: true } as const;
+const refusedPivot = (because: string, ...statuses: number[]) =>
+  statuses.map((status) => row(status, 'Rejected', because, pivot));
 
 /** The first row that fits counts. */
 export const rows: readonly Row[] = [
-  {
-    status: 207,
+  row(207, 'UnknownOutcome', 'an answer in parts, unless pointers of the profile find in it that it is done', {
     calls: providerCalls.filter((call) => call !== 'list'),
-    means: 'UnknownOutcome',
-    because: 'an answer in parts, unless pointers of the profile find in it that it is done',
-  },
-  { status: [200, 299], means: 'success', because: 'as the document shows it, or the profile declares it, see below' },
-  { status: [300, 399], means: 'UnexpectedResponse', because: 'the interface has no redirects: a wrong base URL' },
+  }),
+  row([200, 299], 'success', 'as the document shows it, or the profile declares it, see below'),
+  row([300, 399], 'UnexpectedResponse', 'the interface has no redirects: a wrong base URL'),
 
-  { status: 401, means: 'Unauthorized', because: 'the credentials are refused, before anything is done' },
-  {
-    status: 403,
-    means: 'Unauthorized',
-    because:
-      'the credentials do not allow this, or the provider refuses the request (a quota, a plan); with a Retry-After, and ' +
+  row(401, 'Unauthorized', 'the credentials are refused, before anything is done'),
+  row(
+    403,
+    'Unauthorized',
+    'the credentials do not allow this, or the provider refuses the request (a quota, a plan); with a Retry-After, and ' +
       'not of a pivot, it is a wait: RateLimited',
-  },
-  { status: 429, means: 'RateLimited', because: 'too many calls' },
+  ),
+  row(429, 'RateLimited', 'too many calls'),
 
-  { status: 404, calls: ['delete'], means: 'Gone', because: 'there is no such item, if the profile’s goneIf holds' },
-  { status: 410, calls: ['delete'], means: 'Gone', because: 'the item has expired with its cart, if goneIf holds' },
+  row(404, 'Gone', 'there is no such item, if the profile’s goneIf holds', { calls: ['delete'] }),
+  row(410, 'Gone', 'the item has expired with its cart, if goneIf holds', { calls: ['delete'] }),
 
   ...refusedPivot('the request is malformed; validators answer so before anything is done', 400),
   ...refusedPivot('no payment, no order', 402),
@@ -77,25 +70,25 @@ export const rows: readonly Row[] = [
   ...refusedPivot('the request was not read to its end', 413, 414, 431),
   ...refusedPivot('validators of web frameworks answer so before anything is done', 422),
 
-  notYet(409, ['add', 'delete'], 'the cart is locked, by our own calls side by side'),
-  notYet(423, steps, 'locked: the cart by our own calls, the server in its maintenance'),
-  notYet(425, steps, 'too early'),
-  notYet(404, ['directory'], 'nothing is listed yet'),
-  newServer(400, 'the server is not ready yet'),
-  newServer(404, 'the server is not known yet'),
-  newServer(409, 'the server is still being set up'),
-  newServer(422, 'the server is not ready yet'),
+  row(409, 'NotYet', 'the cart is locked, by our own calls side by side', { calls: ['add', 'delete'] }),
+  row(423, 'NotYet', 'locked: the cart by our own calls, the server in its maintenance', steps),
+  row(425, 'NotYet', 'too early', steps),
+  row(404, 'NotYet', 'nothing is listed yet', { calls: ['directory'] }),
+  row(400, 'NotYet', 'the server is not ready yet', newServer),
+  row(404, 'NotYet', 'the server is not known yet', newServer),
+  row(409, 'NotYet', 'the server is still being set up', newServer),
+  row(422, 'NotYet', 'the server is not ready yet', newServer),
 
-  { status: 408, means: 'UnknownOutcome', because: 'a proxy may send it while the provider is still at work' },
-  { status: 499, means: 'UnknownOutcome', because: 'a proxy notes so that its client went away; the call may go on' },
-  {
-    status: [400, 499],
-    calls: ['pivot'],
-    means: 'UnknownOutcome',
-    because: 'no plain refusal: a conflict may be with the order that the call has just placed',
-  },
-  { status: [400, 499], means: 'Rejected', because: 'the provider refuses it' },
-  { status: [500, 599], means: 'UnknownOutcome', because: 'it may have failed after it took effect' },
+  row(408, 'UnknownOutcome', 'a proxy may send it while the provider is still at work'),
+  row(499, 'UnknownOutcome', 'a proxy notes so that its client went away; the call may go on'),
+  row(
+    [400, 499],
+    'UnknownOutcome',
+    'no plain refusal: a conflict may be with the order that the call has just placed',
+    pivot,
+  ),
+  row([400, 499], 'Rejected', 'the provider refuses it'),
+  row([500, 599], 'UnknownOutcome', 'it may have failed after it took effect'),
 ];
 
 /** @param about the call; whether it is about a server that is minutes old */
@@ -103,15 +96,10 @@ export function meaningOf(
   status: number,
   { call, serverIsNew = false }: { call: ProviderCall; serverIsNew?: boolean | undefined },
 ): Meaning {
-  const row = rows.find(({ status: of, calls, newServer: onlyNew }) => {
+  const found = rows.find(({ status: of, calls = providerCalls, newServer: onlyNew }) => {
     const [first, last] = typeof of === 'number' ? [of, of] : of;
-    return (
-      status >= first &&
-      status <= last &&
-      (calls === undefined || calls.includes(call)) &&
-      (onlyNew === undefined || serverIsNew)
-    );
+    return status >= first && status <= last && calls.includes(call) && (!onlyNew || serverIsNew);
   });
   // Not an HTTP status: nothing is sure.
-  return row?.means ?? 'UnknownOutcome';
+  return found?.means ?? 'UnknownOutcome';
 }

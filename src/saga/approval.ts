@@ -3,26 +3,16 @@
  * found it in the transaction that was to write it. That yes is written into the journal. It is a yes to what was read:
  * another price, another reference that came since, or more that was spent, is asked about again.
  */
-import { choicesOf } from '../domain/answers';
-import type { PivotNote } from '../domain/effects';
-import type { Terms } from '../domain/may-be-sent';
-import { approvalExpiresInMs, type ExpiringRule } from '../domain/quotes';
+import { approvalExpiresInMs } from '../domain/quotes';
 import { describeLimit, describePeriod, inAll, isCurrency, type Concern } from '../domain/spending';
 import { inWords } from '../domain/times';
 import { activities } from './activities';
 import { describeRejection, SagaFailed } from './ends';
-import type { PivotStep, Saga } from './saga';
+import type { Saga } from './saga';
+import type { Pivot } from './steps';
 
 /** What the question needs of a pivot. */
-export interface Approving extends Pick<PivotStep, 'step'> {
-  noun: string;
-  /** The request's rule: how long a person has to answer. */
-  approval: ExpiringRule | undefined;
-  /** The question whether it may be placed at these terms. @param why further sentences, each after a space */
-  approving: (terms: Terms, why: string) => string;
-  /** Says by what to know it again, as it is sent now. */
-  note?: () => PivotNote;
-}
+type Approving = Pick<Pivot<never>, 'step' | 'noun' | 'approval' | 'approving'> & Partial<Pick<Pivot<never>, 'note'>>;
 
 /** @throws SagaFailed `NotApproved` where it is rejected */
 export async function askAboutConcern(saga: Saga, asking: Approving, concern: Concern): Promise<void> {
@@ -40,10 +30,13 @@ export async function askAboutConcern(saga: Saga, asking: Approving, concern: Co
       subject: id,
       step: step.id,
       question: at === '' ? question : `${question} Without an answer it is rejected on ${at}.`,
-      choices: choicesOf(kind),
-      ...(expiresInMs === undefined
-        ? {}
-        : { expiry: { inMs: expiresInMs, decision: { decision: 'reject', reason: `nobody answered until ${at}` } } }),
+      expiry:
+        expiresInMs === undefined
+          ? undefined
+          : {
+              inMs: expiresInMs,
+              decision: { decision: 'reject', reason: `nobody answered until ${at}` },
+            },
     });
     if (decision.decision !== 'approve') throw new SagaFailed('NotApproved', describeRejection(decision));
     const { by, note } = decision;

@@ -17,7 +17,6 @@ import {
 } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import type { PastEnding } from '../activities/journal';
-import { definedOnly } from '../domain/defined-only';
 import type { Effected, JournalKnowledge } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import { inWords } from '../domain/times';
@@ -38,7 +37,7 @@ export interface Attempted<T> {
   /** The step that is shown: another one while a call of it is in flight. @default step */
   inFlight?: () => Step | undefined;
   /** Called before each attempt. What it throws ends the attempts. */
-  before?: () => Promise<void>;
+  before?: (() => Promise<void>) | undefined;
 }
 
 export interface Calling {
@@ -82,7 +81,7 @@ export async function attempt<T>(spec: Attempted<T>, saga?: Calling, undoing = f
       // Asked before anything is awaited: each promise costs, see docs/performance.md.
       failure = saga?.journal.isBehind ? await catchUp(saga) : undefined;
       const notAfter = undoing ? undefined : deadline?.notAfter;
-      const asked = { step: step.id, retry, ...definedOnly({ knows: journal?.knows, turn: journal?.turn, notAfter }) };
+      const asked = { step: step.id, retry, knows: journal?.knows, turn: journal?.turn, notAfter };
       if (failure === undefined) {
         try {
           const answer = await uninterrupted.run(() => act(asked));

@@ -20,7 +20,6 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
 import type { PlacementFound, ReferenceTaken, TakeReference } from '../activities/journal';
-import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
 import { inWords } from '../domain/times';
@@ -79,13 +78,8 @@ export async function begin(
       step,
       inFlight: () => pivot?.step,
       act: async ({ retry, knows }) => {
-        const asked = {
-          request,
-          hasPivot: pivot !== undefined,
-          isReset: isReset(),
-          ...definedOnly({ account, resource, knows }),
-          retry,
-        };
+        const hasPivot = pivot !== undefined;
+        const asked = { request, hasPivot, isReset: isReset(), account, resource, knows, retry };
         const title = 'write the request into the journal';
         const heard = journal.hasCalled ? undefined : await inPlaceUnlessCancelled(scope, title, asked);
         journal.hasCalled = true;

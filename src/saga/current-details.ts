@@ -34,27 +34,23 @@ const hiddenEnd = '\n\n\u00a0';
 
 const whileUnknown = 'All stays as it is, and the report says that nobody knows whether it was placed.';
 
+type Asked = Question & { id: string; choices: readonly DecisionName[] };
+
 /** @param undoes what an end without success undoes, in a sentence */
-export function describeWait(
-  question: Question & { id: string; cancellable: boolean },
-  since: string,
-  undoes: string,
-): string {
+export function describeWait(question: Asked & { cancellable: boolean }, since: string, undoes: string): string {
   const { id, kind, step, choices, correction, lastFailure, cancellable } = question;
   const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
   return inParagraphs(
     `### ${plainMarkdown(headline, questionCharsMax)}`,
     choices.map((name) => describeChoice(name, question, stopping)).join('\n'),
-    ...(more === '' ? [] : [plainMarkdown(more, questionCharsMax)]),
+    more && plainMarkdown(more, questionCharsMax),
     'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
-    ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
-    ...(cancellable ? [`Or press **Request Cancellation** to stop. ${stopping}`] : []),
+    correction && describeCorrection(Object.keys(correction.schema().shape), id),
+    cancellable && `Or press **Request Cancellation** to stop. ${stopping}`,
     `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
-    ...(lastFailure
-      ? [`Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
-      : []),
-    ...(lastFailure?.body === undefined ? [] : [`The provider said: ${quoted(lastFailure.body)}`]),
+    lastFailure && `Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`,
+    lastFailure?.body !== undefined && `The provider said: ${quoted(lastFailure.body)}`,
   );
 }
 
@@ -87,11 +83,12 @@ export function describeSettling(noun: string, until: string): string {
   );
 }
 
-function inParagraphs(...paragraphs: string[]): string {
-  return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
+/** Without those that there is no reason for. */
+function inParagraphs(...paragraphs: (string | false | undefined)[]): string {
+  return cut(paragraphs.filter(Boolean).join('\n\n'), noticeBytesMax) + hiddenEnd;
 }
 
-function describeChoice(name: DecisionName, asked: Question & { id: string }, stopping: string): string {
+function describeChoice(name: DecisionName, asked: Asked, stopping: string): string {
   const does = `${answerTo(asked.kind, name).does}.${name === 'reject' ? ` ${stopping}` : ''}`;
   return `- **${name}** — ${does}  \n  \`${exampleFor(name, asked)}\``;
 }

@@ -4,33 +4,18 @@
  * run that will ever ask.
  */
 import { setCurrentDetails, sleep, uuid4 } from '@temporalio/workflow';
-import { choicesOf } from '../domain/answers';
-import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type PivotDoubt } from '../domain/failures';
 import { describeOthers, type OfOther } from '../domain/servers';
 import { inWords } from '../domain/times';
 import { describeSettling } from './current-details';
-import type { Step } from './progress';
 import type { Question } from './questions';
 import type { Saga } from './saga';
+import type { Pivot } from './steps';
 import { activities } from './activities';
 
-export interface Doubtful {
-  step: Step;
-  /** Names for the question what may have been placed: "the order", "the switch". */
-  noun: string;
-  /** Says what to look for at the provider, if the row does not: "account AB-1, label “web-1”". */
-  foundBy: string;
-  confirming?: Confirming | undefined;
-}
-
-/** A person may say this beside “it was placed”. */
-export interface Confirming {
-  hint?: string;
-  /** A sentence where these object ids do not fit. */
-  objection: (vmObjectIds: readonly number[]) => string | undefined;
-}
+/** `foundBy`: says what to look for at the provider, if the row does not: "account AB-1, label “web-1”". */
+type Doubtful = Pick<Pivot<never>, 'step' | 'noun' | 'confirming'> & { foundBy: string };
 
 /** A placement that nobody here has the provider's answer of, and that stands. */
 export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
@@ -81,8 +66,7 @@ export async function askAboutPlacement(
 ): Promise<Seen | 'cancelled' | undefined> {
   const { row } = doubt;
   for (let others: readonly OfOther[] = []; ;) {
-    const question = questionAbout(doubtful, doubt, { lastFailure, others });
-    const decision = await saga.humanDecisions.ask({ ...question, ...definedOnly({ lastFailure }) });
+    const decision = await saga.humanDecisions.ask(questionAbout(doubtful, doubt, { lastFailure, others }));
     if (decision.decision === 'confirmPlaced') {
       const { by, note, vmObjectIds, orderId } = decision;
       const placed = { how: 'confirmed', vmObjectIds, orderId } as const;
@@ -112,7 +96,7 @@ export function writePlaced(
   verdict?: { by: string | undefined; note: string },
 ): Promise<'done' | 'superseded' | OfOther[]> {
   return saga.write('write-decision', 'Write into the journal that it was placed', ({ retry }) =>
-    activities('write “placed” into the journal').confirmPlacement({ row, placed, ...definedOnly({ verdict }), retry }),
+    activities('write “placed” into the journal').confirmPlacement({ row, placed, verdict, retry }),
   );
 }
 
@@ -134,7 +118,7 @@ function questionAbout(
     question:
       `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}` +
       `Look now in the provider’s control panel (${foundBy}): is it there?${hint}${describeOthers(others)}`,
-    choices: choicesOf('outcome-unknown'),
+    lastFailure,
     objection: (decision) => {
       if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
       if (confirming === undefined) return 'vmObjectIds: this step brings no servers; leave it out';

@@ -30,13 +30,6 @@ const marks = {
 
 export const whyFull = 'the history of this run is full: it was tried too often';
 
-/** Nothing more can be waited for; see the module. */
-export class HistoryIsFull extends Error {
-  constructor(step: string) {
-    super(`${step}: ${whyFull}`);
-  }
-}
-
 /** Says whether steps are tried side by side, and again by themselves. */
 export function hasRoomForMany(undoing: boolean): boolean {
   return isBelow(undoing ? marks.undoing.sideBySideTo : marks.forward.sideBySideTo);

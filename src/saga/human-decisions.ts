@@ -25,9 +25,10 @@ import {
   setHandler,
   sleep,
   uuid4,
+  type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
 import type { z } from 'zod';
-import type { AnswerAt } from '../domain/answers';
+import { choicesOf, type AnswerAt } from '../domain/answers';
 import {
   cancelledBySignal,
   cancellerSchema,
@@ -40,7 +41,6 @@ import {
   type Decision,
   type DecisionName,
 } from '../domain/decisions';
-import { definedOnly } from '../domain/defined-only';
 import { ownerOf, type CallFailure } from '../domain/failures';
 import type { DecisionRecord, ProgressView, WaitKind } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
@@ -48,19 +48,35 @@ import { describeProblems } from '../domain/problems';
 import { inWords } from '../domain/times';
 import { isUnsealed } from '../domain/unsealed';
 import { check } from '../domain/validation';
-import { cancelReason } from './cancel-reason';
-import { hasRoomToAsk, HistoryIsFull } from './history-left';
+import { SagaFailed } from './ends';
+import { hasRoomToAsk, whyFull } from './history-left';
 import { count } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
 import type { EventSaid, Notices } from './notices';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
 
+/** The reason of Temporal's cancellation of this run, which the SDK hands to no workflow: it names the words that belong to it. */
+let cancelReason: string | undefined;
+
+export const interceptors: WorkflowInterceptorsFactory = () => ({
+  internals: [
+    {
+      activate(input, next) {
+        for (const { cancelWorkflow } of input.activation.jobs ?? [])
+          cancelReason ??= cancelWorkflow?.reason ?? undefined;
+        next(input);
+      },
+    },
+  ],
+});
+
 const progressQuery = defineQuery<ProgressView>('progress');
 
 /** `cancellable`: false where what is being done is brought to its end, cancelled or not. */
 interface OpenQuestion extends Question {
   id: string;
+  choices: DecisionName[];
   cancellable: boolean;
   /** From then on it is rejected, and nobody decides about it any more; in milliseconds since 1970. */
   expiresMs: number;
@@ -103,34 +119,31 @@ export class HumanDecisions {
    * Waits until a person has decided. What was corrected holds when this returns.
    *
    * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not
-   * lost: it is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
+   * lost: it is returned, and the next step notices the cancellation. SagaFailed `HistoryFull` where the run has no room to wait.
    */
   async ask<K extends WaitKind>(asked: Question<K>): Promise<AnswerAt<K>> {
-    if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(asked.step);
+    if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw historyIsFull(asked.step);
     const since = now();
     const { expiry } = asked;
     const question: OpenQuestion = {
       ...asked,
       id: (asked.subject ?? uuid4()).slice(0, idChars),
+      choices: choicesOf(asked.kind, asked.fits),
       cancellable: isCancellable(CancellationScope.current()),
       expiresMs: expiry === undefined ? Infinity : Date.parse(since) + expiry.inMs,
     };
     this.open = question;
     const { id, kind, step, steps, servers, choices, lastFailure, expiresMs } = question;
     const expiresAt = expiry && new Date(expiresMs).toISOString();
-    const said = { kind, step, since, ...definedOnly({ steps, expiresAt }) };
+    const said = { kind, step, since, steps, expiresAt };
     this.progress.wait({
-      ...said,
-      id,
-      question: question.question,
-      choices,
-      ...definedOnly({ servers }),
-      ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
+      ...{ ...said, id, question: question.question, choices, servers },
+      lastFailure: lastFailure && withoutInstructions(lastFailure),
     });
     setCurrentDetails(describeWait(question, since, this.undoes()));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     count('waits', { kind });
-    const told = { ...said, question: id, reminders: 0, ...definedOnly({ failure: lastFailure?.failure }) };
+    const told = { ...said, question: id, reminders: 0, failure: lastFailure?.failure };
     this.notices.tell('waiting', { ...told, choices });
     try {
       await this.untilTaken(question, told);
@@ -149,7 +162,7 @@ export class HumanDecisions {
     if (decision === undefined) throw new Error('the wait ended without a decision');
     if (decision.decision === 'retry' && decision.correction && correction) {
       const { by, note } = decision;
-      await correction.apply(correction.schema().parse(decision.correction), { step, ...definedOnly({ by, note }) });
+      await correction.apply(correction.schema().parse(decision.correction), { step, by, note });
     }
     return decision as AnswerAt<K>;
   }
@@ -160,7 +173,7 @@ export class HumanDecisions {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
       if (await condition(() => question.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
         if (question.taken !== undefined) return;
-        if (whenFull === undefined) throw new HistoryIsFull(step);
+        if (whenFull === undefined) throw historyIsFull(step);
         this.take({ ...whenFull, question: id });
         return;
       }
@@ -185,43 +198,31 @@ export class HumanDecisions {
   private receive(name: DecisionName): void {
     const { does, example } = decisionHints[name];
     const description = `${does}. ${example}`;
-    setHandler(
-      defineUpdate<{ taken: DecisionName; step: string }, [unknown]>(name),
-      (body) => countingRefusals(name, () => this.take(this.read(name, body))),
-      {
-        description,
-        validator: (body) => {
-          countingRefusals(name, () => {
-            this.read(name, body);
-          });
-        },
-      },
-    );
+    const update = defineUpdate<{ taken: DecisionName; step: string }, [unknown]>(name);
+    const validator = (body: unknown) => void countingRefusals(name, () => this.read(name, body));
+    const handler = (body: unknown) => countingRefusals(name, () => this.take(this.read(name, body)));
+    setHandler(update, handler, { description, validator });
   }
 
   /** @throws ApplicationFailure `DecisionRefused`, with a sentence that names the decisions that fit */
   private fitting(name: DecisionName, body: unknown): OpenQuestion {
     const question = this.open;
+    const unfit = (why: string, movedOn = true) => refusal(`${name} does not fit: ${why}`, movedOn);
     if (question === undefined) {
-      throw refusal(
-        `${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}${this.answerTo(body)}`,
-        true,
-      );
+      throw unfit(`nothing waits for a decision now; the saga is ${this.progress.state}${this.answerTo(body)}`);
     }
-    if (question.canceller !== undefined) {
-      throw refusal(`${name} does not fit: ${question.canceller} is about to cancel it`, true);
-    }
+    const { id, kind, step, choices, canceller, expiresMs } = question;
+    if (canceller !== undefined) throw unfit(`${canceller} is about to cancel it`);
     // Updates are handled before timers: where no worker ran when it ended, this one may come first.
-    if (Date.now() >= question.expiresMs) {
-      const endedAt = inWords(new Date(question.expiresMs).toISOString());
-      throw refusal(`${name} does not fit: question ${question.id} ended on ${endedAt}, and counts as rejected`, true);
+    if (Date.now() >= expiresMs) {
+      const endedAt = inWords(new Date(expiresMs).toISOString());
+      throw unfit(`question ${id} ended on ${endedAt}, and counts as rejected`);
     }
-    const fitting = `Decisions that fit: ${[...question.choices, 'cancel'].join(', ')}`;
-    if (!question.choices.includes(name)) {
+    if (!choices.includes(name)) {
       const named = (body as { question?: unknown } | null | undefined)?.question;
-      const movedOn = typeof named === 'string' && named !== question.id;
-      const why = `${question.step} waits as ${question.kind}. ${fitting}${this.answerTo(body)}`;
-      throw refusal(`${name} does not fit: ${why}`, movedOn);
+      const fitting = `Decisions that fit: ${[...choices, 'cancel'].join(', ')}`;
+      const movedOn = typeof named === 'string' && named !== id;
+      throw unfit(`${step} waits as ${kind}. ${fitting}${this.answerTo(body)}`, movedOn);
     }
     return question;
   }
@@ -301,7 +302,7 @@ export class HumanDecisions {
 
   /** For the report of a saga that is cancelled. @returns a sentence */
   describeCancellation(): string {
-    const canceller = this.cancellers.get(cancelReason() ?? '');
+    const canceller = this.cancellers.get(cancelReason ?? '');
     if (canceller === undefined) return 'cancelled; nobody said who or why';
     const { by, note } = canceller;
     if (!this.progress.decisions.some(({ decision }) => decision === 'cancel')) {
@@ -333,6 +334,8 @@ function correctionObjection(decision: Decision, { correction, step }: Question)
   return `correction: ${describeProblems(checked.problems)}. At ${step} may be corrected: ${Object.keys(schema.shape).join(', ')}`;
 }
 
+const historyIsFull = (step: string) => new SagaFailed('HistoryFull', `${step}: ${whyFull}`);
+
 function countingRefusals<T>(name: DecisionName, take: () => T): T {
   try {
     return take();
@@ -347,13 +350,9 @@ function refusal(message: string, movedOn = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, decisionRefused, ...(movedOn ? [{ movedOn }] : []));
 }
 
-function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
-  return {
-    failure,
-    whose: ownerOf({ failure, ...definedOnly({ doubt, endpoint, status }) }),
-    message,
-    ...definedOnly({ endpoint, status, body }),
-  };
+function withoutInstructions(last: CallFailure) {
+  const { failure, message, endpoint, status, body } = last;
+  return { failure, whose: ownerOf(last), message, endpoint, status, body };
 }
 
 /**

@@ -3,7 +3,6 @@
  */
 import type { EffectContext } from '../activities/effect';
 import type { PlacementFound, Standing } from '../activities/journal';
-import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { inWords } from '../domain/times';
 import { activities, isReset } from './activities';
@@ -40,13 +39,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
   const { journal } = saga;
   journal.giveUpOwnership();
   const act = async ({ knows, retry }: EffectContext): Promise<Standing> => {
-    const owns = { isReset: isReset() };
-    const asked = {
-      ...definedOnly({ knows, retry }),
-      ...journal.toCompare,
-      added: saga.addedItems,
-      owns,
-    };
+    const asked = { knows, retry, ...journal.toCompare, added: saga.addedItems, owns: { isReset: isReset() } };
     const standing = await activities('read what was placed').readStanding(asked);
     if (standing.ended !== undefined) throw new EndedBefore(standing.ended);
     if (standing.knows !== undefined) journal.own(standing.knows);

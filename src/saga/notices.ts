@@ -11,7 +11,6 @@
  */
 import { ActivityFailure, CancellationScope, isCancellation, log, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { Told } from '../activities/notifications';
-import { definedOnly } from '../domain/defined-only';
 import type { NotificationEvent, SagaEvent } from '../domain/notifications';
 import type { SagaOutcome } from '../domain/outcomes';
 import type { Milestone } from '../domain/progress';
@@ -110,7 +109,7 @@ export class Notices {
   }
 
   private all(): Told {
-    return { events: [...this.untold], ...definedOnly(this.about) };
+    return { events: [...this.untold], ...this.about };
   }
 
   /** A cancellation of the saga does not cancel it. */

@@ -21,32 +21,14 @@
  */
 import type { PlacementFound } from '../activities/journal';
 import type { PivotNote, Placement } from '../domain/effects';
-import { definedOnly } from '../domain/defined-only';
-import { whyInDoubt, type CallFailure, type PivotDoubt, type SagaFailureName } from '../domain/failures';
+import { whyInDoubt, type CallFailure, type PivotDoubt } from '../domain/failures';
+import { askAboutConcern } from './approval';
 import type { Act } from './attempts';
-import { askAboutPlacement, untilSettled, writePlaced, type Doubtful, type Seen } from './doubt';
-import { askAboutConcern, type Approving } from './approval';
+import { askAboutPlacement, untilSettled, writePlaced, type Seen } from './doubt';
 import { howKnown, seenHow } from './look-back';
 import { SagaFailed } from './ends';
-import type { Corrections } from './questions';
-import type { PivotStep, Saga } from './saga';
-
-export interface Pivot<T> extends Approving, PivotStep, Pick<Doubtful, 'confirming'> {
-  known: (placed: Placement<T>) => Record<string, unknown>;
-  /** Says by what to know it again, as it is sent now. */
-  note: () => PivotNote;
-  act: Act<Placement<T>>;
-  refusal: SagaFailureName;
-  corrections?: Corrections;
-  /** How many corrections of the request are in it. */
-  timesCorrected: () => number;
-  /** Runs before each sending, also between automatic retries. */
-  beforeSending?: () => Promise<void>;
-  /** It is not sent after this time. */
-  quoteUntil?: () => string | undefined;
-  /** Looks whether it happened, without a person. */
-  look?: () => Promise<Looked>;
-}
+import type { Saga } from './saga';
+import type { Pivot } from './steps';
 
 /** It was placed, by whichever run. */
 export interface Placed<P> {
@@ -56,9 +38,6 @@ export interface Placed<P> {
   /** Those that an order of an earlier run has named. */
   cartItems?: readonly number[] | undefined;
 }
-
-/** A look's finding; undefined if it has not found it, `nobody` if no look can show that. */
-export type Looked = number[] | 'nobody' | undefined;
 
 /**
  * Its outcome in earlier runs is settled first: no story meets a placed order in its middle.
@@ -106,40 +85,25 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
   };
   const settleFailure = async (failure: CallFailure) => {
     const { doubt, concern } = failure;
-    if (concern) {
-      await askAboutConcern(saga, pivot, concern);
-      await beforeAgain();
-      return 'again';
-    }
-    if (!doubt) return undefined;
-    const placed = await settleDoubt(saga, pivot, doubt, failure);
-    if (placed) return { value: placed, detail: seenHow[placed.how] };
+    if (concern) await askAboutConcern(saga, pivot, concern);
+    else if (doubt) {
+      const placed = await settleDoubt(saga, pivot, doubt, failure);
+      if (placed) return { value: placed, detail: seenHow[placed.how] };
+    } else return undefined;
     await beforeAgain();
     return 'again';
   };
+  const act: Act<Placement<T>> = (context) =>
+    saga.deadline.whileInFlight(() => {
+      const times = pivot.timesCorrected();
+      const corrections = times > 0 ? times : undefined;
+      return pivot.act({ ...context, note: pivot.note(), quoteUntil: pivot.quoteUntil?.(), corrections });
+    });
   const placement = await saga.must<Placement<T>>(
-    {
-      step,
-      act: actOf(saga, pivot),
-      pivot: { settle: settleFailure, beforeAgain },
-      ...definedOnly({ before: pivot.beforeSending }),
-    },
-    { refusal, ...definedOnly({ corrections: pivot.corrections }) },
+    { step, act, pivot: { settle: settleFailure, beforeAgain }, before: pivot.beforeSending },
+    { refusal, corrections: pivot.corrections },
   );
   return { placement, note: pivot.note() };
-}
-
-function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
-  return (context) =>
-    saga.deadline.whileInFlight(() => {
-      const corrections = pivot.timesCorrected();
-      return pivot.act({
-        ...context,
-        note: pivot.note(),
-        ...definedOnly({ quoteUntil: pivot.quoteUntil?.() }),
-        ...(corrections > 0 ? { corrections } : {}),
-      });
-    });
 }
 
 /** @returns undefined where the journal is to be asked again; with `readsAgain` also where it had to wait */

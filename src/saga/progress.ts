@@ -7,11 +7,9 @@
  */
 import type { SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
-import type { Leftover } from '../domain/leftovers';
+import { isOutcome, type Leftover } from '../domain/outcomes';
 import { cutWell } from '../domain/markdown';
-import { isOutcome } from '../domain/outcomes';
 import {
   isTrouble,
   type DecisionRecord,
@@ -85,7 +83,7 @@ export class Step {
 
   view(): StepView {
     const { id, title, status, attempts, startedAt, endedAt, detail } = this;
-    return { id, title, status, attempts, ...definedOnly({ startedAt, endedAt, detail }) };
+    return { id, title, status, attempts, startedAt, endedAt, detail };
   }
 }
 
@@ -119,7 +117,7 @@ export class Progress {
   /** If a saga begins again, the first time counts. */
   reach(milestone: Milestone, { vmObjectIds }: Pick<Reached, 'vmObjectIds'>): void {
     if (this.reached.some((one) => one.milestone === milestone)) return;
-    this.reached.push({ milestone, at: now(), ...definedOnly({ vmObjectIds }) });
+    this.reached.push({ milestone, at: now(), vmObjectIds });
   }
 
   leave(...leftovers: readonly Leftover[]): void {
@@ -231,8 +229,7 @@ export class Progress {
     const { reference, workflow, state, reached, waiting, queued, leftovers, decisions } = this;
     const steps = this.steps.filter(({ isShown }) => isShown).map((step) => step.view());
     const [settling] = [...this.settling.values()].sort((one, other) => other.until.localeCompare(one.until));
-    const waits = definedOnly({ waiting, queued, settling });
-    return { reference, workflow, state, steps, reached, ...waits, leftovers, decisions };
+    return { reference, workflow, state, steps, reached, waiting, queued, settling, leftovers, decisions };
   }
 }
 

@@ -1,8 +1,6 @@
 /** The questions that a person is asked when a step does not go on by itself, in plain words. */
 import type { z } from 'zod';
-import { choicesOf } from '../domain/answers';
 import type { Decision, DecisionName } from '../domain/decisions';
-import { definedOnly } from '../domain/defined-only';
 import { isForbidden, type CallFailure, type CallFailureName } from '../domain/failures';
 import type { WaitKind } from '../domain/progress';
 import type { OnRefusal } from '../domain/requests';
@@ -21,8 +19,8 @@ export interface Correction {
 /** Who has corrected, and at which step. */
 export interface Said {
   step: string;
-  by?: string;
-  note?: string;
+  by?: string | undefined;
+  note?: string | undefined;
 }
 
 /** A refused step allows more corrections than a stuck one: it has surely not been done. */
@@ -35,22 +33,23 @@ export interface Corrections {
 export interface Question<K extends WaitKind = WaitKind> {
   kind: K;
   /** The id of what it is about, a row or a quote: no replay and no restored history gives it twice. */
-  subject?: string;
+  subject?: string | undefined;
   step: string;
   /** Ids of all that wait together, where more than one does. */
-  steps?: string[];
+  steps?: string[] | undefined;
   /** How many object ids are asked for. */
   servers?: number;
   question: string;
-  choices: DecisionName[];
-  lastFailure?: CallFailure;
+  /** Whether those fit that do not fit every question of the kind. */
+  fits?: Partial<Record<DecisionName, boolean | undefined>>;
+  lastFailure?: CallFailure | undefined;
   correction?: Correction | undefined;
   /** Decides for a person who has not answered in time. Never a yes. */
-  expiry?: { inMs: number; decision: OurOwn<'reject'> };
+  expiry?: { inMs: number; decision: OurOwn<'reject'> } | undefined;
   /** Decides if the run has no room to wait on. Without it the saga fails then. */
-  whenFull?: OurOwn<'skip'>;
+  whenFull?: OurOwn<'skip'> | undefined;
   /** A sentence where a well-formed decision does not fit, such as a wrong number of servers. */
-  objection?: (decision: Decision) => string | undefined;
+  objection?: ((decision: Decision) => string | undefined) | undefined;
 }
 
 /** A decision of the saga itself: it names the question that is open then. */
@@ -83,12 +82,12 @@ export function stuckQuestion(stuck: readonly Stuck[], offers: Offers = {}): Que
     kind: 'stuck',
     step: first.spec.step.id,
     question: `${what}${advice(first.failure, offers, markable)}`,
-    choices: choicesOf('stuck', { markDone: markable, skip: skippable, reject: refusable, markCancelled: cancellable }),
-    ...(skippable || skippedWhenFull ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
+    fits: { markDone: markable, skip: skippable, reject: refusable, markCancelled: cancellable },
+    whenFull: skippable || skippedWhenFull ? { decision: 'skip', note: whyFull } : undefined,
     lastFailure: first.failure,
     correction,
-    ...(steps.length > 1 ? { steps } : {}),
-    ...(markable ? { objection: (decision) => wrongSteps(decision, steps) } : {}),
+    steps: steps.length > 1 ? steps : undefined,
+    objection: markable ? (decision) => wrongSteps(decision, steps) : undefined,
   };
 }
 
@@ -101,7 +100,7 @@ export function asksAfterRefusal(requested: OnRefusal | undefined, { asks }: { a
 export function refusedQuestion(
   steps: readonly Stuck['spec'][],
   why: string,
-  { lastFailure, correction }: { lastFailure?: CallFailure; correction: Correction },
+  { lastFailure, correction }: Pick<Question, 'lastFailure' | 'correction'>,
 ): Question<'refused'> {
   const [first] = steps;
   if (first === undefined) throw new Error('nothing is refused');
@@ -111,8 +110,7 @@ export function refusedQuestion(
     question:
       `Refused: “${titlesOf(steps)}” was not done. ${why} ` +
       'Retry with a correction, or as it is; or request cancellation.',
-    choices: choicesOf('refused'),
-    ...definedOnly({ lastFailure }),
+    lastFailure,
     correction,
   };
 }
@@ -131,6 +129,11 @@ export function cause(failure: CallFailure): string {
   return causes[failure.failure](failure);
 }
 
+const because =
+  (what: string) =>
+  ({ message }: CallFailure): string =>
+    `${what}: ${message}.`;
+
 const causes: Record<CallFailureName, (failed: CallFailure) => string> = {
   Unauthorized: (failed) => {
     if (!isForbidden(failed)) return 'The provider refuses our credentials: they must be fixed first.';
@@ -140,11 +143,11 @@ const causes: Record<CallFailureName, (failed: CallFailure) => string> = {
     );
   },
   UnexpectedResponse: () => 'The answer did not come from the provider’s service: is its base URL right?',
-  Rejected: ({ message }) => `The provider refuses it: ${message}.`,
+  Rejected: because('The provider refuses it'),
   NotSent: () => 'The provider could not be reached, again and again; nothing was sent.',
   TokenUnreadable: () => 'Our own token for the provider could not be read, again and again; nothing was sent.',
   RateLimited: () => 'The provider keeps asking us to slow down.',
-  NotYet: ({ message }) => `The provider does not take it yet: ${message}.`,
+  NotYet: because('The provider does not take it yet'),
   // The question has the answer: it may be a refusal in words that nobody here knows.
   UnknownOutcome: ({ message, status }) =>
     status === undefined
@@ -152,23 +155,23 @@ const causes: Record<CallFailureName, (failed: CallFailure) => string> = {
       : `Whether the provider has done it is not known: ${message}.`,
   JournalUnavailable: ({ message }) =>
     `Our own journal fails, not the provider: ${message}. Nothing is sent without it.`,
-  JournalUnreadable: ({ message }) => `Our own journal fails, not the provider: ${message}.`,
+  JournalUnreadable: because('Our own journal fails, not the provider'),
   JournalRestored: ({ message }) =>
     `Our own journal was restored or replaced: ${message}. Have docs/journal.md followed first (\`order-saga journal restored\`).`,
-  TemporalUnavailable: ({ message }) => `Temporal fails, not the provider: ${message}.`,
-  StoodStill: ({ message }) => `Our own worker stood still before it could send, again and again: ${message}.`,
+  TemporalUnavailable: because('Temporal fails, not the provider'),
+  StoodStill: because('Our own worker stood still before it could send, again and again'),
   WorkerLost: () => 'Our own workers were lost in the middle of it, again and again.',
-  NotVisibleYet: ({ message }) => `The provider’s own list does not show it: ${message}.`,
-  NotDeclared: ({ message }) => `Nobody can know it from the provider’s own answer: ${message}.`,
-  SecretMissing: ({ message }) => `Our own secret cannot be read: ${message}.`,
-  UnderWay: ({ message }) => `Our own earlier call may still be in flight: ${message}.`,
-  StateChanged: ({ message }) => `Our own run goes by what is not so any more, again and again: ${message}.`,
-  Ordered: ({ message }) => `An order has it, or may: ${message}.`,
-  DeadlinePassed: ({ message }) => `The request’s time is over: ${message}.`,
-  QuoteAged: ({ message }) => `Our own quote is too old: ${message}.`,
-  GuardViolated: ({ message }) => `The guard forbids it: ${message}.`,
-  OrderCancelled: ({ message }) => `The provider has cancelled it: ${message}.`,
-  NeedsApproval: ({ message }) => `A person has to say yes first: ${message}.`,
+  NotVisibleYet: because('The provider’s own list does not show it'),
+  NotDeclared: because('Nobody can know it from the provider’s own answer'),
+  SecretMissing: because('Our own secret cannot be read'),
+  UnderWay: because('Our own earlier call may still be in flight'),
+  StateChanged: because('Our own run goes by what is not so any more, again and again'),
+  Ordered: because('An order has it, or may'),
+  DeadlinePassed: because('The request’s time is over'),
+  QuoteAged: because('Our own quote is too old'),
+  GuardViolated: because('The guard forbids it'),
+  OrderCancelled: because('The provider has cancelled it'),
+  NeedsApproval: because('A person has to say yes first'),
 };
 
 /** A refusal shows so many of the steps; `progress` has them all. */

@@ -46,7 +46,6 @@ import { throwIfCancelled } from './attempts';
 import { begin } from './begin';
 import { checkRequest, stringField } from './check-request';
 import { HumanDecisions } from './human-decisions';
-import { HistoryIsFull } from './history-left';
 import { knowsNothingPlaced, lookBack, tellPlacement } from './look-back';
 import { countEnd } from './metrics';
 import { Notices, type Ended } from './notices';
@@ -105,7 +104,8 @@ export async function runSaga<W extends WorkflowName, P = never>(
     saga.journal.resource = resourceOf(workflow, request);
     const { account, metadata } = request as Partial<ProvisionServersRequest>;
     notices.about = { account, metadata };
-    nameForSearch(request);
+    // The client sets these at the start, for nothing; a run that was started otherwise names itself.
+    if (workflowInfo().memo?.[attributesGivenMemo] === undefined) upsertSearchAttributes(attributesOf(request));
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
     saga.onRefusal = 'onRefusal' in request ? request.onRefusal : undefined;
@@ -128,10 +128,9 @@ export async function runSaga<W extends WorkflowName, P = never>(
     return last;
   } catch (thrown) {
     if (thrown instanceof EndedBefore) return await endAsBefore(run, thrown);
-    const error = thrown instanceof HistoryIsFull ? new SagaFailed('HistoryFull', thrown.message) : thrown;
-    if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
+    if (!(thrown instanceof SagaFailed) && !isCancellation(thrown)) throw thrown;
     const { ended } = saga.deadline;
-    const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
+    const why = ended && isCancellation(thrown) ? new SagaFailed('DeadlinePassed', ended.why) : thrown;
     try {
       return await CancellationScope.nonCancellable(() => giveUp(run, why));
     } catch (givingUp) {
@@ -162,7 +161,11 @@ async function untilThrough<W extends WorkflowName, P>(
       if (error instanceof StateChanged) {
         log.warn('begins again', { why: error.message });
         begunAgain += 1;
-        if (begunAgain % begunAgainMax === 0) await askToBeginAgain(saga, error);
+        if (begunAgain % begunAgainMax === 0) {
+          const { step, failure } = error;
+          step.end('stuck', failure.message);
+          await saga.humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
+        }
       } else if (!(await isPlacedAllTheSame(run, error))) throw error;
       // The journal knows what was done: it is used, or undone in the end.
       saga.journal.inDoubt = true;
@@ -171,10 +174,13 @@ async function untilThrough<W extends WorkflowName, P>(
   }
 }
 
+/** The provider has cancelled it; or nothing more can be waited for. */
+const endsWithoutLook: readonly SagaFailureName[] = ['OrderCancelled', 'HistoryFull'];
+
 /** Another run may have placed what this one gives up: then it goes on from there, once. */
 async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   const { saga } = run;
-  if (!(error instanceof SagaFailed) || error.type === 'OrderCancelled') return false;
+  if (!(error instanceof SagaFailed) || endsWithoutLook.includes(error.type)) return false;
   if (!saga.pivot || saga.isPlaced || run.wentOn) return false;
   saga.progress.isEnding = true;
   const standing = await CancellationScope.nonCancellable(() => lookBack(saga));
@@ -186,11 +192,6 @@ async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   log.warn('goes on', { why: `placed before, or perhaps: ${error.message}` });
   saga.progress.isEnding = false;
   return true;
-}
-
-async function askToBeginAgain({ humanDecisions }: Saga, { step, failure }: StateChanged): Promise<void> {
-  step.end('stuck', failure.message);
-  await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
 }
 
 /** A saga looks this often before its end, where another run begins in between. */
@@ -324,15 +325,8 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
     step,
     act: async ({ retry }) => {
       const told = notices.withEnd(outcome, ending.ended);
-      const asked = {
-        outcome,
-        report: ending,
-        isReset: isReset(),
-        ...definedOnly({ resource }),
-        ...(state === 'leftovers' ? { keepOpen: true } : {}),
-        ...told,
-        retry,
-      };
+      const keepOpen = state === 'leftovers' ? true : undefined;
+      const asked = { outcome, report: ending, isReset: isReset(), resource, keepOpen, ...told, retry };
       const title = 'write the ending into the journal';
       const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
       const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
@@ -377,10 +371,4 @@ function repeatedBy({ cronSchedule, retryPolicy }: WorkflowInfo): Problem[] {
   const message = 'a saga is never repeated by Temporal: start it without';
   const repeats = { cronSchedule, retryPolicy: retryPolicy?.maximumAttempts === 1 ? undefined : retryPolicy };
   return Object.entries(definedOnly(repeats)).map(([field]) => ({ field, message }));
-}
-
-/** The client sets these at the start, for nothing; a run that was started otherwise names itself. */
-function nameForSearch(request: RequestOf[WorkflowName]): void {
-  if (workflowInfo().memo?.[attributesGivenMemo] !== undefined) return;
-  upsertSearchAttributes(attributesOf(request));
 }

@@ -14,10 +14,9 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import type { AnswerAt } from '../domain/answers';
 import type { Decision } from '../domain/decisions';
-import { definedOnly } from '../domain/defined-only';
 import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
-import type { OpenItem, Placement } from '../domain/effects';
-import type { Leftover } from '../domain/leftovers';
+import type { OpenItem } from '../domain/effects';
+import type { Leftover } from '../domain/outcomes';
 import type { OnRefusal } from '../domain/requests';
 import { activities } from './activities';
 import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';
@@ -31,15 +30,7 @@ import type { Notices } from './notices';
 import type { Progress, Step } from './progress';
 import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Offers } from './questions';
 import { markAll, throwIfStoryCannotGoOn, type Failed, type FailurePolicy } from './steps';
-import type { StepOutcome, StepSpec, Undo } from './steps';
-
-/** The step that cannot be undone. */
-export interface PivotStep {
-  /** Stands in the progress from when it is read. */
-  readonly step: Step;
-  /** The report says this of what was placed, by name. */
-  known: (placed: Placement<never>) => Record<string, unknown>;
-}
+import type { Pivot, StepOutcome, StepSpec, Undo } from './steps';
 
 /** Says that the provider has cancelled what was placed. */
 type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
@@ -65,7 +56,7 @@ export class Saga {
   isCancelled = false;
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
-  pivot?: PivotStep | undefined;
+  pivot?: Pick<Pivot<never>, 'step' | 'known'> | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
 
@@ -129,7 +120,7 @@ export class Saga {
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   passPivot(): void {
-    if (!this.isPlaced) this.notices.tellProgress('placed', definedOnly({ step: this.pivot?.step.id }));
+    if (!this.isPlaced) this.notices.tellProgress('placed', { step: this.pivot?.step.id });
     this.markPlaced();
   }
 
@@ -169,10 +160,9 @@ export class Saga {
 
   /** @param row of a pivot of unknown outcome. @returns false where it stands no more: the journal is asked again */
   async writeCancelled({ by, note }: MarkCancelled, row?: string): Promise<boolean> {
-    const said = { note, ...definedOnly({ by, row }) };
     const title = 'Write into the journal that the provider has cancelled it';
     const written = await this.write('write-decision', title, ({ retry }) =>
-      activities('write “cancelled” into the journal').cancelPlacement({ ...said, retry }),
+      activities('write “cancelled” into the journal').cancelPlacement({ by, note, row, retry }),
     );
     return written === 'cancelled';
   }

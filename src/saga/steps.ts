@@ -1,9 +1,12 @@
 /** A step as its story says it, and what the failures of steps say of the story: it goes on, begins again, or ends. */
-import type { EffectCall } from '../domain/effects';
+import type { EffectCall, PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type CallFailureName, type SagaFailureName } from '../domain/failures';
-import type { Leftover } from '../domain/leftovers';
-import type { Attempted } from './attempts';
+import type { Leftover } from '../domain/outcomes';
+import type { Terms } from '../domain/may-be-sent';
+import type { ExpiringRule } from '../domain/quotes';
+import type { Act, Attempted } from './attempts';
 import { SagaFailed, StateChanged } from './ends';
+import type { Step } from './progress';
 import type { Corrections } from './questions';
 
 export interface StepSpec<T> extends Attempted<T> {
@@ -32,6 +35,44 @@ interface ByHand<T> {
   call?: (step: string) => EffectCall;
 }
 
+/** The step that cannot be undone. */
+export interface Pivot<T> {
+  /** Stands in the progress from when it is read. */
+  readonly step: Step;
+  /** Names for a question what may be placed: "the order", "the switch". */
+  noun: string;
+  /** The report says this of what was placed, by name. */
+  known: (placed: Placement<T>) => Record<string, unknown>;
+  /** Says by what to know it again, as it is sent now. */
+  note: () => PivotNote;
+  act: Act<Placement<T>>;
+  refusal: SagaFailureName;
+  corrections?: Corrections;
+  /** How many corrections of the request are in it. */
+  timesCorrected: () => number;
+  /** The request's rule: how long a person has to approve it. */
+  approval: ExpiringRule | undefined;
+  /** The question whether it may be placed at these terms. @param why further sentences, each after a space */
+  approving: (terms: Terms, why: string) => string;
+  /** Runs before each sending, also between automatic retries. */
+  beforeSending?: () => Promise<void>;
+  /** It is not sent after this time. */
+  quoteUntil?: () => string | undefined;
+  /** Looks whether it happened, without a person. */
+  look?: () => Promise<Looked>;
+  confirming?: Confirming | undefined;
+}
+
+/** A look's finding; undefined if it has not found it, `nobody` if no look can show that. */
+export type Looked = number[] | 'nobody' | undefined;
+
+/** A person may say this beside “it was placed”. */
+export interface Confirming {
+  hint?: string;
+  /** A sentence where these object ids do not fit. */
+  objection: (vmObjectIds: readonly number[]) => string | undefined;
+}
+
 /** The pivot has other ways on than “retry”. */
 interface PivotHandling<T> {
   /** @returns undefined where a person is to be asked, as about any other step */
@@ -46,7 +87,7 @@ export interface FailurePolicy {
   skippable?: boolean;
   /** True where it is left out when the history has no room to wait on, though nobody may leave it out by themselves. */
   skippedWhenFull?: boolean;
-  corrections?: Corrections;
+  corrections?: Corrections | undefined;
   undoing?: boolean;
 }
 

@@ -13,8 +13,9 @@ import type { PlanTypes } from '../domain/plan-types';
 import type { RequestOf } from '../domain/requests';
 import type { StoryResult } from '../domain/results';
 import type { NotNow } from '../domain/spending';
-import type { Pivot, Placed } from './pivot';
+import type { Placed } from './pivot';
 import type { Saga } from './saga';
+import type { Pivot } from './steps';
 
 export interface StoryContext {
   /** Plan types beyond the document's four, as the provider's profile has them. */

@@ -108,11 +108,8 @@ export function listRuns(client: Client, query: string, pageSize?: number): Asyn
 
 /** @returns why a part of the memo cannot be read, where one cannot */
 export function whyUnreadable({ memo }: { memo?: Record<string, unknown> | undefined }): string | undefined {
-  for (const value of Object.values(memo ?? {})) {
-    const { unreadable } = (value ?? {}) as Partial<UnreadableMemo>;
-    if (typeof unreadable === 'string') return unreadable;
-  }
-  return undefined;
+  const values = Object.values(memo ?? {}) as (Partial<UnreadableMemo> | null)[];
+  return values.map((value) => value?.unreadable).find((why) => typeof why === 'string');
 }
 
 /** More than come between two looks of a run's worker. */
@@ -200,11 +197,32 @@ export async function* runsThatFit(client: Client, query: string, where: string 
   }
 }
 
-export interface WaitingFilter {
-  kinds?: readonly WaitKind[] | undefined;
+/** What each list of sagas may be narrowed by. */
+export interface RunFilter {
   workflow?: WorkflowName | undefined;
-  /** A list filter of Temporal's. */
+  account?: string | undefined;
+  /** The step that waits; with `*` at its end, each that begins so. */
+  step?: string | undefined;
+  /** A list filter of Temporal's, for all else. */
   where?: string | undefined;
+}
+
+/** @param more conditions; those that are undefined do not count. @returns a list filter of Temporal's */
+export function queryOf({ workflow, account, step, where }: RunFilter, more: readonly (string | undefined)[]): string {
+  const conditions = [
+    `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`,
+    ...more,
+    account === undefined ? undefined : is('account', account),
+    step === undefined ? undefined : isStep(step),
+    where === undefined ? undefined : `(${where})`,
+  ];
+  return conditions.filter((one) => one !== undefined).join(' AND ');
+}
+
+export interface WaitingFilter extends RunFilter {
+  kinds?: readonly WaitKind[] | undefined;
+  /** Only what has waited since then, or longer. */
+  since?: Date | undefined;
 }
 
 export interface WaitingSaga {
@@ -225,13 +243,9 @@ export interface WaitingSaga {
 const { state, waitingSince } = searchAttributeNames;
 
 /** @returns a list filter of Temporal's, also for its Web UI */
-export function waitingQuery({ kinds = waitKinds, workflow, where }: WaitingFilter): string {
-  return [
-    `ExecutionStatus = 'Running'`,
-    `${state} IN (${quoted(kinds)})`,
-    `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`,
-    ...(where === undefined ? [] : [`(${where})`]),
-  ].join(' AND ');
+export function waitingQuery({ kinds = waitKinds, since, ...filter }: WaitingFilter): string {
+  const longer = since && waitingSinceIs('<=', since);
+  return queryOf(filter, [`ExecutionStatus = 'Running'`, `${state} IN (${quoted(kinds)})`, longer]);
 }
 
 /**

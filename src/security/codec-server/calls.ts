@@ -16,6 +16,7 @@ import { getPath } from 'hono/utils/url';
 import { orElse } from '../../domain/none-if';
 import { redact, redactedMark } from '../../domain/secrets';
 import { ofNoCall } from '../../domain/unsealed';
+import { isRecord } from '../../domain/values';
 import { DecryptionError } from '../payload-codec';
 import { payloadFromJson, payloadToJson } from '../payload-json';
 import type { Authenticate } from './authentication';
@@ -163,11 +164,9 @@ function payloadsIn(text: string): Payload[] {
   } catch {
     throw wrong('the body must be JSON');
   }
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
-    throw wrong('the body must be a JSON object');
-  }
+  if (!isRecord(body)) throw wrong('the body must be a JSON object');
   // Temporal's command line sends `{}` where there is nothing to encode.
-  const payloads: unknown = (body as { payloads?: unknown }).payloads ?? [];
+  const payloads = body['payloads'] ?? [];
   if (!Array.isArray(payloads)) throw wrong('payloads must be a list');
   return payloads.map((payload, index) => {
     try {

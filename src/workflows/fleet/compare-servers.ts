@@ -2,14 +2,13 @@
  * The part of a sweep that compares the firewalls of servers with what sagas have said last, and has them assigned
  * again where asked.
  */
-import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { sleep } from '@temporalio/workflow';
 import type { Compared, InTurn, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
 import { workflowIdOf } from '../../domain/identity';
 import { repairReference, type ReconcileRequest } from '../../domain/reconcile';
 import { activities } from '../../saga/activities';
-import { found, idOf, show, tryToLook, unseen, type Sweep, type ToCompare } from './sweep';
+import { found, idOf, show, startBeside, tryToLook, unseen, type Sweep, type ToCompare } from './sweep';
 
 /** After this many servers in a row without an answer, it asks whether the provider is there at all. */
 const inDoubtFrom = 3;
@@ -158,43 +157,23 @@ async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompar
   looked.servers += 1;
   const { missing, surplus, unprotected } = value;
   const lacks = [...missing, ...unprotected];
-  const repair = request.repair && lacks.length > 0 ? await repairOf(sweep, vmObjectId, lacks) : undefined;
+  const isRepaired = request.repair && lacks.length > 0;
+  const repair = isRepaired ? { repair: await repairOf(sweep, vmObjectId, lacks) } : {};
   if (missing.length + surplus.length > 0) {
-    found(sweep, {
-      kind: 'firewalls-drift',
-      vmObjectId,
-      missing,
-      surplus,
-      ...(missing.length > 0 && repair ? { repair } : {}),
-    });
+    const repaired = missing.length > 0 ? repair : {};
+    found(sweep, { kind: 'firewalls-drift', vmObjectId, missing, surplus, ...repaired });
   }
   if (told !== undefined && unprotected.length > 0) {
-    const { saga } = told;
-    found(sweep, {
-      kind: 'server-unprotected',
-      saga,
-      vmObjectId,
-      firewalls: unprotected,
-      ...(repair ? { repair } : {}),
-    });
+    found(sweep, { kind: 'server-unprotected', saga: told.saga, vmObjectId, firewalls: unprotected, ...repair });
   }
 }
 
 /** A saga of its own takes its turn, and looks by itself what is not there. @returns its workflow id */
 async function repairOf(sweep: Sweep, vmObjectId: number, firewalls: readonly number[]): Promise<string> {
   const reference = repairReference(sweep.report.startedAt, vmObjectId);
-  const workflowId = workflowIdOf('setFirewalls', reference);
   const notAfter = new Date(Date.now() + repairWithinMs).toISOString();
-  try {
-    await startChild('setFirewalls', {
-      workflowId,
-      args: [{ reference, vmObjectId, assign: firewalls, notAfter }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      staticSummary: `assign ${firewalls.length} firewalls to server ${vmObjectId} again: a sweep has missed them`,
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
-  return workflowId;
+  const request = { reference, vmObjectId, assign: firewalls, notAfter };
+  const staticSummary = `assign ${firewalls.length} firewalls to server ${vmObjectId} again: a sweep has missed them`;
+  await startBeside('setFirewalls', request, { staticSummary, workflowIdReusePolicy: 'REJECT_DUPLICATE' });
+  return workflowIdOf('setFirewalls', reference);
 }

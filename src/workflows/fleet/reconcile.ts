@@ -12,17 +12,8 @@
  * a saga is started again that could. What it could not look at fails it, at the end, so that whatever can be seen is
  * seen; but by a journal that does not answer, or is an older copy, nothing more is done.
  */
-import {
-  ApplicationFailure,
-  continueAsNew,
-  ParentClosePolicy,
-  sleep,
-  startChild,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Left } from '../../activities/reconcile';
-import { workflowIdOf } from '../../domain/identity';
+import { ApplicationFailure, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
+import type { LeftBehind } from '../../activities/reconcile';
 import {
   couldNotLook,
   describeCounts,
@@ -35,7 +26,7 @@ import { activities } from '../../saga/activities';
 import type { Act } from '../../saga/attempts';
 import { readRequest } from '../../saga/check-request';
 import { compareServers, noteUnprotected, toCompare, toCompareInTurn } from './compare-servers';
-import { beginSweep, ended, found, foundMore, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
+import { beginSweep, ended, found, foundMore, show, startBeside, tryToLook, unseen, idOf, type Sweep } from './sweep';
 
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
 const eventsMax = 500;
@@ -125,7 +116,7 @@ async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void>
 }
 
 /** A clean-up deletes cart items in no order, and asks about a placement that nobody knows of. */
-async function handle(request: ReconcileRequest, sweep: Sweep, saga: Left): Promise<void> {
+async function handle(request: ReconcileRequest, sweep: Sweep, saga: LeftBehind): Promise<void> {
   const isUnknown = saga.placement === 'unknown';
   if (saga.cartItems.length === 0 && !isUnknown) return;
   const cleanUp = await cleanUpOf(request, saga);
@@ -136,22 +127,13 @@ async function handle(request: ReconcileRequest, sweep: Sweep, saga: Left): Prom
 }
 
 /** `cleanCart` looks by itself whether the saga goes on anywhere, and does nothing then. */
-async function cleanUpOf({ clean, perSecond }: ReconcileRequest, saga: Left): Promise<CleanUp> {
+async function cleanUpOf({ clean, perSecond }: ReconcileRequest, saga: LeftBehind): Promise<CleanUp> {
   const { workflow, reference, isCleaned } = saga;
   if (!clean || workflow !== 'provisionServers') return 'not-asked';
   // A person who left something there would be asked again with each sweep.
   if (isCleaned) return 'ended-before';
-  try {
-    await startChild('cleanCart', {
-      workflowId: workflowIdOf('cleanCart', reference),
-      args: [{ reference }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: `clean the cart of ${reference}: a sweep has found what is left there`,
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    return 'running';
-  }
+  const staticSummary = `clean the cart of ${reference}: a sweep has found what is left there`;
+  if (!(await startBeside('cleanCart', { reference }, { staticSummary }))) return 'running';
   await sleep(1_000 / perSecond);
   return 'started';
 }

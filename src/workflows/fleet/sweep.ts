@@ -1,8 +1,9 @@
 /** A sweep's findings so far. They go along if the sweep goes on in another run. */
-import { setCurrentDetails } from '@temporalio/workflow';
-import type { Left, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, setCurrentDetails, startChild, type ChildWorkflowOptions } from '@temporalio/workflow';
+import type { LeftBehind, LeftSlice, LostSlice, Wanted } from '../../activities/reconcile';
 import type { CallFailure } from '../../domain/failures';
-import { workflowIdOf } from '../../domain/identity';
+import { workflowIdOf, type WorkflowName } from '../../domain/identity';
 import { plainMarkdown } from '../../domain/markdown';
 import {
   describeCounts,
@@ -54,7 +55,7 @@ export interface Sweep {
   listedChars: number;
 }
 
-export const idOf = ({ workflow, reference }: Pick<Left, 'workflow' | 'reference'>) =>
+export const idOf = ({ workflow, reference }: Pick<LeftBehind, 'workflow' | 'reference'>) =>
   workflowIdOf(workflow, reference);
 
 export function beginSweep(): Sweep {
@@ -131,4 +132,21 @@ export function show({ report }: Sweep, doing: string): void {
 /** As often as the settings let a step look. */
 export function tryToLook<T>(what: string, act: Act<T>) {
   return attempt({ step: new Step(what, what), act });
+}
+
+/** A saga of its own. @returns false where it was started before */
+export async function startBeside(
+  workflow: WorkflowName,
+  request: { reference: string },
+  options: Pick<ChildWorkflowOptions, 'staticSummary' | 'workflowIdReusePolicy'>,
+): Promise<boolean> {
+  const workflowId = workflowIdOf(workflow, request.reference);
+  const parentClosePolicy = ParentClosePolicy.ABANDON;
+  try {
+    await startChild(workflow, { workflowId, args: [request], parentClosePolicy, ...options });
+    return true;
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    return false;
+  }
 }

@@ -1,18 +1,16 @@
 /** The order itself: how it is sent, found again, and corrected; and the object ids of the servers that it brought. */
-import type { Standing } from '../../activities/journal';
 import type { PlacedOrder } from '../../activities/orders';
-import { choicesOf } from '../../domain/answers';
 import { definedOnly } from '../../domain/defined-only';
 import type { Placement } from '../../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-types';
 import { cutWell } from '../../domain/markdown';
 import type { ProvisionServersRequest } from '../../domain/requests';
-import type { Leftover } from '../../domain/leftovers';
+import type { Leftover } from '../../domain/outcomes';
 import { describeOthers, type OfOther } from '../../domain/servers';
 import { activities } from '../../saga/activities';
 import { attempt, type Act } from '../../saga/attempts';
-import type { Confirming } from '../../saga/doubt';
-import type { Looked, Pivot } from '../../saga/pivot';
+import type { Confirming, Looked, Pivot } from '../../saga/steps';
+
 import type { Saga } from '../../saga/saga';
 import type { Cart } from './cart';
 import type { Purchase } from './purchase';
@@ -27,15 +25,15 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
     known: (placed) => ({ order: orderOf(placed), ...definedOnly({ orderId: orderIdOf(placed) }) }),
     note: () => {
       const { account, label } = purchase.request;
-      return {
-        foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${cutWell(label, 60)}”`}`,
-      };
+      const labelled = label === undefined ? '' : `, label “${cutWell(label, 60)}”`;
+      return { foundBy: `account ${account.slice(0, 40)}${labelled}` };
     },
     act: (asked) => {
       const { account, currency, label, payment_type, firewalls, vmObjectIds } = purchase.request;
       return activities('place the order').placeOrder({
         order: { account, cartItems: cart.itemIds, ...definedOnly({ currency, label, payment_type }) },
-        ...definedOnly({ firewalls, vmObjectIds }),
+        firewalls,
+        vmObjectIds,
         noServers: purchase.ordered.most === 0,
         ...secrets.withThePivot,
         ...asked,
@@ -73,36 +71,45 @@ export async function findServers(
   placement: Placement<PlacedOrder>,
 ): Promise<number[]> {
   const { request, ordered: expected } = purchase;
-  const pointsNowhere = placement.how === 'answered' && placement.value.pointsNowhere === true;
+  const { progress } = saga;
+  const { pointsNowhere, areOurs, directory, vmObjectIds }: Partial<PlacedOrder> =
+    placement.how === 'answered' ? placement.value : { vmObjectIds: placement.vmObjectIds };
   if (pointsNowhere) {
-    saga
-      .step('place-order', '')
-      .say('the answer has no object ids where `order.servers` of the provider’s profile points');
+    const why = 'the answer has no object ids where `order.servers` of the provider’s profile points';
+    saga.step('place-order', '').say(why);
   }
-  const named = idsNamed(placement) ?? [];
-  const odd = (named.length > 0 || pointsNowhere) && !fits(named.length, expected) ? named : undefined;
+  const named = vmObjectIds ?? [];
+  const isOdd = (named.length > 0 || pointsNowhere === true) && !fits(named.length, expected);
   const tellOdd = () => {
-    if (odd !== undefined) saga.progress.leave(miscountedBy(placement, odd, expected));
+    const why = `${sources[placement.how]} names ${named.length} servers, and ${countOf(expected)} were ordered: look in the panel`;
+    if (isOdd) progress.leave(miscounted(named, expected, why));
     return [];
   };
   if (expected.most === 0) return tellOdd();
+  const fitting = (ids: number[] | undefined) => (ids && fits(ids.length, expected) ? ids : undefined);
+  const learnt = fitting(progress.known['vmObjectIds'] as number[] | undefined);
+  const placed = fitting(vmObjectIds);
+  const asked = fitting(request.vmObjectIds);
+  const differ = placed !== undefined && asked !== undefined && !isSame(placed, asked);
+  const known = learnt ?? (differ ? undefined : (placed ?? asked));
   const isAsked = (request.firewalls ?? []).length > 0;
-  const known = knownIds(saga, request, placement, expected);
-  const differs = known === undefined && named.length > 0 ? whoNames(request, placement, named) : '';
-  const ids = known ?? (odd === undefined && !isAsked && named.length > 0 ? named : undefined);
-  const areOurs = ids !== undefined && placement.how === 'answered' && placement.value.areOurs && isSame(ids, named);
-  const others = ids === undefined || areOurs ? [] : await claim(saga, ids);
+  const ids = known ?? (isAsked || named.length === 0 ? undefined : placed);
+  const others = ids === undefined || (areOurs && isSame(ids, named)) ? [] : await claim(saga, ids);
   if (ids !== undefined && others.length === 0) {
     if (named.length > 0) tellOdd();
     return [...ids];
   }
-  const isDecided = named.length > 0 && odd === undefined && others.length === 0;
-  if (!isDecided && (placement.how !== 'answered' || placement.value.directory)) {
+  const isDecided = named.length > 0 && !isOdd && others.length === 0;
+  if (!isDecided && (placement.how !== 'answered' || directory)) {
     const found = await searchDirectory(saga, purchase);
-    if (Array.isArray(found) && odd?.every((id) => found.includes(id)) !== false) return found;
+    if (Array.isArray(found) && (!isOdd || named.every((id) => found.includes(id)))) return found;
   }
-  if (isAsked) return askServers(saga, expected, differs + describeOthers(others));
-  if (others.length > 0) saga.progress.leave(ofOthers(others, expected));
+  if (isAsked) {
+    const differs = known === undefined && named.length > 0 ? whoNames(request, placement, named) : '';
+    return askServers(saga, expected, differs + describeOthers(others));
+  }
+  const theirs = others.map(({ vmObjectId }) => vmObjectId);
+  if (theirs.length > 0) progress.leave(miscounted(theirs, expected, `look in the panel:${describeOthers(others)}`));
   return tellOdd();
 }
 
@@ -113,17 +120,9 @@ function claim(saga: Saga, vmObjectIds: readonly number[]): Promise<OfOther[]> {
   );
 }
 
-/** Where nobody is asked. */
-function ofOthers(others: readonly OfOther[], expected: ServersOrdered): Leftover {
-  const why = `look in the panel:${describeOthers(others)}`;
-  return { kind: 'servers-miscounted', ordered: countOf(expected), named: others.map((one) => one.vmObjectId), why };
-}
-
 /** The servers exist, and nobody has asked for firewalls: it is told, and nobody is asked. */
-function miscountedBy({ how }: Placement<unknown>, named: readonly number[], expected: ServersOrdered): Leftover {
-  const ordered = countOf(expected);
-  const why = `${sources[how]} names ${named.length} servers, and ${ordered} were ordered: look in the panel`;
-  return { kind: 'servers-miscounted', ordered, named: [...named], why };
+function miscounted(named: readonly number[], expected: ServersOrdered, why: string): Leftover {
+  return { kind: 'servers-miscounted', ordered: countOf(expected), named: [...named], why };
 }
 
 const findTitle = 'Learn the object ids of the new servers';
@@ -135,7 +134,7 @@ async function searchDirectory(
   { settles }: { settles?: true } = {},
 ): Promise<Looked> {
   if (expected.most === 0) return 'nobody';
-  const wanted = { account, label, expected, ...definedOnly({ settles }), ...secrets.withOthers };
+  const wanted = { account, label, expected, settles, ...secrets.withOthers };
   const step = saga.step('find-servers', findTitle);
   const act: Act<number[]> = ({ retry }) =>
     activities('look into the server directory').findServers({ ...wanted, retry });
@@ -183,9 +182,8 @@ async function askServers(saga: Saga, expected: ServersOrdered, said: string): P
     step: step.id,
     servers: expected.most,
     question: `The order is placed. What are the object ids of its ${servers}${said}`,
-    choices: choicesOf('servers'),
     objection: (decision) =>
-      decision.decision === 'provideServers' ? miscounted(decision.vmObjectIds, expected) : undefined,
+      decision.decision === 'provideServers' ? countObjection(decision.vmObjectIds, expected) : undefined,
   });
   if (decision.decision === 'markCancelled') {
     await saga.writeCancelled(decision);
@@ -203,43 +201,17 @@ function confirmingServers(expected: ServersOrdered): Confirming | undefined {
   if (expected.most === 0) return undefined;
   return {
     ...(isExact(expected) ? {} : { hint: `It brings ${rangeOf(expected)}.` }),
-    objection: (vmObjectIds) => miscounted(vmObjectIds, expected),
+    objection: (vmObjectIds) => countObjection(vmObjectIds, expected),
   };
 }
 
-function miscounted(vmObjectIds: readonly number[], servers: ServersOrdered): string | undefined {
+function countObjection(vmObjectIds: readonly number[], servers: ServersOrdered): string | undefined {
   if (fits(vmObjectIds.length, servers)) return undefined;
   return `vmObjectIds: names ${vmObjectIds.length} servers, but ${countOf(servers)} were ordered`;
 }
 
 function rangeOf(servers: ServersOrdered): string {
   return `${countOf(servers)} servers: not every item’s plan type says whether the item is a server`;
-}
-
-/** The servers that an earlier run knew; undefined where it did not know all of them. */
-export function idsAmong(assigned: Standing['assigned'], expected: ServersOrdered): number[] | undefined {
-  const ids = [...new Set(assigned.map(({ vmObjectId }) => vmObjectId))];
-  return isExact(expected) && ids.length === expected.most ? ids : undefined;
-}
-
-/** Finds them without asking; undefined also if the request names other servers than the placement. */
-function knownIds(
-  { progress }: Saga,
-  { vmObjectIds }: { vmObjectIds?: number[] | undefined },
-  placement: Placement<unknown> | undefined,
-  expected: ServersOrdered,
-): number[] | undefined {
-  const fitting = (ids: number[] | undefined) => (ids && fits(ids.length, expected) ? ids : undefined);
-  const learnt = fitting(progress.known['vmObjectIds'] as number[] | undefined);
-  if (learnt) return learnt;
-  const placed = fitting(idsNamed(placement));
-  const asked = fitting(vmObjectIds);
-  return placed && asked && !isSame(placed, asked) ? undefined : (placed ?? asked);
-}
-
-/** The ids in the provider's answer, or those that the directory or a person named. */
-function idsNamed(placement: Placement<unknown> | undefined): number[] | undefined {
-  return placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
 }
 
 function isSame(ones: readonly number[], others: readonly number[]): boolean {

@@ -5,6 +5,12 @@
  *   quote ── quoteOnly ──▶ the quote
  *     └──▶ available? ═══ guard, approval, place ═══▶ the quote, and the placement
  * ```
+ *
+ * Whether it may be placed at the quote, the pivot's own activity says: by the guard, the approvals and the operator's
+ * rules as they are then. If the provider refuses, or it is not available, a person may be asked.
+ *
+ * A quote ages while the pivot waits to be sent, or to be sent again. So it is quoted again after each answer of a
+ * person, and a quote that is too old is replaced before each sending.
  */
 import type { z } from 'zod';
 import type { CallContext } from '../../activities/call';
@@ -17,8 +23,9 @@ import type { RequestOf } from '../../domain/requests';
 import type { StoryResult } from '../../domain/results';
 import type { Checked } from '../../domain/validation';
 import { CorrectedRequest } from '../../saga/corrected-request';
+import { SagaFailed } from '../../saga/ends';
+import { asksAfterRefusal, refusedQuestion } from '../../saga/questions';
 import type { StoryOf } from '../../saga/story';
-import { CurrentQuote } from './current-quote';
 
 type Quoted = 'changeOrder' | 'switchPlan';
 
@@ -49,49 +56,69 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
   return (saga, first, { corrections }) => {
     const { reference, approval, quoteOnly } = first;
     const { progress } = saga;
+    const { decisions } = progress;
     const corrected = new CorrectedRequest<RequestOf[W], Partial<RequestOf[W]>>(saga, first, corrections, {
       apply: (request, correction) => ({ ...request, ...correction }),
       check: spec.check,
     });
+    const refusal = 'OrderRejected';
     const correction = corrected.correction(spec.correctionSchema);
-    const quote = ({ retry }: CallContext) => spec.quote(corrected.request, { retry });
-    const step = () => saga.step('quote', spec.quoteTitle);
-    const { decisions } = progress;
+    const quoting = () => saga.step('quote', spec.quoteTitle);
+    const ask = () => {
+      const act = ({ retry }: CallContext) => spec.quote(corrected.request, { retry });
+      return saga.must({ step: quoting(), act }, { refusal, corrections: { refused: correction } });
+    };
     if (quoteOnly) {
-      const policy = { refusal: 'OrderRejected', corrections: { refused: correction } } as const;
       const finish = async () => {
-        const quoted = await saga.must({ step: step(), act: quote }, policy);
-        const result = { reference, quote: quoted.quote, placed: false, ...spec.unplaced, decisions };
-        return result as unknown as StoryResult<W>;
+        const { quote } = await ask();
+        return { reference, quote, placed: false, ...spec.unplaced, decisions } as unknown as StoryResult<W>;
       };
       return { finish };
     }
-    const current = new CurrentQuote(saga, {
-      get step() {
-        return step();
-      },
-      quote,
-      notAvailable: spec.notAvailable,
-      correction,
-    });
+    let current: Quote | undefined;
+    /** From then on the quote is too old for the pivot, in milliseconds since 1970. */
+    let untilMs = Infinity;
+    const quoteAnew = async () => {
+      untilMs = Infinity;
+      for (;;) {
+        const answer = await ask();
+        const { quote, quotedMs, quoteMaxAgeMs } = answer;
+        quoting().say(describeQuote(quote));
+        progress.learn({ quote });
+        if (quote.available) {
+          current = quote;
+          untilMs = quotedMs + quoteMaxAgeMs;
+          return;
+        }
+        const why = 'the provider says that it is not available';
+        if (!asksAfterRefusal(saga.onRefusal, answer)) throw new SagaFailed(spec.notAvailable, why);
+        const step = quoting();
+        await saga.throwIfPlaced(step);
+        step.end('stuck', why);
+        const said = 'The provider says that it is not available.';
+        await saga.humanDecisions.ask(refusedQuestion([{ step }], said, { correction }));
+      }
+    };
     const { id, title } = spec.pivot;
     return {
-      prepare: () => current.renew(),
+      prepare: quoteAnew,
       pivot: {
         get step() {
           return saga.step(id, title);
         },
         noun: spec.noun,
         known: spec.known,
-        note: () => ({ foundBy: spec.foundBy(corrected.request), quote: current.quote }),
+        note: () => ({ foundBy: spec.foundBy(corrected.request), quote: current }),
         act: (context) => spec.place(corrected.request, context),
-        refusal: 'OrderRejected',
+        refusal,
         corrections: { refused: correction },
         timesCorrected: () => corrected.corrections.length,
         approval,
-        approving: (_, why) => `Approve ${current.quote ? describeQuote(current.quote) : spec.noun}?${why}`,
-        beforeSending: () => current.refresh(),
-        quoteUntil: () => current.quoteUntil,
+        approving: (_, why) => `Approve ${current ? describeQuote(current) : spec.noun}?${why}`,
+        beforeSending: async () => {
+          if (Date.now() >= untilMs) await quoteAnew();
+        },
+        quoteUntil: () => (untilMs === Infinity ? undefined : new Date(untilMs).toISOString()),
       },
       finish: ({ placement, note }) => {
         const agreed = note?.quote;

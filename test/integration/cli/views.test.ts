@@ -1,8 +1,8 @@
 /** The inbox by every grouping and filter, and its links. */
 import { OrderSagaClient } from '../../../src/client/client';
-import { inboxGroupings, type InboxOptions } from '../../../src/client/inbox';
+import type { InboxOptions } from '../../../src/client/inbox';
 import type { SagaHandle } from '../../../src/client/handle';
-import type { Waiting } from '../../../src/domain/progress';
+import { inboxGroupings, type Waiting } from '../../../src/domain/progress';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';

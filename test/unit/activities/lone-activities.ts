@@ -14,7 +14,7 @@ import type { EndpointName } from '../../../sandbox/endpoints';
 import { callsTo } from '../../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { createActivities, type Activities, type ActivityNeeds } from '../../../src/activities/index';
-import { standingOf } from '../../../src/client/lost';
+import { standingOf } from '../../../src/client/saga-list';
 import type { JournalKnowledge } from '../../../src/domain/effects';
 import type { CallFailure } from '../../../src/domain/failures';
 import { holdWorkflow } from '../../../src/domain/hold';
