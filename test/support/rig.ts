@@ -157,10 +157,10 @@ export class Rig {
   }
 
   /** Does something while no worker runs, and starts one again. */
-  async withoutWorkers(work: () => Promise<void> | void, changes?: Partial<SagaWorkerConfig>): Promise<void> {
+  async withoutWorkers(work: () => Promise<void> | void): Promise<void> {
     await this.stopWorkers();
     await work();
-    await this.startWorker(changes);
+    await this.startWorker();
   }
 
   /** A further worker in this process, with the given settings changed. */
