@@ -1,7 +1,7 @@
 /** The activities by which a sweep looks: none of them changes anything. */
 import { Context } from '@temporalio/activity';
 import { isLost, type WayLost } from '../domain/lost';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { changedLately, statedFirewalls } from '../journal/firewalls';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/standing';

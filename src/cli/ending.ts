@@ -1,8 +1,7 @@
 /** How a saga has ended, or that it waits for a person: as a document, as an exit status, and in words. */
 import { SagaCancelledError, SagaFailedError, SagaLostError } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
-import type { Leftover } from '../domain/leftovers';
-import { isOutcome, type SagaOutcome } from '../domain/outcomes';
+import { isOutcome, type Leftover, type SagaOutcome } from '../domain/outcomes';
 import type { Waiting } from '../domain/progress';
 import type { Report } from '../domain/results';
 import { redact } from '../domain/secrets';

@@ -15,7 +15,7 @@ export { parsePayloadKeys, type PayloadKeys } from '../security/keys';
 export type { DecisionName } from '../domain/decisions';
 export type { SagaFailureName } from '../domain/failures';
 export type { WorkflowName } from '../domain/identity';
-export type { Leftover } from '../domain/leftovers';
+export type { Leftover } from '../domain/outcomes';
 export type { Milestone, ProgressView, Reached } from '../domain/progress';
 export type { RequestOf } from '../domain/requests';
 export type { Report, ResultOf } from '../domain/results';

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { callFailureNames, owners } from './failures';
 import { workflowNames } from './identity';
 import { decisionNames } from './decisions';
-import { leftoverSchema } from './leftovers';
-import { sagaOutcomes } from './outcomes';
+import { leftoverSchema, sagaOutcomes } from './outcomes';
 
 /** The kinds of waiting for a person. Each is also a state of the saga. */
 export const waitKinds = [

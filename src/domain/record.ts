@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { aboutSchema, effectKinds, effectOutcomes } from './effects';
 import { workflowNames } from './identity';
-import { leftoverSchema } from './leftovers';
-import { sagaOutcomes } from './outcomes';
+import { leftoverSchema, sagaOutcomes } from './outcomes';
 import { decisionRecordSchema } from './progress';
 import { reportSchema, serverSchema } from './results';
 import { sagaFailureNames } from './failures';

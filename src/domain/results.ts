@@ -1,7 +1,6 @@
 /** How sagas end: the typed results of the contract, and the report that goes with a failure or a cancellation. */
 import { z } from 'zod';
-import { leftoverSchema } from './leftovers';
-import { resultOutcomes, sagaOutcomes } from './outcomes';
+import { leftoverSchema, resultOutcomes, sagaOutcomes } from './outcomes';
 import { decisionRecordSchema, stepSchema } from './progress';
 import { quoteSchema } from './quotes';
 import { workflowNames, type WorkflowName } from './identity';

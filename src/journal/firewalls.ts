@@ -164,12 +164,8 @@ interface Wish {
 
 /** The oldest first. If a saga has ended several times, because it was reset, its last ending counts. */
 async function wishesFor(tx: Tx, resource: string): Promise<Wish[]> {
-  const endings = await tx
-    .selectFrom('ending')
-    .select(['workflow', 'reference', 'wanted', 'ended_ms'])
-    .where('resource', '=', resource)
-    .orderBy('ended_ms')
-    .execute();
+  const ofIt = tx.selectFrom('ending').select(['workflow', 'reference', 'wanted', 'ended_ms']);
+  const endings = await ofIt.where('resource', '=', resource).orderBy('ended_ms').execute();
   const last = new Map(endings.map((ending) => [`${ending.workflow}/${ending.reference}`, ending]));
   return endings.flatMap((ending) => {
     const { workflow, reference, wanted, ended_ms: endedMs } = ending;

@@ -135,12 +135,8 @@ export class Journal extends Store {
       if ((await takeAtOnce(tx, asNew, run, epoch)) !== undefined) return { journal, first: undefined };
       // After the journal was restored, an effect or a doubt may have come before its reference: the request is filled
       // in.
-      await tx
-        .updateTable('reference')
-        .set({ account: account ?? null, request: sealed })
-        .where(ofSaga(key))
-        .where('request', 'is', null)
-        .execute();
+      await sql`update reference set account = ${account ?? null}, request = ${sealed}
+        where ${ofSaga(key)} and request is null`.execute(tx);
       return { journal, first: await referenceOf(tx, key) };
     });
     const knows = { journal: journal.id, epoch: journal.epoch };
@@ -372,7 +368,9 @@ export class Journal extends Store {
     };
     const isUndo = isDone && call.kind === 'compensate';
     const complete = (db: Db) => {
-      const completes: Write = (where) => completing(db, knows.row, answered).where(where).returning('id');
+      // Nothing is changed where the row has an outcome, or is gone.
+      const open = db.updateTable('effect').where('id', '=', knows.row).where('outcome', 'is', null);
+      const completes: Write = (where) => open.set(columnsOf(db, answered)).where(where).returning('id');
       // Nobody decides by what is noted of others, so they need no lock.
       const locks: Write = () => locking(db, key).returning('workflow');
       return makeBehind(db, isDone && call.kind === 'pivot' ? [locks, completes] : [completes], notes(db));
@@ -496,14 +494,11 @@ export class Journal extends Store {
     const late = (await this.read((db) => effectOf(db, row)))?.late ?? null;
     const ids = late === null ? undefined : idsIn(await this.unseal(late, 'a late answer'));
     return this.locked(key, async (tx) => {
-      const those = tx.updateTable('effect').where('id', '=', row).where(ofSaga(key)).where('cancelled_ms', 'is', null);
-      const { numUpdatedRows } = await those
-        .set({ cancelled, cancelled_ms: nowMs(tx) })
-        .where('kind', '=', 'pivot')
-        .where('late', 'is not', null)
-        .where(sql<boolean>`not ${mayHaveTakenEffect}`)
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) return false;
+      const { numAffectedRows = 0n } = await sql`
+        update effect set cancelled = ${cancelled}, cancelled_ms = ${nowMs(tx)}
+          where id = ${row} and ${ofSaga(key)} and cancelled_ms is null
+            and kind = 'pivot' and late is not null and not ${mayHaveTakenEffect}`.execute(tx);
+      if (numAffectedRows === 0n) return false;
       if (Array.isArray(ids) && ids.length > 0) await release(tx, key, sql`vm_object_id in (${sql.join(ids)})`);
       return true;
     });
@@ -635,12 +630,6 @@ type Sealed = Omit<Answer, 'answer'> & { answer: string };
 function columnsOf(db: Db, { outcome, failure, answer, cartItemId }: Sealed) {
   const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
   return { outcome, answer, answered_ms: nowMs(db), failure: failure ?? null, ...item };
-}
-
-/** Nothing is changed where the row has an outcome, or is gone. */
-function completing(db: Db, row: string, answered: Sealed) {
-  const open = db.updateTable('effect').where('id', '=', row).where('outcome', 'is', null);
-  return open.set(columnsOf(db, answered));
 }
 
 /** A person has said that nothing was placed in the lost time. */

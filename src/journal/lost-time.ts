@@ -205,11 +205,12 @@ export function whyElsewhere({ identity, here }: Identities, how: Failover): str
   if (here === null) {
     return `the journal’s database does not say any more which one it is: it was on timeline ${describeIdentity(identity)}. Is it another one, or may this user not ask?`;
   }
-  const isSameCluster = clusterOf(identity) === clusterOf(here);
+  const [before, now] = [partsOf(identity), partsOf(here)];
+  const isSameCluster = before.cluster === now.cluster;
   // A failover begins a later timeline: an earlier one is another copy.
-  const isLater = isSameCluster && timelineOf(here) > timelineOf(identity);
+  const isLater = isSameCluster && now.timeline > before.timeline;
   if (isLater && how === 'lossless') return undefined;
-  const was = isSameCluster ? timelineOf(identity) : `timeline ${describeIdentity(identity)}`;
+  const was = isSameCluster ? before.timeline : `timeline ${describeIdentity(identity)}`;
   return `the journal’s database was restored or failed over: it is on timeline ${describeIdentity(here)}, and was on ${was}`;
 }
 
@@ -229,13 +230,11 @@ async function follow(tx: Tx, { identity, here }: Identities, { warn }: Failover
 
 /** As after “timeline”. */
 export function describeIdentity(identity: string): string {
-  return `${timelineOf(identity)} of cluster ${clusterOf(identity)}`;
+  const { cluster, timeline } = partsOf(identity);
+  return `${timeline} of cluster ${cluster}`;
 }
 
-function clusterOf(identity: string): string {
-  return identity.split('/')[0] ?? '';
-}
-
-function timelineOf(identity: string): number {
-  return Number.parseInt(identity.split('/')[1] ?? '', 16);
+function partsOf(identity: string) {
+  const [cluster, timeline = ''] = identity.split('/');
+  return { cluster, timeline: Number.parseInt(timeline, 16) };
 }

@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
 import { workflowNames, type WorkflowName } from '../domain/identity';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
 import { serversOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
@@ -282,7 +282,8 @@ function quoteOf(
   effects: readonly RecordedEffect[],
   last: RecordedEnding | undefined,
 ): { total: number; currency: string } | undefined {
-  const switched = placed(effects)?.answer as { value?: { quote?: unknown } } | undefined;
+  const placed = effects.find(({ kind, outcome }) => kind === 'pivot' && outcome === 'done');
+  const switched = placed?.answer as { value?: { quote?: unknown } } | undefined;
   const result = last?.result as { quote?: unknown; finalQuote?: unknown } | undefined;
   const { known = {} } = last?.report ?? {};
   return [switched?.value?.quote, result?.finalQuote, result?.quote, known['finalQuote'], known['quote']].find(isQuote);
@@ -291,10 +292,6 @@ function quoteOf(
 function isQuote(value: unknown): value is { total: number; currency: string } {
   const { total, currency } = (value ?? {}) as { total?: unknown; currency?: unknown };
   return typeof total === 'number' && typeof currency === 'string';
-}
-
-function placed(effects: readonly RecordedEffect[]): RecordedEffect | undefined {
-  return effects.find(({ kind, outcome }) => kind === 'pivot' && outcome === 'done');
 }
 
 /** No other run, and no person, has dealt with the leftover of an ending since. */

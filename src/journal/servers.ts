@@ -14,7 +14,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { About, EffectCall, PivotNote } from '../domain/effects';
 import { accountName, type WorkflowName } from '../domain/identity';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import type { OfOther } from '../domain/servers';
 import type { Report } from '../domain/results';
 import { make, nowMs, statementBegunMs, type Write } from './dialects';

@@ -2,9 +2,8 @@
 import { metricMeter, workflowInfo } from '@temporalio/workflow';
 import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover, SagaOutcome } from '../domain/outcomes';
 import { metrics } from '../domain/metrics';
-import type { SagaOutcome } from '../domain/outcomes';
 import type { WaitKind } from '../domain/progress';
 import type { SweepReport } from '../domain/reconcile';
 import type { Progress } from './progress';

@@ -8,9 +8,8 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { WorkflowName } from '../domain/identity';
-import type { Leftover } from '../domain/leftovers';
+import { isOutcome, type Leftover } from '../domain/outcomes';
 import { cutWell } from '../domain/markdown';
-import { isOutcome } from '../domain/outcomes';
 import {
   isTrouble,
   type DecisionRecord,

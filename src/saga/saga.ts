@@ -16,7 +16,7 @@ import type { AnswerAt } from '../domain/answers';
 import type { Decision } from '../domain/decisions';
 import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
 import type { OpenItem } from '../domain/effects';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import type { OnRefusal } from '../domain/requests';
 import { activities } from './activities';
 import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';

@@ -1,7 +1,7 @@
 /** A step as its story says it, and what the failures of steps say of the story: it goes on, begins again, or ends. */
 import type { EffectCall, PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type CallFailureName, type SagaFailureName } from '../domain/failures';
-import type { Leftover } from '../domain/leftovers';
+import type { Leftover } from '../domain/outcomes';
 import type { Terms } from '../domain/may-be-sent';
 import type { ExpiringRule } from '../domain/quotes';
 import type { Act, Attempted } from './attempts';

@@ -6,7 +6,7 @@
  * built at once, because zod keeps settings of its own that cannot be changed any more when they are frozen.
  */
 import { decisionSchemas } from '../domain/decisions';
-import '../domain/leftovers';
+import '../domain/outcomes';
 import '../domain/notifications';
 import '../domain/progress';
 import '../domain/quotes';

@@ -12,8 +12,7 @@ import {
   workflowIdOf,
   workflowNames,
 } from '../../src/domain/identity';
-import { leftoverSchema } from '../../src/domain/leftovers';
-import { sagaOutcomes } from '../../src/domain/outcomes';
+import { leftoverSchema, sagaOutcomes } from '../../src/domain/outcomes';
 import { sagaStates, stepStatuses } from '../../src/domain/progress';
 import { couldNotLook, findingKinds, reconcileWorkflow, sweepOutcomes } from '../../src/domain/reconcile';
 import { turnSignal } from '../../src/domain/turns';

@@ -8,8 +8,7 @@ import {
   SagaFailedError,
 } from '../../src/client/errors';
 import type { DecisionName } from '../../src/domain/decisions';
-import type { Leftover } from '../../src/domain/leftovers';
-import { isOutcome } from '../../src/domain/outcomes';
+import { isOutcome, type Leftover } from '../../src/domain/outcomes';
 import type { Report } from '../../src/domain/results';
 import type { ProgressView, SagaState, StepView, Waiting } from '../../src/domain/progress';
 import type { SagaHandle } from '../../src/client/handle';

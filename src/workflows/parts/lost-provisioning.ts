@@ -1,6 +1,6 @@
 /** A provisioning that does not run any more: what the journal has of it, and what a clean-up does not put in order. */
 import type { Standing } from '../../activities/journal';
-import type { Leftover } from '../../domain/leftovers';
+import type { Leftover } from '../../domain/outcomes';
 import { activities } from '../../saga/activities';
 import { askAboutPlacement, untilSettled } from '../../saga/doubt';
 import { SagaFailed } from '../../saga/ends';

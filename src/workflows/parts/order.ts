@@ -5,7 +5,7 @@ import type { Placement } from '../../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-types';
 import { cutWell } from '../../domain/markdown';
 import type { ProvisionServersRequest } from '../../domain/requests';
-import type { Leftover } from '../../domain/leftovers';
+import type { Leftover } from '../../domain/outcomes';
 import { describeOthers, type OfOther } from '../../domain/servers';
 import { activities } from '../../saga/activities';
 import { attempt, type Act } from '../../saga/attempts';

@@ -9,7 +9,7 @@ import Database from 'libsql';
 import { firewallsOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { EffectCall } from '../../../src/domain/effects';
-import type { Leftover } from '../../../src/domain/leftovers';
+import type { Leftover } from '../../../src/domain/outcomes';
 import { begin } from '../../../src/journal/open-references';
 import { restoredAndTrusted } from '../../support/operator';
 import { orderThat, stuckOrder } from '../../support/orders';

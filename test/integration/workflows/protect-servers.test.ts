@@ -1,6 +1,6 @@
 /** Servers that were bought and run without the firewalls that were asked for: told, however the saga ends. */
 import { firewallsOf } from '../../../sandbox/sentences';
-import type { Leftover } from '../../../src/domain/leftovers';
+import type { Leftover } from '../../../src/domain/outcomes';
 import { closeServers, openServers } from '../../../src/journal/servers';
 import { brokenPromises } from '../../support/promises';
 import { firewallsRequest, provisionRequest } from '../../support/requests';

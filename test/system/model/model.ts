@@ -15,7 +15,7 @@
 import type { EndpointName } from '../../../sandbox/endpoints';
 import type { DecisionName } from '../../../src/domain/decisions';
 import type { SagaFailureName } from '../../../src/domain/failures';
-import type { Leftover } from '../../../src/domain/leftovers';
+import type { Leftover } from '../../../src/domain/outcomes';
 import type { ProgressView, WaitKind } from '../../../src/domain/progress';
 import type { Calls, Stage, Story } from './stories';
 import { meaningOf, type Meaning, type Trouble } from './troubles';

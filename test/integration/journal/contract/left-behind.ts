@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { WorkflowName } from '../../../../src/domain/identity';
-import type { Leftover } from '../../../../src/domain/leftovers';
+import type { Leftover } from '../../../../src/domain/outcomes';
 import { repairReference } from '../../../../src/domain/reconcile';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/standing';
 import type { WantedFirewalls } from '../../../../src/journal/schema';
