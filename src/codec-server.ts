@@ -4,15 +4,11 @@ import { pino } from 'pino';
 import { cannotListen, CannotStart, readCodecServerConfig } from './config';
 import { startCodecServer } from './security/codec-server/server';
 
-/** This is not the worker's log, which loads Temporal's core. */
-function createLog(): pino.Logger {
-  // The level is fixed: the log always says who read what.
-  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));
-}
-
 async function main(): Promise<void> {
   const config = readCodecServerConfig();
-  const log = createLog();
+  // Not the worker's log, which loads Temporal's core. The level is fixed: it always says who read what.
+  const output = pino.destination({ dest: 2, sync: true });
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
   const server = await startCodecServer({ ...config, log }).catch((error: unknown) => {
     throw cannotListen('CODEC_ADDRESS', config, error);
   });

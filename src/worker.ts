@@ -11,7 +11,6 @@ import { createSagaWorker } from './operations/saga-worker';
 import type { Route } from './domain/notifications';
 import { createSecretResolver, type SecretResolver } from './security/secret-resolver';
 import { connectToTemporal } from './operations/temporal-server';
-import type { Tracing } from './operations/tracing';
 
 /** A certificate is renewed days before the old one ends. */
 const lookForRenewalMs = 10_000;
@@ -40,7 +39,9 @@ async function main(): Promise<void> {
       log.warn(message);
     });
     open.unshift(() => connection.close());
-    const tracing = await startTracing(config.tracesEndpoint);
+    const { tracesEndpoint: endpoint } = config;
+    // The library is loaded only where traces are wanted.
+    const tracing = endpoint ? (await import('./operations/tracing.js')).startTracing(endpoint) : undefined;
     const saga = await createSagaWorker(connection, config, undefined, tracing);
     const { worker } = saga;
     open.unshift(saga.close, () => tracing?.close());
@@ -85,11 +86,6 @@ async function warnOfSecrets(routes: readonly Route[], secrets: SecretResolver, 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {
   const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${config.temporalAddress}, journal ${config.journal.name}`;
   return health === undefined ? line : `${line}, health ${health.url}`;
-}
-
-/** The tracing library is loaded only where traces are wanted. */
-async function startTracing(endpoint: string | undefined): Promise<Tracing | undefined> {
-  return endpoint === undefined ? undefined : (await import('./operations/tracing.js')).startTracing(endpoint);
 }
 
 /** Each says in its message what to do. */

@@ -34,25 +34,23 @@ export class InvalidRequestError extends saying((problems: readonly Problem[]) =
   message: `the request is wrong: ${describeProblems([...problems])}`,
 })) {}
 
+/** More than these are counted, not named, so that the message stays readable. */
+const fieldsNamedMax = 20;
+
 /**
  * The reference belongs to another request. Nothing was started: choose a new one, or send the request it belongs to.
  * `fields` are names such as `items[0].plan_id`; none where the first request could not be read, as `unreadable` says.
  */
 export class ReferenceTakenError extends saying(
-  (workflowId: string, fields: readonly string[], unreadable?: string) => ({
-    fields: { workflowId, fields, unreadable },
-    message:
+  (workflowId: string, fields: readonly string[], unreadable?: string) => {
+    const names = fields.map((field) => field || 'the request as a whole');
+    const why =
       unreadable === undefined
-        ? `the reference is taken: ${workflowId} was started with another request. It differs in ${listed(fields)}`
-        : `the reference is taken: ${workflowId} was started before, and it is not known whether with this request: ${unreadable}`,
-  }),
+        ? `was started with another request. It differs in ${namesOfFirst(names, fieldsNamedMax)}`
+        : `was started before, and it is not known whether with this request: ${unreadable}`;
+    return { fields: { workflowId, fields, unreadable }, message: `the reference is taken: ${workflowId} ${why}` };
+  },
 ) {}
-
-/** More than twenty are counted, not named, so that the message stays readable. */
-function listed(fields: readonly string[]): string {
-  const names = fields.map((field) => field || 'the request as a whole');
-  return namesOfFirst(names, 20);
-}
 
 /** Temporal knows nothing under this reference: it was never used, or its run is past the namespace's retention. */
 export class UnknownReferenceError extends saying((reference: string) => ({

@@ -81,23 +81,10 @@ function stateOf(
   state: SagaState | undefined,
   isPaused: boolean,
 ): ListedState {
-  switch (status) {
-    case 'RUNNING':
-      return isPaused ? 'paused' : (state ?? 'running');
-    case 'PAUSED':
-      return 'paused';
-    case 'COMPLETED':
-      return state === 'partly' ? state : 'done';
-    case 'FAILED':
-    case 'CANCELLED':
-      return isOutcome(state) ? state : 'lost';
-    case 'TERMINATED':
-    case 'TIMED_OUT':
-    case 'CONTINUED_AS_NEW':
-    case 'UNSPECIFIED':
-    case 'UNKNOWN':
-      return 'lost';
-  }
+  if (status === 'PAUSED' || (status === 'RUNNING' && isPaused)) return 'paused';
+  if (status === 'RUNNING') return state ?? 'running';
+  if (status === 'COMPLETED') return state === 'partly' ? state : 'done';
+  return (status === 'FAILED' || status === 'CANCELLED') && isOutcome(state) ? state : 'lost';
 }
 
 const { state: stateAttribute } = searchAttributeNames;

@@ -3,10 +3,10 @@ import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/e
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
 import { withoutMarks } from '../domain/values';
-import { valuesIn } from './environment';
+import { readerOf, valuesIn } from './environment';
 import { isCertificate, isKeyPair, requireKeys } from './checks';
 import { oneOf, payloadKeys, profile, serviceUrl, text } from './kinds';
-import { from, fromTextOrFile, readSettings, readText, SettingsError, type Environment } from './settings';
+import { from, fromTextOrFile, readSettings, readText, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
 export const clientSettings = z.object({
@@ -26,15 +26,11 @@ type TLSConfig = Exclude<ClientConnectConfig['connectionOptions']['tls'], boolea
 
 export type ClientConfig = ReturnType<typeof readClientConfig>;
 
-/** @throws SettingsError */
-export function readClientConfig(environment: Environment = process.env) {
-  const problems: string[] = [];
-  const env = valuesIn(environment, problems);
+export const readClientConfig = readerOf((env, problems) => {
   const settings = readSettings(clientSettings, env, problems);
   const temporal = readTemporal(env, problems);
-  if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
-  return Object.freeze({ ...temporal, ...settings });
-}
+  return settings && temporal && { ...temporal, ...settings };
+});
 
 export function readTemporal(env: Environment, problems: string[]) {
   const { TEMPORAL_CONFIG_FILE: file } = env;

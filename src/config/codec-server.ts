@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isLoopback } from '../domain/loopback';
 import { hasKeys, isKeyPair, requireHttps } from './checks';
-import { valuesIn } from './environment';
+import { readerOf } from './environment';
 import { callerTokens, fileText, flag, listenAddress, origins, payloadKeys, text } from './kinds';
-import { from, fromTextOrFile, readSettings, requireTogether, SettingsError, type Environment } from './settings';
+import { from, fromTextOrFile, readSettings, requireTogether, type Environment } from './settings';
 
 export const codecServerSettings = z.object({
   address: from('CODEC_ADDRESS', listenAddress(0).default({ host: '127.0.0.1', port: 8088 })),
@@ -24,10 +24,7 @@ export const codecServerSettings = z.object({
 
 export type CodecServerConfig = ReturnType<typeof readCodecServerConfig>;
 
-/** @throws SettingsError */
-export function readCodecServerConfig(environment: Environment = process.env) {
-  const problems: string[] = [];
-  const env = valuesIn(environment, problems);
+export const readCodecServerConfig = readerOf((env, problems) => {
   const settings = readSettings(codecServerSettings, env, problems);
   if (!hasKeys(env)) problems.push('PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)');
   const overHttp = 'over http:, an attacker could replace the keys and sign tokens';
@@ -40,12 +37,12 @@ export function readCodecServerConfig(environment: Environment = process.env) {
   const tls = cert === undefined || key === undefined ? undefined : { cert, key };
   if (tls && !isKeyPair(tls.cert, tls.key))
     problems.push(`${tlsFiles.join(', ')}: must be the PEM of a certificate and of its own key`);
-  if (settings?.keys === undefined || problems.length > 0) throw new SettingsError(problems);
+  if (settings?.keys === undefined) return undefined;
   const { address, keys, tokens, origins } = settings;
   const { jwksUrl, issuer, audience } = settings.jwt;
   const jwt = jwksUrl && issuer && audience ? { jwksUrl, issuer, audience } : undefined;
-  return Object.freeze({ ...address, keys, tokens, jwt, origins, tls });
-}
+  return { ...address, keys, tokens, jwt, origins, tls };
+});
 
 const tlsFiles = ['CODEC_TLS_CERT_FILE', 'CODEC_TLS_KEY_FILE'] as const;
 

@@ -1,6 +1,6 @@
 /** The environment, read as files are read; and the names in it that nobody would ever read. */
 import { withoutMarks } from '../domain/values';
-import { knownNames, type Environment } from './settings';
+import { knownNames, SettingsError, type Environment } from './settings';
 
 const ourPrefixes =
   /^(?:CODEC|JOURNAL|NOTIFICATION|OUTAGE|PAYLOAD|PIVOT|PROVIDER|RETRY|SPEND)_|^(?:PLACED_IF|PLAN_TYPES|SERVER_DIRECTORY|SERVER_POINTERS)/;
@@ -32,6 +32,19 @@ export function valuesIn(env: Environment, problems: string[] = []): Environment
       return value && withoutMarks(value);
     },
   });
+}
+
+/**
+ * @param read adds a sentence to `problems` for each thing that is wrong
+ * @returns what reads the settings of a program. It throws a SettingsError, with all that is wrong
+ */
+export function readerOf<T extends object>(read: (env: Environment, problems: string[]) => T | undefined) {
+  return (environment: Environment = process.env): Readonly<T> => {
+    const problems: string[] = [];
+    const config = read(valuesIn(environment, problems), problems);
+    if (config === undefined || problems.length > 0) throw new SettingsError(problems);
+    return Object.freeze(config);
+  };
 }
 
 function nearestOf(name: string, known: readonly string[]): [name: string, edits: number] | [] {

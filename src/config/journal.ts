@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { orElse } from '../domain/none-if';
 import type { JournalAddress } from '../journal/dialects';
 import { isLoopback } from '../domain/loopback';
-import { valuesIn } from './environment';
+import { readerOf } from './environment';
 import { given, oneOf, parsedBy, payloadKeys } from './kinds';
-import { from, fromTextOrFile, readSettings, readText, SettingsError, type Environment } from './settings';
+import { from, fromTextOrFile, readSettings, readText, type Environment } from './settings';
 
 export type JournalConfig = NonNullable<ReturnType<typeof readJournal>>;
 
@@ -27,16 +27,13 @@ export const journalSettings = z.object({
   witnessFile: from('JOURNAL_WITNESS_FILE', z.string().refine(isAbsolute, wholePath).optional()),
 });
 
-/** For programs that use the journal only: by default this machine's own file. @throws SettingsError */
-export function readJournalConfig(environment: Environment = process.env) {
-  const problems: string[] = [];
-  const env = valuesIn(environment, problems);
+/** For programs that use the journal only: by default this machine's own file. */
+export const readJournalConfig = readerOf((env, problems) => {
   const keys = z.object({ payloadKeys: fromTextOrFile('PAYLOAD_KEYS', payloadKeys.optional()) });
   const sealing = readSettings(keys, env, problems);
   const journal = readJournal(env, 'localhost', problems);
-  if (sealing === undefined || journal === undefined || problems.length > 0) throw new SettingsError(problems);
-  return Object.freeze({ ...journal, ...sealing });
-}
+  return sealing && journal && { ...journal, ...sealing };
+});
 
 /** @param temporalHost if it is known: a journal in a file serves only a Temporal server on the same machine */
 export function readJournal(env: Environment, temporalHost: string | undefined, problems: string[]) {

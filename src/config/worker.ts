@@ -6,7 +6,7 @@ import { requireHttps, requireKeys } from './checks';
 import { clientSettings, readTemporal } from './client';
 import { readJournal, type JournalConfig } from './journal';
 import * as kinds from './kinds';
-import { valuesIn } from './environment';
+import { readerOf, valuesIn } from './environment';
 import { notificationSettings, readNotifications } from './notifications';
 import { proxyFor } from './proxy';
 import {
@@ -15,7 +15,6 @@ import {
   mayBeSecret,
   readSettings,
   requireTogether,
-  SettingsError,
   variablesOf,
   type Environment,
 } from './settings';
@@ -117,15 +116,12 @@ const times = {
 /** More than the provider's client has connections: many activities ask only the journal. */
 const activitiesAtOnce = 200;
 
-/** How the provider is reached, without all else. @throws SettingsError */
-export function readProviderConfig(environment: Environment = process.env) {
-  const problems: string[] = [];
-  const env = valuesIn(environment, problems);
+/** How the provider is reached, without all else. */
+export const readProviderConfig = readerOf((env, problems) => {
   const settings = readSettings(workerSettings.pick({ provider: true, profile: true }), env, problems);
   const proxy = reachedBy(env, problems);
-  if (!settings || problems.length > 0) throw new SettingsError(problems);
-  return { ...settings.provider, profile: settings.profile, proxy };
-}
+  return settings && { ...settings.provider, profile: settings.profile, proxy };
+});
 
 /** @returns the proxy, where there is one */
 function reachedBy(env: Environment, problems: string[]): string | undefined {
@@ -144,10 +140,7 @@ export type WorkerVersion = NonNullable<WorkerConfig['version']>;
 /** When a worker holds new sagas by itself. */
 export type OutageConfig = NonNullable<WorkerConfig['outage']>;
 
-/** @throws SettingsError */
-export function readWorkerConfig(environment: Environment = process.env) {
-  const problems: string[] = [];
-  const env = valuesIn(environment, problems);
+export const readWorkerConfig = readerOf((env, problems) => {
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
   const proxy = reachedBy(env, problems);
@@ -156,9 +149,7 @@ export function readWorkerConfig(environment: Environment = process.env) {
   requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
   requirePriced(settings?.activities, problems);
   const notifications = readNotifications(settings?.notifications, problems);
-  if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
-    throw new SettingsError(problems);
-  }
+  if (!settings || !temporal || !journal || !notifications) return undefined;
   const { provider, profile, activities, version, webUiUrl, outage } = settings;
   const { holdMs } = outage;
   const { deploymentName, buildId, behavior } = version;
@@ -175,7 +166,7 @@ export function readWorkerConfig(environment: Environment = process.env) {
     notifications: { ...notifications, webUiUrl },
   };
   const secrets: SecretSources = { folder: settings.secretsFolder, variable: (name) => env[name] };
-  return Object.freeze({
+  return {
     ...settings,
     ...temporal,
     provider: { ...provider, profile, proxy },
@@ -186,8 +177,8 @@ export function readWorkerConfig(environment: Environment = process.env) {
     version: deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId, behavior },
     shutdownGraceMs: callMs + writingMs,
     activitiesAtOnce,
-  });
-}
+  };
+});
 
 /** A limit in a currency that nothing is priced in limits nothing. What the provider quotes in is known only then. */
 function requirePriced(

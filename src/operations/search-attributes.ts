@@ -38,7 +38,8 @@ export async function ensureSearchAttributes({ operatorService }: Operator, name
     });
   } catch (error) {
     // Two workers that start together add them at once; the second gets the error that they exist.
-    if (await allThere({ operatorService }, namespace)) return;
+    const { customAttributes: now } = await listed({ operatorService }, namespace);
+    if (wanted.every(({ name, indexed }) => now[name] === indexed)) return;
     const why = error instanceof Error ? error.message : String(error);
     if (/only have up to|cannot have more than|limit/i.test(why))
       throw new CannotStart(noRoom(namespace, customAttributes, why));
@@ -73,11 +74,6 @@ async function listed({ operatorService }: Operator, namespace: string) {
         `(${(error as Error).message}). Allow it, and create those that are missing:\n${commands(namespace, wanted)}`,
     );
   }
-}
-
-async function allThere({ operatorService }: Operator, namespace: string): Promise<boolean> {
-  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-  return wanted.every(({ name, indexed }) => customAttributes[name] === indexed);
 }
 
 function commands(namespace: string, some: readonly Wanted[]): string {

@@ -9,13 +9,7 @@ import { payloadFromJson, payloadToJson } from './payload-json';
 /** Without keys the text is base64 of JSON: everyone who can read the journal can read it, as with histories. */
 export function createSealing(keys: PayloadKeys | undefined) {
   const codec = new EncryptionCodec(keys ?? noKeys);
-  const derived = new WeakMap<KeyObject, Buffer>();
-  const digestKeys = () => (keys ? [...keys.byId.values()].map(derive) : [Buffer.alloc(0)]);
-  const derive = (key: KeyObject) => {
-    const digestKey = derived.get(key) ?? digestKeyOf(key);
-    derived.set(key, digestKey);
-    return digestKey;
-  };
+  const digestKeys = () => (keys ? [...keys.byId.values()].map(digestKeyOf) : [Buffer.alloc(0)]);
   return {
     async seal(value: unknown): Promise<string> {
       const payload = defaultPayloadConverter.toPayload(value ?? null);

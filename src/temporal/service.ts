@@ -108,11 +108,8 @@ export function listRuns(client: Client, query: string, pageSize?: number): Asyn
 
 /** @returns why a part of the memo cannot be read, where one cannot */
 export function whyUnreadable({ memo }: { memo?: Record<string, unknown> | undefined }): string | undefined {
-  for (const value of Object.values(memo ?? {})) {
-    const { unreadable } = (value ?? {}) as Partial<UnreadableMemo>;
-    if (typeof unreadable === 'string') return unreadable;
-  }
-  return undefined;
+  const values = Object.values(memo ?? {}) as (Partial<UnreadableMemo> | null)[];
+  return values.map((value) => value?.unreadable).find((why) => typeof why === 'string');
 }
 
 /** More than come between two looks of a run's worker. */
