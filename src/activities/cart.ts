@@ -12,7 +12,7 @@ export interface AddCartItem extends EffectContext {
   /** Its number in the request, from 1. */
   number: number;
   /** How often it was corrected: what was added before a correction is another item. */
-  corrected?: number;
+  corrected?: number | undefined;
 }
 
 export function createCartActivities({ provider, effect, secrets }: Tools) {
@@ -73,13 +73,12 @@ type SecretField = 'password' | 'custom_ssh_key' | 'custom_script';
 
 async function valueOf(field: SecretField, secret: Secret, secrets: SecretResolver): Promise<string> {
   if (typeof secret === 'string') return secret;
-  const value = await secrets.resolve(secret.secret).catch((error: unknown) => {
-    const why = `the secret ${secret.secret} could not be looked up: ${(error as Error).message}`;
-    throw new OwnFailure('SecretMissing', why);
+  const { secret: name } = secret;
+  const missing = (why: string) => new OwnFailure('SecretMissing', why);
+  const value = await secrets.resolve(name).catch((error: unknown) => {
+    throw missing(`the secret ${name} could not be looked up: ${(error as Error).message}`);
   });
-  if (value === undefined) throw new OwnFailure('SecretMissing', `there is no secret ${secret.secret} for ${field}`);
-  if (!fitsDocument(field, value)) {
-    throw new OwnFailure('SecretMissing', `the secret ${secret.secret} is not a valid ${field}`);
-  }
+  if (value === undefined) throw missing(`there is no secret ${name} for ${field}`);
+  if (!fitsDocument(field, value)) throw missing(`the secret ${name} is not a valid ${field}`);
   return value;
 }

@@ -26,7 +26,9 @@ export async function askForTurn(
     const { behind, waitedMs, inFlightMs: endedInMs, ...queued } = answer;
     const lookInMs = lookDelayMs(waitedMs, turnLookMs);
     if (endedInMs !== undefined) return { ...queued, lookInMs: Math.min(endedInMs, lookInMs) };
-    if (await mayGoOn(workflowIdOf(behind.workflow, behind.reference))) return { ...queued, lookInMs };
+    // If Temporal does not answer, the next look asks again.
+    const mayGoOn = await isRunning(workflowIdOf(behind.workflow, behind.reference)).catch(() => true);
+    if (mayGoOn) return { ...queued, lookInMs };
     const inFlightMs = await dropTurn(journal, behind);
     if (inFlightMs > 0) return { ...queued, lookInMs: Math.min(inFlightMs, lookInMs) };
     log.warn('a place in a queue was removed: its saga has ended', { ...behind, resource });
@@ -40,11 +42,6 @@ const lookMsMax = 7 * 24 * 60 * 60_000;
 /** @param waitedMs how long it has been queued */
 function lookDelayMs(waitedMs: number, turnLookMs = lookMsMin): number {
   return Math.min(Math.max(Math.ceil(waitedMs / 4), turnLookMs), lookMsMax);
-}
-
-/** If Temporal does not answer, the next look asks again. */
-async function mayGoOn(workflowId: string): Promise<boolean> {
-  return isRunning(workflowId).catch(() => true);
 }
 
 /**

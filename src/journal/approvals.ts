@@ -49,7 +49,7 @@ export async function writeApproval(
 }
 
 /** Those that hold now, and that no pivot has used. One that cannot be read is none. */
-export interface Approvals {
+interface Approvals {
   ids: string[];
   concerns: Concern[];
 }

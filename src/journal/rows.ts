@@ -46,10 +46,8 @@ export function ofSaga({ workflow, reference }: SagaKey): RawBuilder<boolean> {
 
 /** A condition: of a pivot, that it was placed, or may have been. */
 export const mayHaveTakenEffect = sql<boolean>`(outcome is null or outcome in ('done', 'unknown'))`;
-/** A condition: nobody knows yet what came of the call. */
-export const hasNoAnswer = sql<boolean>`(outcome is null or outcome = 'unknown')`;
 
-/** As {@link hasNoAnswer}. */
+/** Nobody knows yet what came of the call. */
 export const isUnanswered = (outcome: Effect['outcome']) => outcome === null || outcome === 'unknown';
 /** As {@link mayHaveTakenEffect}. */
 export const mayHaveHappened = (outcome: Effect['outcome']) => isUnanswered(outcome) || outcome === 'done';
@@ -137,6 +135,7 @@ export async function leftInFlight(
 export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
   const journal = await theJournal(tx);
   let leftMs = 0;
+  const hasNoAnswer = sql<boolean>`(outcome is null or outcome = 'unknown')`;
   for (const row of await effects(tx).where(ofSaga(key)).where(hasNoAnswer).execute())
     leftMs = Math.max(leftMs, await leftInFlight(tx, row, journal));
   return leftMs;

@@ -78,12 +78,8 @@ export async function begin(
       step,
       inFlight: () => pivot?.step,
       act: async ({ retry, knows }) => {
-        const asked = {
-          request,
-          hasPivot: pivot !== undefined,
-          isReset: isReset(),
-          ...{ account, resource, knows, retry },
-        };
+        const hasPivot = pivot !== undefined;
+        const asked = { request, hasPivot, isReset: isReset(), account, resource, knows, retry };
         const title = 'write the request into the journal';
         const heard = journal.hasCalled ? undefined : await inPlaceUnlessCancelled(scope, title, asked);
         journal.hasCalled = true;

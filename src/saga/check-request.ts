@@ -12,11 +12,11 @@ import { isUnsealed } from '../domain/unsealed';
 import { check } from '../domain/validation';
 import { activities } from './activities';
 
-export type CheckedRequest<W extends WorkflowName> =
-  { ok: true; request: RequestOf[W]; planTypes: PlanTypes } | { ok: false; problems: Problem[] };
-
 /** Earlier runs may have done much, so a cancelled run has to know what was asked for as well. */
-export async function checkRequest<W extends WorkflowName>(workflow: W, input: unknown): Promise<CheckedRequest<W>> {
+export async function checkRequest<W extends WorkflowName>(
+  workflow: W,
+  input: unknown,
+): Promise<{ ok: true; request: RequestOf[W]; planTypes: PlanTypes } | { ok: false; problems: Problem[] }> {
   // A setting of the worker: asked of an activity, the answer is in the history, and a changed setting leaves old runs
   // alone. Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
   const planTypes = namesDocumentedPlans(input)

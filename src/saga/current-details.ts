@@ -44,15 +44,13 @@ export function describeWait(question: Asked & { cancellable: boolean }, since: 
   return inParagraphs(
     `### ${plainMarkdown(headline, questionCharsMax)}`,
     choices.map((name) => describeChoice(name, question, stopping)).join('\n'),
-    ...(more === '' ? [] : [plainMarkdown(more, questionCharsMax)]),
+    more && plainMarkdown(more, questionCharsMax),
     'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
-    ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
-    ...(cancellable ? [`Or press **Request Cancellation** to stop. ${stopping}`] : []),
+    correction && describeCorrection(Object.keys(correction.schema().shape), id),
+    cancellable && `Or press **Request Cancellation** to stop. ${stopping}`,
     `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
-    ...(lastFailure
-      ? [`Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
-      : []),
-    ...(lastFailure?.body === undefined ? [] : [`The provider said: ${quoted(lastFailure.body)}`]),
+    lastFailure && `Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`,
+    lastFailure?.body !== undefined && `The provider said: ${quoted(lastFailure.body)}`,
   );
 }
 
@@ -85,8 +83,9 @@ export function describeSettling(noun: string, until: string): string {
   );
 }
 
-function inParagraphs(...paragraphs: string[]): string {
-  return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
+/** Without those that there is no reason for. */
+function inParagraphs(...paragraphs: (string | false | undefined)[]): string {
+  return cut(paragraphs.filter(Boolean).join('\n\n'), noticeBytesMax) + hiddenEnd;
 }
 
 function describeChoice(name: DecisionName, asked: Asked, stopping: string): string {

@@ -104,7 +104,8 @@ export async function runSaga<W extends WorkflowName, P = never>(
     saga.journal.resource = resourceOf(workflow, request);
     const { account, metadata } = request as Partial<ProvisionServersRequest>;
     notices.about = { account, metadata };
-    nameForSearch(request);
+    // The client sets these at the start, for nothing; a run that was started otherwise names itself.
+    if (workflowInfo().memo?.[attributesGivenMemo] === undefined) upsertSearchAttributes(attributesOf(request));
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
     saga.onRefusal = 'onRefusal' in request ? request.onRefusal : undefined;
@@ -160,7 +161,11 @@ async function untilThrough<W extends WorkflowName, P>(
       if (error instanceof StateChanged) {
         log.warn('begins again', { why: error.message });
         begunAgain += 1;
-        if (begunAgain % begunAgainMax === 0) await askToBeginAgain(saga, error);
+        if (begunAgain % begunAgainMax === 0) {
+          const { step, failure } = error;
+          step.end('stuck', failure.message);
+          await saga.humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
+        }
       } else if (!(await isPlacedAllTheSame(run, error))) throw error;
       // The journal knows what was done: it is used, or undone in the end.
       saga.journal.inDoubt = true;
@@ -187,11 +192,6 @@ async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   log.warn('goes on', { why: `placed before, or perhaps: ${error.message}` });
   saga.progress.isEnding = false;
   return true;
-}
-
-async function askToBeginAgain({ humanDecisions }: Saga, { step, failure }: StateChanged): Promise<void> {
-  step.end('stuck', failure.message);
-  await humanDecisions.ask(stuckQuestion([{ spec: { step }, failure }]));
 }
 
 /** A saga looks this often before its end, where another run begins in between. */
@@ -325,15 +325,8 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
     step,
     act: async ({ retry }) => {
       const told = notices.withEnd(outcome, ending.ended);
-      const asked = {
-        outcome,
-        report: ending,
-        isReset: isReset(),
-        resource,
-        keepOpen: state === 'leftovers' ? true : undefined,
-        ...told,
-        retry,
-      };
+      const keepOpen = state === 'leftovers' ? true : undefined;
+      const asked = { outcome, report: ending, isReset: isReset(), resource, keepOpen, ...told, retry };
       const title = 'write the ending into the journal';
       const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
       const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
@@ -378,10 +371,4 @@ function repeatedBy({ cronSchedule, retryPolicy }: WorkflowInfo): Problem[] {
   const message = 'a saga is never repeated by Temporal: start it without';
   const repeats = { cronSchedule, retryPolicy: retryPolicy?.maximumAttempts === 1 ? undefined : retryPolicy };
   return Object.entries(definedOnly(repeats)).map(([field]) => ({ field, message }));
-}
-
-/** The client sets these at the start, for nothing; a run that was started otherwise names itself. */
-function nameForSearch(request: RequestOf[WorkflowName]): void {
-  if (workflowInfo().memo?.[attributesGivenMemo] !== undefined) return;
-  upsertSearchAttributes(attributesOf(request));
 }

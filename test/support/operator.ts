@@ -40,7 +40,8 @@ export function fittingDecisions(waiting: Waiting, ledger: LedgerSnapshot, asked
   const vmObjectIds = ordersWithLabel(ledger, asked.request.reference)[0]?.vmObjectIds;
   const steps = stepsDone(waiting, ledger, asked);
   const bodies: Record<DecisionName, Record<string, unknown>[]> = {
-    retry: [{ by: 'op' }],
+    // No attempt changes what the profile declares.
+    retry: waiting.lastFailure?.failure === 'NotDeclared' ? [] : [{ by: 'op' }],
     approve: [{ by: 'op' }],
     // The sandbox cancels no order.
     markCancelled: [],

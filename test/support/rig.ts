@@ -157,10 +157,10 @@ export class Rig {
   }
 
   /** Does something while no worker runs, and starts one again. */
-  async withoutWorkers(work: () => Promise<void> | void): Promise<void> {
+  async withoutWorkers(work: () => Promise<void> | void, changes?: Partial<SagaWorkerConfig>): Promise<void> {
     await this.stopWorkers();
     await work();
-    await this.startWorker();
+    await this.startWorker(changes);
   }
 
   /** A further worker in this process, with the given settings changed. */

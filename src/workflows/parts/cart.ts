@@ -5,7 +5,6 @@
 import { ActivityFailure, CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type { Standing } from '../../activities/journal';
 import type { OpenItem } from '../../domain/effects';
-import type { CallFailure } from '../../domain/failures';
 import type { SentSecrets } from '../../domain/secrets';
 import { activities } from '../../saga/activities';
 import { failureOf } from '../../saga/attempts';
@@ -155,8 +154,8 @@ export class Cart {
       act: async (asked) => {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${number}`);
-        const corrected = purchase.timesItemCorrected(number);
-        const adding = { item, number, ...(corrected > 0 ? { corrected } : {}), secrets, ...asked };
+        const corrected = purchase.timesItemCorrected(number) || undefined;
+        const adding = { item, number, corrected, secrets, ...asked };
         const { addCartItem } = activities(`add cart item ${number}`);
         try {
           const answer = await this.inTurn(() => addCartItem(adding), scope);
@@ -166,18 +165,17 @@ export class Cart {
           this.doubt(number, doubts);
           return answer;
         } catch (error) {
-          if (error instanceof ActivityFailure) this.hear(number, failureOf(error));
+          if (error instanceof ActivityFailure) {
+            // Undefined where the call was lost.
+            const failed = failureOf(error);
+            if (failed?.failure === 'NotYet') this.last ??= Promise.resolve();
+            if (failed?.cartItemId !== undefined) this.add(failed.cartItemId, number);
+            else if (failed === undefined || failed.failure === 'UnknownOutcome') this.doubt(number);
+          }
           throw error;
         }
       },
     };
-  }
-
-  /** @param failed undefined where the call was lost */
-  private hear(number: number, failed: CallFailure | undefined): void {
-    if (failed?.failure === 'NotYet') this.last ??= Promise.resolve();
-    if (failed?.cartItemId !== undefined) this.add(failed.cartItemId, number);
-    else if (failed === undefined || failed.failure === 'UnknownOutcome') this.doubt(number);
   }
 
   private add(cartItemId: number, number: number): void {

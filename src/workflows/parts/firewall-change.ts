@@ -11,21 +11,18 @@
  * What other runs of the saga have changed of it, and left, is reported.
  */
 import type { EffectContext } from '../../activities/effect';
-import type { Changed, FirewallList, ListFirewalls } from '../../activities/firewalls';
-import type { EffectCall, Effected, EffectKind } from '../../domain/effects';
-import type { CallFailure } from '../../domain/failures';
+import type { Changed, FirewallList, How, ListFirewalls } from '../../activities/firewalls';
+import type { EffectCall, EffectKind } from '../../domain/effects';
 import type { Leftover } from '../../domain/outcomes';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { activities } from '../../saga/activities';
-import { failureOf, learn } from '../../saga/attempts';
+import { learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/ends';
 import type { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
-import { readable, seenByHand, shownNow, tellFailedLook, unverified, whyUnverified } from './protect-servers';
+import { readable, seenByHand, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
 
-type How = 'assignFirewalls' | 'unassignFirewalls';
-
-type Denied = Pick<CallFailure, 'lacks' | 'surplus'>;
+type Denied = NonNullable<ServerFirewalls['denied']>;
 
 const refused = { refusal: 'FirewallsRejected' } as const;
 
@@ -41,10 +38,7 @@ export class FirewallChange {
   private readonly before: readonly number[] | undefined;
   /** Only where others are unassigned: all that is wanted has to be active first. */
   private readonly awaiting?: Step;
-  /** The look in the last call that changed something, and the step that made it. */
-  private looked?: (Changed & { by: Step }) | undefined;
-  /** Nobody has declared what an answer to it means. */
-  private isUndeclared = false;
+  private readonly server: ServerFirewalls;
   /** A person has seen that all that is wanted is active. */
   private isSeen = false;
 
@@ -53,6 +47,7 @@ export class FirewallChange {
     private readonly request: SetFirewallsRequest,
     first: FirewallList,
   ) {
+    this.server = new ServerFirewalls(request.vmObjectId);
     this.assigning = saga.step('assign-firewalls', 'Assign firewalls');
     const seen = readable(first);
     this.before = seen?.firewalls;
@@ -71,57 +66,41 @@ export class FirewallChange {
   }
 
   async make(): Promise<void> {
-    await this.send('assignFirewalls');
+    await this.send('assignFirewalls', this.assigning, this.assign);
     if (this.awaiting) await this.untilActive(this.awaiting);
-    await this.send('unassignFirewalls');
+    await this.send('unassignFirewalls', this.unassigning, this.unassign);
   }
 
-  private async send(how: How): Promise<void> {
-    const { step, firewalls } = this.partOf(how);
+  private async send(how: How, step: Step, firewalls: number[]): Promise<void> {
     if (firewalls.length === 0) return;
     const byHand = { counts: () => null, call: this.callByHand('mutate', how, firewalls) };
-    const act = (asked: EffectContext) => this.change(how, asked);
+    const act = (asked: EffectContext) => this.change(how, step, firewalls, asked);
     await this.saga.one<Changed | null>({ step, act, byHand }, refused);
   }
 
   private async untilActive(step: Step): Promise<void> {
-    const act = ({ retry }: EffectContext) => this.seen() ?? this.list({ expect: this.wanted, surely: true }, retry);
+    const act = ({ retry }: EffectContext) =>
+      this.server.look('list firewalls', { expect: this.wanted, surely: true, retry });
     await this.saga.one<unknown>({ step, act, byHand: { counts: () => (this.isSeen = true) } }, refused);
-  }
-
-  /** What the call that changed something last has seen, once. */
-  private seen(): Promise<FirewallList> | undefined {
-    const { list, failed, by } = this.looked ?? {};
-    this.looked = undefined;
-    if (by) tellFailedLook(by, failed);
-    return list && Promise.resolve(list);
   }
 
   /** @returns what is assigned then, as far as anybody knows */
   async verify(): Promise<{ firewalls: number[]; verified: boolean }> {
-    const { saga, verifying, before = [], assign, unassign, wanted, vmObjectId } = this;
+    const { saga, server, verifying, before = [], assign, unassign, wanted, vmObjectId } = this;
     const exactly = this.request.exactly !== undefined;
-    /** The list lacked these, and still showed those, when it was last read. */
-    let denied: Denied = {};
+    server.denied = {};
     const outcome = await saga.one<FirewallList | typeof seenByHand>({
       step: verifying,
-      act: async ({ retry }) => {
-        try {
-          const looking = { expect: wanted, without: unassign, exactly, after: 'undoing' } as const;
-          return await (this.seen() ?? this.list(looking, retry));
-        } catch (error) {
-          const failure = failureOf(error);
-          if (failure?.failure === 'NotVisibleYet') denied = failure;
-          throw error;
-        }
-      },
+      act: ({ retry }) =>
+        server.look('list firewalls', { expect: wanted, without: unassign, exactly, after: 'undoing', retry }),
       byHand: {
         counts: () => {
-          denied = {};
+          server.denied = {};
           return seenByHand;
         },
       },
     });
+    const { denied } = server;
     const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
     const after = list && readable(list);
     if (after && (after.active || wanted.length === 0)) return { firewalls: after.firewalls, verified: true };
@@ -129,7 +108,7 @@ export class FirewallChange {
     const firewalls = after?.firewalls ?? asDenied(supposed, denied);
     if (outcome.skipped) {
       const left = leftoversOf(vmObjectId, denied, outcome.note);
-      saga.progress.leave(...(left.length === 0 && this.isUndeclared ? [unverified(vmObjectId, firewalls)] : left));
+      saga.progress.leave(...(left.length === 0 && server.isUndeclared ? [unverified(vmObjectId, firewalls)] : left));
     }
     if (list !== undefined && !this.isSeen) {
       verifying.say(`unverified: ${whyUnverified(list)}`);
@@ -218,48 +197,34 @@ export class FirewallChange {
     return this.request.vmObjectId;
   }
 
-  private partOf(how: How): { step: Step; firewalls: number[] } {
-    return how === 'assignFirewalls'
-      ? { step: this.assigning, firewalls: this.assign }
-      : { step: this.unassigning, firewalls: this.unassign };
-  }
-
-  private async change(how: How, asked: EffectContext): Promise<Effected<Changed>> {
-    const { saga, vmObjectId, before, wanted: expect } = this;
+  private change(how: How, step: Step, firewalls: number[], asked: EffectContext) {
+    const { saga, before, wanted: expect } = this;
     const isAssigning = how === 'assignFirewalls';
-    const { step: by, firewalls } = this.partOf(how);
     for (const id of firewalls) saga.changed[isAssigning ? 'assigned' : 'unassigned'].add(id);
     const exactly = this.request.exactly !== undefined;
     const shows = isAssigning && this.awaiting ? { expect, surely: true } : { expect, without: this.unassign, exactly };
-    const changed = await activities(isAssigning ? 'assign firewalls' : 'unassign firewalls')[how]({
-      ...{ vmObjectId, firewalls },
-      // A readable list counts more than what a person said earlier.
-      ...(before === undefined ? { countsByHand: true } : {}),
-      shows,
-      ...asked,
-    });
-    this.looked = { ...changed.value, by };
-    this.isUndeclared ||= changed.value.undeclared === true;
-    return changed;
+    // A readable list counts more than what a person said earlier.
+    const counts = before === undefined ? { countsByHand: true } : {};
+    const summary = isAssigning ? 'assign firewalls' : 'unassign firewalls';
+    return this.server.change(summary, how, step, { firewalls, ...counts, shows, ...asked });
   }
 
   private tellUnseen(firewalls: readonly number[], list: FirewallList): void {
-    if (this.isUndeclared && !readable(list)) this.saga.progress.leave(unverified(this.vmObjectId, firewalls));
+    if (this.server.isUndeclared && !readable(list)) this.saga.progress.leave(unverified(this.vmObjectId, firewalls));
   }
 
   private async undoCall(how: How, firewalls: number[], asked: EffectContext & { countsByHand?: true }): Promise<void> {
     if (firewalls.length === 0) return;
     const isAssigning = how === 'assignFirewalls';
-    const { vmObjectId } = this;
-    const step = (isAssigning ? this.unassigning : this.assigning).id;
-    const calls = activities(`${isAssigning ? 'assign' : 'unassign'} firewalls again`);
-    const undone = await calls[how]({ vmObjectId, firewalls, undoing: true, ...asked, step });
-    this.isUndeclared ||= undone.value.undeclared === true;
+    const step = isAssigning ? this.unassigning : this.assigning;
+    const summary = `${isAssigning ? 'assign' : 'unassign'} firewalls again`;
+    const asks = { firewalls, undoing: true, ...asked, step: step.id };
+    const undone = await this.server.change(summary, how, step, asks);
     await learn(this.saga.journal, undone, null);
   }
 
   private list(shown: Omit<ListFirewalls, 'vmObjectId' | 'retry'>, retry: EffectContext['retry']) {
-    return activities('list firewalls').listFirewalls({ vmObjectId: this.vmObjectId, ...shown, retry });
+    return this.server.list('list firewalls', { ...shown, retry });
   }
 
   /** How a change that a person made in the control panel is written down. */

@@ -4,46 +4,31 @@
  * not look like one that is done.
  */
 import { z } from 'zod';
-import type { CallContext } from '../../activities/call';
-import type { FirewallList, Listed, ListFirewalls } from '../../activities/firewalls';
+import type { FirewallList } from '../../activities/firewalls';
 import type { Standing } from '../../activities/journal';
-import { describeFailure, type CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/outcomes';
 import { fits, isExact } from '../../domain/plan-types';
 import { firewallsSchema } from '../../domain/requests';
 import type { Server } from '../../domain/results';
-import { activities } from '../../saga/activities';
-import { attempt, failureOf, type Act } from '../../saga/attempts';
-import { countFailedCall, recordProtected } from '../../saga/metrics';
-import { Step } from '../../saga/progress';
+import { recordProtected } from '../../saga/metrics';
+import type { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
 import type { Correction } from '../../saga/questions';
 import type { StepOutcome, StepSpec } from '../../saga/steps';
 import type { Purchase } from './purchase';
-import type { SecretsSent } from './secrets-sent';
-
-/** A list would show this, says a person who has looked elsewhere. It does not count as verified: only the list does. */
-export const seenByHand = 'seen';
+import { readable, seenByHand, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
 
 interface Protected {
   vmObjectId: number;
   firewalls: number[];
-  /** This run has assigned them. The journal knows what an earlier run has assigned. */
-  isAssigned?: boolean;
-  /** Nobody has declared what the answer to the assignment means. */
-  undeclared?: true | undefined;
-  /** The list, where the call that assigned them has seen them in it. */
-  shown?: FirewallList | undefined;
-  /** Why that call could not look. */
-  lookFailed?: CallFailure | undefined;
-  /** The provider's list does not show these of them; undefined until this run has looked, or a person has. */
-  lacks?: number[];
+  /** What this run has done and seen. The journal knows what an earlier run has assigned. */
+  own?: ServerFirewalls;
   /** The provider's list, where it does not say that they are active. */
   unverified?: FirewallList;
   note?: string;
 }
 
-type Guarded = Protected & { assigning: Step; verifying: Step };
+type Guarded = Protected & { own: ServerFirewalls; assigning: Step; verifying: Step };
 
 /** By server: the firewalls that earlier runs have assigned, and the provider's list does not show. */
 type Denied = ReadonlyMap<number, readonly number[]>;
@@ -84,11 +69,13 @@ export class Protection {
 
   private async protectEach(vmObjectIds: readonly number[]): Promise<Server[]> {
     const { saga } = this;
-    const { firewalls: requested = [] } = this.purchase.request;
+    const { request, secrets } = this.purchase;
+    const { firewalls: requested = [] } = request;
     if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
     this.servers = vmObjectIds.map((vmObjectId) => ({
       vmObjectId,
       firewalls: [...requested],
+      own: new ServerFirewalls(vmObjectId, secrets.withOthers.secrets),
       assigning: saga.step(`assign-firewalls-${vmObjectId}`, `Assign firewalls to server ${vmObjectId}`),
       verifying: saga.step(`verify-firewalls-${vmObjectId}`, `Verify firewalls of server ${vmObjectId}`),
     }));
@@ -126,23 +113,20 @@ export class Protection {
   }
 
   private async assign(servers: readonly Guarded[]): Promise<void> {
-    const { secrets } = this.purchase;
     const outcomes = await this.saga.together(
       servers.map((server): StepSpec<unknown> => ({
         step: server.assigning,
-        act: async (asked) => {
-          const shows = { expect: server.firewalls };
-          const assigning = { ...idsOf(server), shows, countsByHand: true, ...secrets.withOthers, ...asked };
-          const answer = await activities(`assign firewalls to ${server.vmObjectId}`).assignFirewalls(assigning);
-          server.isAssigned = true;
-          server.shown = answer.value.list;
-          server.lookFailed = answer.value.failed;
-          server.undeclared = answer.value.undeclared;
-          return answer;
+        act: (asked) => {
+          const { vmObjectId, firewalls, own, assigning } = server;
+          const assigned = { firewalls, shows: { expect: firewalls }, countsByHand: true, ...asked };
+          return own.change(`assign firewalls to ${vmObjectId}`, 'assignFirewalls', assigning, assigned);
         },
         byHand: {
-          counts: () => (server.isAssigned = true),
-          call: (step) => ({ step, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) }),
+          counts: () => (server.own.isChanged = true),
+          call: (step) => {
+            const { vmObjectId, firewalls } = server;
+            return { step, kind: 'mutate', activity: 'assignFirewalls', about: { vmObjectId, firewalls } };
+          },
         },
       })),
       { refusal: 'ask', skippable: true, corrections: { stuck: correctionOf(servers) } },
@@ -152,19 +136,21 @@ export class Protection {
 
   private async verify(servers: readonly Guarded[]): Promise<Server[]> {
     const { saga } = this;
-    const { secrets } = this.purchase;
     const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
     const outcomes = await saga.together(
       assigned.map((server): StepSpec<FirewallList | typeof seenByHand> => ({
         step: server.verifying,
+        // The server lacks what the list does not show, whatever the answer to the assignment was.
         act: ({ retry }) => {
-          tellFailedLook(server.assigning, server.lookFailed);
-          delete server.lookFailed;
-          return listUntilShown(server, secrets, retry);
+          const { vmObjectId, firewalls: expect, own } = server;
+          return own.look(`list firewalls of ${vmObjectId}`, { expect, retry }, (list) => {
+            own.denied = {};
+            if (readable(list)?.active) recordProtected();
+          });
         },
         byHand: {
           counts: () => {
-            server.lacks = [];
+            server.own.denied = {};
             recordProtected();
             return seenByHand;
           },
@@ -178,7 +164,7 @@ export class Protection {
         server.verifying.end('skipped');
         return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
       }
-      const { vmObjectId, firewalls, lacks = [], verifying } = server;
+      const { vmObjectId, firewalls, own, verifying } = server;
       const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
       const shown = list && readable(list);
       if (shown?.active) return { vmObjectId, firewalls: shown.firewalls, verified: true };
@@ -186,7 +172,7 @@ export class Protection {
         verifying.say(`unverified: ${whyUnverified(list)}`);
         server.unverified = list;
       }
-      return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
+      return { vmObjectId, firewalls: firewalls.filter((id) => !own.denied?.lacks?.includes(id)), verified: false };
     });
   }
 }
@@ -203,7 +189,7 @@ export async function lookAtAssigned(
   servers: readonly Protected[] = [],
 ): Promise<Denied> {
   const denied = new Map<number, readonly number[]>();
-  const isOwn = (id: number) => servers.some((one) => one.vmObjectId === id && one.lacks !== undefined);
+  const isOwn = (id: number) => servers.some((one) => one.vmObjectId === id && one.own?.denied !== undefined);
   for (const vmObjectId of new Set(assigned.map((one) => one.vmObjectId))) {
     if (isOwn(vmObjectId)) continue;
     const shown = await shownNow(saga, { vmObjectId, secrets: 'unknown' });
@@ -215,21 +201,7 @@ export async function lookAtAssigned(
   return denied;
 }
 
-/** Asks nobody. @returns undefined where the list cannot be seen, or not be read */
-export async function shownNow(saga: Saga, listing: Omit<ListFirewalls, 'retry'>): Promise<Listed | undefined> {
-  const summary = `list firewalls of ${listing.vmObjectId}`;
-  const act: Act<FirewallList> = ({ retry }) => activities(summary).listFirewalls({ ...listing, retry });
-  const looked = await attempt({ step: new Step('list-firewalls', summary), act }, saga, true);
-  return looked.ok ? readable(looked.value) : undefined;
-}
-
-export function readable(list: FirewallList): Listed | undefined {
-  return 'firewalls' in list ? list : undefined;
-}
-
 const isOfServer = ({ kind }: Leftover) => kind === 'server-unprotected' || kind === 'server-unverified';
-
-const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });
 
 /** Corrects the firewalls that are not assigned yet. */
 function correctionOf(servers: readonly Guarded[]): Correction {
@@ -247,39 +219,12 @@ function keepNote(server: Protected, outcome: StepOutcome<unknown> | undefined):
   if (outcome?.skipped && outcome.note !== undefined) server.note = outcome.note;
 }
 
-/** The look in the call that assigned or unassigned has failed: it is made again before anybody is asked. */
-export function tellFailedLook(step: Step, failed: CallFailure | undefined): void {
-  if (failed === undefined || failed.failure === 'NotVisibleYet' || failed.failure === 'NotDeclared') return;
-  step.say(`the look at the list failed: ${describeFailure(failed)}`);
-  countFailedCall(failed);
-}
-
-/** The server lacks the firewalls that the list does not show, whatever the answer to the assignment was. */
-async function listUntilShown(
-  server: Protected,
-  secrets: SecretsSent,
-  retry: CallContext['retry'],
-): Promise<FirewallList> {
-  const { vmObjectId, firewalls } = server;
-  try {
-    const looking = { vmObjectId, expect: firewalls, ...secrets.withOthers, retry };
-    const list = server.shown ?? (await activities(`list firewalls of ${vmObjectId}`).listFirewalls(looking));
-    delete server.shown;
-    server.lacks = [];
-    if (readable(list)?.active) recordProtected();
-    return list;
-  } catch (error) {
-    const lacks = failureOf(error)?.lacks;
-    if (lacks !== undefined) server.lacks = lacks;
-    throw error;
-  }
-}
-
 function leftoversOf(server: Protected, { assigned, denied }: Known): Leftover[] {
-  const { vmObjectId, firewalls, isAssigned, undeclared, unverified: list, lacks, note } = server;
+  const { vmObjectId, firewalls, own, unverified: list, note } = server;
+  const lacks = own?.denied && (own.denied.lacks ?? []);
   if (list) return [unverified(vmObjectId, firewalls, list)];
-  if (undeclared && lacks === undefined) return [unverified(vmObjectId, firewalls)];
-  const before = isAssigned
+  if (own?.isUndeclared && lacks === undefined) return [unverified(vmObjectId, firewalls)];
+  const before = own?.isChanged
     ? firewalls
     : assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
   const isThere = (id: number) => before.includes(id) && !denied.get(vmObjectId)?.includes(id);
@@ -289,17 +234,4 @@ function leftoversOf(server: Protected, { assigned, denied }: Known): Leftover[]
   const what = isDenied ? 'the provider’s list does not show them' : 'they were not assigned';
   const why = note === undefined ? `the saga ended: ${what}` : `${what}; a person left it out: ${note}`;
   return [{ kind: 'server-unprotected', vmObjectId, firewalls: missing, why }];
-}
-
-/** @param firewalls that it should have, and perhaps has */
-export function unverified(vmObjectId: number, firewalls: readonly number[], list?: FirewallList): Leftover {
-  return { kind: 'server-unverified', vmObjectId, firewalls: [...firewalls], why: whyUnverified(list) };
-}
-
-export function whyUnverified(list?: FirewallList): string {
-  if (list === undefined)
-    return 'what the answer means is not declared (`assign.doneIf`, `unassign.doneIf`), and no list shows it';
-  return readable(list)
-    ? 'the provider’s list shows them, and which of those that it shows are active is not declared (`firewalls.activeIf` of its profile)'
-    : 'the provider’s list cannot be read as a whole; how it can is not declared (`firewalls` of its profile)';
 }

@@ -9,7 +9,7 @@ import {
 } from 'kysely';
 import File from 'libsql';
 import { parseSpendLimits } from '../../../src/domain/spending';
-import type { JournalAddress } from '../../../src/journal/dialects';
+import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
 import { lookAtServer, statedFirewalls } from '../../../src/journal/firewalls';
 import { Journal } from '../../../src/journal/journal';
 import { bought, type BoughtFilter } from '../../../src/journal/purchases';
@@ -53,7 +53,9 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     address = await fresh();
     plain = await openJournal(address, sealing);
     journal = new Journal(plain.db.withPlugin(recorder), sealing);
-    await fill(plain);
+    const patient = openDatabase(address, { statementMs: 60_000 });
+    await fill(patient);
+    await patient.destroy();
   });
   afterAll(() => plain.close());
 
@@ -240,7 +242,7 @@ function isNarrow(access: string): boolean {
 }
 
 /** Effects in this number, four for each reference: three of steps and a pivot; three hundred in a moment. */
-async function fill({ db }: Journal): Promise<void> {
+async function fill(db: Journal['db']): Promise<void> {
   const numbers = sql`(${numbersTo(db, rows)}) as numbers`;
   const perReference = sql`(${numbersTo(db, pivots)}) as numbers`;
   const of = sql.lit(pivots);

@@ -65,11 +65,6 @@ class Scene {
     await until(() => Promise.resolve(this.words.some((word) => word !== 'send')));
   }
 
-  /** Until the worker's first call of a saga would find a connection; an order always opens one of its own. */
-  async warmUp(): Promise<void> {
-    await (await this.rig.sagas.change(changeRequest())).result();
-  }
-
   private get words(): string[] {
     const said = `pivot of ${this.request.reference}: `;
     const lines = this.worker?.errors().split('\n') ?? [];
@@ -107,9 +102,14 @@ class Scene {
 /** Stopped while its TLS handshake is held: everything was looked at, and the request is about to be written. */
 async function stoppedBeforeSending(scene: Scene) {
   const frozen = await scene.startWorker();
-  await scene.warmUp();
+  const { sandbox, sagas } = scene.rig;
+  // Not the handshake of the quote; an order always opens a connection of its own.
+  const match = { subscriptionId: scene.request.subscription_id };
+  const quoted = sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate', hold: 'after', match });
+  const saga = await sagas.change(scene.request);
+  await sandbox.whenStruck(quoted);
   const stands = scene.gateway.hold();
-  const saga = await scene.rig.sagas.change(scene.request);
+  sandbox.faults.release(quoted);
   await stands;
   process.kill(frozen.pid, 'SIGSTOP');
   expect(await scene.rows()).toEqual([null]);

@@ -1,5 +1,6 @@
 /**
- * Every call of every story, spoiled in every way; and every story at a provider that is as unkind as it may be.
+ * Every call of every story, spoiled in every way; and every story at a provider that is as unkind as it may be, and at
+ * one of which nobody has declared anything.
  *
  * `npm test` takes the ways that differ in what a saga does, with the first decision that fits; `npm run test:grids` one
  * way of each kind, with each decision; `npm run test:sweep` (ORDER_SAGA_SWEEP=long) each with each other. ORDER_SAGA_SWEEP_STORY='provision one item' sweeps that story alone.
@@ -44,21 +45,30 @@ const directory = {
   labelIsUnique: true,
 };
 
+/** The stories as they are, at providers that differ from the sandbox's own. */
+const others: Record<string, Parameters<typeof Rig.start>[0]> = {
+  'at an unkind provider': { sandbox: unkind, activities: { profile: { ...sandboxProfile, directory } } },
+  'at a provider of which nobody has declared anything': { activities: { profile: undefined } },
+};
+
 let rig: Rig;
-let unkindRig: Rig;
+const otherRigs: Rig[] = [];
 let sweep: Sweep;
-const foundAtUnkind = new Map<string, Promise<string[]>>();
+const foundAt = new Map<string, Promise<string[]>>();
 /** All of them run side by side from the beginning; each test waits for its own. */
 const found = new Map<string, ReturnType<Sweep['of']>>();
 
 beforeAll(async () => {
   rig = await Rig.start({ provider: { totalTimeoutMs: 8_000 } });
-  unkindRig = await Rig.start({ sandbox: unkind, activities: { profile: { ...sandboxProfile, directory } } });
   sweep = new Sweep(rig, { eachDecision: takesAll || isLong });
   for (const story of stories) found.set(story.name, sweep.of(story, grid));
-  const atUnkind = new Sweep(unkindRig, { eachDecision: takesAll || isLong });
-  for (const story of stories) foundAtUnkind.set(story.name, atUnkind.of(story, []).unspoiled);
-  for (const sweeping of foundAtUnkind.values()) sweeping.catch(() => undefined);
+  for (const [where, options] of Object.entries(others)) {
+    const other = await Rig.start(options);
+    otherRigs.push(other);
+    const there = new Sweep(other, { eachDecision: takesAll || isLong });
+    for (const story of stories) foundAt.set(`${story.name} ${where}`, there.of(story, []).unspoiled);
+  }
+  for (const sweeping of foundAt.values()) sweeping.catch(() => undefined);
   for (const { unspoiled, spoiled } of found.values()) {
     for (const sweeping of [unspoiled, ...spoiled.values()]) sweeping.catch(() => undefined);
   }
@@ -71,7 +81,7 @@ afterAll(async () => {
   mkdirSync('reports', { recursive: true });
   writeFileSync('reports/sweep.json', JSON.stringify(figures, null, 2));
   process.stderr.write(`swept: ${total} runs, ${undosRepeated} undos made twice; see reports/sweep.json\n`);
-  await Promise.all([rig.close(), unkindRig.close()]);
+  await Promise.all([rig, ...otherRigs].map((each) => each.close()));
 });
 
 describe.each(stories)('$name', (story) => {
@@ -79,8 +89,8 @@ describe.each(stories)('$name', (story) => {
     expect(await found.get(story.name)?.unspoiled).toEqual([]);
   });
 
-  it('at an unkind provider', async () => {
-    expect(await foundAtUnkind.get(story.name)).toEqual([]);
+  it.each(Object.keys(others))('%s', async (where) => {
+    expect(await foundAt.get(`${story.name} ${where}`)).toEqual([]);
   });
 
   it.each(grid)('$name', async (way) => {

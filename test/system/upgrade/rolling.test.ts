@@ -30,7 +30,8 @@ beforeAll(async () => {
     renameSync(`${next}.part`, next);
   }
   // Runs of the next version do not replay on this one.
-  rig = await Rig.start({ worker: false, replays: ({ workflowId }) => !onNext.has(workflowId) });
+  const replays = ({ workflowId }: { workflowId: string }) => !onNext.has(workflowId);
+  rig = await Rig.start({ worker: false, replays, provider: { totalTimeoutMs: 40_000 } });
 });
 afterAll(() => rig.close());
 

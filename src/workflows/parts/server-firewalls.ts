@@ -1,0 +1,99 @@
+/**
+ * The firewalls of one server: they are changed, and looked at until the provider's list shows that. An answer to a
+ * change is not its effect.
+ */
+import type { EffectContext } from '../../activities/effect';
+import type { Changed, ChangeFirewalls, FirewallList, How, Listed, ListFirewalls } from '../../activities/firewalls';
+import type { Effected } from '../../domain/effects';
+import { describeFailure, type CallFailure } from '../../domain/failures';
+import type { Leftover } from '../../domain/outcomes';
+import type { SentSecrets } from '../../domain/secrets';
+import { activities } from '../../saga/activities';
+import { attempt, failureOf, type Act } from '../../saga/attempts';
+import { countFailedCall } from '../../saga/metrics';
+import { Step } from '../../saga/progress';
+import type { Saga } from '../../saga/saga';
+
+/** A list would show this, says a person who has looked elsewhere. It does not count as verified: only the list does. */
+export const seenByHand = 'seen';
+
+export class ServerFirewalls {
+  /** By this run, or by a person who says so. */
+  isChanged = false;
+  /** Nobody has declared what an answer to a change means. */
+  isUndeclared = false;
+  /** When it was last read, the list lacked some, or still showed some; undefined until this run has looked, or a person. */
+  denied?: Pick<CallFailure, 'lacks' | 'surplus'>;
+  /** The look in the last call that changed something, and the step that made it. */
+  private looked?: (Changed & { by: Step }) | undefined;
+
+  constructor(
+    private readonly vmObjectId: number,
+    private readonly secrets?: SentSecrets,
+  ) {}
+
+  /** @param by the step that tells it where the look in the same call fails */
+  async change(summary: string, how: How, by: Step, asked: Omit<ChangeFirewalls, 'vmObjectId'>) {
+    const { vmObjectId, secrets } = this;
+    const changed: Effected<Changed> = await activities(summary)[how]({ vmObjectId, secrets, ...asked });
+    this.isChanged = true;
+    this.looked = { ...changed.value, by };
+    this.isUndeclared ||= changed.value.undeclared === true;
+    return changed;
+  }
+
+  /** Goes by what the call that changed something last has seen, once; then reads the list. */
+  async look(
+    summary: string,
+    looking: Omit<ListFirewalls, 'vmObjectId'>,
+    onShown?: (list: FirewallList) => void,
+  ): Promise<FirewallList> {
+    const { list: seen, failed, by } = this.looked ?? {};
+    this.looked = undefined;
+    // A look that has failed is made again before anybody is asked.
+    const isTold = failed && failed.failure !== 'NotVisibleYet' && failed.failure !== 'NotDeclared';
+    if (isTold) {
+      by?.say(`the look at the list failed: ${describeFailure(failed)}`);
+      countFailedCall(failed);
+    }
+    try {
+      const list = seen ?? (await this.list(summary, looking));
+      onShown?.(list);
+      return list;
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure?.failure === 'NotVisibleYet') this.denied = failure;
+      throw error;
+    }
+  }
+
+  list(summary: string, looking: Omit<ListFirewalls, 'vmObjectId'>): Promise<FirewallList> {
+    const { vmObjectId, secrets } = this;
+    return activities(summary).listFirewalls({ vmObjectId, secrets, ...looking });
+  }
+}
+
+/** Asks nobody. @returns undefined where the list cannot be seen, or not be read */
+export async function shownNow(saga: Saga, listing: Omit<ListFirewalls, 'retry'>): Promise<Listed | undefined> {
+  const summary = `list firewalls of ${listing.vmObjectId}`;
+  const act: Act<FirewallList> = ({ retry }: EffectContext) => activities(summary).listFirewalls({ ...listing, retry });
+  const looked = await attempt({ step: new Step('list-firewalls', summary), act }, saga, true);
+  return looked.ok ? readable(looked.value) : undefined;
+}
+
+export function readable(list: FirewallList): Listed | undefined {
+  return 'firewalls' in list ? list : undefined;
+}
+
+/** @param firewalls that it should have, and perhaps has */
+export function unverified(vmObjectId: number, firewalls: readonly number[], list?: FirewallList): Leftover {
+  return { kind: 'server-unverified', vmObjectId, firewalls: [...firewalls], why: whyUnverified(list) };
+}
+
+export function whyUnverified(list?: FirewallList): string {
+  if (list === undefined)
+    return 'what the answer means is not declared (`assign.doneIf`, `unassign.doneIf`), and no list shows it';
+  return readable(list)
+    ? 'the provider’s list shows them, and which of those that it shows are active is not declared (`firewalls.activeIf` of its profile)'
+    : 'the provider’s list cannot be read as a whole; how it can is not declared (`firewalls` of its profile)';
+}
