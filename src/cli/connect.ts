@@ -11,9 +11,8 @@ const connectWithinMs = 4_000;
 
 /** Runs `work` with a client, and closes the connection after it. @throws NoConnectionError */
 export async function withSagas<T>(work: (sagas: OrderSagaClient) => Promise<T>, config = readClientConfig()) {
-  const { namespace, taskQueue, profile, webUiUrl } = config;
-  const planTypes = profile?.planTypes;
-  const allowClear = config.payloadEncryption === 'off';
+  const { namespace, taskQueue, profile, webUiUrl, payloadEncryption } = config;
+  const options = { taskQueue, planTypes: profile?.planTypes, webUiUrl, allowClear: payloadEncryption === 'off' };
   const dataConverter = createDataConverter(config.payloadKeys);
   const connection = Connection.lazy({
     ...config.temporal.connectionOptions,
@@ -27,15 +26,9 @@ export async function withSagas<T>(work: (sagas: OrderSagaClient) => Promise<T>,
       const why = whyUnreachable(error, namespace) ?? silent;
       // A handshake that fails looks like silence.
       const orElse = config.temporal.connectionOptions.tls ? ', or the TLS handshake fails (names, certificates)' : '';
-      throw new NoConnectionError(config.temporalAddress, why === silent ? `${silent}${orElse}` : why, {
-        cause: error,
-      });
+      throw new NoConnectionError(config.temporalAddress, why === silent ? silent + orElse : why, { cause: error });
     });
-    return await work(
-      new OrderSagaClient(new Client({ connection, namespace, dataConverter }), {
-        ...{ taskQueue, planTypes, webUiUrl, allowClear },
-      }),
-    );
+    return await work(new OrderSagaClient(new Client({ connection, namespace, dataConverter }), options));
   } finally {
     // Rejects when there never was a connection.
     await connection.close().catch(() => undefined);

@@ -1,5 +1,6 @@
 /** Asks a provider, by reads only, what its document does not show, and which settings follow. It changes nothing. */
 import { readProviderConfig, settingsGiven } from '../config';
+import { definedOnly } from '../domain/defined-only';
 import type { Profile } from '../domain/profile';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { readId } from '../provider/ids';
@@ -41,11 +42,8 @@ export async function probe({ printer }: CommandContext, asked: Asked): Promise<
   printer.line('# what follows for a worker; docs/settings.md has the rest');
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
   printer.line('# a draft of PROVIDER_PROFILE, a file as docs/profile.md has it');
-  printer.lines(
-    JSON.stringify(profile, null, 2)
-      .split('\n')
-      .map((line) => `# ${line}`),
-  );
+  const draft = JSON.stringify(profile, null, 2).split('\n');
+  printer.lines(draft.map((line) => `# ${line}`));
   return { document: { found, settings, profile }, status: isReached ? status : exitStatus.noConnection };
 }
 
@@ -87,10 +85,8 @@ class Probe {
     if (answer.failure && saysNothing.includes(answer.failure.name)) {
       return wrong('provider', answer.says, 'is PROVIDER_BASE_URL right? Nothing else was asked');
     }
-    if (answer.failure && ['Unauthorized', 'TokenUnreadable'].includes(answer.failure.name)) {
-      const then = 'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent';
-      return wrong(what, answer.says, then);
-    }
+    if (answer.failure && ['Unauthorized', 'TokenUnreadable'].includes(answer.failure.name))
+      return wrong(what, answer.says, 'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent');
     if (this.provider.readToken === undefined) return look(what, 'none is set, and none was asked for');
     const without = await this.ask((provider) => provider.listFirewalls(server), { withToken: false });
     const isAsked = without.failure?.name === 'Unauthorized';
@@ -157,12 +153,7 @@ class Probe {
       return look(what, `names no server ${server}: ${answer.shape}`, then);
     }
     const [labels] = pointersTo((value) => label !== undefined && value === label, answer.value);
-    this.profile.directory = {
-      path,
-      servers: pointer,
-      ...(labels === undefined ? {} : { labels }),
-      labelIsUnique: false,
-    };
+    this.profile.directory = { path, servers: pointer, ...definedOnly({ labels }), labelIsUnique: false };
     const found = `names ${readPointers([pointer], answer.value).length} servers at ${pointers.join(', ')}`;
     const then = `choose the pointer that is the object id: ${answer.shape}`;
     return pointers.length === 1 ? ok(what, found) : look(what, found, then);
@@ -174,11 +165,8 @@ class Probe {
     { withToken = true, method }: { withToken?: boolean; method?: 'PUT' | 'GET' } = {},
   ): Promise<Answer<T>> {
     const { readToken, ...options } = this.provider;
-    const client = new ProviderClient({
-      ...options,
-      ...(method ? { quoteMethod: method } : {}),
-      ...(withToken ? { readToken } : {}),
-    });
+    const own = definedOnly({ quoteMethod: method, readToken: withToken ? readToken : undefined });
+    const client = new ProviderClient({ ...options, ...own });
     try {
       const value = await call(client);
       return { says: 'answered', value, shape: excerpt(client.blank(value)) };

@@ -63,6 +63,6 @@ export async function correct(
       throw new UsageError(`object ids:${describeOthers(corrected.others)} If that is wrong, name it by --from`);
     }
     printer.line(`${reference} has ${ids.length === 0 ? 'servers of unknown ids' : `servers ${ids.join(', ')}`}`);
-    return { document: { reference, vmObjectIds: ids, ...(from === undefined ? {} : { from }), by, note } };
+    return { document: { reference, vmObjectIds: ids, from, by, note } };
   });
 }

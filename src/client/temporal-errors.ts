@@ -81,20 +81,12 @@ function lacksSearchAttributes(error: unknown): boolean {
 export function whyUnreachable(error: unknown, namespace: string): string | undefined {
   if (error instanceof NamespaceNotFoundError) return `it has no namespace ${namespace}`;
   if (isGrpcDeadlineError(error)) return 'it did not answer in time';
-  switch (grpcCodeOf(error)) {
-    case grpcCodes.unavailable:
-      return 'no Temporal server answers there';
-    case grpcCodes.permissionDenied:
-    case grpcCodes.unauthenticated:
-      return 'it refuses these credentials';
-    // It was stopped in the middle of the call: the stream was reset, or the call cancelled on its side.
-    case grpcCodes.internal:
-    case grpcCodes.cancelled:
-      return 'it broke off the call';
-    case undefined:
-    default:
-      return undefined;
-  }
+  const { unavailable, permissionDenied, unauthenticated, internal, cancelled } = grpcCodes;
+  const code = grpcCodeOf(error);
+  if (code === unavailable) return 'no Temporal server answers there';
+  if (code === permissionDenied || code === unauthenticated) return 'it refuses these credentials';
+  // It was stopped in the middle of the call: the stream was reset, or the call cancelled on its side.
+  return code === internal || code === cancelled ? 'it broke off the call' : undefined;
 }
 
 function addressOf(temporal: Client): string {

@@ -136,8 +136,6 @@ function needsApproval({ terms, approval: rule = 'never', ordered }: SendFacts):
   return true;
 }
 
-type AboutRequest = 'terms' | 'guard' | 'approval' | 'items' | 'ordered' | 'inapplicable' | 'isUnprotected';
-
 /**
  * The facts that follow from the request, with all corrections, and its price of now.
  *
@@ -150,7 +148,7 @@ export function factsOf(
   what: string,
   price: Quote | Estimate | undefined,
   { planTypes, digest }: { planTypes: PlanTypes | undefined; digest: (text: string) => string },
-): Pick<SendFacts, AboutRequest> {
+) {
   const { items, firewalls = [], currency = null, guard, approval } = request;
   const ordered = items && serversOrdered(items, planTypes);
   const isUnprotected = ordered !== undefined && ordered.most > 0 && firewalls.length === 0;

@@ -32,10 +32,9 @@ export const secretReferenceSchema = lazy(() =>
       ),
   }),
 );
-type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
 
 /** A value, or where to find it. */
-export type Secret = string | SecretReference;
+export type Secret = string | z.infer<ReturnType<typeof secretReferenceSchema>>;
 
 /** Other calls of a saga sent them to the provider; 'unknown' if that is not known, or more than a call carries. */
 export type SentSecrets = readonly Secret[] | 'unknown';

@@ -104,8 +104,7 @@ export async function createSagaWorker(
     await journal.close();
     throw error;
   }
-  const { allowed = [], timeoutMs = 0 } = config.activities.notifications ?? {};
-  const sender = new Sender({ allowed, timeoutMs });
+  const sender = new Sender(config.activities.notifications ?? { allowed: [], timeoutMs: 0 });
   /** Closes what the activities hold. To be called when the worker has stopped. */
   const close = async () => {
     await provider.close();

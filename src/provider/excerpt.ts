@@ -235,7 +235,7 @@ interface View {
 }
 
 /** The texts one by one, and read in one go: names, texts, texts and numbers, all of them. */
-function viewsOfAll(texts: readonly Found[]): { each: View[]; joined: View[] } {
+function viewsOfAll(texts: readonly Found[]): { each: View[]; views: View[] } {
   const letters = texts.map(({ text }) => viewsOf(text));
   const each = letters.flatMap((views, index) => views.map((view) => ({ letters: view, of: [index] })));
   const kinds: What[][] = [['name'], ['text'], ['text', 'number'], ['name', 'text', 'number']];
@@ -245,7 +245,7 @@ function viewsOfAll(texts: readonly Found[]): { each: View[]; joined: View[] } {
   });
   const isNew = ({ letters, of }: View, at: number) =>
     of.length > 1 && joined.findIndex((other) => other.letters === letters) === at;
-  return { each, joined: joined.filter(isNew) };
+  return { each, views: [...each, ...joined.filter(isNew)] };
 }
 
 /** Of texts that hold a form together, those that have a part of it. */
@@ -262,8 +262,7 @@ function partsOf(form: string, { of }: View, texts: readonly Found[]): readonly 
  * @param endsEarly a text may have been cut in the middle of a secret
  */
 function holdersOf(forms: Iterable<string>, texts: readonly Found[], endsEarly: boolean): Set<number> {
-  const { each, joined } = viewsOfAll(texts);
-  const views = [...each, ...joined];
+  const { each, views } = viewsOfAll(texts);
   const runs = new Set<string>();
   /** Which runs there may be, by how they begin: to look at a character of a secret costs next to nothing. */
   const begins = new Uint8Array(65_536);
@@ -308,9 +307,8 @@ function holdersOfPieces(forms: Iterable<string>, texts: readonly Found[]): Set<
       begins[beginOf(form, at)] = 1;
     }
   }
-  const { each, joined } = viewsOfAll(texts);
   const holders = new Set<number>();
-  for (const view of [...each, ...joined]) {
+  for (const view of viewsOfAll(texts).views) {
     const { letters } = view;
     const placesAt = (at: number) =>
       at < 0 || begins[beginOf(letters, at)] === 0 ? [] : (places.get(letters.slice(at, at + pieceChars)) ?? []);

@@ -158,22 +158,16 @@ function withoutSecrets(payload: Payload): Payload {
 
 /** `{ "payloads": [...] }` in protobuf's JSON. @throws HTTPException, which quotes nothing of the body */
 function payloadsIn(text: string): Payload[] {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw wrong('the body must be JSON');
-  }
+  const body = orElse(() => JSON.parse(text) as unknown, undefined);
+  if (body === undefined) throw wrong('the body must be JSON');
   if (!isRecord(body)) throw wrong('the body must be a JSON object');
   // Temporal's command line sends `{}` where there is nothing to encode.
   const payloads = body['payloads'] ?? [];
   if (!Array.isArray(payloads)) throw wrong('payloads must be a list');
   return payloads.map((payload, index) => {
-    try {
-      return payloadFromJson(payload);
-    } catch {
-      throw wrong(`payloads[${index}] must be a payload: metadata and data in base64`);
-    }
+    const read = orElse(() => payloadFromJson(payload), undefined);
+    if (read === undefined) throw wrong(`payloads[${index}] must be a payload: metadata and data in base64`);
+    return read;
   });
 }
 
