@@ -29,7 +29,7 @@ export class Servers {
   /** The list as it was at each time it was asked for; first the firewalls that it started with. */
   private readonly shown = new Map<number, number[][]>();
   private readonly called = new Map<number, number>();
-  private nextVmObjectId = 9001;
+  private nextVmObjectId = 0;
   /** For each order, how often the directory was asked for it. */
   private readonly lookedFor = new Map<number, number>();
 
@@ -50,6 +50,7 @@ export class Servers {
 
   /** A new server, for an order. It has no firewalls: the document gives it none. */
   build(): number {
+    this.nextVmObjectId = Math.max(this.nextVmObjectId, this.settings().firstVmObjectId);
     while (this.firewalls.has(this.nextVmObjectId)) this.nextVmObjectId++;
     this.firewalls.set(this.nextVmObjectId, []);
     return this.nextVmObjectId;

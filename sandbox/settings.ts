@@ -41,6 +41,8 @@ const settingsSchema = z.strictObject({
   /** The status of an add that arrives while another one of the same plan is under way; null: it succeeds. */
   cartLock: count.nullable().default(null),
 
+  /** Object ids of servers count from here. */
+  firstVmObjectId: count.default(9001),
   /** Row 1, beside `status`. `ids` -> `{ order_id, vm_object_ids }`; `opaque`: nothing. */
   orderResponse: z
     .union([

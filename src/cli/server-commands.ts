@@ -52,6 +52,7 @@ export async function correct(
 ): Promise<Came> {
   const checked = check(foundServersSchema(), ids);
   if (!checked.ok) throw new UsageError(`object ids: ${describeProblems(checked.problems)}`);
+  if (from !== undefined && ids.length === 0) throw new UsageError('--from: name the object ids that it loses');
   return withJournal({ writes: true }, async (journal, name) => {
     const corrected = await correctServers(journal, reference, ids, { from, by, note });
     if (corrected.how === 'open') throw new UsageError(`${corrected.reference} goes on: answer it, or cancel it first`);

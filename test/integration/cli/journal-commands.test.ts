@@ -197,6 +197,14 @@ function aJournal(kind: keyof typeof places): void {
     });
   });
 
+  it('an order gets no server from another without an id', async () => {
+    const line = ['servers', 'correct', 'R-1', '--from', 'R-2', ...saidThere];
+    expect(await run(await made(kind), line)).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(/--from: name the/),
+    });
+  });
+
   it('tells loudly of an order that took effect after a person had said that it did not', async () => {
     const url = await made(kind);
     await withJournal(url, async (journal) => {
