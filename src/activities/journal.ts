@@ -73,7 +73,7 @@ export type ReferenceTaken =
 
 export type { PastEnding, PlacementFound };
 
-interface KeepReference extends CallContext {
+export interface KeepReference extends CallContext {
   knows: JournalKnowledge;
   undoes?: true | undefined;
   isReset: boolean;
@@ -84,18 +84,18 @@ export interface ToCompare {
   request?: unknown;
 }
 
-interface ReadStanding extends ToCompare, Pick<EffectContext, 'knows'>, Pick<Asking, 'added'> {
+export interface ReadStanding extends ToCompare, Pick<EffectContext, 'knows'>, Pick<Asking, 'added'> {
   orRunning?: boolean;
   owns?: { isReset: boolean };
 }
 
-interface ConfirmPlacement {
+export interface ConfirmPlacement {
   row: string;
   placed: Placement<unknown>;
   verdict?: Verdict | undefined;
 }
 
-interface WriteByHand extends Verdict, Pick<EffectContext, 'knows'> {
+export interface WriteByHand extends Verdict, Pick<EffectContext, 'knows'> {
   calls: readonly EffectCall[];
 }
 

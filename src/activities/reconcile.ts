@@ -63,7 +63,7 @@ export interface Wanted {
   saidMs: number;
 }
 
-interface Comparing {
+export interface Comparing {
   vmObjectId: number;
   /** Asked for when the server was bought. */
   wanted?: Wanted | undefined;

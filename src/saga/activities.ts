@@ -1,6 +1,5 @@
 /**
  * How workflows call, and how often a call that was lost is made again: the numbers, and what was weighed for them.
- * When a wait is reminded of stands in reminders.ts.
  *
  * Budgets of automatic retries are settings of the activities; they reach the workflow in a failure's `retryInMs`.
  */
