@@ -33,8 +33,6 @@ function optionsFrom(environment: NodeJS.ProcessEnv): SandboxOptions {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const set = environmentSchema.parse(given);
   return {
-    // It forgets its servers when it ends, and gives no id twice all the same: a journal remembers them.
-    firstVmObjectId: Math.floor(Date.now() / 1_000),
     // Checked when the sandbox starts.
     ...(set.SANDBOX_SETTINGS as SettingsPatch),
     ...(set.SANDBOX_TOKEN === undefined ? {} : { token: set.SANDBOX_TOKEN }),

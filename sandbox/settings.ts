@@ -41,8 +41,11 @@ const settingsSchema = z.strictObject({
   /** The status of an add that arrives while another one of the same plan is under way; null: it succeeds. */
   cartLock: count.nullable().default(null),
 
-  /** Object ids of servers count from here. */
-  firstVmObjectId: count.default(9001),
+  /**
+   * Object ids of servers count from here. `clock`: from the seconds since 1970, so that it gives no id again after it was
+   * started anew and has forgotten its servers: a journal remembers them.
+   */
+  firstVmObjectId: z.union([count, z.literal('clock').transform(() => Math.floor(Date.now() / 1_000))]).default(9001),
   /** Row 1, beside `status`. `ids` -> `{ order_id, vm_object_ids }`; `opaque`: nothing. */
   orderResponse: z
     .union([
