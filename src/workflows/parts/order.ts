@@ -10,7 +10,6 @@ import { describeOthers, type OfOther } from '../../domain/servers';
 import { activities } from '../../saga/activities';
 import { attempt, type Act } from '../../saga/attempts';
 import type { Confirming, Looked, Pivot } from '../../saga/steps';
-
 import type { Saga } from '../../saga/saga';
 import type { Cart } from './cart';
 import type { Purchase } from './purchase';

@@ -62,7 +62,7 @@ export class ServerFirewalls {
       return list;
     } catch (error) {
       const failure = failureOf(error);
-      if (failure?.failure === 'NotVisibleYet') this.denied = failure;
+      if (failure?.lacks !== undefined) this.denied = failure;
       throw error;
     }
   }
