@@ -1,6 +1,6 @@
 /** What keeps the provider from being flooded: a limit for the whole task queue, and turns for accounts. */
-import { orders } from '../../../sandbox/sentences';
 import { startProcess } from '../../../scripts/processes';
+import type { SagaHandle } from '../../../src/client/handle';
 import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
@@ -23,14 +23,21 @@ it('keeps to its calls a second over all workers of the task queue', async () =>
 });
 
 it('accounts take turns: many orders of one do not hold up the order of another', async () => {
-  // So few that the orders of the one have calls in the queue for longer than the other one's steps take.
-  await rig.replaceWorkers({ callsPerSecond: 3 });
-  const order = (account: string) => rig.sagas.provision(provisionRequest({ account, items: [{}, {}] }));
-  const many = await Promise.all(Array.from({ length: 16 }, () => order('AB-1')));
-  await until(() => Promise.resolve(calls() > 0));
-  const other = await order('AB-2');
+  const isQueued = async (saga: SagaHandle) => ((await saga.describe()).raw.pendingActivities ?? []).length > 0;
+  const queued = async (request: ReturnType<typeof provisionRequest>) => {
+    const saga = await rig.sagas.provision(request);
+    await until(() => isQueued(saga));
+    return saga;
+  };
+  // So slowly that the calls of all of them stand in the queue, before it goes on.
+  await rig.replaceWorkers({ callsPerSecond: 0.1 });
+  const many = await Promise.all(Array.from({ length: 16 }, () => queued(provisionRequest({ account: 'AB-1' }))));
+  const request = provisionRequest({ account: 'AB-2' });
+  const other = await queued(request);
+  const before = calls();
+  await rig.replaceWorkers({ callsPerSecond: 4 });
   await Promise.all([...many, other].map((saga) => saga.result()));
-  // One after the other, it would have come with the last of them.
-  const accounts = orders(rig.sandbox.ledger).map(({ account }) => account);
-  expect(accounts.indexOf('AB-2')).toBeLessThan(many.length / 2);
+  // One after the other, it would have come behind the first calls of them all.
+  const [first] = rig.callsOf(request);
+  expect(first && rig.sandbox.ledger.calls.indexOf(first) - before).toBeLessThan(8);
 });
