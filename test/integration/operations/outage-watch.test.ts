@@ -99,7 +99,7 @@ const start = (count: number) =>
 const goDown = () => rig.sandbox.faults.add({ endpoint: '*', kind: 'error-before', status: 503, times: 'all' });
 
 it('holds in an outage, again while it goes on; what comes meanwhile makes no call; when the provider is back all go', async () => {
-  await rig.replaceWorkers({ outage: { holdMs: 8_000, windowMs: 10_000, callsMin: 6 } });
+  await rig.replaceWorkers({ outage: { holdMs: 20_000, windowMs: 10_000, callsMin: 6 } });
   const down = goDown();
   const first = await start(4);
   const hold = await until(() => rig.sagas.holding());
