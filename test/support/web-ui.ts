@@ -56,8 +56,10 @@ export async function resetToBeginning(temporal: Client, { workflowId, runId }: 
 /** Waits until visibility shows it so: sweeps believe visibility where it says that a saga is running. */
 export async function terminate(temporal: Client, { workflowId }: Pick<Run, 'workflowId'>): Promise<void> {
   await temporal.workflow.getHandle(workflowId).terminate('a test');
-  const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Running'`;
-  await until(async () => (await temporal.workflow.count(query)).count === 0);
+  // The list may not even show yet that it runs.
+  const count = async (status: string) =>
+    (await temporal.workflow.count(`WorkflowId = '${workflowId}' AND ExecutionStatus = '${status}'`)).count;
+  await until(async () => (await count('Terminated')) > 0 && (await count('Running')) === 0);
 }
 
 /** Returns when it is gone, which is some time later. */

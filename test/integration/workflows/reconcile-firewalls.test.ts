@@ -247,10 +247,10 @@ it('goes on in another run before its history is long, and looks at each server 
 
 it('sees every server in turn, goes on where it stopped, and says so where it has not seen all', async () => {
   await beginWithTheFirst();
-  // Only the last sweep has ended a round.
-  const query = "WorkflowType = 'reconcile' AND ExecutionStatus = 'Completed' AND SagaState IS NULL";
+  // Only the last sweep has ended a round. What tests before have started may come into the list only now.
+  const since = new Date().toISOString();
+  const query = `WorkflowType = 'reconcile' AND ExecutionStatus = 'Completed' AND SagaState IS NULL AND StartTime > '${since}'`;
   const rounds = async () => (await rig.temporal.workflow.count(query)).count;
-  const roundsBefore = await rounds();
   await bought(6, [143]);
   await bought(1, [143]);
   expect(await sweepUntilSeen({ servers: 0 })).toMatchObject({ outcome: 'partly', looked: { servers: 0, missed: 7 } });
@@ -260,7 +260,7 @@ it('sees every server in turn, goes on where it stopped, and says so where it ha
   expect(reports.map(({ outcome, looked }) => [outcome, looked.servers, looked.missed])).toEqual(
     Array.from({ length: 4 }, () => ['partly', 4, 3]),
   );
-  await until(async () => (await rounds()) === roundsBefore + 1);
+  await until(async () => (await rounds()) === 1);
   // Three are the newest each time; the four others have one turn each.
   expect(new Set(listed().slice(before)).size).toBe(7);
   expect(new Set(reports.map(({ next }) => next)).size).toBe(4);
