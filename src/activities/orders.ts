@@ -5,7 +5,7 @@ import { countOf, type ServersOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
 import { describeOthers } from '../domain/servers';
 import type { SentSecrets } from '../domain/secrets';
-import { JournalUnreadable } from '../journal/errors';
+import { unlessUnreadable } from '../journal/errors';
 import { mayBePlaced } from '../journal/open-references';
 import type { SagaKey } from '../journal/rows';
 import { claimServers, hasServers, notItsServers } from '../journal/servers';
@@ -75,10 +75,7 @@ export function createOrderActivities({ provider, journal, activity, effect, rea
     if (!isReadBack && !(directory && asksForLabel(directory))) return [...rivals];
     const alike = await Promise.all(
       rivals.map(async (rival) => {
-        const request = await journal.correctedRequest(rival).catch((error: unknown) => {
-          if (error instanceof JournalUnreadable) return undefined;
-          throw error;
-        });
+        const request = await unlessUnreadable(journal.correctedRequest(rival));
         const { label: other = '' } = (request ?? {}) as Partial<ProvisionServersRequest>;
         if (request === undefined || isReadBack) return request === undefined || other === label;
         // Nobody knows how a provider compares: perhaps it searches for a part, in any case.

@@ -15,22 +15,28 @@ const ofOthers = [
   .map((name) => `TEMPORAL_${name}`)
   .concat('JOURNAL_PASSWORD', 'TEMPORAL_UI_PORT');
 
-/** @param problems gets a sentence for each name that looks like one of ours and is none */
-export function valuesIn(env: Environment, problems: string[] = []): Environment {
-  const known = [...knownNames, ...ofOthers];
-  for (const name of Object.keys(env)) {
-    if (!env[name] || known.includes(name) || ofService.test(name)) continue;
-    const [nearest = '', edits = Infinity] = nearestOf(name, known);
-    // Other programs have settings of Temporal's, too.
-    const isMeant = ourPrefixes.test(name) || (name.startsWith('TEMPORAL_') && edits <= 2);
-    const advice = edits <= name.length / 3 ? `; the nearest one is ${nearest}` : ' (docs/settings.md has all)';
-    if (isMeant) problems.push(`${name}: there is no such setting${advice}`);
-  }
+/** The same, each value as it was meant. */
+export function valuesIn(env: Environment): Environment {
   return new Proxy(env, {
     get: (_, name) => {
       const value = env[String(name)];
       return value && withoutMarks(value);
     },
+  });
+}
+
+/** @returns a sentence for each name that looks like one of ours and is none */
+function unknownNames(env: Environment): string[] {
+  const known = [...knownNames, ...ofOthers];
+  return Object.keys(env).flatMap((name) => {
+    const isOurs = ourPrefixes.test(name);
+    if (!(isOurs || name.startsWith('TEMPORAL_')) || !env[name] || known.includes(name) || ofService.test(name))
+      return [];
+    const [nearest = '', edits = Infinity] = nearestOf(name, known);
+    // Other programs have settings of Temporal's, too.
+    if (!isOurs && edits > 2) return [];
+    const advice = edits <= name.length / 3 ? `; the nearest one is ${nearest}` : ' (docs/settings.md has all)';
+    return [`${name}: there is no such setting${advice}`];
   });
 }
 
@@ -40,8 +46,8 @@ export function valuesIn(env: Environment, problems: string[] = []): Environment
  */
 export function readerOf<T extends object>(read: (env: Environment, problems: string[]) => T | undefined) {
   return (environment: Environment = process.env): Readonly<T> => {
-    const problems: string[] = [];
-    const config = read(valuesIn(environment, problems), problems);
+    const problems = unknownNames(environment);
+    const config = read(valuesIn(environment), problems);
     if (config === undefined || problems.length > 0) throw new SettingsError(problems);
     return Object.freeze(config);
   };
