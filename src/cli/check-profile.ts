@@ -1,7 +1,7 @@
 /** What answers would mean by a provider's profile, by the same code that reads them in a worker. It asks nobody. */
 import { readProfile } from '../config';
 import { readAnswers, type Profile, type ProfileCall, type RecordedAnswer } from '../domain/profile';
-import { describeProblems, nameOfField } from '../domain/problems';
+import { describeProblems, problemOf } from '../domain/problems';
 import { ProviderFailure } from '../provider/errors';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { decoded, interpret } from '../provider/interpret';
@@ -28,10 +28,7 @@ export async function checkProfile({ printer, stdin }: CommandContext, file: str
   for (const path of answers) {
     const json = parseJson(await readText(path, stdin, answerBytesMax, 'an answer'), path);
     const read = readAnswers(json);
-    if (!read.success) {
-      const problems = read.error.issues.map(({ path: at, message }) => ({ field: nameOfField(at), message }));
-      throw new UsageError(`${path}: ${describeProblems(problems)}`);
-    }
+    if (!read.success) throw new UsageError(`${path}: ${describeProblems(read.error.issues.map(problemOf))}`);
     found.push(...read.data.flatMap((one) => findingsOf(one, path, profile)));
   }
   printFindings(printer, found);

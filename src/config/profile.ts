@@ -1,5 +1,5 @@
 /** The provider's profile, as it stands in its file; or the one that is known by its name. */
-import { describeProblems, firstOf, nameOfField } from '../domain/problems';
+import { describeProblems, firstOf, problemOf } from '../domain/problems';
 import { httpProfile, profileSchema, type Profile } from '../domain/profile';
 import { parseJson, readText } from './settings';
 
@@ -8,9 +8,5 @@ export function readProfile(pathOrName: string): Profile {
   if (pathOrName === 'http') return httpProfile();
   const read = profileSchema().safeParse(parseJson(readText(pathOrName), 'the file is not JSON'));
   if (read.success) return read.data;
-  const problems = read.error.issues.map((issue) => ({
-    field: nameOfField(issue.path),
-    message: issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.join(', ')}` : issue.message,
-  }));
-  throw new Error(describeProblems(firstOf(problems)));
+  throw new Error(describeProblems(firstOf(read.error.issues.map(problemOf))));
 }

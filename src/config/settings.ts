@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { orElse } from '../domain/none-if';
-import { nameOfField } from '../domain/problems';
+import { problemOf } from '../domain/problems';
 import { withoutMarks } from '../domain/values';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -114,8 +114,8 @@ function readSetting(schema: z.ZodType, env: Environment, problems: string[]): u
   // `docker run --env-file` keeps the quotes that a shell takes off.
   const quoted = /^(["']).*\1$/s.test(text ?? '') ? 'has quotation marks, which are part of it; ' : '';
   for (const issue of parsed.error?.issues ?? []) {
-    const message = issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.join(', ')}` : issue.message;
-    problems.push(`${name}${nameOfField(issue.path)}: ${quoted}${message}`);
+    const { field, message } = problemOf(issue);
+    problems.push(`${name}${field}: ${quoted}${message}`);
   }
   return parsed.data;
 }

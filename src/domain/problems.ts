@@ -1,4 +1,5 @@
 /** Problems of something from outside, field by field. Messages never repeat a value: it may be a password. */
+import type { z } from 'zod';
 
 /** One wrong field: `items[0].password`, and a sentence that says what it must be. */
 export interface Problem {
@@ -35,4 +36,10 @@ export function nameOfField(path: readonly PropertyKey[]): string {
 export function namesOfFirst(names: readonly (string | number)[], max: number): string {
   const more = names.length - max;
   return names.slice(0, max).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** What is wrong with a setting or a file, which has no limits of its own: see `check` for requests. */
+export function problemOf(issue: z.core.$ZodIssue): Problem {
+  const message = issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.join(', ')}` : issue.message;
+  return { field: nameOfField(issue.path), message };
 }
