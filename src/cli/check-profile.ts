@@ -50,9 +50,8 @@ function findingsOf({ call, status, body }: RecordedAnswer, path: string, profil
   const answer = decoded({ answered: true, status, headers: {}, body: Buffer.from(text) });
   const response = responses[call];
   const asked = { name: call, kind: kindOf(call), endpoint: call, ...(response ? { response } : {}) };
-  const json = typeof body === 'string' ? parseJson(text || 'null', path) : body;
   const nothing = pointersOf(call, status, profile)
-    .filter(([, pointer]) => valuesAt(pointer, json).length === 0)
+    .filter(([, pointer]) => valuesAt(pointer, answer.json).length === 0)
     .map(([name, pointer]) => look(what, `${name}: ${pointer} finds nothing`));
   try {
     const value = interpret<unknown>(asked, answer, profile, []);

@@ -36,6 +36,7 @@ it.each([
     1,
     /NotDeclared: .*`delete.goneIf`[^]*\/code finds nothing/,
   ],
+  [{ call: 'delete', status: 404, body: '<p>no such page' }, 1, /UnexpectedResponse: .*a page/],
   [{ call: 'add', body: { success: false } }, 1, /Rejected: .*`refusals.1`/],
   [
     {
