@@ -12,7 +12,7 @@ import { claimServers, hasServers, notItsServers } from '../journal/servers';
 import type { Profile } from '../domain/profile';
 import type { OrderBody } from '../provider/schemas';
 import { isFailure } from '../provider/errors';
-import { allIdsAt, pairsAt, readPointers, valuesAt } from '../provider/json-pointer';
+import { allIdsAt, pairsAt, idsAt, valuesAt } from '../provider/json-pointer';
 import type { CallOptions } from '../provider/client';
 import { type CallContext, rawResponse, sagaOf } from './call';
 import { lookWithinMs, type EffectContext, type Tools } from './effect';
@@ -64,10 +64,10 @@ export function createOrderActivities({ provider, journal, activity, effect, rea
     if (directory === undefined || (asksForLabel(directory) && label === undefined)) return undefined;
     const { path, servers, labels } = directory;
     const answer = await provider.findServers({ path, account, ...definedOnly({ label }) }, options);
-    if (labels === undefined || label === undefined) return readPointers([servers], answer);
+    if (labels === undefined || label === undefined) return idsAt(servers, answer);
     // It may have searched for a part of the label, in any case.
     const own = pairsAt(servers, labels, answer).filter(([, found]) => found.length === 1 && found[0] === label);
-    return readPointers(['/*/0/*'], own);
+    return idsAt('/*/0/*', own);
   };
   /** Rivals that the directory would list as well. */
   const rivalsIn = async (rivals: readonly SagaKey[], label: string | undefined): Promise<SagaKey[]> => {

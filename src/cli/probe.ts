@@ -4,7 +4,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { Profile } from '../domain/profile';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { readId } from '../provider/ids';
-import { pointersTo, readPointers } from '../provider/json-pointer';
+import { pointersTo, idsAt } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
 import type { Came, CommandContext } from './define';
@@ -154,7 +154,7 @@ class Probe {
     }
     const [labels] = pointersTo((value) => label !== undefined && value === label, answer.value);
     this.profile.directory = { path, servers: pointer, ...definedOnly({ labels }), labelIsUnique: false };
-    const found = `names ${readPointers([pointer], answer.value).length} servers at ${pointers.join(', ')}`;
+    const found = `names ${idsAt(pointer, answer.value).length} servers at ${pointers.join(', ')}`;
     const then = `choose the pointer that is the object id: ${answer.shape}`;
     return pointers.length === 1 ? ok(what, found) : look(what, found, then);
   }

@@ -6,7 +6,7 @@
 import { jsonPointer } from '../domain/profile';
 import { readIds } from './ids';
 
-/** As {@link readPointers}, of one pointer; undefined where an element at its last `*` has none. */
+/** As {@link idsAt}; undefined where an element at the last `*` of the pointer has none. */
 export function allIdsAt(pointer: string, response: unknown): number[] | undefined {
   const segments = segmentsOf(pointer);
   const upTo = segments.lastIndexOf('*') + 1;
@@ -17,14 +17,11 @@ export function allIdsAt(pointer: string, response: unknown): number[] | undefin
 }
 
 /**
- * The ids that the pointers find: an integer, a decimal string of one, or an array of these. Without duplicates, in the
- * order of the pointers. A value that is missing or not an id, and an invalid pointer, add nothing.
+ * The ids that the pointer finds: an integer, a decimal string of one, or an array of these. Without duplicates, in their
+ * order. A value that is missing or not an id, and an invalid pointer, add nothing.
  */
-export function readPointers(pointers: readonly string[], response: unknown): number[] {
-  const ids = pointers
-    .flatMap((pointer) => valuesAt(pointer, response))
-    .flatMap((found) => readIds([found].flat()) ?? []);
-  return [...new Set(ids)];
+export function idsAt(pointer: string, response: unknown): number[] {
+  return [...new Set(valuesAt(pointer, response).flatMap((found) => readIds([found].flat()) ?? []))];
 }
 
 /** The shortest first: pointers at which a document has what fits, with `*` for the elements of an array. */
