@@ -71,7 +71,6 @@ const rooms = {
       '@temporalio/common',
       '@temporalio/proto',
       '@opentelemetry/[^/]+',
-      'opossum',
       'pino',
       'pino-pretty',
     ],

@@ -5,7 +5,7 @@ import { describeProblems, problemOf } from '../domain/problems';
 import { ProviderFailure } from '../provider/errors';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { decoded, interpret } from '../provider/interpret';
-import { allIdsAt, valuesAt } from '../provider/json-pointer';
+import { idsAt, valuesAt } from '../provider/json-pointer';
 import { cartItemAddedSchema, quoteSchema, switchedSchema } from '../provider/schemas';
 import { kindOf } from '../provider/verdicts';
 import type { Came, CommandContext } from './define';
@@ -64,7 +64,7 @@ function findingsOf({ call, status, body }: RecordedAnswer, path: string, profil
 
 function saysOf(call: ProfileCall, value: unknown, { order = {}, firewalls, directory }: Profile): string {
   const ids = (pointer: string | undefined) =>
-    pointer === undefined ? 'not declared' : allIdsAt(pointer, value)?.join(', ') || 'none, or not of each';
+    pointer === undefined ? 'not declared' : idsAt(pointer, value)?.join(', ') || 'none, or not of each, once';
   if (call === 'order') {
     const id = order.orderId === undefined ? 'not declared' : valuesAt(order.orderId, value).join(', ');
     return `done; order id: ${id}; servers: ${ids(order.servers)}`;

@@ -8,7 +8,6 @@ export {
   readProviderConfig,
   readWorkerConfig,
   settingsGiven,
-  type OutageConfig,
   type WorkerConfig,
   type WorkerVersion,
 } from './worker';

@@ -5,6 +5,7 @@ import { retryAfterOf } from '../domain/retry-after';
 import { ProviderFailure, type FailureFacts, type ProviderFailureName } from './errors';
 import { excerptOf, type Secrets } from './excerpt';
 import type { Exchanged } from './exchange';
+import { idsAt } from './json-pointer';
 import { holds } from './profile';
 import { readJson } from './read-json';
 import { cartItemIdIn } from './schemas';
@@ -100,6 +101,12 @@ function evidenceIn(
     // A server that moves up a page would be taken for a new one.
     if (kind === 'directory' && isPart(status, headers))
       return { isDone: false, why: 'but only with a part of the list' };
+    const servers = kind === 'directory' ? profile?.directory?.servers : undefined;
+    if (servers !== undefined && idsAt(servers, json) === undefined)
+      return {
+        isDone: false,
+        why: 'but `directory.servers` of the provider’s profile finds no list of ids, each once',
+      };
     const parsed = response?.safeParse(json) ?? { success: true, data: json };
     if (parsed.success) return { isDone: true, value: parsed.data };
     const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];

@@ -329,7 +329,6 @@ export class Rig {
         witnessFile: this.options.witness ? join(this.folder, 'state', 'witness.json') : undefined,
       },
       activities,
-      outage: undefined,
       payloadKeys: this.options.payloadKeys,
       secrets: { variable: () => undefined, ...this.options.secrets },
       version: undefined,
