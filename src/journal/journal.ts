@@ -34,7 +34,7 @@ import { type Buying, isLimited, purchasing, type PurchaseRules } from './purcha
 import {
   aboutOf,
   closeByRun,
-  closeUnowned,
+  closeCleaned,
   correctionsOf,
   type Db,
   disown,
@@ -565,7 +565,7 @@ export class Journal extends Store {
     const written = await this.inTransaction(async (tx) => {
       // First: whether it has ended is read once an ending that is being written stands.
       const taken = await lock(tx, key);
-      if (!isOwn && !keepOpen) await closeUnowned(tx, key);
+      if (!isOwn && !keepOpen) await closeCleaned(tx, key, run);
       const closed = isOwn ? await close(tx) : undefined;
       const past = isOwn && closed === undefined ? await endingOf(tx, key, { run, isReset }) : undefined;
       if (past !== undefined) return { past };
