@@ -70,12 +70,3 @@ export function sagaOf(): Caller {
   const saga = { workflow: workflow === 'cleanCart' ? ('provisionServers' as const) : workflow, reference };
   return { saga, run: workflowExecution.runId, workflow, activity: activityType };
 }
-
-/** For which saga a call of the provider is made: its workflow id, undefined outside of an activity. */
-export function sagaOfCall(): string | undefined {
-  try {
-    return Context.current().info.workflowExecution?.workflowId;
-  } catch {
-    return undefined;
-  }
-}

@@ -73,12 +73,11 @@ function ageOf({ waitingSince }: Pick<InboxRow, 'waitingSince'>): string {
 }
 
 export const holdOn = asking(withSagas, async (sagas, { printer }, { by, note }: Said) => {
-  const { existing, kept = false } = await sagas.hold({ by, note });
+  const { existing } = await sagas.hold({ by, note });
   const hold = await sagas.holding();
   const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
-  const before = kept ? 'a worker had set that hold; it is yours now' : 'that hold was on before, and is not changed';
-  printer.line(`new sagas are ${state}${existing ? `: ${before}` : ''}`);
-  return { document: { hold, existing, kept } };
+  printer.line(`new sagas are ${state}${existing ? ': that hold was on before, and is not changed' : ''}`);
+  return { document: { hold, existing } };
 });
 
 export const holdOff = asking(withSagas, async (sagas, { printer }, { by, note }: Said) => {

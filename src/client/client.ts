@@ -202,17 +202,13 @@ export class OrderSagaClient {
   }
 
   /**
-   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that a
-   * person has set is not changed (then `existing` is true). One that a worker has set is taken over: only a person
-   * ends it then (`kept`).
+   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that is
+   * on is not changed (then `existing` is true).
    *
    * @throws NoConnectionError
    */
-  async hold(words: HoldWords): Promise<{ existing: boolean; kept?: true }> {
-    const { existing } = await startHold(this.temporal, this.taskQueue, words);
-    if (!existing || (await this.holding())?.until === undefined) return { existing };
-    await startHold(this.temporal, this.taskQueue, words, { over: true });
-    return { existing, kept: true };
+  hold(words: HoldWords): Promise<{ existing: boolean }> {
+    return startHold(this.temporal, this.taskQueue, words);
   }
 
   /** Ends the hold: each held saga begins within five minutes. @returns whether one was on. @throws NoConnectionError */

@@ -1,7 +1,7 @@
 /** Starts runs. */
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { holdWorkflow, type HoldStart } from '../domain/hold';
+import { holdWorkflow, type HoldWords } from '../domain/hold';
 import { noneIf } from '../domain/none-if';
 import { withTemporalErrors } from './temporal-errors';
 import { requireSharedKeys } from './workers';
@@ -21,16 +21,14 @@ export async function startUnlessThere(temporal: Client, workflow: string, optio
 /**
  * Switches the hold on: see `src/domain/hold.ts`.
  *
- * @param over the hold that is on is replaced, in one step
  * @returns whether one was on, and stays as it is
  */
-export async function startHold(temporal: Client, taskQueue: string, start: HoldStart, { over = false } = {}) {
+export async function startHold(temporal: Client, taskQueue: string, words: HoldWords) {
   const runId = await startUnlessThere(temporal, holdWorkflow, {
     workflowId: holdWorkflow,
     taskQueue,
-    args: [start],
-    memo: { ...start },
-    workflowIdConflictPolicy: over ? 'TERMINATE_EXISTING' : 'FAIL',
+    args: [words],
+    memo: { ...words },
   });
   return { existing: runId === undefined };
 }

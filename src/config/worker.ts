@@ -71,13 +71,6 @@ export const workerSettings = z.object({
     'RETRY_BUDGET',
     kinds.budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   ),
-  /** Off by default: a hold stops all selling. Look first how often calls fail on a good day. */
-  outage: z.object({
-    /** The length of the first hold of an outage; each one that follows at once lasts twice as long. */
-    holdMs: from('OUTAGE_HOLD_MS', kinds.whole(1_000, 3_600_000).optional()),
-    windowMs: from('OUTAGE_WINDOW_MS', kinds.whole(1_000, 3_600_000).default(60_000)),
-    callsMin: from('OUTAGE_CALLS_MIN', kinds.whole(5, 10_000).default(20)),
-  }),
   secretsFolder: from('SECRETS_FOLDER', kinds.text.optional()),
   version: z.object({
     deploymentName: from('TEMPORAL_DEPLOYMENT_NAME', kinds.text.regex(/^[^.]+$/, 'must not contain a dot').optional()),
@@ -137,9 +130,6 @@ export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 /** A version of a Temporal Worker Deployment, and whether a saga stays on the version that it began on. */
 export type WorkerVersion = NonNullable<WorkerConfig['version']>;
 
-/** When a worker holds new sagas by itself. */
-export type OutageConfig = NonNullable<WorkerConfig['outage']>;
-
 export const readWorkerConfig = readerOf((env, problems) => {
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
@@ -150,8 +140,7 @@ export const readWorkerConfig = readerOf((env, problems) => {
   requirePriced(settings?.activities, problems);
   const notifications = readNotifications(settings?.notifications, problems);
   if (!settings || !temporal || !journal || !notifications) return undefined;
-  const { provider, profile, activities, version, webUiUrl, outage } = settings;
-  const { holdMs } = outage;
+  const { provider, profile, activities, version, webUiUrl } = settings;
   const { deploymentName, buildId, behavior } = version;
   const sendWithinMs = Math.min(sendWithinMaxMs, provider.totalTimeoutMs);
   const callMs = sendWithinMs + provider.totalTimeoutMs;
@@ -172,7 +161,6 @@ export const readWorkerConfig = readerOf((env, problems) => {
     provider: { ...provider, profile, proxy },
     journal,
     activities: ofActivities,
-    outage: holdMs === undefined ? undefined : { ...outage, holdMs },
     secrets,
     version: deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId, behavior },
     shutdownGraceMs: callMs + writingMs,

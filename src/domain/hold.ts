@@ -9,16 +9,10 @@ import { isRecord } from './values';
 /** Its type, and its id: Temporal never runs two of one id. */
 export const holdWorkflow = 'hold';
 
-/** Who holds, and why, as far as it is known. */
+/** Who holds, and why, as far as it is known: the input and the memo of a hold's run. */
 export interface HoldWords {
   by?: string;
   note?: string;
-}
-
-/** The input and the memo of a hold's run. */
-export interface HoldStart extends HoldWords {
-  /** A worker that saw an outage set it: it ends by itself after so long, in milliseconds. */
-  forMs?: number;
 }
 
 export interface Hold extends HoldWords {
@@ -26,31 +20,25 @@ export interface Hold extends HoldWords {
   since: string;
   /** The run of the workflow that is the hold. */
   runId: string;
-  /** When it ends by itself, ISO time: a worker that saw an outage set it. Absent: only a person ends it. */
-  until?: string;
 }
 
 /** @param given an object from outside, of any shape: what cannot be read is left out */
-export function readHoldStart(given: unknown): HoldStart {
-  const { by, note, forMs } = isRecord(given) ? given : {};
+export function readHoldWords(given: unknown): HoldWords {
+  const { by, note } = isRecord(given) ? given : {};
   return {
     ...(typeof by === 'string' && by !== '' ? { by: cutWell(by, 200) } : {}),
     ...(typeof note === 'string' && note !== '' ? { note: cutWell(note, 500) } : {}),
-    ...(typeof forMs === 'number' && forMs > 0 ? { forMs } : {}),
   };
 }
 
 /** Reads the hold from a description of its run. */
 export function holdOf({ startTime, runId, memo }: { startTime: Date; runId: string; memo?: unknown }): Hold {
-  const { forMs, ...words } = readHoldStart(memo);
-  const until = forMs === undefined ? {} : { until: new Date(startTime.getTime() + forMs).toISOString() };
-  return { since: startTime.toISOString(), runId, ...words, ...until };
+  return { since: startTime.toISOString(), runId, ...readHoldWords(memo) };
 }
 
 /** "held since 2026-01-31 22:15:00 UTC by ann (moving the database)" */
-export function describeHold({ note, until, ...hold }: Hold): string {
-  const ends = until === undefined ? '' : `, until ${inWords(until)}`;
-  return `${describeHolder(hold)}${ends}${note === undefined ? '' : ` (${note})`}`;
+export function describeHold({ note, ...hold }: Hold): string {
+  return `${describeHolder(hold)}${note === undefined ? '' : ` (${note})`}`;
 }
 
 /** The same without the note, which may name the accounts of others: for each saga that is held. */

@@ -50,8 +50,6 @@ export const metrics = {
   waiting: alike('order_saga_waiting', 'Sagas that wait for a person now, by kind'),
   oldestWait: alike('order_saga_oldest_wait_seconds', 'Age of the oldest wait for a person, by kind; 0: none waits'),
   hold: alike('order_saga_hold', '1 while new sagas of the namespace are held, else 0'),
-  outageHold: alike('order_saga_outage_hold_seconds', 'Age of a hold that a worker has set; 0: there is none'),
-  outages: metric('order_saga_outages', 'Outages that this worker saw, by fate: held, held-before or left-off'),
   oldestHeld: alike('order_saga_oldest_held_seconds', 'Time since the oldest held saga was started; 0: none is held'),
   queued: alike('order_saga_queued', 'Sagas that wait for their turn at a server or a subscription now'),
   oldestQueued: alike('order_saga_oldest_queued_seconds', 'Time since the oldest queued saga was started; 0: none is'),
@@ -80,7 +78,3 @@ export const metrics = {
   backlogAge: alike('order_saga_backlog_age_seconds', 'How long the oldest task has waited for a worker'),
   providerRequests: metric('order_saga_provider_request_seconds', 'Duration of calls, by endpoint and failure, or ok'),
 };
-
-/** `left-off`: a person had released a hold just before. */
-export const outageFates = ['held', 'held-before', 'left-off'] as const;
-export type OutageFate = (typeof outageFates)[number];

@@ -34,7 +34,7 @@ import { type Buying, isLimited, type PurchaseRules, writePurchase } from './pur
 import {
   aboutOf,
   closeByRun,
-  closeUnowned,
+  closeCleaned,
   correctionsOf,
   type Db,
   disown,
@@ -537,7 +537,7 @@ export class Journal extends Store {
     const isOwn = by === key.workflow;
     const told: Partial<Report> = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
     const written = await this.locked(key, async (tx, taken) => {
-      if (!isOwn && !keepOpen) await closeUnowned(tx, key);
+      if (!isOwn && !keepOpen) await closeCleaned(tx, key, run);
       const closed = isOwn ? await closeByRun(tx, key, { run, isReset }) : undefined;
       const past = isOwn && closed === undefined ? await endingOf(tx, key, { run, isReset }) : undefined;
       if (past !== undefined) return { past };

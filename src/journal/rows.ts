@@ -160,6 +160,8 @@ export interface Begin {
   run: string;
   /** The run came from a reset. */
   isReset?: boolean | undefined;
+  /** A clean-up begins: the saga's runs, and whether it is open, stay as they are. */
+  cleans?: boolean | undefined;
   renews?: Renewed | undefined;
 }
 
@@ -186,18 +188,19 @@ interface Renewed {
  * @returns the number of the begin; undefined where there was another one since, the reference has ended, or it is not
  * known
  */
-export async function own(tx: Tx, key: SagaKey, { run, isReset = false, renews }: Begin): Promise<number | undefined> {
+export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | undefined> {
+  const { run, isReset = false, cleans = false, renews } = by;
   const { epoch, begun = 0, undoes = false, again = !undoes } = renews ?? {};
   const next = begun + (undoes ? 2 : 1);
   const number = renews ? sql<number>`cast(${next} as integer)` : sql<number>`begun + 2`;
   const owned = await tx
     .updateTable('reference')
     .set({
-      ...{ touched_ms: touched(tx), is_open: 1, runs: runsThen(run) },
-      ...{ begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
+      ...{ touched_ms: touched(tx), begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
+      ...(cleans ? {} : { is_open: 1, runs: runsThen(run) }),
     })
     .where(ofSaga(key))
-    .where((where) => where.not(hasEndedFor({ run, isReset })))
+    .$if(!cleans, (begins) => begins.where((where) => where.not(hasEndedFor({ run, isReset }))))
     .$if(epoch !== undefined, (renewing) =>
       renewing
         .where((where) =>
@@ -292,9 +295,10 @@ export async function closeByRun(
   return closed && { isLast: closed.runs.endsWith(` ${run} `) };
 }
 
-/** Closes the reference of a saga that does not run: no run owns it, since it was disowned. */
-export async function closeUnowned(tx: Tx, key: SagaKey): Promise<void> {
-  await tx.updateTable('reference').set({ is_open: null }).where(ofSaga(key)).where('owner', 'is', null).execute();
+/** Closes the reference of a saga that a clean-up has put in order, unless a run of it has begun since. */
+export async function closeCleaned(tx: Tx, key: SagaKey, run: string): Promise<void> {
+  const closes = tx.updateTable('reference').set({ is_open: null, owner: null }).where(ofSaga(key));
+  await closes.where('owner', 'like', `${run}/%`).execute();
 }
 
 export function theJournal(tx: Db): Promise<JournalRow> {

@@ -102,7 +102,6 @@ export class Gauges {
   private async holds(): Promise<void> {
     const hold = await lookAtHold(this.saga.temporal);
     this.set(metrics.hold, hold ? 1 : 0);
-    this.set(metrics.outageHold, ageOf(hold?.until === undefined ? undefined : Date.parse(hold.since)));
     // They wait since their start, and for no person: no search attribute says since when.
     this.set(metrics.oldestHeld, ageOf((await this.inState('held', 'StartTime')).oldest));
     const queued = await this.inState('queued', 'StartTime');

@@ -6,7 +6,7 @@ import type { Activities } from '../activities';
 import { ownerOf, sagaFailureNames } from '../domain/failures';
 import { workflowNames, type WorkflowName } from '../domain/identity';
 import { leftoverKinds, resultOutcomes } from '../domain/outcomes';
-import { metrics, outageFates, type Metric } from '../domain/metrics';
+import { metrics, type Metric } from '../domain/metrics';
 import { findingKinds, reconcileWorkflow, sweepOutcomes } from '../domain/reconcile';
 import { notifyWorkflow } from '../domain/notifications';
 import { waitKinds } from '../domain/progress';
@@ -88,7 +88,6 @@ export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void
   zero(metrics.attended, sagas);
   zero(metrics.notificationsLost, sagas);
   zero(metrics.notificationsGivenUp, each('route', routes, { workflowType: notifyWorkflow }));
-  zero(metrics.outages, each('fate', outageFates));
   // The SDK adds this label to what an activity counts.
   zero(metrics.lateAnswers, each('activityType', [...Object.values(placing).flat(), 'writeOutcome' satisfies Name]));
   const failure = 'Unauthorized';

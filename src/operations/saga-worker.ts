@@ -30,7 +30,6 @@ import { Sender } from '../notifications/sender';
 import type { TraceSinks } from '../workflows/trace-propagation';
 import { checkJournalKeys } from './journal-keys';
 import { recordCallsWith } from './metrics';
-import { OutageWatch } from './outage-watch';
 import { describeWorker } from '../temporal/worker-identity';
 import { ensureSearchAttributes } from './search-attributes';
 import type { Tracing } from './tracing';
@@ -46,7 +45,6 @@ export type SagaWorkerConfig = Pick<
   | 'journal'
   | 'activities'
   | 'secrets'
-  | 'outage'
   | 'version'
   | 'shutdownGraceMs'
 > & { activitiesAtOnce: number; callsPerSecond?: number | undefined };
@@ -80,12 +78,10 @@ export async function createSagaWorker(
   const { logger: log, metricMeter } = Runtime.instance();
   // With the labels that the SDK adds to what workflows count.
   const meter = metricMeter.withTags({ namespace, taskQueue });
-  const watch = config.outage && new OutageWatch(config.outage, { temporal, taskQueue, identity: name, meter, log });
   const recordCall = recordCallsWith(meter);
   const onCall = (event: CallEvent) => {
     recordCall(event);
     tracing?.onCall(event);
-    watch?.onCall(event);
   };
   const provider = new ProviderClient({ ...config.provider, onCall });
   const secrets = createSecretResolver(config.secrets);
@@ -109,7 +105,6 @@ export async function createSagaWorker(
   const close = async () => {
     await provider.close();
     await sender.close();
-    await watch?.close();
     await journal.close();
   };
   const worker = await Worker.create({

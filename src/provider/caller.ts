@@ -49,7 +49,7 @@ interface Call<T> extends CallParts<T>, CallOptions {
   kind: ProviderCall;
   endpoint: Endpoint;
   signal: AbortSignal;
-  state: Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
+  state: Pick<CallEvent, 'status' | 'sent'>;
 }
 
 export abstract class Caller {
@@ -77,17 +77,11 @@ export abstract class Caller {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new Error(`not done within ${withinMs} ms`)), withinMs);
     const state: Call<T>['state'] = { sent: false };
-    const mayLeave = () => {
-      const objection = options.mayLeave?.();
-      if (objection !== undefined) state.heldBack = true;
-      return objection;
-    };
     let failure: ProviderFailure | undefined;
     try {
-      const call = { name, kind: kindOf(name), endpoint, mayLeave, signal: late.signal, state };
+      const call = { name, kind: kindOf(name), endpoint, signal: late.signal, state };
       return await this.perform({ ...options, ...parts, ...call });
     } catch (error) {
-      if (late.signal.aborted && withinMs < totalTimeoutMs) state.heldBack = true;
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, state);
       throw failure;
     } finally {

@@ -14,8 +14,6 @@ export interface CallEvent {
   durationMs: number;
   /** True if anything may have been sent. */
   sent: boolean;
-  /** Our side did not let it leave, or gave it up: what it ended in says nothing of the provider. */
-  heldBack?: true;
 }
 
 export interface ProviderClientOptions {

@@ -129,14 +129,9 @@ export async function whyItStands(client: Client, workflowId: string): Promise<s
   return (said as Partial<Error> | undefined)?.message;
 }
 
-/** The last run, open or closed. @returns undefined where Temporal knows of none */
-export function describeLastHold(client: Client): Promise<WorkflowExecutionDescription | undefined> {
-  return describeRun(client, holdWorkflow).catch(noneIf(WorkflowNotFoundError));
-}
-
 /** @returns undefined where new sagas may begin */
 export async function lookAtHold(client: Client): Promise<Hold | undefined> {
-  const last = await describeLastHold(client);
+  const last = await describeRun(client, holdWorkflow).catch(noneIf(WorkflowNotFoundError));
   if (!last || !isOpen(last)) return undefined;
   const unreadable = whyUnreadable(last);
   return { ...holdOf(last), ...(unreadable === undefined ? {} : { note: `who and why: ${unreadable}` }) };

@@ -7,7 +7,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const long = new RegExp(
   [
     '/test/system/(sweep|second-orders|canaries|upgrade|interop|first-hour|operators-hour|web-ui|client-package)',
-    '/test/integration/operations/(metrics|outage-watch|own-server|temporal-server)',
+    '/test/integration/operations/(metrics|own-server|temporal-server)',
     '/test/integration/cli/decide-many|/test/integration/workflows/(find-servers|reconcile-firewalls|set-firewalls)',
     '/test/integration/(journal/(contract|concurrency)|worker)',
   ].join('|'),

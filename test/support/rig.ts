@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { IllegalStateError } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
@@ -21,7 +22,7 @@ import type { WorkerConfig } from '../../src/config';
 import type { WorkflowName } from '../../src/domain/identity';
 import type { JournalAddress } from '../../src/journal/dialects';
 import type { Journal } from '../../src/journal/journal';
-import { openJournal } from '../../src/journal/open';
+import { migrate, openJournal } from '../../src/journal/open';
 import { recordOf } from '../../src/journal/record';
 import { createSagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
 import { createDataConverter } from '../../src/security/data-converter';
@@ -35,6 +36,7 @@ import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { Sandbox } from '../../sandbox/server';
 import { changed, type Settings, type SettingsPatch } from '../../sandbox/settings';
 import { rigSettings, sandboxProfileFile } from './activity-settings';
+import { PostgresServer, whyNoPostgres } from './postgres';
 import { replayAll } from './replay';
 import { planIdOf } from './requests';
 import { differences, rowsIn } from './rows-and-ledger';
@@ -47,8 +49,10 @@ export interface RigOptions {
   provider?: Partial<WorkerConfig['provider']>;
   /** False: the test starts workers itself. */
   worker?: boolean;
-  /** Another journal than a new file. */
+  /** Another journal than a new one of the rig's own. */
   journal?: JournalAddress;
+  /** Its own journal is on a PostgreSQL server; in a file only on a machine without PostgreSQL, which CI is not. */
+  onPostgres?: boolean;
   /** Workers keep in a file what they have seen of the journal. */
   witness?: boolean;
   /** With keys; needs a bundle of its own, see {@link bundle}. */
@@ -108,6 +112,7 @@ export class Rig {
     readonly folder: string,
     /** The sandbox's, as it was started. */
     private readonly settings: Settings,
+    private readonly postgres: PostgresServer | undefined,
   ) {
     this.waitingRoom = new WaitingRoom(sagas);
   }
@@ -131,7 +136,9 @@ export class Rig {
     const temporal = new Client({ connection, namespace, dataConverter });
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
     const sagas = new OrderSagaClient(temporal, { planTypes: options.planTypes });
-    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings);
+    const postgres = options.onPostgres && whyNoPostgres === undefined ? await PostgresServer.start() : undefined;
+    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings, postgres);
+    if (postgres !== undefined) await migrate(rig.journalAddress);
     if (options.worker !== false) {
       await rig.startWorker();
       await untilNamed(rig.sagas);
@@ -200,19 +207,20 @@ export class Rig {
     await this.stopWorkers();
     await this.replaySagas();
     await this.compareJournal();
+    await this.postgres?.stop();
     await this.sandbox.close();
     await this.native.close();
     await this.temporal.connection.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** The journal's file, if the options name no other journal. */
+  /** The journal's file, if it is in one of the rig's own. */
   get journalFile(): string {
     return join(this.folder, 'journal.db');
   }
 
   get journalAddress(): JournalAddress {
-    return this.options.journal ?? { file: this.journalFile };
+    return this.options.journal ?? (this.postgres ? { postgres: this.postgres.url() } : { file: this.journalFile });
   }
 
   get journalUrl(): string {
@@ -329,7 +337,6 @@ export class Rig {
         witnessFile: this.options.witness ? join(this.folder, 'state', 'witness.json') : undefined,
       },
       activities,
-      outage: undefined,
       payloadKeys: this.options.payloadKeys,
       secrets: { variable: () => undefined, ...this.options.secrets },
       version: undefined,
@@ -342,13 +349,14 @@ export class Rig {
 /** Who says "not placed" waits for no longer than this after the call was given up. */
 export const shortFlights = { PROVIDER_TIMEOUT_MS: '5000', PROVIDER_SETTLES_MS: '0' };
 
-let runtimeInstalled = false;
-
-/** Once per test file: the runtime is one for the process, and what sagas log is not the test's output. */
+/** What sagas log is not the test's output. */
 function quietRuntime(): void {
-  if (runtimeInstalled) return;
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
-  runtimeInstalled = true;
+  try {
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
+  } catch (error) {
+    // The process has one, until the last worker and connection are closed.
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
 }
 
 /** Waits for a condition of the world outside; a test that waits for ever is ended by jest and says where. */

@@ -1,10 +1,10 @@
 /**
  * Holds new sagas while it is open. A held saga asks again and again whether it is (`src/activities/temporal.ts`), so
- * nobody has to be told of its end, whatever ends it: a person who cancels or terminates it, or its time.
+ * nobody has to be told of its end, whatever ends it.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { condition, log, setCurrentDetails, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import { describeHold, holdOf, holdWorkflow, readHoldStart } from '../../domain/hold';
+import { condition, log, setCurrentDetails, upsertMemo, workflowInfo } from '@temporalio/workflow';
+import { describeHold, holdOf, holdWorkflow, readHoldWords } from '../../domain/hold';
 import { plainMarkdown } from '../../domain/markdown';
 
 /** Longer than any "held since … by …" with a note of some sentences. */
@@ -16,17 +16,16 @@ export async function hold(given?: unknown): Promise<void> {
     const message = `this holds nothing: the workflow id must be ${holdWorkflow}, and it is ${workflowId}`;
     throw ApplicationFailure.nonRetryable(message, 'InvalidRequest');
   }
-  const start = readHoldStart(given);
+  const words = readHoldWords(given);
   // Who starts it in the Web UI gives no memo, and workers and the command line read that.
-  upsertMemo({ ...start });
-  const inWords = describeHold(holdOf({ startTime, runId, memo: start }));
-  log.warn('new sagas are held', { by: start.by });
+  upsertMemo({ ...words });
+  const inWords = describeHold(holdOf({ startTime, runId, memo: words }));
+  log.warn('new sagas are held', { by: words.by });
   setCurrentDetails(
     [
       `### New sagas are ${plainMarkdown(inWords, wordsCharsMax)}`,
       'Press **Request Cancellation** to let them begin. Each asks again within five minutes. Those under way go on.\n\n\u00a0',
     ].join('\n\n'),
   );
-  await (start.forMs === undefined ? condition(() => false) : sleep(start.forMs));
-  log.warn('new sagas begin again');
+  await condition(() => false);
 }

@@ -1,7 +1,7 @@
 /** The hold: only what has not begun is held; one switch for the namespace; whatever ends it lets all begin. */
 import type { SagaHandle } from '../../../src/client/handle';
 import { runHere } from '../../support/command-line';
-import { provisionRequest, switchRequest } from '../../support/requests';
+import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { outcomeOf, untilState } from '../../support/sagas';
 
@@ -46,24 +46,6 @@ it.each<[string, () => Promise<unknown>]>([
     await until(async () => (await rig.sagas.countHeld()) === 0);
   },
 );
-
-it('ends by itself where a worker has set it, unless a person takes it over', async () => {
-  await startHold({ by: 'worker 1@a', note: 'down', forMs: 1_500 });
-  const first = await held(1, () => rig.sagas.start('switchPlan', switchRequest()));
-  await first[0]!.result();
-  expect((await rig.temporal.workflow.getHandle('hold').describe()).status.name).toBe('COMPLETED');
-
-  await startHold({ by: 'worker 1@a', note: 'down', forMs: 3_600_000 });
-  await until(async () => (await rig.sagas.holding())?.until !== undefined);
-  const calls = rig.sandbox.ledger.calls.length;
-  const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
-  expect(await rig.sagas.hold({ by: 'ann', note: 'mine' })).toEqual({ existing: true, kept: true });
-  expect(await rig.sagas.holding()).toMatchObject({ by: 'ann', note: 'mine' });
-  expect((await rig.sagas.holding())?.until).toBeUndefined();
-  expect(rig.sandbox.ledger.calls).toHaveLength(calls);
-  await rig.sagas.release();
-  await saga!.result();
-});
 
 it('is switched and told of by the command line', async () => {
   const begin = { status: 0, out: 'new sagas begin: no hold is on\n0 sagas are held\n', err: '' };

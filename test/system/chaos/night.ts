@@ -6,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { openCartItems } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import type { Hold } from '../../../src/domain/hold';
 import type { SweepReport } from '../../../src/domain/reconcile';
 import { asks, provision } from '../../support/asks';
 import { buildPrograms } from '../../support/programs';
@@ -59,10 +58,6 @@ export async function liveThroughNight(options: NightOptions, closers: Closers):
     PROVIDER_TIMEOUT_MS: '3000',
     PROVIDER_SETTLES_MS: '3000',
     RETRY_BUDGET: '3,200,1000,60000',
-    // Minutes of a real night are seconds here.
-    OUTAGE_HOLD_MS: '4000',
-    OUTAGE_WINDOW_MS: '3000',
-    OUTAGE_CALLS_MIN: '8',
   };
   const world = await startWorld(closers, { compiled, address, journalUrl, settings });
   const crew = await world.hire(workers);
@@ -91,7 +86,7 @@ class Night {
   readonly started: Started[] = [];
   readonly phases = new Phases();
   /** The worst figures that a dashboard showed. */
-  readonly seen = { hold: undefined as Hold | undefined, held: 0, stuck: 0, doubtful: 0, firstWaitMs: Infinity };
+  readonly seen = { stuck: 0, doubtful: 0, firstWaitMs: Infinity };
   private isOver = false;
 
   constructor(
@@ -121,22 +116,20 @@ class Night {
     // Most of what was not answered was not done either.
     const kinds = [...before, ...before, ...before, ...after];
     sandbox.faults.random({ seed: 2, rate: 1, kinds, endpoints: others });
-    await this.until('a worker holds, and some are held, some stuck', async () => {
+    await this.until('some are stuck', async () => {
       await this.look();
-      return some(shares.back) && seen.hold?.until !== undefined && seen.held > 0 && seen.stuck > 0;
+      return some(shares.back) && seen.stuck > 0;
     });
 
-    phases.begin('it answers again; the hold ends by its time');
+    phases.begin('it answers again');
     sandbox.faults.clear();
     await coming;
-    await this.until('the hold is released', async () => (await world.sagas.holding()) === undefined);
     await this.until('all others have ended', async () => {
-      const { held, stuck, doubtful } = await this.look();
-      return held === 0 && (await countOpen(world)) === stuck + doubtful;
+      const { stuck, doubtful } = await this.look();
+      return (await countOpen(world)) === stuck + doubtful;
     });
 
     phases.begin('a person looks');
-    await person.type(['hold', 'status']);
     await person.type(['inbox', '--by', 'step'], [0, 4]);
 
     phases.begin('one decision for all that is stuck');
@@ -182,14 +175,13 @@ class Night {
 
   private async look() {
     const { sagas } = this.world;
-    const [inbox, hold, held] = await Promise.all([sagas.inbox({ limit: 1 }), sagas.holding(), sagas.countHeld()]);
+    const inbox = await sagas.inbox({ limit: 1 });
     const [stuck, doubtful] = ['stuck', 'outcome-unknown'].map((kind) =>
       inbox.groups.find(({ name }) => name === kind),
     );
-    const now = { held, stuck: stuck?.count ?? 0, doubtful: doubtful?.count ?? 0 };
+    const now = { stuck: stuck?.count ?? 0, doubtful: doubtful?.count ?? 0 };
     const { seen } = this;
-    seen.hold ??= hold;
-    for (const state of ['held', 'stuck', 'doubtful'] as const) seen[state] = Math.max(seen[state], now[state]);
+    for (const state of ['stuck', 'doubtful'] as const) seen[state] = Math.max(seen[state], now[state]);
     for (const group of [stuck, doubtful])
       seen.firstWaitMs = Math.min(seen.firstWaitMs, group?.oldest.waitingSince.getTime() ?? Infinity);
     return now;
@@ -227,8 +219,6 @@ function sectionsOf({ world, started, phases, seen }: Night): Section[] {
       figures: [
         needed('calls without an answer that were not done', struck('before')),
         needed('calls without an answer that were done', struck('after')),
-        { ...needed('a worker has held new sagas', seen.hold?.until ? 1 : 0), detail: seen.hold?.note ?? '' },
-        needed('held, at most', seen.held),
         needed('stuck, at most', seen.stuck),
         needed('of unknown outcome, at most', seen.doubtful),
       ],

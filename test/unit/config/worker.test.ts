@@ -69,10 +69,6 @@ it.each<[env: Environment, config: object]>([
   [{ JOURNAL_FAILOVER: 'lossless' }, { journal: { failover: 'lossless' } }],
   [{ JOURNAL_WITNESS_FILE: '/w' }, { journal: { witnessFile: '/w' } }],
   [
-    { OUTAGE_HOLD_MS: '5000', OUTAGE_WINDOW_MS: '2000', OUTAGE_CALLS_MIN: '7' },
-    { outage: { holdMs: 5_000, windowMs: 2_000, callsMin: 7 } },
-  ],
-  [
     { TEMPORAL_DEPLOYMENT_NAME: 'd', TEMPORAL_WORKER_BUILD_ID: 'b', VERSIONING_BEHAVIOR: 'AUTO_UPGRADE' },
     { version: { deploymentName: 'd', buildId: 'b', behavior: 'AUTO_UPGRADE' } },
   ],
