@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { IllegalStateError } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
@@ -349,14 +348,13 @@ export class Rig {
 /** Who says "not placed" waits for no longer than this after the call was given up. */
 export const shortFlights = { PROVIDER_TIMEOUT_MS: '5000', PROVIDER_SETTLES_MS: '0' };
 
-/** What sagas log is not the test's output. */
+let runtimeInstalled = false;
+
+/** Once per test file: the runtime is one for the process, and what sagas log is not the test's output. */
 function quietRuntime(): void {
-  try {
-    Runtime.install({ logger: new DefaultLogger('ERROR') });
-  } catch (error) {
-    // The process has one, until the last worker and connection are closed.
-    if (!(error instanceof IllegalStateError)) throw error;
-  }
+  if (runtimeInstalled) return;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  runtimeInstalled = true;
 }
 
 /** Waits for a condition of the world outside; a test that waits for ever is ended by jest and says where. */
