@@ -124,8 +124,13 @@ function argumentsFor(options: DevServerOptions, port: number, uiPort: number | 
   ];
 }
 
-/** By default the server deletes a run only after it has acknowledged the run's other tasks, which takes four seconds. */
-const ofDevServers = { 'history.transferProcessorEnsureCloseBeforeDelete': false };
+const ofDevServers = {
+  // By default the server deletes a run only after it has acknowledged the run's other tasks, which takes four seconds.
+  'history.transferProcessorEnsureCloseBeforeDelete': false,
+  // By default it reads timers for a second ahead, and so fires each one that is shorter up to a second too late.
+  'history.timerProcessorMaxTimeShift': '10ms',
+  'history.timerProcessorMaxPollRPS': 1000,
+};
 
 /** The dynamic configuration of all our servers, also in production. */
 function dynamicConfig(): Record<string, unknown> {

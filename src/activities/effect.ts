@@ -119,14 +119,14 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
       const sentDigests = await digestsOf(journal, spec.sent);
       const note = asked.note && { ...asked.note, ...(await lookFirst(spec)) };
       const clock = startClock();
-      const { saga, run, workflow, activity } = sagaOf();
+      const { saga, run, activity } = sagaOf();
       const { kind, about, recall, countsByHand } = spec;
       const { knows, turn, corrections, notAfter, quoteUntil } = asked;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
       const rules = kind === 'pivot' ? { ...settings, notAfter, quoteUntil } : undefined;
       const intended = await intend(journal, {
         ...{ ...saga, call: effect, run, knows, note, turn, corrections, inFlightMs, recall, countsByHand },
-        isOwn: workflow === saga.workflow,
+        isOwn: true,
         sent: sentDigests,
         rules,
       });

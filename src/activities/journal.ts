@@ -14,7 +14,7 @@ import { type Approval, approvalsOf, writeApproval } from '../journal/approvals'
 import { writeByHand } from '../journal/decide';
 import type { Corrected, Ended as PastEnding, Ending, Journal } from '../journal/journal';
 import type { Begin, SagaKey } from '../journal/rows';
-import { begin, closeToRuns } from '../journal/open-references';
+import { begin } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
 import { whyNotNow } from '../journal/purchases';
 import { recordOf } from '../journal/record';
@@ -85,7 +85,6 @@ export interface ToCompare {
 }
 
 export interface ReadStanding extends ToCompare, Pick<EffectContext, 'knows'>, Pick<Asking, 'added'> {
-  orRunning?: boolean;
   owns?: { isReset: boolean };
 }
 
@@ -116,14 +115,12 @@ export interface Standing extends Done {
    * was written.
    */
   isAnothers?: boolean;
-  /** The workflow is still running, or paused. Looked up only where `orRunning` is set. */
-  running: boolean;
   placement: PlacementFound;
   /** The request of an order that was placed, with all corrections. Absent where that is not known. */
   bought?: Bought | undefined;
   /**
    * Servers of the order that lack firewalls by the journal; absent where nothing was placed, and where the saga has an
-   * ending. Looked up only where `orRunning` is set.
+   * ending. Looked up only for a clean-up.
    */
   unprotected?: Leftover[] | undefined;
   /** Only where `owns` is set: the run's begin. */
@@ -177,7 +174,8 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * Takes nothing while new sagas are held, and this one is new: a reference that was taken before has begun. Fails
      * as {@link readStanding} where it was taken before, and has a pivot. One that has ended is not taken again.
      */
-    takeReference: atHand('read', async (input: TakeReference, { saga, run }): Promise<ReferenceTaken> => {
+    takeReference: atHand('read', async (input: TakeReference, by): Promise<ReferenceTaken> => {
+      const { saga, run } = by;
       const hold = await whoHolds();
       if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
       const { account, request, resource, knows: before, hasPivot, isReset } = input;
@@ -186,7 +184,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
       if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
       const fields = first?.request === undefined ? [] : differences(first.request, request);
       if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-      const begun = first && (await beginAs(journal, saga, { run, isReset }));
+      const begun = first && (await beginAs(journal, by, { isReset }));
       if (begun?.how === 'ended') return begun;
       // Once the reference is owned, so that no call of before is intended after it.
       const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
@@ -217,17 +215,14 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not intended by now is never
      * intended. Fails with `StateChanged` where another run has begun since.
      */
-    keepReference: atHand(
-      'read',
-      async (input: KeepReference, { saga, run }): Promise<JournalKnowledge | PastEnding> => {
-        const { knows, undoes, isReset, retry } = input;
-        const renews = { ...knows, ...(undoes ? { undoes, again: retry !== undefined } : {}) };
-        const begun = await beginAs(journal, saga, { run, isReset, renews });
-        if (begun.how === 'ended') return begun;
-        if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
-        return { ...knows, begun: begun.number };
-      },
-    ),
+    keepReference: atHand('read', async (input: KeepReference, by): Promise<JournalKnowledge | PastEnding> => {
+      const { knows, undoes, isReset, retry } = input;
+      const renews = { ...knows, ...(undoes ? { undoes, again: retry !== undefined } : {}) };
+      const begun = await beginAs(journal, by, { isReset, renews });
+      if (begun.how === 'ended') return begun;
+      if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
+      return { ...knows, begun: begun.number };
+    }),
 
     /**
      * Writes a person's correction of the request, for this run and every later one of the reference. A second call
@@ -249,23 +244,28 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
     /**
      * Reads from the journal what the saga has done at the provider. Fails with `UnderWay`, and must be called again,
      * while the pivot may be in flight; with `JournalRestored` while the journal is an older copy, until an operator
-     * confirms that. Where `owns` is set, the run begins, as one that ends.
+     * confirms that. Where `owns` is set, the run begins, as one that ends. A clean-up is refused while the saga runs.
      */
-    readStanding: ofSaga('read', async (input: ReadStanding, { saga, run }): Promise<Standing> => {
+    readStanding: ofSaga('read', async (input: ReadStanding, by): Promise<Standing> => {
+      const { saga } = by;
       if (await isAnothers(journal, saga, input)) return standingOfAnother;
-      const { knows, added, orRunning = false } = input;
-      const running = orRunning && (await whetherRunning(journal, saga));
+      const { knows, added } = input;
+      const cleans = isCleanUp(by);
+      if (cleans) await mustNotRun(saga);
       // First: what is read then is not changed by a call of before.
-      const begun = input.owns && (await takeOrBegin(journal, saga, { run, ...input.owns }, input));
+      const begun = input.owns && (await takeOrBegin(journal, by, input.owns, input));
       if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
-      const read = await standing(saga, { knows, added, run: orRunning ? undefined : run });
+      // A run that has begun in between begins anew with its next call.
+      if (cleans) await mustNotRun(saga);
+      const read = await standing(saga, { knows, added, run: cleans ? undefined : by.run });
       const { from, placement: _, ...rest } = read;
       const placement = placementOf(read);
+      if (cleans && !read.known) throw new OwnFailure('Rejected', `no provisioning of ${saga.reference} is known`);
       const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
-      const looked = { ...rest, running, placement, ...owned };
+      const looked = { ...rest, placement, ...owned };
       if (placement.how !== 'placed') return looked;
-      const unprotected = orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
-      const bought = orRunning ? undefined : await boughtBy(journal, saga, settings.profile?.planTypes);
+      const unprotected = cleans && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
+      const bought = cleans ? undefined : await boughtBy(journal, saga, settings.profile?.planTypes);
       return { ...looked, bought, unprotected };
     }),
 
@@ -358,17 +358,18 @@ function mustBeOf({ reference }: SagaKey, request: unknown): void {
  *
  * @throws OwnFailure `JournalRestored`, `Rejected`
  */
-async function takeOrBegin(journal: Journal, saga: SagaKey, by: Begin, { request }: ToCompare) {
-  if (request === undefined) return beginAs(journal, saga, by);
+async function takeOrBegin(journal: Journal, by: Caller, begins: Omit<Begin, 'run'>, { request }: ToCompare) {
+  if (request === undefined) return beginAs(journal, by, begins);
+  const { saga, run } = by;
   mustBeOf(saga, request);
   const { account } = request as { account?: string };
-  const { knows, first } = await journal.take(saga, { account, request, run: by.run });
-  return first === undefined ? { how: 'begun' as const, number: knows.begun ?? 0 } : beginAs(journal, saga, by);
+  const { knows, first } = await journal.take(saga, { account, request, run });
+  return first === undefined ? { how: 'begun' as const, number: knows.begun ?? 0 } : beginAs(journal, by, begins);
 }
 
 /** @throws OwnFailure `JournalRestored` */
-async function beginAs(journal: Journal, saga: SagaKey, by: Begin) {
-  const begun = await begin(journal, saga, by);
+async function beginAs(journal: Journal, by: Caller, begins: Omit<Begin, 'run'>) {
+  const begun = await begin(journal, by.saga, { run: by.run, cleans: isCleanUp(by), ...begins });
   if (begun.how === 'restored') throw new OwnFailure('JournalRestored', `${begun.why}; nothing was sent`);
   return begun;
 }
@@ -385,7 +386,6 @@ function placementOf({ placement }: Read): PlacementFound {
 const standingOfAnother: Standing = {
   known: true,
   isAnothers: true,
-  running: false,
   placement: { how: 'none' },
   items: [],
   perhapsOrdered: [],
@@ -400,13 +400,13 @@ export async function isAnothers(journal: Journal, saga: SagaKey, { request }: T
   return first !== undefined && differences(first, request).length > 0;
 }
 
-/** If it does not run, nothing is intended under its reference from here on, until a run begins again. */
-async function whetherRunning(journal: Journal, saga: SagaKey): Promise<boolean> {
-  const workflowId = workflowIdOf(saga.workflow, saga.reference);
-  if (await isRunning(workflowId)) return true;
-  await closeToRuns(journal, saga);
-  // One that has begun in between begins anew with its next call, and reports what it leaves.
-  return isRunning(workflowId);
+const isCleanUp = ({ saga, workflow }: Caller) => workflow !== saga.workflow;
+
+/** @throws OwnFailure `Rejected` where it runs, or is paused */
+async function mustNotRun({ workflow, reference }: SagaKey): Promise<void> {
+  if (!(await isRunning(workflowIdOf(workflow, reference)))) return;
+  const why = `the provisioning of ${reference} is still running: request its cancellation instead`;
+  throw new OwnFailure('Rejected', why);
 }
 
 /**

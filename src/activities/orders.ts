@@ -12,7 +12,7 @@ import { claimServers, hasServers, notItsServers } from '../journal/servers';
 import type { Profile } from '../domain/profile';
 import type { OrderBody } from '../provider/schemas';
 import { isFailure } from '../provider/errors';
-import { allIdsAt, pairsAt, idsAt, valuesAt } from '../provider/json-pointer';
+import { idsAt, pairsAt, valuesAt } from '../provider/json-pointer';
 import type { CallOptions } from '../provider/client';
 import { type CallContext, rawResponse, sagaOf } from './call';
 import { lookWithinMs, type EffectContext, type Tools } from './effect';
@@ -118,7 +118,7 @@ export function createOrderActivities({ provider, journal, activity, effect, rea
         input,
         async (options) => {
           const answer = await provider.placeOrder(order, options);
-          const vmObjectIds = servers === undefined ? [] : (allIdsAt(servers, answer) ?? []);
+          const vmObjectIds = servers === undefined ? [] : (idsAt(servers, answer) ?? []);
           const pointsNowhere = servers !== undefined && vmObjectIds.length === 0;
           const [id] = orderId === undefined ? [] : valuesAt(orderId, answer);
           const isId = typeof id === 'string' || typeof id === 'number';

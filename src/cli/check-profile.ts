@@ -1,17 +1,18 @@
 /** What answers would mean by a provider's profile, by the same code that reads them in a worker. It asks nobody. */
 import { readProfile } from '../config';
+import { parseJson } from '../domain/json';
 import { readAnswers, type Profile, type ProfileCall, type RecordedAnswer } from '../domain/profile';
 import { describeProblems, problemOf } from '../domain/problems';
 import { ProviderFailure } from '../provider/errors';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { decoded, interpret } from '../provider/interpret';
-import { allIdsAt, valuesAt } from '../provider/json-pointer';
+import { idsAt, valuesAt } from '../provider/json-pointer';
 import { cartItemAddedSchema, quoteSchema, switchedSchema } from '../provider/schemas';
 import { kindOf } from '../provider/verdicts';
 import type { Came, CommandContext } from './define';
 import { exitStatus, UsageError } from './exit-status';
 import { look, messageOf, ok, printFindings, type Found } from './findings';
-import { parseJson, readText } from './read-request';
+import { readText } from './read-request';
 
 const responses: Partial<Record<ProfileCall, Documented>> = {
   add: cartItemAddedSchema,
@@ -64,7 +65,7 @@ function findingsOf({ call, status, body }: RecordedAnswer, path: string, profil
 
 function saysOf(call: ProfileCall, value: unknown, { order = {}, firewalls, directory }: Profile): string {
   const ids = (pointer: string | undefined) =>
-    pointer === undefined ? 'not declared' : allIdsAt(pointer, value)?.join(', ') || 'none, or not of each';
+    pointer === undefined ? 'not declared' : idsAt(pointer, value)?.join(', ') || 'none, or not of each, once';
   if (call === 'order') {
     const id = order.orderId === undefined ? 'not declared' : valuesAt(order.orderId, value).join(', ');
     return `done; order id: ${id}; servers: ${ids(order.servers)}`;

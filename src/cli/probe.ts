@@ -154,7 +154,7 @@ class Probe {
     }
     const [labels] = pointersTo((value) => label !== undefined && value === label, answer.value);
     this.profile.directory = { path, servers: pointer, ...definedOnly({ labels }), labelIsUnique: false };
-    const found = `names ${idsAt(pointer, answer.value).length} servers at ${pointers.join(', ')}`;
+    const found = `names ${idsAt(pointer, answer.value)?.length ?? 'no list of'} servers at ${pointers.join(', ')}`;
     const then = `choose the pointer that is the object id: ${answer.shape}`;
     return pointers.length === 1 ? ok(what, found) : look(what, found, then);
   }
@@ -164,9 +164,10 @@ class Probe {
     call: (provider: ProviderClient) => Promise<T>,
     { withToken = true, method }: { withToken?: boolean; method?: 'PUT' | 'GET' } = {},
   ): Promise<Answer<T>> {
-    const { readToken, ...options } = this.provider;
+    const { readToken, profile, ...options } = this.provider;
     const own = definedOnly({ quoteMethod: method, readToken: withToken ? readToken : undefined });
-    const client = new ProviderClient({ ...options, ...own });
+    // Which pointer finds servers is what is asked.
+    const client = new ProviderClient({ ...options, ...own, profile: { ...profile, directory: undefined } });
     try {
       const value = await call(client);
       return { says: 'answered', value, shape: excerpt(client.blank(value)) };

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { cloudServerPlanTypes } from './plan-types';
 
 /** Empty (the whole document), or segments led by `/`, with `~` only in `~0` and `~1`. */
-export const jsonPointer = /^(?:\/(?:[^~/]|~[01])*)*$/;
+const jsonPointer = /^(?:\/(?:[^~/]|~[01])*)*$/;
 const pointer = () =>
   z.string().regex(jsonPointer, 'must be a JSON pointer, like /data/id; * stands for every element');
 const scalar = () => z.union([z.string(), z.number(), z.boolean(), z.null()]);

@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { Standing } from '../domain/lost';
 import { whatIsLacking } from './lost-time';
-import { type Begin, disown, endingOf, iso, livePivot, ofSaga, own, type SagaKey, theJournal } from './rows';
+import { type Begin, endingOf, iso, livePivot, ofSaga, own, type SagaKey, theJournal } from './rows';
 import type { Ended, Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
@@ -79,13 +79,6 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
     return why === undefined ? { how: 'ended' as const, ended } : { how: 'restored' as const, why };
   });
   return begun.how === 'ended' ? journal.endedBy(begun.ended, by.run) : begun;
-}
-
-/** For a clean-up of a saga that does not run: no run owns its reference any more. */
-export function closeToRuns(journal: Journal, key: SagaKey): Promise<void> {
-  return journal.locked(key, async (tx, taken) => {
-    if (taken && taken.owner !== null) await disown(tx, key);
-  });
 }
 
 /**

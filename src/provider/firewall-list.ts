@@ -1,7 +1,7 @@
 /**
  * A list of firewalls (row 10), of which the document shows nothing. It is read as the profile declares it. Undeclared,
- * only a bare list of ids, or of objects with an `id`, is one; and that a firewall is listed does not say that it
- * protects.
+ * only an answer that is itself a list of ids, or of objects with an `id`, is one; and that a firewall is listed does not
+ * say that it protects.
  */
 import type { Pointers, Profile } from '../domain/profile';
 import { isRecord } from '../domain/values';
@@ -16,7 +16,7 @@ export interface ListAnswer {
 }
 
 interface Firewalls {
-  /** Those that are listed, without duplicates. */
+  /** Those that are listed. */
   ids: number[];
   /** Those of them that are declared to be active; undefined where nobody has declared which are. */
   active: number[] | undefined;
@@ -30,11 +30,11 @@ export function readFirewalls(
   { body, isPart }: ListAnswer,
   { list, id, activeIf, whole }: NonNullable<Profile['firewalls']> = {},
 ): Firewalls | undefined {
-  const bare = isRecord(body) && Object.keys(body).length === 1 ? Object.values(body)[0] : body;
-  const elements = list === undefined ? bare : single(valuesAt(list, body));
+  const elements = list === undefined ? body : single(valuesAt(list, body));
+  const all = isRecord(body) && Object.keys(body).length === 1 ? Object.values(body)[0] : body;
   if (!Array.isArray(elements) || elements.length > firewallsListedMax || isPart) return undefined;
   const counted = whole === undefined || whole === 'status' ? whole : withLength(whole, elements.length);
-  if (!(counted === undefined ? elements === bare : holds(counted, body))) return undefined;
+  if (!(counted === undefined ? elements === all : holds(counted, body))) return undefined;
   const idOf = (element: unknown) => {
     if (id !== undefined) return readId(single(valuesAt(id, element)));
     return readId(isRecord(element) ? element['id'] : element);

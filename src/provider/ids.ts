@@ -13,12 +13,12 @@ export function readId(value: unknown): number | undefined {
   return isId(id) ? id : undefined;
 }
 
-/** The id of each element, without duplicates, in order; undefined where any element has no id. */
+/** The id of each element, in order; undefined where one has none, or has another one's: then it is no list of ids. */
 export function readIds(values: readonly unknown[], read: (value: unknown) => number | undefined = readId) {
   const ids = new Set<number>();
   for (const value of values) {
     const id = read(value);
-    if (id === undefined) return undefined;
+    if (id === undefined || ids.has(id)) return undefined;
     ids.add(id);
   }
   return [...ids];

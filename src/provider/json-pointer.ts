@@ -3,25 +3,24 @@
  * for every element of an array, so that `servers`, `*`, `object_id` finds the ids of all servers. On an object, `*` is
  * an ordinary key.
  */
-import { jsonPointer } from '../domain/profile';
 import { readIds } from './ids';
 
-/** As {@link idsAt}; undefined where an element at the last `*` of the pointer has none. */
-export function allIdsAt(pointer: string, response: unknown): number[] | undefined {
-  const segments = segmentsOf(pointer);
-  const upTo = segments.lastIndexOf('*') + 1;
-  const all = resolve(segments.slice(0, upTo), response).map((element) =>
-    readIds(resolve(segments.slice(upTo), element).flat()),
-  );
-  return all.some((ids) => !ids?.length) ? undefined : [...new Set(all.flatMap((ids) => ids ?? []))];
+/**
+ * The ids that the pointer finds: an integer, a decimal string of one, or an array of these. Undefined where it leads to
+ * none, where an element on its way has none, and where an id stands there twice.
+ */
+export function idsAt(pointer: string, response: unknown): number[] | undefined {
+  const found = foundAt(segmentsOf(pointer), response);
+  return found && readIds(found.flat());
 }
 
-/**
- * The ids that the pointer finds: an integer, a decimal string of one, or an array of these. Without duplicates, in their
- * order. A value that is missing or not an id, and an invalid pointer, add nothing.
- */
-export function idsAt(pointer: string, response: unknown): number[] {
-  return [...new Set(valuesAt(pointer, response).flatMap((found) => readIds([found].flat()) ?? []))];
+/** @returns undefined where a segment leads nowhere; an empty list has no elements to lead to */
+function foundAt([segment, ...rest]: readonly string[], value: unknown): unknown[] | undefined {
+  if (segment === undefined) return [value];
+  const next = step(value, segment);
+  if (next.length === 0 && !(segment === '*' && Array.isArray(value))) return undefined;
+  const all = next.map((one) => foundAt(rest, one));
+  return all.includes(undefined) ? undefined : all.flatMap((found) => found ?? []);
 }
 
 /** The shortest first: pointers at which a document has what fits, with `*` for the elements of an array. */
@@ -50,9 +49,9 @@ export function pairsAt(one: string, other: string, document: unknown): (readonl
   ]);
 }
 
-/** The values that a pointer finds; none for an invalid pointer. */
+/** The values that a pointer finds. */
 export function valuesAt(pointer: string, response: unknown): unknown[] {
-  return jsonPointer.test(pointer) ? resolve(segmentsOf(pointer), response) : [];
+  return resolve(segmentsOf(pointer), response);
 }
 
 export function segmentsOf(pointer: string): string[] {

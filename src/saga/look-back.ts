@@ -10,6 +10,7 @@ import { attempt, type Act } from './attempts';
 import { EndedBefore, LookAgain } from './ends';
 import { Step } from './progress';
 import { lookTitle, type Saga } from './saga';
+import type { StepSpec } from './steps';
 
 /** Asks nobody. @returns undefined where the journal cannot tell now */
 export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefined> {
@@ -36,6 +37,14 @@ export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefine
  * @throws EndedBefore
  */
 export async function lookBack(saga: Saga): Promise<Standing | undefined> {
+  const looked = await saga.one(looking(saga));
+  if (looked.skipped) return undefined;
+  saga.journal.heard(looked.value);
+  return looked.value;
+}
+
+/** The look by which a run begins that does nothing more but undo. */
+export function looking(saga: Saga): StepSpec<Standing> {
   const { journal } = saga;
   journal.giveUpOwnership();
   const act = async ({ knows, retry }: EffectContext): Promise<Standing> => {
@@ -45,11 +54,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
     if (standing.knows !== undefined) journal.own(standing.knows);
     return standing;
   };
-  const step = saga.unlistedStep('read-journal', lookTitle);
-  const looked = await saga.one({ step, act });
-  if (looked.skipped) return undefined;
-  journal.heard(looked.value);
-  return looked.value;
+  return { step: saga.unlistedStep('read-journal', lookTitle), act };
 }
 
 /** The report names what was placed, by whichever run; the leftovers what may have been. */

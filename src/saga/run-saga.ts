@@ -54,10 +54,10 @@ import { Progress } from './progress';
 import { stuckQuestion } from './questions';
 import { EndedBefore, LookAgain, SagaFailed, StateChanged } from './ends';
 import { Saga } from './saga';
-import type { CleanUpState, Story, StoryContext, StoryOf } from './story';
+import type { Story, StoryContext, StoryOf } from './story';
 import { activities, inPlace, isReset } from './activities';
 
-type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
+type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'cleansUp'>;
 
 /** Makes the story, of what the begin has read. */
 type Make<W extends WorkflowName, P> = (known: Omit<StoryContext, 'planTypes'>) => Story<W, P>;
@@ -99,8 +99,8 @@ export async function runSaga<W extends WorkflowName, P = never>(
       saga.humanDecisions.undoes = () => (saga.isPlaced ? 'What was placed stays, and is paid for.' : undone());
       return story;
     };
-    const { other, pivot, finish } = make({ corrections: [] });
-    saga.journal.request = request;
+    const { cleansUp, pivot, finish } = make({ corrections: [] });
+    if (!cleansUp) saga.journal.request = request;
     saga.journal.resource = resourceOf(workflow, request);
     const { account, metadata } = request as Partial<ProvisionServersRequest>;
     notices.about = { account, metadata };
@@ -112,7 +112,7 @@ export async function runSaga<W extends WorkflowName, P = never>(
     const returned = await saga.deadline.bound(
       notAfter,
       () => knowsNothingPlaced(saga),
-      () => (other !== undefined && pivot === undefined ? finish() : untilThrough(run, request, make)),
+      () => (cleansUp && pivot === undefined ? finish() : untilThrough(run, request, make)),
     );
     run.storyFinished = true;
     progress.isEnding = true;
@@ -225,9 +225,9 @@ async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   await story.undo?.(standing);
   await story.reportLeftovers?.(standing);
   // A clean-up undoes nothing.
-  const stands = (saga.isPlaced && !saga.isCancelled) || (storyFinished && story.other !== undefined);
+  const stands = (saga.isPlaced && !saga.isCancelled) || (storyFinished && story.cleansUp === true);
   const outcome = () => {
-    if (stateToEnd(run) === 'unknown') return 'untouched';
+    if (!saga.journal.isOwn) return 'untouched';
     const { skipped, leftovers } = progress;
     return outcomeOfEnd({ stands, storyFinished, skipped, leftovers });
   };
@@ -287,14 +287,6 @@ async function endAsBefore<W extends WorkflowName>(
   return throwEnd(as, report.why, report);
 }
 
-/**
- * If a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference
- * may be another request's: whatever was done under it is not this run's to end.
- */
-function stateToEnd({ saga, story }: Run): CleanUpState {
-  return story?.other?.cleanUp() ?? (saga.journal.isOwn ? 'clean' : 'unknown');
-}
-
 function referenceTaken(
   saga: Saga,
   { at, run, fields }: { at: string; run: string; fields: string[] },
@@ -308,15 +300,15 @@ function referenceTaken(
 }
 
 /**
- * A person who skips it leaves the record without an end; what was sent stands in it all the same. If nothing is known of
- * the saga there is nothing to write.
+ * A person who skips it leaves the record without an end; what was sent stands in it all the same. If a run has neither
+ * taken its reference, nor read in the journal that it belongs to its request, the reference may be another request's:
+ * whatever was done under it is not this run's to end.
  *
  * @returns false where a person went on without it
  */
 async function writeEnding(run: Run, ending: { ended: Ended; report: Report; result?: unknown }): Promise<boolean> {
-  const state = stateToEnd(run);
-  if (state === 'unknown') return true;
-  const { saga } = run;
+  const { saga, story, storyFinished = false } = run;
+  if (!saga.journal.isOwn) return true;
   const { notices } = saga;
   const { resource, looksAgain } = saga.journal;
   const { outcome } = ending.report;
@@ -325,7 +317,8 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
     step,
     act: async ({ retry }) => {
       const told = notices.withEnd(outcome, ending.ended);
-      const keepOpen = state === 'leftovers' ? true : undefined;
+      // Not all may be in order: of what was placed, nor where the clean-up has not come to its end.
+      const keepOpen = story?.cleansUp && (!storyFinished || saga.isPlaced) ? true : undefined;
       const asked = { outcome, report: ending, isReset: isReset(), resource, keepOpen, ...told, retry };
       const title = 'write the ending into the journal';
       const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;

@@ -26,9 +26,6 @@ export interface StoryContext {
   notNow?: NotNow | undefined;
 }
 
-/** `unknown`: the other saga goes on, or was not looked at. `leftovers`: not all of it may be in order. */
-export type CleanUpState = 'unknown' | 'leftovers' | 'clean';
-
 /** Makes no call. Made anew whenever the run begins again. */
 export type StoryOf<W extends WorkflowName, P> = (
   saga: Saga,
@@ -60,8 +57,6 @@ interface Parts {
   undoes?: () => string | undefined;
   /** Reports, if the saga does not reach its end, what no undo knows of. @param standing as for {@link undo} */
   reportLeftovers?: (standing: Standing | undefined) => Promise<void> | void;
-  /** Present where it is about another saga's reference, and takes none. */
-  other?: {
-    cleanUp: () => CleanUpState;
-  };
+  /** It is about another saga's reference, takes none, and begins by a look of its own: what it deletes stays deleted. */
+  cleansUp?: true;
 }

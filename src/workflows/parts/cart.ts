@@ -224,7 +224,7 @@ async function undoItems(
   );
 }
 
-function deleteStep(saga: Saga, { cartItemId }: OpenItem): Step {
+export function deleteStep(saga: Saga, { cartItemId }: OpenItem): Step {
   return saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
 }
 

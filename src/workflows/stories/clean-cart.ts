@@ -2,12 +2,13 @@
  * Delete what a provisioning run that was terminated, or that timed out, left in the cart.
  *
  * ```text
- *   look into the journal of the reference                        ◀─┐
+ *   own the reference, and look into its journal                  ◀─┐
  *   ask about an order of unknown outcome, write down the answer ───┘ look again: it may have taken days
  *   delete each item that belongs to no order (3)      only forward: a deleted item is not added again
- *   look once more                  the provisioning may have begun again meanwhile
  *   look at the firewalls of the servers (10)          what was assigned may not be there
  * ```
+ *
+ * If the provisioning begins again meanwhile, it owns the reference, and nothing more is deleted.
  *
  * It brings a lost saga to its end only where nothing was placed. Placed servers still need their firewalls, and the
  * caller a result: for that an operator resets the saga itself.
@@ -23,18 +24,16 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
 }
 
 const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
-  const lost = new LostProvisioning(saga, reference);
+  const lost = new LostProvisioning(saga);
   return {
+    cleansUp: true,
     finish: async () => {
       const { items, leftAlone } = await lost.settle();
       const deleted = await deleteItems(saga, items);
-      await lost.report({ isChanged: items.length > 0 });
+      await lost.report({ looksAtServers: true });
       const { leftovers, decisions } = saga.progress;
       return { reference, deleted, leftAlone, leftovers, decisions };
     },
-    reportLeftovers: () => {
-      lost.reportUnreached();
-    },
-    other: { cleanUp: () => lost.cleanUp },
+    reportLeftovers: () => lost.report(),
   };
 };

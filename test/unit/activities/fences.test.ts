@@ -4,7 +4,15 @@ import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
 import { providerAt } from '../../support/stand-in';
-import { journalThat, LoneActivities, nothingSent, stand, standAlone, type LoneSaga } from './lone-activities';
+import {
+  journalThat,
+  LoneActivities,
+  nothingSent,
+  stand,
+  standAlone,
+  temporalThat,
+  type LoneSaga,
+} from './lone-activities';
 
 standAlone();
 afterEach(() => {
@@ -178,4 +186,22 @@ it('a run that is about to undo owns its reference also where the answer was los
   const kept = await saga.do('keepReference', undoing);
   expect(await saga.do('keepReference', { ...undoing, retry: { attempt: 2, elapsedMs: 2_000 } })).toEqual(kept);
   expect(await saga.refusal('keepReference', undoing)).toMatchObject({ failure: 'StateChanged' });
+});
+
+it('a clean-up deletes nothing any more once a run of the saga has begun again', async () => {
+  const saga = stand.saga();
+  const request = { reference: saga.key.reference, items: [] };
+  const begin = { request, isReset: false };
+  await saga.do('takeReference', begin);
+  const { cleaning } = saga;
+  const ended = temporalThat(() => 'TERMINATED');
+  const look = () => cleaning.do('readStanding', { owns: { isReset: false } }, ended);
+  const remove = { step: 'add-cart-item-1', cartItemId: 1 };
+  const { knows } = await look();
+  await saga.again().do('takeReference', begin);
+  const late = () => cleaning.refusal('deleteCartItem', { ...remove, knows });
+  expect(await nothingSent(late)).toMatchObject({ failure: 'StateChanged', notOwned: true });
+  const before = stand.calls;
+  await cleaning.do('deleteCartItem', { ...remove, knows: (await look()).knows });
+  expect(stand.calls).toBe(before + 1);
 });

@@ -76,6 +76,22 @@ it('a server of another order is not taken for its own: of “web-2” for “we
   }
 });
 
+it.each<[object, object]>([
+  [{ vm_object_ids: [] }, { pointsNowhere: true }],
+  [{ vm_object_ids: [7, '7'] }, { pointsNowhere: true }],
+  [{}, { pointsNowhere: true }],
+  [{ vm_object_ids: [7, '8'] }, { vmObjectIds: [7, 8] }],
+])('an order that answers %j is placed, and says of its servers %j', async (named, says) => {
+  const saga = stand.saga({ settings: { ...rigSettings, profile: { order: { servers: '/vm_object_ids' } } } });
+  stand.sandbox.configure({ orderResponse: () => named });
+  const [account, item] = ['AB-33', cartItem()];
+  await saga.do('takeReference', { account, request: { reference: saga.key.reference, account, items: [item] } });
+  const added = await saga.do('addCartItem', { step: 'add-cart-item-1', number: 1, item });
+  const order = { account, cartItems: [added.value.cartItemId] };
+  const { value } = await saga.do('placeOrder', { step: 'place-order', order, note: { foundBy: 'AB-33' } });
+  expect(value).toMatchObject({ how: 'answered', value: says });
+});
+
 it('an order that was sent before is not looked for again: that nothing was sent would be false', async () => {
   const saga = sagaWith();
   const order = { account: 'AB-32', label: 'web', cartItems: [1] };

@@ -5,7 +5,7 @@ import { referenceOf } from '../../../src/journal/rows';
 import { grpcCodes } from '../../../src/temporal/service';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
-import { grpcError, type LoneSaga, stand, standAlone, temporalThat, type Temporal } from './lone-activities';
+import { grpcError, type LoneSaga, stand, standAlone, temporalThat } from './lone-activities';
 
 standAlone();
 
@@ -67,7 +67,9 @@ describe('how a saga stands', () => {
     expect(new Set(asked)).toEqual(new Set([`${saga.run}/${standing.knows!.begun}`]));
   });
 
-  describe('and whether it is running, of Temporal, where that is asked', () => {
+  describe('but not for a clean-up of a saga that is running, as Temporal says', () => {
+    const begins = { owns: { isReset: false } };
+    const isRunning = { failure: 'Rejected', message: expect.stringMatching(/is still running/) as string };
     const asked: string[] = [];
     const says = (status: string | Error) =>
       temporalThat((workflowId) => {
@@ -76,32 +78,33 @@ describe('how a saga stands', () => {
         return status;
       });
 
-    it.each<[string, Temporal, boolean]>([
-      ['running', says('RUNNING'), true],
-      ['paused', says('PAUSED'), true],
-      ['ended', says('COMPLETED'), false],
-      ['not found', says(grpcError(grpcCodes.notFound, 'not there')), false],
-    ])('%s', async (_, temporal, running) => {
+    const isUnknown = {
+      failure: 'Rejected',
+      message: expect.stringMatching(/^no provisioning of .* is known$/) as string,
+    };
+
+    it.each([
+      ['running', says('RUNNING'), isRunning],
+      ['paused', says('PAUSED'), isRunning],
+      ['ended', says('COMPLETED'), isUnknown],
+      ['not found', says(grpcError(grpcCodes.notFound, 'not there')), isUnknown],
+    ] as const)('%s', async (_, temporal, refusal) => {
       const { cleaning, key } = stand.saga();
       asked.length = 0;
-      expect(await cleaning.do('readStanding', { orRunning: true }, temporal)).toMatchObject({ running });
+      expect(await cleaning.refusal('readStanding', begins, temporal)).toMatchObject(refusal);
       expect(new Set(asked)).toEqual(new Set([`provision/${key.reference}`]));
-      const { length } = asked;
-      expect(await cleaning.do('readStanding', {}, temporal)).toMatchObject({ running: false });
-      expect(asked).toHaveLength(length);
     });
 
     it('also where it has begun between the look and the clean-up’s word', async () => {
       const statuses = ['COMPLETED', 'RUNNING'];
-      const begins = temporalThat(() => statuses.shift()!);
-      const { running } = await stand.saga().cleaning.do('readStanding', { orRunning: true }, begins);
-      expect(running).toBe(true);
+      const temporal = temporalThat(() => statuses.shift()!);
+      expect(await stand.saga().cleaning.refusal('readStanding', begins, temporal)).toMatchObject(isRunning);
     });
 
     it('or nobody can say', async () => {
       const { cleaning, key } = stand.saga();
       const temporal = says(grpcError(grpcCodes.unavailable, 'refused'));
-      expect(await cleaning.refusal('readStanding', { orRunning: true }, temporal)).toEqual({
+      expect(await cleaning.refusal('readStanding', begins, temporal)).toEqual({
         failure: 'TemporalUnavailable',
         message: `Temporal could not say whether provision/${key.reference} is running`,
         retryInMs: expect.any(Number) as number,

@@ -1,4 +1,5 @@
 /** A list of firewalls, as the profile declares it, and without one. */
+import { httpProfile } from '../../../src/domain/profile';
 import { readFirewalls } from '../../../src/provider/firewall-list';
 import { closeAll, createClient, serve } from '../../support/stand-in';
 import { fc } from '../../support/properties';
@@ -9,20 +10,20 @@ const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const read = (body: unknown, declared?: Parameters<typeof readFirewalls>[1], isPart = false) =>
   readFirewalls({ body, isPart }, declared);
 
-test('without a profile a bare list of ids, or of objects with an id, is read, and none of them is active', () => {
+test('without a profile an answer that is a list of ids, or of objects with an id, is read, and none of them is active', () => {
   const asWritten = (value: number) =>
     fc.constantFrom<unknown>(value, String(value), { id: value }, { id: String(value), name: 'web', status: 'active' });
-  const wrap = fc.constantFrom<(list: unknown[]) => unknown>(
-    (list) => list,
-    (list) => ({ firewalls: list }),
-    (list) => ({ anything: list }),
-  );
   fc.assert(
     fc.property(
-      fc.uniqueArray(id).chain((ids) => fc.tuple(fc.constant(ids), fc.tuple(...ids.map(asWritten)), wrap)),
-      ([ids, list, wrapped]) => {
-        expect(read(wrapped(list))).toEqual({ ids, active: undefined });
-        expect(read(wrapped(list), {}, true)).toBeUndefined();
+      fc.uniqueArray(id).chain((ids) => fc.tuple(fc.constant(ids), fc.tuple(...ids.map(asWritten)))),
+      fc.string(),
+      ([ids, list], name) => {
+        expect(read(list)).toEqual({ ids, active: undefined });
+        expect(read(list, {}, true)).toBeUndefined();
+        // The list of its errors, perhaps.
+        for (const declared of [undefined, httpProfile().firewalls])
+          expect(read({ [name]: list }, declared)).toBeUndefined();
+        expect(read({ data: list }, { list: '/data' })).toEqual({ ids, active: undefined });
       },
     ),
   );
@@ -55,14 +56,21 @@ test.each<[string, unknown, Parameters<typeof readFirewalls>[1], unknown]>([
   ],
   ['which id counts', [{ id: 5, firewall: { id: 9 } }], { id: '/firewall/id', activeIf: 'listed' }, [[9], [9]]],
   ['which are active', [{ id: 5, s: 'on' }, { id: 6, s: 'up' }, 7], { activeIf: { '/s': 'on' } }, [[5, 6, 7], [5]]],
+  // Words that nobody has declared: neither active, nor anything else.
+  ...['available', 'associated', 'in force'].map((s): [string, unknown, object, unknown] => [
+    `another word than “${s}” as active`,
+    [{ id: 5, s }],
+    { activeIf: { '/s': 'active' } },
+    [[5], []],
+  ]),
   [
-    'of two entries of one firewall, both',
+    'two entries of one firewall',
     [
       { id: 5, s: 1 },
-      { id: 5, s: 0 },
+      { id: '5', s: 1 },
     ],
     { activeIf: { '/s': 1 } },
-    [[5], []],
+    undefined,
   ],
   [
     'that it is whole by its count',

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { begin as beginOf, close, closeToRuns, openReferences } from '../../../../src/journal/open-references';
+import { begin as beginOf, close, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { closeByRun, referenceOf } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
@@ -144,8 +144,9 @@ export function openOnes(): void {
     begun.push(run);
     return run;
   };
+  const beginCleanUp = ({ key }: Run) => beginOf(journal, key, { run: 'clean', cleans: true });
   const clean = async (run: Run) => {
-    await closeToRuns(journal, run.key);
+    await beginCleanUp(run);
     await run.end('done', { run: 'clean', by: 'cleanCart' });
   };
   const foundOnes = async (limit = 10) => {
@@ -326,7 +327,7 @@ export function openOnes(): void {
 
   it('are closed by a clean-up, but not where a run has begun since it saw that none runs', async () => {
     const lost = [await begin(), await begin()];
-    for (const { key } of lost) await closeToRuns(journal, key);
+    for (const one of lost) await beginCleanUp(one);
     const again = lost[0]!.again();
     await again.own();
     for (const one of lost) await one.end('done', { run: 'clean', by: 'cleanCart' });
