@@ -251,10 +251,12 @@ export class HumanDecisions {
   }
 
   /** @returns after how long it tries by itself; Infinity: not any more, so that receivers hear of it now */
-  private planTry(question: OpenQuestion, tries: OwnTries | undefined, made: number): number {
-    const { delaysMs = [], notAfter } = tries ?? {};
+  private planTry(question: OpenQuestion, own: OwnTries | undefined, made: number): number {
+    const { delaysMs = [], notAfter } = own ?? {};
     const leftMs = notAfter === undefined ? Infinity : Date.parse(notAfter) - Date.now();
-    const inMs = hasRoomForOwnTries() ? ownTryInMs(delaysMs, made, leftMs, Math.random()) : Infinity;
+    const tries = delaysMs.length > 0 && hasRoomForOwnTries();
+    // Else nothing random is drawn: the ids of later questions are as they were.
+    const inMs = tries ? ownTryInMs(delaysMs, made, leftMs, Math.random()) : Infinity;
     const at = inMs === Infinity ? undefined : new Date(Date.now() + inMs).toISOString();
     if (at === undefined) this.tell(question);
     this.progress.planTry(at);
