@@ -273,11 +273,7 @@ it('sees every server in turn, goes on where it stopped, and says so where it ha
 it('goes on where a sweep stopped that has failed', async () => {
   await beginWithTheFirst();
   await changedLongAgo(4);
-  const { saga: lost } = await stuckOrder(rig);
-  await terminate(rig.temporal, lost);
-  await rig.withJournal(({ db }) =>
-    db.updateTable('reference').set({ request: '?' }).where('reference', '=', lost.reference).execute(),
-  );
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
   const reports: SweepReport[] = [];
   for (let nth = 0; nth < 3; nth += 1) reports.push(await sweepUntilSeen({ servers: 1, clean: false }));
   expect(reports.map(({ outcome, next }) => [outcome, next])).toEqual(
