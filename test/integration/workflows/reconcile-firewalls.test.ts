@@ -8,13 +8,11 @@ import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcil
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
-import { stuckOrder } from '../../support/orders';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { providerAt } from '../../support/stand-in';
 import { emptyJournal, sweepIn } from '../../support/sweeps';
-import { terminate } from '../../support/web-ui';
 
 // Somebody changes firewalls in the control panel, which no journal knows.
 const rig = rigForFile({ compares: false, clears: true, activities: { listLagMs: 0 } });
