@@ -4,10 +4,4 @@ export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readProfile } from './profile';
 export { readJournalConfig, type JournalConfig } from './journal';
 export { cannotListen, CannotStart, inUrl, SettingsError, type Environment, type ListenAddress } from './settings';
-export {
-  readProviderConfig,
-  readWorkerConfig,
-  settingsGiven,
-  type WorkerConfig,
-  type WorkerVersion,
-} from './worker';
+export { readProviderConfig, readWorkerConfig, settingsGiven, type WorkerConfig, type WorkerVersion } from './worker';
