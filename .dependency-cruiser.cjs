@@ -7,7 +7,7 @@
  */
 const rooms = {
   // The vocabulary is read by everybody, in workflows too: it stays pure.
-  'src/domain': { packages: ['zod'] },
+  'src/domain': { packages: ['lossless-json', 'zod'] },
   // The engine. Deterministic: what it does is done by activities, of which it knows the types.
   'src/saga': {
     rooms: ['src/domain', 'src/temporal/search-attributes'],
@@ -32,11 +32,11 @@ const rooms = {
   // Would make sense as a library, without Temporal and without sagas.
   'src/provider': {
     rooms: [
-      ...['src/domain/profile', 'src/domain/retry-after', 'src/domain/secrets'],
+      ...['src/domain/json', 'src/domain/profile', 'src/domain/retry-after', 'src/domain/secrets'],
       // Of no saga: texts, values and errors.
       ...['src/domain/markdown', 'src/domain/none-if', 'src/domain/values'],
     ],
-    packages: ['lossless-json', 'undici', 'zod'],
+    packages: ['undici', 'zod'],
     node: true,
   },
   // Speaks to receivers that others run: it knows no journal and no saga.

@@ -2,7 +2,7 @@
 #   docker build -t order-saga .
 #   docker run --init --read-only --cap-drop=ALL --security-opt no-new-privileges --env-file .env order-saga
 #   docker run … order-saga dist/codec-server.js
-# Nothing is written to the file system at run time: the workflow bundle is built beforehand.
+# Nothing is written at run time but into volumes: the workflow bundle is built beforehand.
 #
 # With --target sandbox: the provider's stand-in, for trying things out.
 FROM node:24.21.0-bookworm-slim AS packages
@@ -30,6 +30,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# Where a worker keeps what it has seen of the journal (JOURNAL_WITNESS_FILE): a volume that is mounted here gets this owner.
+RUN install --directory --owner=1000 --group=1000 /var/lib/order-saga
 # The image's user `node`, by number: Kubernetes can tell that it is not root.
 USER 1000
 ENTRYPOINT ["node"]

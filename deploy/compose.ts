@@ -11,6 +11,8 @@ interface Service {
   command?: string[];
   environment: Variables;
   stop_grace_period?: string;
+  logging?: object;
+  mem_limit?: string;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The worker process: it runs sagas and notifies receivers until a signal. Calls in flight end first. */
 import { onStop } from './config/stop-signals';
-import { CannotStart, isRenewed, readWorkerConfig, type WorkerConfig } from './config';
+import { CannotStart, isRenewed, noHighWaterMark, readWorkerConfig, type WorkerConfig } from './config';
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
@@ -28,6 +28,7 @@ async function main(): Promise<void> {
       'PROVIDER_PROFILE is not set: every order and change order will ask whether it was placed, deleted cart items are reported, and firewalls stay unverified (docs/profile.md)',
     );
   }
+  if (config.journal.witnessFile === undefined) log.warn(noHighWaterMark);
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));

@@ -24,12 +24,18 @@ GOBIN=$tools go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
 # An overlay as somebody would write it, beside the base that it takes.
 cp -r deploy/kubernetes "$tools/kubernetes"
 mkdir "$tools/kubernetes/overlay"
-cat >"$tools/kubernetes/overlay/kustomization.yaml" <<'OVERLAY'
+for marks in ', ../high-water-mark' ''; do
+  cat >"$tools/kubernetes/overlay/kustomization.yaml" <<OVERLAY
 resources: [../base]
-components: [../keda, ../monitoring, ../network-policies, ../migration-job, ../external-secrets]
+components: [../keda, ../monitoring, ../network-policies, ../migration-job, ../external-secrets$marks]
 OVERLAY
-"$tools/kustomize" build "$tools/kubernetes/overlay" >"$tools/kubernetes.yaml"
-"$tools/python/bin/kubernetes-validate" --strict --quiet --no-warn "$tools/kubernetes.yaml"
+  "$tools/kustomize" build "$tools/kubernetes/overlay" >"$tools/kubernetes.yaml"
+  "$tools/python/bin/kubernetes-validate" --strict --quiet --no-warn "$tools/kubernetes.yaml"
+  # Of either kind there is one worker, and KEDA scales that.
+  kind=${marks:+StatefulSet}
+  grep -qx "kind: ${kind:-Deployment}" "$tools/kubernetes.yaml"
+  [ -z "$marks" ] || grep -qx '    kind: StatefulSet' "$tools/kubernetes.yaml"
+done
 
 # Of a module only its files are wanted: nothing is built.
 folder_of() {

@@ -36,6 +36,7 @@ const recipes: readonly Recipe[] = [
   { of: 'temporalio/admin-tools:', folder: 'admin-tools', fill: addTools },
   { of: 'temporalio/ui:', folder: 'ui', fill: addUi },
   { of: 'prom/prometheus:', folder: 'prometheus' },
+  { of: 'prom/alertmanager:', folder: 'alertmanager' },
 ];
 
 /** By their pinned names. */

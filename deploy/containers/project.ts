@@ -143,6 +143,29 @@ export class Project {
     return JSON.parse(await this.inspect(service, '{{json .State}}')) as EngineState;
   }
 
+  /** Of the service’s data, whole: nobody may be using either volume. */
+  async copyVolume(from: string, to: string): Promise<void> {
+    const name = (volume: string) => `${projectName}_${volume}`;
+    const image = await this.inspect('worker', '{{.Image}}');
+    await this.docker(['volume', 'create', '--label', `com.docker.compose.project=${projectName}`, name(to)]);
+    const mounts = ['--volume', `${name(from)}:/from:ro`, '--volume', `${name(to)}:/to`];
+    const copy = 'find /to -mindepth 1 -delete && cp -a /from/. /to';
+    await this.docker([
+      'run',
+      '--rm',
+      '--user',
+      '0',
+      '--network',
+      'none',
+      ...mounts,
+      '--entrypoint',
+      'sh',
+      image,
+      '-c',
+      copy,
+    ]);
+  }
+
   docker(args: readonly string[]): Promise<Said> {
     return this.engine.docker(args);
   }

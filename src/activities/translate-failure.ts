@@ -88,11 +88,13 @@ const surelyNotPlaced: readonly CallFailureName[] = ['NotSent', 'TokenUnreadable
 
 /**
  * A pivot's failure is of unknown outcome unless it is surely, or as the profile declares, another one. Statuses that the settings call safe mean
- * "surely not placed, try again"; a redirect means nothing, and neither does a 429 that the provider does not promise.
+ * "surely not placed, try again"; a redirect means nothing, and neither does a 429 that the provider does not promise. A
+ * 403 refuses, also where it says when to come again.
  */
 function asPivot(facts: Facts, settings: ActivitySettings): Facts {
   const decidedHere = facts.endpoint === undefined;
-  if (decidedHere || facts.declared || surelyNotPlaced.includes(facts.failure)) return facts;
+  const isRefused = surelyNotPlaced.includes(facts.failure) || facts.status === 403;
+  if (decidedHere || facts.declared || isRefused) return facts;
   const mayBeSafe = facts.failure === 'RateLimited' || facts.failure === 'UnknownOutcome';
   const safe = mayBeSafe && facts.status !== undefined && settings.pivotRetryStatuses.includes(facts.status);
   return { ...facts, failure: safe ? 'RateLimited' : 'UnknownOutcome' };

@@ -1,5 +1,6 @@
 /** What answers would mean by a provider's profile, by the same code that reads them in a worker. It asks nobody. */
 import { readProfile } from '../config';
+import { parseJson } from '../domain/json';
 import { readAnswers, type Profile, type ProfileCall, type RecordedAnswer } from '../domain/profile';
 import { describeProblems, problemOf } from '../domain/problems';
 import { ProviderFailure } from '../provider/errors';
@@ -11,7 +12,7 @@ import { kindOf } from '../provider/verdicts';
 import type { Came, CommandContext } from './define';
 import { exitStatus, UsageError } from './exit-status';
 import { look, messageOf, ok, printFindings, type Found } from './findings';
-import { parseJson, readText } from './read-request';
+import { readText } from './read-request';
 
 const responses: Partial<Record<ProfileCall, Documented>> = {
   add: cartItemAddedSchema,

@@ -1,7 +1,7 @@
 /** Shows in one screen whether an installation has each thing that sagas need, and what to do where it lacks one. */
 import { lookIfTheyGoOn, type SagaRow } from '../client/saga-list';
 import { pollersOf, type Pollers } from '../client/workers';
-import { readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
+import { noHighWaterMark, readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
 import { orElse } from '../domain/none-if';
@@ -15,7 +15,7 @@ import { look, messageOf, ok, printFindings, wrong, type Found } from './finding
 import { withJournal } from './journal-commands';
 
 export async function doctor({ printer }: CommandContext): Promise<Came> {
-  const found = [ofThisProgram(), ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
+  const found = [ofThisProgram(), ...ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
   const [settings, status] = [settingsGiven(), printFindings(printer, found)];
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
   return { status, document: { found, settings } };
@@ -28,15 +28,17 @@ function ofThisProgram(): Found {
   return ok('versions', `order-saga ${release}, Node ${process.versions.node}, journal of schema ${schemaNumber}`);
 }
 
-function ofSettings(): Found {
+function ofSettings(): Found[] {
   const what = 'settings of a worker';
   try {
-    readWorkerConfig();
-    return ok(what, 'a worker would start with them');
+    const { journal } = readWorkerConfig();
+    const started = ok(what, 'a worker would start with them');
+    if (journal.witnessFile !== undefined) return [started];
+    return [started, look('a restored journal', noHighWaterMark, 'give each worker a file on a disk of its own')];
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const then = `set them as docs/settings.md says: ${error.problems.join('; ')}`;
-    return wrong(what, `${error.problems.length} are missing or wrong`, then);
+    return [wrong(what, `${error.problems.length} are missing or wrong`, then)];
   }
 }
 

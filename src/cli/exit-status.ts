@@ -7,6 +7,7 @@ import {
   OrderSagaError,
 } from '../client/errors';
 import { SettingsError } from '../config';
+import { UnreadableJson } from '../domain/json';
 import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../journal/errors';
 
 export const exitStatus = {
@@ -49,7 +50,7 @@ const outputs: [of: abstract new (...args: never[]) => Error, status: number, ad
   [NoWorkerError, exitStatus.noConnection],
   [JournalUnavailable, exitStatus.noConnection, '. JOURNAL_URL says where it is'],
 ];
-const refusals = [OrderSagaError, UsageError, SettingsError, JournalSchemaError, JournalUnreadable];
+const refusals = [OrderSagaError, UsageError, UnreadableJson, SettingsError, JournalSchemaError, JournalUnreadable];
 
 /** @returns lines for a person, and a document for `--json` */
 export function errorOutputOf(error: unknown): { status: number; lines: string[]; document: object } {

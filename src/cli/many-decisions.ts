@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { objectionTo } from '../client/checked';
 import { InvalidRequestError } from '../client/errors';
 import type { WaitingSaga } from '../client/index';
+import { parseJson } from '../domain/json';
 import { cancellationSchema, decisionNames } from '../domain/decisions';
 import { readWorkflowId } from '../domain/identity';
 import { lazy } from '../domain/lazy';
@@ -12,7 +13,7 @@ import { waitKinds, type WaitKind } from '../domain/progress';
 import { check } from '../domain/validation';
 import type { Said } from './define';
 import { UsageError } from './exit-status';
-import { parseJson, readText } from './read-request';
+import { readText } from './read-request';
 
 /** A decision of one saga; or to cancel it, which is Temporal's own request. */
 const decisions = [...decisionNames, 'cancel'] as const;

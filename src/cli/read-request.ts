@@ -1,6 +1,7 @@
 /** Reads a request, bounded. No sentence quotes what was read, because a password may be in it. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { parseJson } from '../domain/json';
 import { requestBytesMax } from '../domain/validation';
 import { UsageError } from './exit-status';
 
@@ -51,20 +52,4 @@ function whyUnreadable(path: string, error: unknown): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no file ${path}`;
   if (code === 'EACCES' || code === 'EPERM') return `${path} may not be read`;
   return code === 'EISDIR' ? `${path} is a directory, not a file` : `${path} cannot be read (${code})`;
-}
-
-/** @param name what is parsed, for the sentence. @throws UsageError */
-export function parseJson(text: string, name: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    // The engine's message may quote the text around the error; only the position is taken from it.
-    const position = /at position (\d+)/.exec((error as Error).message)?.[1];
-    throw new UsageError(`${name} is not JSON${position === undefined ? '' : placeOf(text, Number(position))}`);
-  }
-}
-
-function placeOf(text: string, position: number): string {
-  const before = text.slice(0, position).split('\n');
-  return `: line ${before.length}, column ${String((before.at(-1)?.length ?? 0) + 1)}`;
 }

@@ -2,6 +2,6 @@
 export { isRenewed, readClientConfig, readTerminal, type ClientConfig, type Terminal } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readProfile } from './profile';
-export { readJournalConfig, type JournalConfig } from './journal';
+export { noHighWaterMark, readJournalConfig, type JournalConfig } from './journal';
 export { cannotListen, CannotStart, inUrl, SettingsError, type Environment, type ListenAddress } from './settings';
 export { readProviderConfig, readWorkerConfig, settingsGiven, type WorkerConfig, type WorkerVersion } from './worker';

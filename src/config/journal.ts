@@ -27,6 +27,9 @@ export const journalSettings = z.object({
   witnessFile: from('JOURNAL_WITNESS_FILE', z.string().refine(isAbsolute, wholePath).optional()),
 });
 
+export const noHighWaterMark =
+  'JOURNAL_WITNESS_FILE is not set: a journal that was restored from a copy of its disk may go unnoticed (docs/journal.md)';
+
 /** For programs that use the journal only: by default this machine's own file. */
 export const readJournalConfig = readerOf((env, problems) => {
   const keys = z.object({ payloadKeys: fromTextOrFile('PAYLOAD_KEYS', payloadKeys.optional()) });

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseJson } from '../domain/json';
 import { routesSchema } from '../domain/notifications';
 import { flag, given, listOf, parsedBy } from './kinds';
-import { from, fromTextOrFile, parseJson } from './settings';
+import { from, fromTextOrFile } from './settings';
 
 /** A host name, an address, or a range of addresses. */
 const inner = listOf((one) => {
@@ -18,8 +19,8 @@ function isRange(text: string): boolean {
   return most !== undefined && (bits === undefined || Number(bits) <= most);
 }
 
-const notJson = 'must be JSON, like [{"name":"ops","url":"https://…","secret":"webhook-ops"}]';
-const routes = parsedBy(given, ({ text }) => parseJson(text, notJson)).pipe(z.lazy(routesSchema));
+const like = 'must be like [{"name":"ops","url":"https://…","secret":"webhook-ops"}], and';
+const routes = parsedBy(given, ({ text }) => parseJson(text, like)).pipe(z.lazy(routesSchema));
 
 export const notificationSettings = z.object({
   routes: fromTextOrFile('NOTIFICATION_ROUTES', routes.default([])),

@@ -1,13 +1,16 @@
 /** The operator's price list, as it stands in its file. */
 import { z } from 'zod';
+import { parseJson } from '../domain/json';
 import { isCurrencyCode, priceKey, type PriceList } from '../domain/prices';
-import { parseJson } from './settings';
 
 const id = () => z.int('must be a whole number').positive('must be above 0');
 const cycle = () => z.literal([1, 3, 12], 'must be 1, 3 or 12');
 /** No sum of such prices is infinite: JSON would make nothing of it, which no guard is below. */
 const price = () =>
-  z.number('must be a number').nonnegative('must not be negative').max(1_000_000_000, 'must be at most 1000000000');
+  z
+    .number('must be a number that has at most 15 digits')
+    .nonnegative('must not be negative')
+    .max(1_000_000_000, 'must be at most 1000000000');
 
 /** Prices are for one billing cycle: of one server of a plan, and of 1 in an add-on's `additional_value`. */
 const priceListSchema = z.strictObject(
@@ -24,7 +27,7 @@ const priceListSchema = z.strictObject(
 
 /** @throws Error that says which entry is wrong */
 export function parsePriceList(text: string): PriceList {
-  const read = priceListSchema.safeParse(parseJson(text, 'the list: it is not JSON'));
+  const read = priceListSchema.safeParse(parseJson(text, 'the list'));
   if (!read.success) {
     const [{ path, message } = { path: [], message: '' }] = read.error.issues;
     throw new Error(`${path.join('.') || 'the list'}: ${message}`);

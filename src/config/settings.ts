@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { orElse } from '../domain/none-if';
 import { problemOf } from '../domain/problems';
 import { withoutMarks } from '../domain/values';
 
@@ -138,13 +137,6 @@ export function requireTogether(names: readonly string[], env: Environment, prob
   for (const name of missing) {
     problems.push(`${name}: is required with ${names.filter((other) => other !== name).join(' and ')}`);
   }
-}
-
-/** @throws Error with these words: the engine's would quote the text, in which there may be a secret */
-export function parseJson(text: string, wrong: string): unknown {
-  const json = orElse(() => JSON.parse(text) as unknown, undefined);
-  if (json === undefined) throw new Error(wrong);
-  return json;
 }
 
 /** @param of what it is, for the error */

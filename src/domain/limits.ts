@@ -61,6 +61,8 @@ function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
   if (!isObject(value)) return isJson(value) ? [] : [{ field: nameOfField(path), message: 'is not JSON' }];
   return Object.entries(value).flatMap(([key, inner]) => {
     const at = [...path, Array.isArray(value) ? Number(key) : key];
+    // zod leaves it out without a word.
+    if (key === '__proto__') return [{ field: nameOfField(at), message: 'cannot be the name of a field' }];
     const max = Object.hasOwn(lengthsMax, key) ? lengthsMax[key] : undefined;
     if (max === undefined || lengthOf(inner) <= max) return inside(inner, at);
     const unit = typeof inner === 'string' ? 'characters' : 'entries';

@@ -1,5 +1,6 @@
 /** The price of an order by the operator's list, as the provider has none; if that lacks anything, nobody knows. */
 import type { CartItem, ProvisionServersRequest } from './requests';
+import { amountMax } from './values';
 
 export interface PriceList {
   /** In lower case. */
@@ -34,6 +35,7 @@ export function estimateOf(
     if (typeof price === 'string') return { unpriced: `the price list has no price for item ${index + 1}: ${price}` };
     total += price;
   }
+  if (total > amountMax) return { unpriced: 'its price is too high to be exact' };
   return { total: Math.round(total * 1e6) / 1e6, currency: list.currency };
 }
 

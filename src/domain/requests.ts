@@ -183,10 +183,13 @@ export function provisionServersSchema(planTypes: PlanTypes = {}) {
 
 const documentedOnly = lazy(() => provisionServersSchema());
 
+/** JavaScript has rounded any other one before it is read here. */
+const exact = () => z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+
 /** A numeric string, as the document's example has it. A number is accepted and sent as such a string. */
 const deltaValue = () =>
   z
-    .union([z.string(), z.number()], 'must be a number or a numeric string')
+    .union([z.string(), exact()], 'must be a numeric string, or a number that has at most 15 digits')
     .transform(String)
     .pipe(z.string().regex(/^-?\d+(\.\d+)?$/, 'must be a number or a numeric string, like "1"'));
 

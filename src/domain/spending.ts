@@ -52,7 +52,10 @@ export function purchaseOf(
     }
     case 'changeOrder': {
       const { account, subscription_id, resources } = request as ChangeOrderRequest;
-      const changes = resources.map(({ resource_name, delta_value }) => [resource_name, Number(delta_value)]);
+      const changes = resources.map(({ resource_name, delta_value }) => [
+        resource_name,
+        delta_value.length > 15 ? delta_value : Number(delta_value),
+      ]);
       return {
         account: account && accountName(account),
         what: JSON.stringify(['change', subscription_id, sorted(changes)]),

@@ -9,3 +9,6 @@ export function withoutMarks(text: string): string {
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Of a larger amount of money hundredths are lost. */
+export const amountMax = Number.MAX_SAFE_INTEGER / 100;

@@ -25,7 +25,10 @@ export async function openJournal(
   failover: FailoverRule = askAboutFailovers,
 ): Promise<Journal> {
   // A file belongs to this machine alone, so it is created and migrated here.
-  if ('file' in address) await migrate(address);
+  if ('file' in address && (await migrate(address)).from === 0)
+    failover.warn(
+      `a new journal was made in ${address.file}: if there was one before, stop all workers and put it back`,
+    );
   return new Journal(await checked(openDatabase(address), checkJournal), sealing, failover);
 }
 

@@ -4,6 +4,7 @@
  * file or disk, a former primary that is started again, a dump that is read into the same cluster.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { JournalRow } from './rows';
 
@@ -77,7 +78,8 @@ export class Witness {
     if (this.hasSeen(young)) return;
     this.seen = young;
     try {
-      const beside = `${this.file}.${process.pid}`;
+      // Containers that share a volume share their numbers of processes, too.
+      const beside = `${this.file}.${hostname()}.${process.pid}`;
       writeFileSync(beside, JSON.stringify(this.seen));
       renameSync(beside, this.file);
     } catch (error) {

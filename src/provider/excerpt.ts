@@ -6,6 +6,7 @@
  * and one after the other. The work grows with the length of the answer.
  */
 import { isUtf8 } from 'node:buffer';
+import { parseLossless } from '../domain/json';
 import { cutWell } from '../domain/markdown';
 import { isSecretField, redactedMark as mark, secretFields } from '../domain/secrets';
 
@@ -49,9 +50,15 @@ export function excerptOf(text: string, secrets: readonly string[]): string | un
   if (text.trim() === '') return undefined;
   let shown: string;
   try {
-    shown = JSON.stringify(blankFields(JSON.parse(text), secrets, 'fields'));
+    shown = JSON.stringify(
+      blankFields(
+        parseLossless(text, ({ newValue }) => newValue),
+        secrets,
+        'fields',
+      ),
+    );
   } catch {
-    // It is no JSON, ends early, or is nested too deep to print.
+    // It is no JSON, ends early, or is nested too deep.
     shown = blankOut([{ what: 'text', text: text.slice(0, searchedCharsMax) }], secrets, 'page').join('');
   }
   return cutWell(shown, excerptCharsMax);

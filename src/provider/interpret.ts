@@ -1,5 +1,6 @@
 /** What an answer means: by its status, by the document, and by what the profile declares. No word of it is guessed at. */
 import type { z } from 'zod';
+import { readJson } from '../domain/json';
 import type { ProfileCall, Profile, Refusal } from '../domain/profile';
 import { retryAfterOf } from '../domain/retry-after';
 import { ProviderFailure, type FailureFacts, type ProviderFailureName } from './errors';
@@ -7,7 +8,6 @@ import { excerptOf, type Secrets } from './excerpt';
 import type { Exchanged } from './exchange';
 import { idsAt } from './json-pointer';
 import { holds } from './profile';
-import { readJson } from './read-json';
 import { cartItemIdIn } from './schemas';
 import { meaningOf, type Meaning, type ProviderCall } from './verdicts';
 
@@ -45,7 +45,7 @@ export function interpret<T>(call: Asked<T>, answer: Answered, profile: Profile 
   const fail = (name: ProviderFailureName, why = '', more: Partial<FailureFacts> = {}) =>
     new ProviderFailure(name, `was answered ${status}${why && `, ${why}`}`, { ...facts, ...more });
   const unexpected = (why: string) => fail('UnexpectedResponse', `${why}; is the base URL right?`);
-  const isWait = status === 403 && call.kind !== 'pivot' && facts.retryAfterMs !== undefined;
+  const isWait = status === 403 && facts.retryAfterMs !== undefined;
   const meaning = isWait ? 'RateLimited' : meaningOf(status, { call: call.kind, serverIsNew: call.serverIsNew });
   const refusal = refusalIn(call, answer, profile);
   const evidence = evidenceIn(call, meaning, answer, profile);
@@ -65,7 +65,7 @@ export function interpret<T>(call: Asked<T>, answer: Answered, profile: Profile 
   const isSuccess = status >= 200 && status <= 299;
   if (!isSuccess && meaning !== 'Gone') throw fail(meaning as ProviderFailureName);
   if (fault !== undefined) throw fail('UnknownOutcome', `but ${fault}`);
-  if (unreadable !== undefined && isSuccess) throw fail('UnknownOutcome', `but ${unreadable}`);
+  if (unreadable !== undefined && isSuccess) throw fail('UnknownOutcome', `but its body ${unreadable}`);
   if (evidence.isDone) return evidence.value as T;
   if (call.kind === 'delete') throw fail('NotDeclared', `${evidence.why}: it is perhaps in the cart`);
   throw fail('UnknownOutcome', evidence.why);

@@ -3,7 +3,7 @@
  * responses, the documented parts are checked strictly, and other fields are kept as they came.
  */
 import { z } from 'zod';
-import { isRecord } from '../domain/values';
+import { amountMax, isRecord } from '../domain/values';
 import { isId, readId } from './ids';
 
 /** Row 1. */
@@ -48,7 +48,8 @@ export interface PlanSwitchBody {
 }
 
 /** A documented number: encoders write it as a string; PHP has 9.99 as 9.9900000000000002, kept as a text till here. */
-const number = () => z.preprocess((value) => (isNumeric(value) ? Number(value) : value), z.number());
+const number = () =>
+  z.preprocess((value) => (isNumeric(value) ? Number(value) : value), z.number().min(-amountMax).max(amountMax));
 
 function isNumeric(value: unknown): boolean {
   return typeof value === 'string' && /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,9})?$/i.test(value);

@@ -54,8 +54,8 @@ export const rows: readonly Row[] = [
   row(
     403,
     'Unauthorized',
-    'the credentials do not allow this, or the provider refuses the request (a quota, a plan); with a Retry-After, and ' +
-      'not of a pivot, it is a wait: RateLimited',
+    'the credentials do not allow this, or the provider refuses the request (a quota, a plan); with a Retry-After it is ' +
+      'a wait: RateLimited',
   ),
   row(429, 'RateLimited', 'too many calls'),
 

@@ -54,7 +54,7 @@ describe('on the wire', () => {
     new ProviderFailure(name, 'm', {
       endpoint: 'e',
       ...(status ? { status } : {}),
-      ...(status === 429 ? { retryAfterMs: askedMs } : {}),
+      ...(name === 'RateLimited' ? { retryAfterMs: askedMs } : {}),
     });
 
   /** Which of them the wire brings about, test/unit/provider shows. */
@@ -63,6 +63,7 @@ describe('on the wire', () => {
     'connection refused': said('NotSent'),
     'the token could not be read': said('TokenUnreadable'),
     '`429`': said('RateLimited', 429),
+    '`403` with `Retry-After`': said('RateLimited', 403),
     '`401`': said('Unauthorized', 401),
     '`403`': said('Unauthorized', 403),
     'not yet': said('NotYet', 423),

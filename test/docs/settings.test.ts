@@ -65,7 +65,14 @@ it('is the page of every setting that another page names', () => {
   expect(named.length).toBeGreaterThan(20);
   // A value, an answer of Temporal's, what is of compose, of Node and of the tools beside the service.
   const others = [
-    ...['AUTO_UPGRADE', 'FAILED_PRECONDITION', 'GRAFANA_PASSWORD', 'NODE_EXTRA_CA_CERTS', 'NUM_HISTORY_SHARDS'],
+    ...[
+      'ALERT_URL',
+      'AUTO_UPGRADE',
+      'FAILED_PRECONDITION',
+      'GRAFANA_PASSWORD',
+      'NODE_EXTRA_CA_CERTS',
+      'NUM_HISTORY_SHARDS',
+    ],
     ...['ORDER_SAGA_FUZZ_RUNS', 'OTEL_EXPORTER_OTLP_HEADERS', 'SECRET_WEB_ROOT_PASSWORD', 'TEMPORAL_CLI_PATH'],
   ];
   const known = [...ours, ...ofTemporal, ...others];

@@ -6,7 +6,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
@@ -21,7 +20,7 @@ import type { WorkerConfig } from '../../src/config';
 import type { WorkflowName } from '../../src/domain/identity';
 import type { JournalAddress } from '../../src/journal/dialects';
 import type { Journal } from '../../src/journal/journal';
-import { openJournal } from '../../src/journal/open';
+import { migrate, openJournal } from '../../src/journal/open';
 import { recordOf } from '../../src/journal/record';
 import { createSagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
 import { createDataConverter } from '../../src/security/data-converter';
@@ -35,6 +34,8 @@ import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { Sandbox } from '../../sandbox/server';
 import { changed, type Settings, type SettingsPatch } from '../../sandbox/settings';
 import { rigSettings, sandboxProfileFile } from './activity-settings';
+import { inMemory } from './folder';
+import { PostgresServer, whyNoPostgres } from './postgres';
 import { replayAll } from './replay';
 import { planIdOf } from './requests';
 import { differences, rowsIn } from './rows-and-ledger';
@@ -47,8 +48,10 @@ export interface RigOptions {
   provider?: Partial<WorkerConfig['provider']>;
   /** False: the test starts workers itself. */
   worker?: boolean;
-  /** Another journal than a new file. */
+  /** Another journal than a new one of the rig's own. */
   journal?: JournalAddress;
+  /** Its own journal is on a PostgreSQL server; in a file only on a machine without PostgreSQL, which CI is not. */
+  onPostgres?: boolean;
   /** Workers keep in a file what they have seen of the journal. */
   witness?: boolean;
   /** With keys; needs a bundle of its own, see {@link bundle}. */
@@ -108,6 +111,7 @@ export class Rig {
     readonly folder: string,
     /** The sandbox's, as it was started. */
     private readonly settings: Settings,
+    private readonly postgres: PostgresServer | undefined,
   ) {
     this.waitingRoom = new WaitingRoom(sagas);
   }
@@ -129,9 +133,11 @@ export class Rig {
     const sandbox = await Sandbox.start(settings);
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
-    const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
+    const folder = mkdtempSync(join(inMemory, 'order-saga-rig-'));
     const sagas = new OrderSagaClient(temporal, { planTypes: options.planTypes });
-    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings);
+    const postgres = options.onPostgres && whyNoPostgres === undefined ? await PostgresServer.start() : undefined;
+    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings, postgres);
+    if (postgres !== undefined) await migrate(rig.journalAddress);
     if (options.worker !== false) {
       await rig.startWorker();
       await untilNamed(rig.sagas);
@@ -200,19 +206,20 @@ export class Rig {
     await this.stopWorkers();
     await this.replaySagas();
     await this.compareJournal();
+    await this.postgres?.stop();
     await this.sandbox.close();
     await this.native.close();
     await this.temporal.connection.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** The journal's file, if the options name no other journal. */
+  /** The journal's file, if it is in one of the rig's own. */
   get journalFile(): string {
     return join(this.folder, 'journal.db');
   }
 
   get journalAddress(): JournalAddress {
-    return this.options.journal ?? { file: this.journalFile };
+    return this.options.journal ?? (this.postgres ? { postgres: this.postgres.url() } : { file: this.journalFile });
   }
 
   get journalUrl(): string {

@@ -16,17 +16,37 @@ export async function metrics({ checks, project, images }: Context): Promise<voi
   });
 
   await checks.check('it scrapes the worker, and has the series that our alerts name', async () => {
-    const deadline = Date.now() + scrapedMaxMs;
     for (const expression of [
       'up{job="order-saga-worker"} == 1',
       'temporal_num_pollers > 0',
       'sum(order_saga_provider_request_seconds_count) > 0',
     ])
-      while ((await query(expression)).length === 0) {
-        assert.ok(Date.now() < deadline, `${expression} is nowhere`);
-        await pause(1_000);
-      }
+      await until(expression, async () => (await query(expression)).length > 0);
   });
+
+  await checks.check(
+    'an alert reaches the receiver of .env by way of Alertmanager, which Prometheus has found',
+    async () => {
+      const receiver = ['run', '--rm', '--detach', '--no-deps', '--name', 'receiver', '--entrypoint', 'node', 'worker'];
+      await project.compose([...receiver, '-e', printing]);
+      try {
+        project.changeEnv({ ALERT_URL: 'http://receiver:8080/' });
+        await project.compose(['--profile', 'metrics', 'up', '--detach', '--wait', 'alertmanager']);
+        const alert = { labels: { alertname: 'OrderStuck', severity: 'page', namespace: 'orders' } };
+        const headers = { 'content-type': 'application/json' };
+        await fetch(`${alertmanager}/api/v2/alerts`, { method: 'POST', headers, body: JSON.stringify([alert]) });
+        await until('the alert', async () =>
+          (await project.docker(['logs', 'receiver'])).stdout.includes('OrderStuck'),
+        );
+        await until('Alertmanager', async () => {
+          const answer = await fetch(`${address}/api/v1/alertmanagers`);
+          return (await answer.text()).includes('alertmanager:9093');
+        });
+      } finally {
+        await project.docker(['rm', '--force', 'receiver']);
+      }
+    },
+  );
 
   await checks.check('every rule of ours was loaded, and none fails', async () => {
     const answer = await fetch(`${address}/api/v1/rules`);
@@ -55,6 +75,19 @@ export async function metrics({ checks, project, images }: Context): Promise<voi
 }
 
 const address = 'http://127.0.0.1:9090';
+const alertmanager = 'http://127.0.0.1:9093';
+
+/** A program of Node: whoever sends it something finds it in its log. */
+const printing = `
+  require('node:http').createServer((asked, answer) => asked.on('end', () => answer.end()).pipe(process.stdout)).listen(8080);`;
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + scrapedMaxMs;
+  while (!(await isSo())) {
+    assert.ok(Date.now() < deadline, `${what} is nowhere`);
+    await pause(1_000);
+  }
+}
 
 async function query(expression: string): Promise<Answer['data']['result']> {
   const answer = await fetch(`${address}/api/v1/query?query=${encodeURIComponent(expression)}`);

@@ -1,6 +1,7 @@
 /** `doctor` finds what is wrong with an installation; `probe` asks a provider, by reads only. */
 import { join } from 'node:path';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
+import { noHighWaterMark } from '../../../src/config';
 import { openJournal } from '../../../src/journal/open';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
@@ -52,6 +53,14 @@ it.each([
   const { status, wrong, found } = await doctor(changes);
   expect({ status, wrong }).toEqual({ status: 2, wrong: expected });
   for (const one of found.filter(({ is }) => is === 'wrong')) expect(one.then).toBeDefined();
+});
+
+it('says where a restored journal may go unnoticed, and no more where a worker keeps what it has seen', async () => {
+  const what = 'a restored journal';
+  const { found } = await doctor();
+  expect(found).toContainEqual(expect.objectContaining({ what, is: 'look', found: noHighWaterMark }));
+  const kept = await doctor({ JOURNAL_WITNESS_FILE: join(rig.folder, 'seen.json') });
+  expect(kept.found.map((one) => one.what)).not.toContain(what);
 });
 
 it('notices a journal of another namespace, with which no worker starts', async () => {

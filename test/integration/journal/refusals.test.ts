@@ -242,6 +242,14 @@ describe('a file', () => {
     expect(await asked('journal_mode')).toEqual(['wal']);
   });
 
+  it('that was not there is made, and who starts is told so', async () => {
+    const said: string[] = [];
+    const other = `${file}.other`;
+    for (let start = 0; start < 2; start += 1)
+      await opened({ file: other }, undefined, { how: 'ask', warn: (message) => said.push(message) });
+    expect(said).toEqual([expect.stringContaining(`a new journal was made in ${other}`)]);
+  });
+
   it.each(['', '-wal'])(
     'that is not at its place any more (%s) is written to no more, and is again when it is back',
     async (part) => {

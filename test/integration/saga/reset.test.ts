@@ -7,7 +7,7 @@ import { resetTo, workflowTasksOf } from '../../support/web-ui';
 import { rigForFile, until } from '../../support/rig';
 import { answer, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 
-const rig = rigForFile({ clears: true });
+const rig = rigForFile({ clears: true, onPostgres: true });
 
 /** Back to the beginning, or to a later workflow task. */
 async function resetToTask(saga: { workflowId: string }, task = 0): Promise<void> {

@@ -16,6 +16,7 @@ const rig = rigForFile({
     unavailablePlans: [unavailablePlan],
   },
   clears: true,
+  onPostgres: true,
 });
 
 type Request = ReturnType<typeof changeRequest> | ReturnType<typeof switchRequest>;

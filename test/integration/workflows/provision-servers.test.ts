@@ -18,6 +18,7 @@ const rig = rigForFile({
   activities: { profile: { ...sandboxProfile, planTypes } },
   planTypes,
   clears: true,
+  onPostgres: true,
 });
 
 const idsOf = ({ account }: { account: string }) =>

@@ -13,7 +13,7 @@ import { emptyJournal, sweepIn } from '../../support/sweeps';
 import { deleteRun, terminate } from '../../support/web-ui';
 
 // A journal that is emptied after each test has no row of what took effect.
-const rig = rigForFile({ clears: true, compares: false });
+const rig = rigForFile({ clears: true, compares: false, onPostgres: true });
 afterEach(() => emptyJournal(rig));
 
 async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {

@@ -7,7 +7,7 @@ import { resetTo, startRaw, taskBefore } from '../../support/web-ui';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-const rig = rigForFile({ clears: true });
+const rig = rigForFile({ clears: true, onPostgres: true });
 
 const requestFor = (firewalls: number[], changes: object) => requestAtServer(rig, firewalls, changes);
 const fault = (vmObjectId: number, endpoint: string, changes: object) =>

@@ -8,7 +8,7 @@
 import fc from 'fast-check';
 import type { CallFailureName } from '../../../src/domain/failures';
 import type { ProviderClient } from '../../../src/provider/client';
-import { readJson } from '../../../src/provider/read-json';
+import { readJson } from '../../../src/domain/json';
 import { meaningOf, type ProviderCall as ProviderKind } from '../../../src/provider/verdicts';
 import { closeAll, createClient, onRequest, serveRaw } from '../../support/stand-in';
 import { answers, bodiless, onTheWire, type Answer } from './answers';

@@ -32,13 +32,22 @@ it('has pinned images, and tools of the same version as the server', () => {
     expect(services[name]!.image).toBe(`temporalio/admin-tools:${version}`);
 });
 
+it('lets no log and no process grow until the machine is full', () => {
+  for (const [name, { logging, mem_limit: limit }] of Object.entries(services))
+    expect({ name, logging, limit }).toEqual({
+      name,
+      logging: { driver: 'local' },
+      limit: expect.stringMatching(/^\d+[mg]$/),
+    });
+});
+
 it('has the same images by digest beside it, but for those whose digest is not known', () => {
   const byDigest = parse(readDocument('deploy/digests.yaml')) as { services: Record<string, { image: string }> };
   const tags = Object.entries(byDigest.services).map(([name, { image }]) => {
     expect(image).toMatch(/@sha256:[\da-f]{64}$/);
     return [name, image.split('@')[0]];
   });
-  expect(tags).toEqual(foreign.filter(([, image]) => !/temporalio\/(server|admin-tools):/.test(image)));
+  expect(tags).toEqual(foreign.filter(([, image]) => !/temporalio\/(server|admin-tools):|alertmanager:/.test(image)));
 });
 
 it('holds no secret: each comes from .env, which a script fills with fresh ones', () => {

@@ -109,6 +109,7 @@ it.each<[string, ProviderFailure, CallKind, CallFailure['failure']]>([
   ['a status that is safe to repeat for a pivot', unsure(503), 'pivot', 'RateLimited'],
   ['the same in other words', limited(503), 'pivot', 'RateLimited'],
   ['another status', limited(429), 'pivot', 'UnknownOutcome'],
+  ['a refusal that says when to come again', limited(403, 1_000), 'pivot', 'RateLimited'],
   ['a redirect, which is never one', redirected(302), 'pivot', 'UnknownOutcome'],
   ['a timeout, which has no status', unsure(), 'pivot', 'UnknownOutcome'],
   ['such a status where no pivot is made', unsure(503), 'mutate', 'UnknownOutcome'],

@@ -1,6 +1,7 @@
 /** Reading a request: what is wrong with a file is one sentence, which never quotes the file. */
 import { Readable } from 'node:stream';
-import { parseJson, readJson, readRequest } from '../../../src/cli/read-request';
+import { readJson, readRequest } from '../../../src/cli/read-request';
+import { parseJson } from '../../../src/domain/json';
 import { requestBytesMax } from '../../../src/domain/validation';
 import { folderForFile } from '../../support/folder';
 
@@ -20,6 +21,10 @@ it.each([
   ['\uFEFF{"a":1}\n', { a: 1 }],
   [' [1]\n', [1]],
   ['null', null],
+  [
+    '{"delta_value":9007199254740993,"n":0.10000000000000000001}',
+    { delta_value: '9007199254740993', n: '0.10000000000000000001' },
+  ],
 ])('reads %j', async (content, value) => {
   expect(await readRequest(fileWith(content), noInput)).toEqual(value);
   expect(await readRequest('-', Readable.from([Buffer.from(content)]))).toEqual(value);
@@ -38,12 +43,15 @@ it.each([
   ['{"reference": }', /is not JSON/],
   ['{"a":1,}', /is not JSON: line 1, column 8/],
   ['{\n  "a": 1\n  "b": 2\n}', /is not JSON: line 3, column 3/],
+  ['\n{"a": 1,\n "a": {}}', /names a field twice: a, line 3, column 3/],
+  ['['.repeat(65) + ']'.repeat(65), /is nested deeper than 64 levels/],
+  ['['.repeat(100_000), /is nested deeper than 64 levels/],
 ])('complains of %j', async (content, sentence) => {
   const path = fileWith(content);
   const complaint = await complaintAbout(path);
   expect(complaint).toMatch(sentence);
   expect(complaint).toContain(path);
-  expect(complaint.startsWith('UsageError')).toBe(true);
+  expect(complaint).toMatch(/^(UsageError|UnreadableJson): /);
   expect(complaint.split('\n')).toHaveLength(1);
 });
 
@@ -60,13 +68,16 @@ it('reads no more of an endless input than it must', async () => {
   expect(endless.destroyed).toBe(true);
 });
 
-it.each(['{"password":"geheim" x}', '{"password":"geheim', '{"password":geheim}', 'geheim'])(
-  'never quotes what it cannot parse: %s',
-  (text) => {
-    expect(() => parseJson(text, 'it')).toThrow(/^it is not JSON/);
-    expect(() => parseJson(text, 'it')).not.toThrow(/geheim/);
-  },
-);
+it.each([
+  '{"password":"geheim" x}',
+  '{"password":"geheim","password":"geheimer"}',
+  '{"password":"geheim',
+  '{"password":geheim}',
+  'geheim',
+])('never quotes what it cannot parse: %s', (text) => {
+  expect(() => parseJson(text, 'it')).toThrow(/^it (is not JSON|names a field twice)/);
+  expect(() => parseJson(text, 'it')).not.toThrow(/geheim/);
+});
 
 it('takes JSON itself, its file, and standard input', async () => {
   const decision = { question: 'q', note: 'seen' };

@@ -40,7 +40,7 @@ it.each<[string, unknown, RegExp]>([
 
 it('are refused where they are no JSON, which is not repeated', () => {
   expect(problemsOf({ NOTIFICATION_ROUTES: 'https://T0KEN' })).toEqual([
-    expect.stringMatching(/must be JSON, like \[\{"name"/),
+    expect.stringMatching(/must be like \[\{"name"/),
   ]);
 });
 

@@ -31,6 +31,7 @@ it.each<[string, object, ...fields: string[]]>([
   ['20,001 values', { a: ids(20_000) }, ''],
   ['33 levels and more', { correction: nested(50_000) }, ''],
   ['what is no JSON', { correction: { item: 1n } }, 'correction.item'],
+  ['a name that zod leaves out', JSON.parse('{"metadata":{"__proto__":"x"}}') as object, 'metadata.__proto__'],
   ['half a character in a label', provisionRequest({ label: 'no \ud83d' }), 'label'],
   ['half a character in a password', provisionRequest({ items: [{ password: '\udc00x' }] }), 'items[0].password'],
   ['what JSON has no word for', { correction: { item: NaN } }, 'correction.item'],

@@ -39,15 +39,27 @@ it.each([
   expect(estimateOf({ items: [cartItem({ plan_id: 17 })], currency }, prices)).toEqual(expected);
 });
 
+it('a price that JavaScript rounds by a hundredth is no estimate', () => {
+  const addons = [{ id: 1, additional_value: 2 ** 52 }];
+  const dear = parsePriceList(JSON.stringify({ ...list, addons: [{ id: 1, billing_cycle: 1, price: 1 }] }));
+  const { unpriced } = estimateOf({ items: [cartItem({ plan_id: 17, addons })] }, dear);
+  expect(unpriced).toBe('its price is too high to be exact');
+});
+
 it.each([
   ['[]', /the list: must be a JSON object/],
   ['{"currency":"usd"}', /plans: must be a list/],
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":2,"price":1}]}', /billing_cycle: must be 1, 3 or 12/],
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":-1}]}', /price: must not be negative/],
-  ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":1e308}]}', /price: must be at most 1000000000/],
+  [
+    '{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":1000000001}]}',
+    /price: must be at most 1000000000/,
+  ],
   ['{"currency":"usd","plans":[],"plan":[]}', /plan/],
   [JSON.stringify({ ...list, plans: [...list.plans, list.plans[0]] }), /17, cycle 1 has two prices/],
-  ['prices', /the list: it is not JSON/],
+  ['prices', /^the list is not JSON/],
+  ['{"currency":"usd","plans":[],"plans":[{}]}', /^the list names a field twice: plans/],
+  ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":9007199254740993}]}', /at most 15 digits/],
 ])('%s is no list', (text, message) => {
   expect(() => parsePriceList(text)).toThrow(message);
 });

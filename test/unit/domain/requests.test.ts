@@ -113,10 +113,13 @@ describe('a change order', () => {
     );
   });
 
-  it.each(['', ' 1', '1e3', 'one', 1e21, NaN, null])('refuses the delta value %p', (delta_value) => {
-    const request = changeRequest({ resources: [{ resource_name: 'vm_backup', delta_value }] });
-    expect(fieldsOf(changeOrder(), request)).toEqual(['resources[0].delta_value']);
-  });
+  it.each(['', ' 1', '1e3', 'one', 2 ** 53, -(2 ** 53), 1e21, NaN, null])(
+    'refuses the delta value %p',
+    (delta_value) => {
+      const request = changeRequest({ resources: [{ resource_name: 'vm_backup', delta_value }] });
+      expect(fieldsOf(changeOrder(), request)).toEqual(['resources[0].delta_value']);
+    },
+  );
 
   it.each([
     ['subscription_id', { subscription_id: 0 }],

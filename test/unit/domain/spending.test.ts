@@ -39,6 +39,17 @@ describe('spend limits', () => {
   });
 });
 
+it('of two changes each digit of a value counts', () => {
+  const what = (delta_value: string) =>
+    purchaseOf(
+      'changeOrder',
+      { subscription_id: 1, resources: [{ resource_name: 'vm_backup', delta_value }] },
+      undefined,
+    )?.what;
+  expect(what('9007199254740993')).not.toBe(what('9007199254740992'));
+  expect(what('1.0')).toBe(what('1'));
+});
+
 describe('a yes', () => {
   const limit = { account: 'AB-1', most: 100, unit: 'usd', withinMs: 1, spent: 60, adds: 50 };
   const over = { id: 'a', same: 's', kind: 'over-limit' as const, ...limit };

@@ -325,6 +325,7 @@ describe('a quote', () => {
   test.each([
     [{ total: '9.9900000000000002' }, { total: 9.99 }],
     [{ total: '1.25e1' }, { total: 12.5 }],
+    [{ total: '90071992547409.91' }, { total: 90_071_992_547_409.91 }],
     [
       { date_to: '0000-00-00', date_from: 'soon' },
       { date_to: '0000-00-00', date_from: 'soon' },
@@ -332,6 +333,12 @@ describe('a quote', () => {
   ])('%j is read', async (changes, read) => {
     for (const one of await switched(changes)) expect(one).toMatchObject(read);
   });
+  test.each(['9007199254740993', 2 ** 53, '-9007199254740993', '90071992547409.93', '1e15'])(
+    'a total of %j, of which JavaScript holds no hundredths, is none',
+    async (total) => {
+      for (const one of await switched({ total })) expect(one).toMatch(/^UnknownOutcome: .*not as documented: total/);
+    },
+  );
 });
 
 test('no list of words judges an answer: src has none of the names that guessed', () => {

@@ -38,6 +38,11 @@ test.each(echoes)('a refusal that echoes secrets in %s shows none of them', asyn
   }
 });
 
+test('an id that JavaScript cannot hold is shown to its last digit', () => {
+  expect(excerptOf('{"order": 9007199254740993, "order": 2.50}', [])).toBe('{"order":2.5}');
+  expect(excerptOf('{"order": 9007199254740993}', [])).toBe('{"order":"9007199254740993"}');
+});
+
 test('deep nesting neither overflows nor shows', () => {
   const text = `${'['.repeat(30_000)}"correct-horse"${']'.repeat(30_000)}`;
   expect(excerptOf(text, ['correct-horse'])).toHaveLength(500);

@@ -6,7 +6,8 @@ import { folderForFile } from '../../support/folder';
 
 const { write } = folderForFile();
 let files = 0;
-const read = (profile: unknown) => readProfile(write(`profile-${++files}`, JSON.stringify(profile)));
+const readText = (text: string) => readProfile(write(`profile-${++files}`, text));
+const read = (profile: unknown) => readText(JSON.stringify(profile));
 
 it.each<[condition: Condition | undefined, body: unknown, does: boolean]>([
   [undefined, { id: 1 }, false],
@@ -53,6 +54,25 @@ it.each<[profile: object, problem: RegExp]>([
   expect(() => read(profile)).toThrow(problem);
 });
 
+it.each<[text: string, problem: RegExp]>([
+  ['{"__proto__":{}}', /^__proto__: cannot be the name of a field/],
+  ['{"order":{"doneIf":{"/id":"present","__proto__":"x"}}}', /^order\.doneIf\.__proto__: cannot be the name/],
+  ['{"planTypes":{"__proto__":"server"}}', /^planTypes\.__proto__: cannot be the name/],
+  ['{"constructor":{}}', /has no field constructor/],
+  ['{"order":{"prototype":{}}}', /^order: has no field prototype/],
+  ['{"order":{"doneIf":"status"},\n"order":{}}', /^the file names a field twice: order, line 2, column 2$/],
+])('the profile %s is refused by name', (text, problem) => {
+  expect(() => readText(text)).toThrow(problem);
+});
+
+it('a value of a condition is compared to its last digit', () => {
+  const { order } = readText('{"order":{"doneIf":{"/id":9007199254740993}}}');
+  expect([holds(order?.doneIf, { id: '9007199254740993' }), holds(order?.doneIf, { id: 2 ** 53 })]).toEqual([
+    true,
+    false,
+  ]);
+});
+
 const doneIf = { '/id': 'present', '/state': ['ok', 'accepted'] };
 it.each<[refusal: object, doneIf: Condition, never: boolean]>([
   [{ if: { '/state': 'ok' } }, doneIf, false],
@@ -74,7 +94,7 @@ it.each<[refusal: object, doneIf: Condition, never: boolean]>([
 it('a byte-order mark before a profile is passed over, and no word of another file is quoted', () => {
   const profile = { delete: { doneIf: 'status' } };
   expect(readProfile(write('marked', `\uFEFF${JSON.stringify(profile)}`))).toEqual(profile);
-  expect(() => readProfile(write('other', 'SecretWord'))).toThrow(/^the file is not JSON$/);
+  expect(() => readProfile(write('other', 'SecretWord'))).toThrow(/^the file is not JSON: line 1, column 1$/);
 });
 
 it('profiles that say something else have another digest', () => {

@@ -207,7 +207,7 @@ test('an answer with two lengths is told as one, and an add that is answered so 
     expect(message).toContain('the answer’s Content-Length is not its length, or stands beside a Transfer-Encoding');
 });
 
-test('a 403 that says when to come again is a wait, but for a pivot', async () => {
+test('a 403 that says when to come again is a wait', async () => {
   const server = await serve(...[1, 2, 3].map(() => ({ status: 403, headers: { 'retry-after': '1' } })));
   const client = createClient(server.url);
   const told = [
@@ -215,7 +215,7 @@ test('a 403 that says when to come again is a wait, but for a pivot', async () =
     await failureOf(client.assignFirewalls(1, [2])),
     await failureOf(client.placeOrder(order)),
   ];
-  expect(told.map(({ name }) => name)).toEqual(['RateLimited', 'RateLimited', 'Unauthorized']);
+  expect(told.map(({ name }) => name)).toEqual(['RateLimited', 'RateLimited', 'RateLimited']);
 });
 
 test.each([
