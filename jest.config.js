@@ -23,7 +23,6 @@ module.exports = {
   workerIdleMemoryLimit: '600MB',
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  runtime: '<rootDir>/test/support/sharing-runtime.cjs',
   testSequencer: '<rootDir>/test/support/long-first.cjs',
   reporters: ['default', '<rootDir>/test/support/left-out-reporter.cjs'],
   // Four fifths of a test are waiting: for a timer, or for Temporal. Five at once keep two cores busy.

@@ -5,7 +5,7 @@ exec </dev/null
 
 reports=reports
 mkdir -p "$reports"
-rm -f "$reports/jest.json" "$reports"/*.out
+rm -f "$reports"/{jest,unit}.json "$reports"/*.out
 failed=()
 durations=()
 
@@ -75,17 +75,24 @@ install_packages() {
   patiently npm ci --no-audit --no-fund --loglevel=error
 }
 
-# Of a command that began before: its status, and what it wrote.
+# Begins what a later stage waits for: `stage <name> ended <name>`.
+declare -A besides
+beside() {
+  local name=$1
+  shift
+  "$@" >"$reports/$name.log" 2>&1 &
+  besides[$name]=$!
+}
 ended() {
   local status=0
-  wait "$1" || status=$?
-  cat "$2"
+  wait "${besides[$1]}" || status=$?
+  cat "$reports/$1.log"
   return "$status"
 }
 
-# The figure of that name in what Jest wrote.
+# The figure of that name in what Jest wrote, summed.
 figure() {
-  node -p "require(process.argv[1])[process.argv[2]] ?? 0" "$PWD/$reports/jest.json" "$1"
+  node -p 'process.argv.slice(2).reduce((sum, file) => sum + require(file)[process.argv[1]], 0)' "$1" "${counts[@]}"
 }
 
 # The ten test files that took longest.
@@ -100,13 +107,13 @@ slowest() {
 }
 
 finish() {
-  local passed=0 missed=0
-  if [[ -f $reports/jest.json ]]; then
+  local name passed=0 missed=0 counts=()
+  for name in jest unit; do if [[ -f $reports/$name.json ]]; then counts+=("$PWD/$reports/$name.json"); fi; done
+  if ((${#counts[@]} > 0)); then
     passed=$(figure numPassedTests)
     missed=$(figure numFailedTests)
   fi
   if [[ ${durations[*]} == *' tests'* ]] && ((passed + missed == 0)); then failed+=('no test ran'); fi
-  local name
   for name in "${failed[@]}"; do
     printf '\n== %s ended with\n' "$name"
     if [[ -f $reports/$name.out ]]; then tail -n 60 "$reports/$name.out"; fi

@@ -10,9 +10,9 @@
 import { sql } from 'kysely';
 import type { Quote } from '../domain/quotes';
 import type { Concern } from '../domain/spending';
-import { nowMs, type Write } from './dialects';
+import { nowMs } from './dialects';
 import { unlessUnreadable } from './errors';
-import { type Db, insertFrom, ofSaga, rowsOf, type SagaKey } from './rows';
+import { type Db, ofSaga, rowsOf, type SagaKey, type Tx } from './rows';
 import type { Store } from './store';
 
 export interface Approval {
@@ -83,11 +83,11 @@ export async function approvalsOf(
 }
 
 /** Uses them up. The primary key refuses a second use. */
-export function usingUp(effect: string, { ids }: Approvals): Write[] {
-  return ids.map((approval) => (where) => insertFrom('approval_use', { approval, effect }, sql`where ${where}`));
+export async function useUp(tx: Tx, effect: string, { ids }: Approvals): Promise<void> {
+  for (const approval of ids) await tx.insertInto('approval_use').values({ approval, effect }).execute();
 }
 
 /** The pivot was surely not done: its approvals are there again. */
-export function givingBack(effect: string): Write {
-  return (where) => sql`delete from approval_use where effect = ${effect} and ${where}`;
+export async function giveBack(tx: Tx, effect: string): Promise<void> {
+  await tx.deleteFrom('approval_use').where('effect', '=', effect).execute();
 }

@@ -2,10 +2,9 @@
 import { sql } from 'kysely';
 import type { OfOther } from '../domain/servers';
 import type { ProvisionServersRequest } from '../domain/requests';
-import { make } from './dialects';
 import type { Journal } from './journal';
-import { livePivot, lock, ofSaga, type SagaKey, type Tx } from './rows';
-import { bringingUnnamed, naming, ofOthers, release, unnamed } from './servers';
+import { countOf, livePivot, lock, ofSaga, type SagaKey, type Tx } from './rows';
+import { bringUnnamed, name, ofOthers, release, unnamed } from './servers';
 import type { Verdict } from './store';
 
 /** What stands in the row of a server that a correction has given or taken. */
@@ -66,16 +65,17 @@ export async function correctServers(
     await release(tx, key, sql`vm_object_id not in (${sql.join([unnamed, ...ids])})`, left);
     const got = sql`(vm_object_id, workflow, reference) do update
       set left_ms = null, corrected = excluded.corrected, seen_ms = excluded.seen_ms where server.left_ms is not null`;
-    await make(tx, naming(tx, key, ids, wanted.get(reference) ?? [], { onConflict: got, corrected: taken }));
-    for (const one of orders) await bringUnnamed(tx, keyOf(one), wanted.get(one) ?? [], brings.get(one));
+    await name(tx, key, ids, wanted.get(reference) ?? [], { onConflict: got, corrected: taken });
+    for (const one of orders) await bringUnknown(tx, keyOf(one), wanted.get(one) ?? [], brings.get(one));
     return { how: 'corrected' };
   });
 }
 
 /** It brings more than anybody knows. A person's word that these need nothing stays. */
-async function bringUnnamed(tx: Tx, key: SagaKey, firewalls: readonly number[], brings = 1): Promise<void> {
-  const known = sql`select count(*) from server where ${ofSaga(key)} and vm_object_id <> ${unnamed} and left_ms is null`;
+async function bringUnknown(tx: Tx, key: SagaKey, firewalls: readonly number[], brings = 1): Promise<void> {
+  const known = sql`server where ${ofSaga(key)} and vm_object_id <> ${unnamed} and left_ms is null`;
+  if ((await countOf(tx, known)) >= brings) return;
   const onConflict = sql`(vm_object_id, workflow, reference) do update
     set closed_ms = null, open_since_ms = excluded.open_since_ms where server.closed_ms is not null and server.closed is null`;
-  await make(tx, bringingUnnamed(tx, key, firewalls, { only: sql`(${known}) < ${brings}`, onConflict }));
+  await bringUnnamed(tx, key, firewalls, { onConflict });
 }

@@ -4,13 +4,13 @@
  * writes.
  */
 import { randomUUID } from 'node:crypto';
-import { type Nullable, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import { describeOther } from '../domain/servers';
 import type { NotNow } from '../domain/spending';
-import { approvalsOf, noApprovals, usingUp } from './approvals';
-import { identityHere, isPostgres, make, makeBehind, nowMs, type Write } from './dialects';
+import { approvalsOf, noApprovals, useUp } from './approvals';
+import { identityHere, isPostgres, nowMs } from './dialects';
 import {
   epochOfNew,
   inDoubt,
@@ -21,11 +21,10 @@ import {
   type SagaRows,
   whatIsLacking,
 } from './lost-time';
-import { type Buying, isLimited, purchasing, type PurchaseRules, whatSpeaksAgainst, whyNotNow } from './purchases';
+import { type Buying, type PurchaseRules, whatSpeaksAgainst, writePurchase } from './purchases';
 import {
   aboutOf,
   beginOf,
-  type CorrectionRow,
   correctionsOf,
   type Db,
   doneAt,
@@ -42,12 +41,11 @@ import {
   type JournalRow,
   leftInFlight,
   lock,
-  locking,
   mayHaveHappened,
-  ofSaga,
   pivotIn,
   type Reference,
   type Requested,
+  rowsOf,
   rowsOfStep,
   type SagaKey,
   theJournal,
@@ -56,7 +54,7 @@ import {
   updateEffect,
   type WrittenCall,
 } from './rows';
-import { assigning, noteIntended } from './servers';
+import { noteAssigned, noteIntended } from './servers';
 import { markUndone } from './state';
 import type { Store, Verdict } from './store';
 import { turnOf } from './turns';
@@ -112,55 +110,39 @@ export type Intended =
 /** `top`: the place of the row that was written. */
 export type Decided = Intended & { top?: number };
 
-/** A call that undoes nothing, by a run that has begun: see {@link intendAtOnce}. */
+/** A call of a step that can be undone, by a run that has begun: see {@link intendAtOnce}. */
 type Plain = Noted & { knows: JournalKnowledge };
 
-export function isPlain(intent: Noted): intent is Plain {
-  const { call, isOwn, knows, rules } = intent;
-  const isAlone = rules === undefined || !isLimited(rules);
-  return call.kind !== 'compensate' && isAlone && isOwn === true && knows?.begun !== undefined;
-}
+export const isPlain = (intent: Noted): intent is Plain =>
+  intent.call.kind === 'mutate' && intent.isOwn === true && intent.knows?.begun !== undefined;
 
 /**
- * Intends a call that nothing stands against, in one statement: it is written only where the begin that intends it owns the
+ * Intends the first call of a step, in one statement: it is written only where the begin that intends it owns the
  * reference, the journal is what the run knows, and no earlier call says otherwise.
  *
- * The first call of a step that can be undone locks the reference's row: a begin waits for it. If it had to wait itself, it
- * has read what was before: so the reference must not have been used meanwhile. Of two calls of one begin at the same
- * moment, which see no row, an index lets one be written.
- *
- * What a pivot is decided by stands in other rows, which nobody looks at again. So it is written only where the reference
- * was not used since they were read: whoever writes what stands against a pivot uses the reference.
+ * It locks the reference's row: a begin waits for it. If it had to wait itself, it has read what was before: so the
+ * reference must not have been used meanwhile. Of two calls of one begin at the same moment, which see no row, an index
+ * lets one be written.
  *
  * @returns undefined where nothing was written, for whatever reason
  */
 export async function intendAtOnce(db: Db, intent: Plain, row: string): Promise<Decided | undefined> {
   const { workflow, reference, run, call, knows, store } = intent;
-  const { step, kind, about } = call;
-  const first = kind === 'pivot' ? {} : { is_first: 1 };
-  const written = effectRow(db, intent, intent, { id: row, epoch: knows.epoch, ...first });
+  const { step, about } = call;
   const isThere = (id: string | undefined) =>
     id === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${id})`;
-  const insert = (where: RawBuilder<unknown>) =>
-    insertFrom(
-      'effect',
-      written,
-      sql`from reference r, journal j
-        where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
-          and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
-          and j.identity is not distinct from ${identityHere(db)}
-          ${isThere(knows.row)} ${isThere(store.failover.witness?.row)} and ${where} returning id, seq, intended_ms`,
-    );
-  const intended =
-    kind === 'pivot'
-      ? await pivotAtOnce(db, intent, insert, row)
-      : await makeBehind<Pick<Effect, 'seq'>>(db, [
-          () =>
-            insert(sql`not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
-            and (e.step = ${step} or (e.kind = 'compensate' and e.vm_object_id = cast(${about.vmObjectId ?? null} as bigint))))
-            and r.touched_ms = ${touchedOf(intent)} ${protects(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}`),
-        ]);
-  return intended && { how: 'send', knows: { ...knows, row }, top: intended.seq, doubts: 0 };
+  const from = sql`from reference r, journal j
+    where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
+      and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
+      and j.identity is not distinct from ${identityHere(db)}
+      ${isThere(knows.row)} ${isThere(store.failover.witness?.row)}
+      and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
+        and (e.step = ${step} or (e.kind = 'compensate' and e.vm_object_id = cast(${about.vmObjectId ?? null} as bigint))))
+      and r.touched_ms = ${touchedOf(intent)} ${protects(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}
+    returning seq`;
+  const first = effectRow(db, intent, intent, { id: row, epoch: knows.epoch, is_first: 1 });
+  const [written] = await rowsOf(db, insertFrom('effect', first, from).$castTo<Pick<Effect, 'seq'>>());
+  return written && { how: 'send', knows: { ...knows, row }, top: written.seq, doubts: 0 };
 }
 
 /** A server that an order has brought is known to lack what is assigned to it. */
@@ -169,33 +151,6 @@ function protects({ workflow, call: { about } }: Plain): RawBuilder<unknown> {
   if (workflow !== 'provisionServers' || vmObjectId === undefined) return sql``;
   return sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
     and s.vm_object_id = cast(${vmObjectId} as bigint) and s.firewalls = ${JSON.stringify(firewalls)} and s.open_since_ms is not null and s.left_ms is null)`;
-}
-
-async function pivotAtOnce(
-  db: Db,
-  intent: Plain,
-  insert: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
-  row: string,
-): Promise<Pick<Effect, 'seq'> | undefined> {
-  const { cartItems = [] } = intent.call.about;
-  const { rows } = await sql<Pick<Reference, 'request' | 'touched_ms'> & Nullable<Pick<CorrectionRow, 'correction'>>>`
-    select request, touched_ms, correction from reference left join correction using (workflow, reference)
-      where ${ofSaga(intent)} order by correction.seq`.execute(db);
-  const [taken] = rows;
-  const corrections = rows.flatMap(({ correction }) => (correction === null ? [] : [{ correction }]));
-  if (taken === undefined || corrections.length > (intent.corrections ?? 0)) return undefined;
-  const bought = await intent.boughtBy?.({ taken, corrections });
-  if (bought && intent.rules && whyNotNow(bought, intent.rules)) return undefined;
-  const uses: Write = () => locking(db, intent).where('touched_ms', '=', taken.touched_ms).returning('workflow');
-  const isAnothers =
-    cartItems.length === 0
-      ? sql``
-      : sql`and not exists (select 1 from effect e where e.cart_item_id in (${sql.join(cartItems)}) and e.kind = 'mutate'
-          and (e.workflow <> r.workflow or e.reference <> r.reference))`;
-  const writes: Write = (where) =>
-    insert(sql`r.epoch = j.epoch and not exists (select 1 from effect e
-    where e.workflow = r.workflow and e.reference = r.reference and (e.kind <> 'mutate' or e.outcome = 'undone')) ${isAnothers} and ${where}`);
-  return makeBehind(db, [uses, writes], bought ? [purchasing(row, bought)] : []);
 }
 
 export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decided> {
@@ -225,7 +180,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     // The doubt names no items: those that the call names now may have been added since.
     pivot = await insertDoubt(tx, key, journal, saga, { ...intent, call: { ...call, about: {} } });
     const bought = pivot && (await buys());
-    if (pivot && bought) await make(tx, [purchasing(pivot.id, bought)]);
+    if (pivot && bought) await writePurchase(tx, pivot.id, bought);
   }
   const found = pivot
     ? await whatBecameOf(tx, pivot, journal, store)
@@ -259,7 +214,10 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
   const other = await noteIntended(tx, key, call);
   if (other) return { how: 'changed', why: describeOther(other) };
   const top = await insertEffect(tx, key, intent, { id: row, epoch: journal.epoch, ...first });
-  if (bought) await make(tx, [purchasing(row, bought), ...usingUp(row, approvals)]);
+  if (bought) {
+    await writePurchase(tx, row, bought);
+    await useUp(tx, row, approvals);
+  }
   return { ...sends(knowledgeOf(journal, row, knows), rows, intent), top };
 }
 
@@ -491,7 +449,7 @@ async function writeOne(
   await updateEffect(tx, row, { answer, decided, decided_ms: nowMs(tx) });
   if (call.kind === 'compensate') await markUndone(tx, key, call, row);
   await noteIntended(tx, key, call);
-  await make(tx, assigning(tx, key, call));
+  await noteAssigned(tx, key, call);
   return row;
 }
 

@@ -8,15 +8,7 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import {
-  Kysely,
-  type OperationNodeSource,
-  PostgresAdapter,
-  PostgresDialect,
-  sql,
-  type QueryExecutorProvider,
-  type RawBuilder,
-} from 'kysely';
+import { Kysely, PostgresAdapter, PostgresDialect, sql, type QueryExecutorProvider, type RawBuilder } from 'kysely';
 import File from 'libsql';
 import { types } from 'pg';
 import { asUnavailable, JournalUnavailable } from './errors';
@@ -136,49 +128,4 @@ export function identityHere(db: QueryExecutorProvider): RawBuilder<string | nul
 /** Locks a name until the transaction ends. A file is locked as a whole when the transaction begins. */
 export async function lockName(tx: Kysely<JournalTables>, name: string): Promise<void> {
   if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
-}
-
-/**
- * A statement that changes something only where this is true.
- *
- * @param written what the gate before it has changed, where no statement sees that in its table yet
- */
-export type Write = (where: RawBuilder<boolean>, written?: RawBuilder<unknown>) => OperationNodeSource;
-
-const always = sql<boolean>`true`;
-
-/** One after the other. */
-export async function make(db: QueryExecutorProvider, writes: readonly Write[]): Promise<void> {
-  for (const write of writes) await sql`${write(always)}`.execute(db);
-}
-
-/**
- * Makes the writes where each gate, one after the other, has changed a row. PostgreSQL takes all as one statement: so none
- * sees what another one writes, and a gate that waits for a row looks again at that row only.
- *
- * @param gates return what they have changed
- * @returns what the last gate does; undefined where one of them has changed nothing
- */
-export async function makeBehind<Row>(
-  db: QueryExecutorProvider,
-  gates: readonly Write[],
-  writes: readonly Write[] = [],
-): Promise<Row | undefined> {
-  if (!isPostgres(db)) {
-    let passed: Row | undefined;
-    for (const gate of gates) {
-      [passed] = (await sql<Row>`${gate(always)}`.execute(db)).rows;
-      if (passed === undefined) return undefined;
-    }
-    await make(db, writes);
-    return passed;
-  }
-  const last = gates.length - 1;
-  const name = (what: string, index: number) => sql.raw(`${what}${index}`);
-  const isPassed = (index: number) => (index < 0 ? always : sql<boolean>`exists (select from ${name('gate', index)})`);
-  const parts = [
-    ...gates.map((gate, index) => sql`${name('gate', index)} as (${gate(isPassed(index - 1))})`),
-    ...writes.map((write, index) => sql`${name('write', index)} as (${write(isPassed(last), name('gate', last))})`),
-  ];
-  return (await sql<Row>`with ${sql.join(parts)} select * from ${name('gate', last)}`.execute(db)).rows[0];
 }

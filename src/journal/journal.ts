@@ -26,11 +26,11 @@ import { factsOf } from '../domain/may-be-sent';
 import type { Quote } from '../domain/quotes';
 import { purchaseOf } from '../domain/spending';
 import { decide, intendAtOnce, isPlain, knowledgeOf, sends, type Intent, type Intended } from './decide';
-import { givingBack } from './approvals';
-import { make, makeBehind, nowMs, type Write } from './dialects';
+import { giveBack } from './approvals';
+import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './errors';
 import { epochOfNew, insertLost, insertSeen, lostPivot, noteLossOf, restoredFailure, whatIsLacking } from './lost-time';
-import { type Buying, isLimited, purchasing, type PurchaseRules } from './purchases';
+import { type Buying, isLimited, type PurchaseRules, writePurchase } from './purchases';
 import {
   aboutOf,
   closeByRun,
@@ -48,10 +48,7 @@ import {
   iso,
   leftInFlight,
   livePivot,
-  lock,
-  locking,
   mayHaveTakenEffect,
-  insertFrom,
   type IntendedCall,
   ofSaga,
   type Reference,
@@ -66,7 +63,7 @@ import {
   updateEffect,
 } from './rows';
 import type { WantedFirewalls } from './schema';
-import { assigning, claim, ending as endingOfServers, idsIn, noteWanted, placing, release } from './servers';
+import { claim, idsIn, isProtecting, noteAssigned, noteEnded, notePlaced, noteWanted, release } from './servers';
 import { markUndone } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
@@ -326,7 +323,7 @@ export class Journal extends Store {
       if (rules === undefined || isLimited(rules)) throw error;
       return undefined;
     });
-    if (bought) await make(tx, [purchasing(row, bought)]);
+    if (bought) await writePurchase(tx, row, bought);
   }
 
   /**
@@ -359,23 +356,18 @@ export class Journal extends Store {
     const { call, knows } = intended;
     const answered = { outcome, failure, answer: sealed, cartItemId };
     const isDone = outcome === 'done';
-    const notes = (db: Db, isSecond = false): Write[] => {
-      if (outcome === 'not-done' && call.kind === 'pivot') return [givingBack(knows.row)];
-      if (!isDone || call.kind === 'compensate') return [];
-      return call.kind === 'mutate'
-        ? assigning(db, key, call)
-        : placing(db, key, call.about, idsIn(answer), { isSecond });
-    };
     const isUndo = isDone && call.kind === 'compensate';
-    const complete = (db: Db) => {
-      // Nothing is changed where the row has an outcome, or is gone.
-      const open = db.updateTable('effect').where('id', '=', knows.row).where('outcome', 'is', null);
-      const completes: Write = (where) => open.set(columnsOf(db, answered)).where(where).returning('id');
-      // Nobody decides by what is noted of others, so they need no lock.
-      const locks: Write = () => locking(db, key).returning('workflow');
-      return makeBehind(db, isDone && call.kind === 'pivot' ? [locks, completes] : [completes], notes(db));
-    };
-    if (!isUndo && (await this.inOneStatement(complete)) !== undefined) return 'written';
+    // Nobody decides by it: it needs no lock.
+    if (call.kind === 'mutate' || outcome === 'unknown' || (outcome === 'not-done' && call.kind === 'compensate')) {
+      const complete = async (db: Db) => {
+        const open = db.updateTable('effect').where('id', '=', knows.row).where('outcome', 'is', null);
+        const { numUpdatedRows } = await open.set(columnsOf(db, answered)).executeTakeFirst();
+        if (numUpdatedRows > 0n && isDone) await noteAssigned(db, key, call);
+        return numUpdatedRows > 0n;
+      };
+      const isNoted = isDone && isProtecting(key, call);
+      if (await (isNoted ? this.inTransaction(complete) : this.inOneStatement(complete))) return 'written';
+    }
     return this.locked(key, async (tx) => {
       const found = await effectOf(tx, knows.row);
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
@@ -394,8 +386,10 @@ export class Journal extends Store {
         ...(isLate ? { late: sealed } : {}),
         ...(counts ? columnsOf(tx, completed) : {}),
       });
-      await make(tx, notes(tx, !counts));
       if (isUndo) await markUndone(tx, key, call, row.id);
+      else if (call.kind === 'mutate' && isDone) await noteAssigned(tx, key, call);
+      else if (isDone) await notePlaced(tx, key, call.about, idsIn(answer), { isSecond: !counts });
+      else if (call.kind === 'pivot' && outcome === 'not-done') await giveBack(tx, knows.row);
       return isLate ? 'late' : 'written';
     });
   }
@@ -433,7 +427,7 @@ export class Journal extends Store {
       const now = nowMs(tx);
       const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
       await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
-      if (ids.length === 0) await make(tx, placing(tx, key, about, ids));
+      if (ids.length === 0) await notePlaced(tx, key, about, ids);
       return 'done';
     });
   }
@@ -542,41 +536,30 @@ export class Journal extends Store {
     const sealed = await this.sealing.seal(report);
     const isOwn = by === key.workflow;
     const told: Partial<Report> = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
-    const { workflow, reference } = key;
-    const notes = (db: Db): Write[] => {
-      const row = {
-        ...{ workflow, reference, run, outcome, report: sealed },
-        ...{ ended_by: by, ended_ms: endedMs(db, key) },
-        resource: resource ?? null,
-        wanted: wanted === undefined ? null : JSON.stringify(wanted),
-      };
-      const again = sql.join(Object.keys(row).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
-      const writes: Write = (where) =>
-        insertFrom('ending', row, sql`where ${where} on conflict (workflow, reference, run) do update set ${again}`);
-      // A clean-up puts nothing in order of what was bought.
-      return [writes, ...endingOfServers(db, key, isOwn ? outcome : 'untouched', told)];
-    };
-    const close = async (db: Db) => {
-      const closed = await closeByRun(db, key, { run, isReset }, notes(db));
-      return closed && { how: closed.isLast ? ('written' as const) : ('later' as const), next: undefined };
-    };
-    const alone = isOwn && resource === undefined ? await this.inOneStatement(close) : undefined;
-    if (alone !== undefined) return alone;
-    const written = await this.inTransaction(async (tx) => {
-      // First: whether it has ended is read once an ending that is being written stands.
-      const taken = await lock(tx, key);
+    const written = await this.locked(key, async (tx, taken) => {
       if (!isOwn && !keepOpen) await closeCleaned(tx, key, run);
-      const closed = isOwn ? await close(tx) : undefined;
+      const closed = isOwn ? await closeByRun(tx, key, { run, isReset }) : undefined;
       const past = isOwn && closed === undefined ? await endingOf(tx, key, { run, isReset }) : undefined;
       if (past !== undefined) return { past };
-      const { how } = closed ?? { how: 'written' as const };
-      const isTaken = closed !== undefined || (!isOwn && taken !== undefined);
+      const how = closed?.isLast === false ? ('later' as const) : ('written' as const);
       const isInFlight = resource !== undefined && (await inFlightOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInFlight });
-      if (!isTaken) return { how, next };
+      if (taken === undefined) return { how, next };
       // Another saga may work on it from now on: a run that is reset to before this has to begin again.
       if (resource !== undefined && isOwn) await disown(tx, key);
-      if (!isOwn) await make(tx, notes(tx));
+      const row = {
+        run,
+        outcome,
+        report: sealed,
+        ended_by: by,
+        ended_ms: endedMs(tx, key),
+        resource: resource ?? null,
+      };
+      const ending = { ...row, wanted: wanted === undefined ? null : JSON.stringify(wanted) };
+      const writes = tx.insertInto('ending').values({ workflow: key.workflow, reference: key.reference, ...ending });
+      await writes.onConflict((again) => again.columns(['workflow', 'reference', 'run']).doUpdateSet(ending)).execute();
+      // A clean-up puts nothing in order of what was bought.
+      await noteEnded(tx, key, isOwn ? outcome : 'untouched', told);
       if (wanted !== undefined && resource !== undefined) await noteWanted(tx, resource, wanted, told.leftovers ?? []);
       return { how, next };
     });

@@ -34,10 +34,9 @@ import {
   type SpendLimit,
 } from '../domain/spending';
 import type { Approval } from './approvals';
-import { lockName, type Write } from './dialects';
+import { lockName } from './dialects';
 import {
   type Effect,
-  insertFrom,
   iso,
   mayHaveTakenEffect,
   ofSaga,
@@ -140,12 +139,15 @@ export async function whatSpeaksAgainst(
   return concern && { how: 'asks', concern };
 }
 
-export function purchasing(effect: string, { digests, unpriced: _, facts: __, agreed: ___, ...bought }: Buying): Write {
+export async function writePurchase(
+  tx: Tx,
+  effect: string,
+  { digests, unpriced: _, facts: __, agreed: ___, ...bought }: Buying,
+): Promise<void> {
   // Of the row itself: a purchase is shown with one time, by account and by all else.
-  return (where, written = sql`effect`) => {
-    const intended_ms = sql<number>`(select intended_ms from ${written} where id = ${effect})`;
-    return insertFrom('purchase', { effect, ...bought, same: digests[0] ?? '', intended_ms }, sql`where ${where}`);
-  };
+  const intended_ms = tx.selectFrom('effect').select('intended_ms').where('id', '=', effect);
+  const row = { effect, ...bought, same: digests[0] ?? '', intended_ms };
+  await tx.insertInto('purchase').values(row).execute();
 }
 
 async function duplicates(

@@ -10,7 +10,7 @@ import {
 } from 'kysely';
 import type { About, EffectCall, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
-import { identityHere, makeBehind, nowMs, type Write } from './dialects';
+import { identityHere, nowMs } from './dialects';
 import { type JournalTables, tables } from './schema';
 
 export interface SagaKey {
@@ -146,14 +146,8 @@ const touched = (tx: Db) => sql<number>`case when touched_ms < ${nowMs(tx)} then
 
 /** @returns undefined where the reference is not known */
 export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
-  return locking(tx, key).returningAll().executeTakeFirst();
-}
-
-export function locking(db: Db, key: SagaKey) {
-  return db
-    .updateTable('reference')
-    .set({ touched_ms: touched(db) })
-    .where(ofSaga(key));
+  const locking = tx.updateTable('reference').set({ touched_ms: touched(tx) });
+  return locking.where(ofSaga(key)).returningAll().executeTakeFirst();
 }
 
 /** When the statement began: a row that it had to wait for says another time, if it was used meanwhile. */
@@ -175,10 +169,6 @@ export interface Begin {
 interface Renewed {
   epoch: number;
   begun?: number | undefined;
-  /** It is about to undo what it did as that begin. */
-  undoes?: boolean | undefined;
-  /** The same was asked before, and its answer was lost. */
-  again?: boolean | undefined;
 }
 
 /**
@@ -186,7 +176,7 @@ interface Renewed {
  * that stood still, and would be intended now, is refused.
  *
  * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
- * one leaves a number out, so that nobody who renews takes it for his own; of these, who undoes may make his own again.
+ * one leaves a number out, so that nobody who renews takes it for his own.
  *
  * Ended stays ended: a reference with an ending is not owned again, but by a run that came from a reset and was never
  * seen. A second start, and a run that a restored Temporal has gone back to, are none.
@@ -196,9 +186,8 @@ interface Renewed {
  */
 export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | undefined> {
   const { run, isReset = false, cleans = false, renews } = by;
-  const { epoch, begun = 0, undoes = false, again = !undoes } = renews ?? {};
-  const next = begun + (undoes ? 2 : 1);
-  const number = renews ? sql<number>`cast(${next} as integer)` : sql<number>`begun + 2`;
+  const { epoch, begun = 0 } = renews ?? {};
+  const number = renews ? sql<number>`cast(${begun + 1} as integer)` : sql<number>`begun + 2`;
   const owned = await tx
     .updateTable('reference')
     .set({
@@ -209,9 +198,7 @@ export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | und
     .$if(!cleans, (begins) => begins.where((where) => where.not(hasEndedFor({ run, isReset }))))
     .$if(epoch !== undefined, (renewing) =>
       renewing
-        .where((where) =>
-          where.or([where('begun', '=', begun), ...(again ? [where('owner', '=', beginOf(run, next))] : [])]),
-        )
+        .where((where) => where.or([where('begun', '=', begun), where('owner', '=', beginOf(run, begun + 1))]))
         .where(sql<boolean>`exists (select 1 from journal where epoch = ${epoch})`),
     )
     .returning('begun')
@@ -279,30 +266,25 @@ function runsThen(run: string) {
 
 /**
  * Closes the reference, unless a later run has begun: the ending of a run that was reset may be written late. A run that
- * was not seen before is later than all others.
+ * was not seen before is later than all others. The reference is locked: whether it has ended is read in other rows.
  *
- * Whether it has ended is read in other rows than the reference's: so it must not have been used since the statement began.
- *
- * @param writes are made where it was closed
- * @returns undefined, and nothing is changed, where the reference has ended, is not known, or was used at this moment
+ * @returns undefined, and nothing is changed, where the reference has ended, or is not known
  */
 export async function closeByRun(
-  db: Db,
+  tx: Tx,
   key: SagaKey,
   by: Pick<Begin, 'run' | 'isReset'>,
-  writes: readonly Write[] = [],
 ): Promise<{ isLast: boolean } | undefined> {
   const { run } = by;
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
   const unlessLater = (column: 'is_open' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
-  const isUnused = sql<boolean>`touched_ms = ${touchedOf(key)}`;
-  const closes = db
+  const closed = await tx
     .updateTable('reference')
-    .set({ touched_ms: touched(db), is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
+    .set({ is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
     .where(ofSaga(key))
-    .where((where) => where.and([where.not(hasEndedFor(by)), isUnused]))
-    .returning('runs');
-  const closed = await makeBehind<Pick<Reference, 'runs'>>(db, [() => closes], writes);
+    .where((where) => where.not(hasEndedFor(by)))
+    .returning('runs')
+    .executeTakeFirst();
   return closed && { isLast: closed.runs.endsWith(` ${run} `) };
 }
 

@@ -17,7 +17,7 @@ import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/outcomes';
 import type { OfOther } from '../domain/servers';
 import type { Report } from '../domain/results';
-import { make, nowMs, statementBegunMs, type Write } from './dialects';
+import { nowMs, statementBegunMs } from './dialects';
 import {
   aboutOf,
   type Columns,
@@ -52,24 +52,27 @@ const isOpen = sql<boolean>`(open_since_ms is not null and closed_ms is null)`;
  * @param ids of its servers, as far as they are known
  * @param isSecond another one stands: nobody knows its servers by these
  */
-export function placing(
-  db: Db,
+export async function notePlaced(
+  tx: Tx,
   key: SagaKey,
   { firewalls = [], vmObjectIds }: About,
   ids: unknown,
   { isSecond = false } = {},
-): Write[] {
-  if (key.workflow !== 'provisionServers') return [];
+): Promise<void> {
+  if (key.workflow !== 'provisionServers') return;
   const named = Array.isArray(ids) && ids.length > 0 ? (ids as number[]) : vmObjectIds;
   if (named === undefined) {
-    const only = sql`not exists (select 1 from server where ${ofSaga(key)})`;
-    return bringingUnnamed(db, key, firewalls, { only });
+    if (!(await isThere(tx, ofSaga(key)))) await bringUnnamed(tx, key, firewalls);
+  } else if (named.length > 0 && isSecond) await bring(tx, key, named, firewalls);
+  else if (named.length > 0) {
+    await name(tx, key, named, firewalls);
+    const ofAnother = sql`vm_object_id in (${sql.join(named)}) and ${isOfOther(key)}`;
+    if (await isThere(tx, ofAnother)) await bringUnnamed(tx, key, firewalls);
   }
-  const names = naming(db, key, named, firewalls);
-  if (isSecond || named.length === 0) return names.slice(0, 1);
-  const only = sql`exists (select 1 from server where vm_object_id in (${sql.join(named)}) and ${isOfOther(key)})`;
-  return [...names, ...bringingUnnamed(db, key, firewalls, { only })];
 }
+
+const isThere = async (db: Db, which: RawBuilder<unknown>) =>
+  (await idsFrom(db, sql`server where ${which} limit 1`)).length > 0;
 
 /** A condition: another order has the server. The index `one_order_of_a_server` has the same words. */
 const isOfOther = ({ reference }: SagaKey) =>
@@ -141,12 +144,11 @@ export async function claim(
   others.push(...older.map((vmObjectId): OfOther => ({ vmObjectId, isOlder: true })));
   const wrongs = tx.deleteFrom('server').where(ofSaga(key)).where('closed', 'is', null);
   const lost = older.length > 0 ? await wrongs.where('vm_object_id', 'in', older).executeTakeFirst() : undefined;
-  if (lost && lost.numDeletedRows > 0) {
-    const only = sql`not exists (select 1 from server where ${ofSaga(key)} and left_ms is null)`;
-    await make(tx, bringingUnnamed(tx, key, firewalls, { only }));
+  if (lost && lost.numDeletedRows > 0 && !(await isThere(tx, sql`${ofSaga(key)} and left_ms is null`))) {
+    await bringUnnamed(tx, key, firewalls);
   }
   if (others.length > 0 || ids.length === 0) return others;
-  await make(tx, naming(tx, key, ids, firewalls, { onConflict: sql`(vm_object_id, workflow, reference) do nothing` }));
+  await name(tx, key, ids, firewalls, { onConflict: sql`(vm_object_id, workflow, reference) do nothing` });
   const wrong = tx
     .deleteFrom('server')
     .where(ofSaga(key))
@@ -157,49 +159,52 @@ export async function claim(
 }
 
 /** The ids of an order's servers are known by now. A second call changes nothing, and neither do ids of another order. */
-export function naming(
-  db: Db,
+export async function name(
+  tx: Tx,
   key: SagaKey,
   ids: readonly number[],
   firewalls: readonly number[],
   how: Bringing = {},
-): Write[] {
-  if (ids.length === 0) return [];
-  const nameless = db.deleteFrom('server').where(ofSaga(key)).where('vm_object_id', '=', unnamed);
-  const open = nameless.where('closed_ms', 'is', null);
-  return [bringing(db, key, ids, firewalls, how), (where) => open.where(where)];
+): Promise<void> {
+  if (ids.length === 0) return;
+  await bring(tx, key, ids, firewalls, how);
+  const nameless = tx.deleteFrom('server').where(ofSaga(key)).where('vm_object_id', '=', unnamed);
+  await nameless.where('closed_ms', 'is', null).execute();
 }
 
 /** A row for all servers of the order that nobody knows, where it is to have firewalls. */
-export function bringingUnnamed(db: Db, key: SagaKey, firewalls: readonly number[], how: Bringing): Write[] {
-  return firewalls.length === 0 ? [] : [bringing(db, key, [unnamed], firewalls, how)];
+export async function bringUnnamed(
+  tx: Tx,
+  key: SagaKey,
+  firewalls: readonly number[],
+  how: Bringing = {},
+): Promise<void> {
+  if (firewalls.length > 0) await bring(tx, key, [unnamed], firewalls, how);
 }
 
 interface Bringing {
-  only?: RawBuilder<unknown>;
   /** What is done with a server that is there. */
   onConflict?: RawBuilder<unknown>;
   /** Sealed. */
   corrected?: string;
 }
 
-function bringing(
-  db: Db,
-  key: SagaKey,
+async function bring(
+  tx: Tx,
+  { workflow, reference }: SagaKey,
   ids: readonly number[],
   firewalls: readonly number[],
-  { only = sql`true`, onConflict = sql`do nothing`, corrected }: Bringing,
-): Write {
-  const { workflow, reference } = key;
+  { onConflict = sql`do nothing`, corrected }: Bringing = {},
+): Promise<void> {
   const row = {
     ...{ workflow, reference, corrected: corrected ?? null },
     vm_object_id: sql<number>`column1`,
-    seen_ms: nowMs(db),
+    seen_ms: nowMs(tx),
     firewalls: JSON.stringify(firewalls),
-    open_since_ms: firewalls.length > 0 ? nowMs(db) : null,
+    open_since_ms: firewalls.length > 0 ? nowMs(tx) : null,
   };
   const those = sql`from (values ${sql.join(ids.map((id) => sql`(cast(${id} as bigint))`))}) as those`;
-  return (where) => insertFrom('server', row, sql`${those} where ${only} and ${where} on conflict ${onConflict}`);
+  await insertFrom('server', row, sql`${those} where true on conflict ${onConflict}`).execute(tx);
 }
 
 /** The ids of a `Placement`: from the provider's answer, a person, or a search. */
@@ -222,18 +227,18 @@ export async function noteIntended(
   if (!isProtecting(key, call) || vmObjectId === undefined) return undefined;
   const [other] = await ofOthers(tx, key, [vmObjectId]);
   if (other) return other;
-  await make(tx, naming(tx, key, [vmObjectId], firewalls));
+  await name(tx, key, [vmObjectId], firewalls);
   const open_since_ms = sql<number>`coalesce(open_since_ms, ${nowMs(tx)})`;
   await update(tx, key, vmObjectId, { firewalls: JSON.stringify(firewalls), open_since_ms }).execute();
   return undefined;
 }
 
 /** They are assigned. An answer about others, which a correction has replaced since, says nothing of these. */
-export function assigning(db: Db, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Write[] {
+export async function noteAssigned(db: Db, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
   const { vmObjectId, firewalls = [] } = call.about;
-  if (!isProtecting(key, call) || vmObjectId === undefined) return [];
+  if (!isProtecting(key, call) || vmObjectId === undefined) return;
   const closed = update(db, key, vmObjectId, { closed_ms: nowMs(db) }).where('closed_ms', 'is', null);
-  return [(where) => closed.where('firewalls', '=', JSON.stringify(firewalls)).where(where)];
+  await closed.where('firewalls', '=', JSON.stringify(firewalls)).execute();
 }
 
 /**
@@ -253,7 +258,7 @@ function update(db: Db, key: SagaKey, vmObjectId: number, columns: Columns<'serv
 }
 
 /** Firewalls that a bought server is to have are assigned. */
-function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCall, 'activity'>): boolean {
+export function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCall, 'activity'>): boolean {
   return workflow === 'provisionServers' && activity === 'assignFirewalls';
 }
 
@@ -261,14 +266,14 @@ function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCall, 'act
  * A saga has ended whose order stands: the servers that lack firewalls by its report are open, all others are closed. It
  * changes nothing that a person has closed, and none of a second order that a late answer has shown.
  */
-export function ending(
-  db: Db,
+export async function noteEnded(
+  tx: Tx,
   key: SagaKey,
   outcome: string,
   { leftovers = [], known }: Partial<Pick<Report, 'leftovers' | 'known'>>,
-): Write[] {
-  if (key.workflow !== 'provisionServers') return [];
-  // A server may be named twice: a statement writes each of them once, with all that it lacks.
+): Promise<void> {
+  if (key.workflow !== 'provisionServers') return;
+  // A server may be named twice.
   const lacking = new Map<number, number[]>();
   for (const left of leftovers) {
     if (left.kind !== 'server-unprotected') continue;
@@ -276,23 +281,22 @@ export function ending(
     lacking.set(vmObjectId, [...new Set([...(lacking.get(vmObjectId) ?? []), ...firewalls])]);
   }
   const opens = sql`(vm_object_id, workflow, reference) do update set firewalls = excluded.firewalls, closed_ms = null, open_since_ms = case when server.closed_ms is null
-    then coalesce(server.open_since_ms, ${nowMs(db)}) else ${nowMs(db)} end where server.closed is null and server.left_ms is null`;
-  const isFree = (id: number) =>
-    sql`not exists (select 1 from server where vm_object_id = ${id} and ${isOfOther(key)})`;
-  const opening = [...lacking].map(([id, firewalls]) =>
-    bringing(db, key, [id], firewalls, { only: isFree(id), onConflict: opens }),
-  );
-  if (outcome !== 'done' && outcome !== 'partly') return opening;
-  const open = [...lacking.keys()];
+    then coalesce(server.open_since_ms, ${nowMs(tx)}) else ${nowMs(tx)} end where server.closed is null and server.left_ms is null`;
+  const others = await ofOthers(tx, key, [...lacking.keys()]);
+  for (const [id, firewalls] of lacking) {
+    if (others.every(({ vmObjectId }) => vmObjectId !== id))
+      await bring(tx, key, [id], firewalls, { onConflict: opens });
+  }
+  if (outcome !== 'done' && outcome !== 'partly') return;
   const own = [unnamed, ...((known?.['vmObjectIds'] ?? []) as number[])];
-  const closing = db
+  await tx
     .updateTable('server')
-    .set({ closed_ms: nowMs(db) })
+    .set({ closed_ms: nowMs(tx) })
     .where(ofSaga(key))
     .where('closed_ms', 'is', null)
-    .where((where) => where.or([where.not(hasLate(key)), where('vm_object_id', 'in', own)]));
-  const others = open.length > 0 ? closing.where('vm_object_id', 'not in', open) : closing;
-  return [...opening, (where) => others.where(where)];
+    .where((where) => where.or([where.not(hasLate(key)), where('vm_object_id', 'in', own)]))
+    .$if(lacking.size > 0, (closing) => closing.where('vm_object_id', 'not in', [...lacking.keys()]))
+    .execute();
 }
 
 const hasLate = (key: SagaKey) =>
@@ -382,7 +386,7 @@ export async function notItsServers(
  */
 export async function claimServers(journal: Store, key: SagaKey, ids: readonly number[]): Promise<OfOther[]> {
   const claiming = () =>
-    journal.inTransaction(async (tx) => {
+    journal.locked(key, async (tx) => {
       const pivot = await livePivot(tx, key);
       if (pivot?.cancelled_ms !== null) return ofOthers(tx, key, ids);
       return claim(journal, tx, key, ids, aboutOf(pivot).firewalls ?? []);

@@ -6,11 +6,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { IllegalStateError } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
@@ -36,6 +34,7 @@ import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { Sandbox } from '../../sandbox/server';
 import { changed, type Settings, type SettingsPatch } from '../../sandbox/settings';
 import { rigSettings, sandboxProfileFile } from './activity-settings';
+import { inMemory } from './folder';
 import { PostgresServer, whyNoPostgres } from './postgres';
 import { replayAll } from './replay';
 import { planIdOf } from './requests';
@@ -134,7 +133,7 @@ export class Rig {
     const sandbox = await Sandbox.start(settings);
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
-    const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
+    const folder = mkdtempSync(join(inMemory, 'order-saga-rig-'));
     const sagas = new OrderSagaClient(temporal, { planTypes: options.planTypes });
     const postgres = options.onPostgres && whyNoPostgres === undefined ? await PostgresServer.start() : undefined;
     const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings, postgres);
@@ -349,14 +348,13 @@ export class Rig {
 /** Who says "not placed" waits for no longer than this after the call was given up. */
 export const shortFlights = { PROVIDER_TIMEOUT_MS: '5000', PROVIDER_SETTLES_MS: '0' };
 
-/** What sagas log is not the test's output. */
+let runtimeInstalled = false;
+
+/** Once per test file: the runtime is one for the process, and what sagas log is not the test's output. */
 function quietRuntime(): void {
-  try {
-    Runtime.install({ logger: new DefaultLogger('ERROR') });
-  } catch (error) {
-    // The process has one, until the last worker and connection are closed.
-    if (!(error instanceof IllegalStateError)) throw error;
-  }
+  if (runtimeInstalled) return;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  runtimeInstalled = true;
 }
 
 /** Waits for a condition of the world outside; a test that waits for ever is ended by jest and says where. */

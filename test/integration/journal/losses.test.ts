@@ -6,7 +6,7 @@ import { effectsOf } from '../../../src/journal/rows';
 import { describeWithPostgres } from '../../support/left-out';
 import { inPostgres } from './databases';
 import { startProxy, type Proxy } from './proxy';
-import { openedJournals, place, rowOf, Run } from './runs';
+import { add, openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
 
 /** A call of the journal gives up well before the activity that waits for it: after five seconds on a quiet machine. */
@@ -49,11 +49,11 @@ describeWithPostgres('the journal loses its database', () => {
 
   describe('between a commit and its answer', () => {
     it.each([
-      [false, 'commit'],
-      [true, 'from gate1'],
-    ])('finds the row that was written, and sends (at once: %s)', async (isOwn, statement) => {
+      ['a pivot', 'commit', place(1)],
+      ['a step, at once', 'returning seq', add()],
+    ])('finds the row that was written, and sends: %s', async (_, statement, call) => {
       const lost = proxy.loseAnswerTo(statement);
-      const intended = await run.intend(place(1), { isOwn });
+      const intended = await run.intend(call, { isOwn: true });
       await lost;
       expect(intended).toMatchObject({ how: 'send', doubts: 0, knows: run.knows });
       expect(await effects()).toMatchObject([
@@ -74,8 +74,8 @@ describeWithPostgres('the journal loses its database', () => {
 
     it.each(['done', 'not-done', 'unknown'] as const)('writes %s again, which changes nothing', async (outcome) => {
       const intended = await run.send(place(1));
-      // Each is one statement; “placed” locks the reference first.
-      const lost = proxy.loseAnswerTo(`from gate${outcome === 'done' ? 1 : 0}`);
+      // One statement, but for what others decide by.
+      const lost = proxy.loseAnswerTo(outcome === 'unknown' ? 'and "outcome" is null' : 'commit');
       await unavailable(run.answer(place(1), intended, outcome, { answer: { order: 5 } }));
       await lost;
       const written = await untilWritten(intended.knows.row, outcome);
@@ -101,7 +101,7 @@ describeWithPostgres('the journal loses its database', () => {
 
     it.each([
       ['an undo, in a transaction', 'compensate', 'unassignFirewalls'],
-      ['a pivot, in one statement', 'pivot', 'placeChangeOrder'],
+      ['a pivot, in a transaction', 'pivot', 'placeChangeOrder'],
       ['a step, in one statement', 'mutate', 'assignFirewalls'],
     ] as const)('counts as lost, and nothing is sent: %s', async (_, kind, activity) => {
       await server().ask(`alter database ${database} set client_min_messages = 'error'`);
