@@ -1,13 +1,13 @@
 /** A PostgreSQL server of a test's own, out of the system's package. */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Part } from '../../deploy/stack/part';
 import { startPostgres, type Access } from '../../deploy/stack/postgres';
 import { postgresFolder } from '../../deploy/stack/programs';
 import { lowPorts } from '../../scripts/reachable';
+import { inMemory } from './folder';
 
 const user = 'order_saga';
 /** Looked for in what is said of failures. */
@@ -47,7 +47,7 @@ export class PostgresServer {
 
   static async start(): Promise<PostgresServer> {
     if (programs === undefined) throw new Error('these tests need PostgreSQL (Debian: the package postgresql)');
-    const folder = mkdtempSync(join(tmpdir(), 'order-saga-postgres-'));
+    const folder = mkdtempSync(join(inMemory, 'order-saga-postgres-'));
     // The server may run as another user.
     chmodSync(folder, 0o755);
     const [port] = await lowPorts(1);

@@ -6,7 +6,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
@@ -35,6 +34,7 @@ import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { Sandbox } from '../../sandbox/server';
 import { changed, type Settings, type SettingsPatch } from '../../sandbox/settings';
 import { rigSettings, sandboxProfileFile } from './activity-settings';
+import { inMemory } from './folder';
 import { PostgresServer, whyNoPostgres } from './postgres';
 import { replayAll } from './replay';
 import { planIdOf } from './requests';
@@ -133,7 +133,7 @@ export class Rig {
     const sandbox = await Sandbox.start(settings);
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
-    const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
+    const folder = mkdtempSync(join(inMemory, 'order-saga-rig-'));
     const sagas = new OrderSagaClient(temporal, { planTypes: options.planTypes });
     const postgres = options.onPostgres && whyNoPostgres === undefined ? await PostgresServer.start() : undefined;
     const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder, settings, postgres);

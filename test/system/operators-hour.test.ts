@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changeOrdersOf, ordersWithLabel } from '../../sandbox/sentences';
 import type { SagaHandle } from '../../src/client/handle';
@@ -19,7 +20,8 @@ import { rigForFile, until } from '../support/rig';
 import { untilWaitingOrEnded } from '../support/sagas';
 
 const rig = rigForFile();
-const folder = folderForFile();
+// A program is in it, and a folder in memory may be none for programs.
+const folder = folderForFile(tmpdir());
 
 const blocks = ['docs/operating.md', 'docs/disasters.md', 'docs/journal.md'].flatMap((page) =>
   shellBlocks(readDocument(page)).flatMap((block) => {

@@ -1,5 +1,6 @@
 /** The sentences for a person when the journal cannot be used. */
 import { JournalSchemaError, JournalUnavailable } from '../../../src/journal/errors';
+import { inMemory } from '../../support/folder';
 import { password } from '../../support/postgres';
 
 /** A refusal, which must be one of ours: one line, with neither an address nor a credential in it. */
@@ -10,7 +11,7 @@ async function refusalOf(refused: Promise<unknown>): Promise<JournalSchemaError 
   );
   if (!(error instanceof JournalUnavailable) && !(error instanceof JournalSchemaError)) throw error;
   expect(error.message).toMatch(/^the journal\P{Cc}+$/u);
-  for (const secret of [password, 'order_saga', '127.0.0.1', 'postgres://', '/tmp']) {
+  for (const secret of [password, 'order_saga', '127.0.0.1', 'postgres://', inMemory]) {
     expect(error.message).not.toContain(secret);
   }
   return error;

@@ -1,7 +1,6 @@
 /** Activities without a worker: a journal in a file, the sandbox, and a Temporal that says what the test wants. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Sender } from '../../../src/notifications/sender';
 import type { Client } from '@temporalio/client';
@@ -36,6 +35,7 @@ import { createSealing } from '../../../src/security/sealing';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
 import { grpcCodes } from '../../../src/temporal/service';
 import { rigSettings, sandboxProfile } from '../../support/activity-settings';
+import { inMemory } from '../../support/folder';
 import { providerAt } from '../../support/stand-in';
 
 type Input<N extends keyof Activities> = Parameters<Activities[N]>[0];
@@ -51,7 +51,7 @@ export class LoneActivities {
   ) {}
 
   static async start({ keys, ...sandbox }: SandboxOptions & { keys?: PayloadKeys } = {}): Promise<LoneActivities> {
-    const folder = mkdtempSync(join(tmpdir(), 'order-saga-activities-'));
+    const folder = mkdtempSync(join(inMemory, 'order-saga-activities-'));
     const journal = await openJournal({ file: join(folder, 'journal.db') }, createSealing(keys));
     // The document does not say that an item can be ordered only once.
     const usual = { anyServer: true, orderResponse: 'ids', closedCartItems: 'take' } as const;
