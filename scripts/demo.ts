@@ -242,7 +242,7 @@ function printWhereToLook(reference: string, environment: Record<string, string>
     console.log('    open it, read “User Metadata”, then More Actions → Send an Update → retry');
   }
   const settings = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-  console.log(`    or             ${settings.join(' ')} npm run cli -- decide ${reference} retry '{"by":"you"}'`);
+  console.log(`    or             ${settings.join(' ')} npm run -s cli -- status ${reference}   # and its answers`);
 }
 
 runProgram(module, async () => ((await main()) ? 0 : 1));

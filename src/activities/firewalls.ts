@@ -5,14 +5,13 @@
 import type { Effected } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { SentSecrets } from '../domain/secrets';
-import { changedLately, changedOnServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
+import { changedLately, lookAtServer } from '../journal/firewalls';
 import { isNewServer } from '../journal/servers';
 import type { CallOptions } from '../provider/client';
 import { isFailure, ProviderFailure } from '../provider/errors';
 import { readFirewalls } from '../provider/firewall-list';
 import { type CallContext, rawResponse, sagaOf } from './call';
 import { lookWithinMs, underWay, type EffectContext, type SendOptions, type Tools } from './effect';
-import { isAnothers, type Standing, type ToCompare } from './journal';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
 export type How = 'assignFirewalls' | 'unassignFirewalls';
@@ -203,16 +202,6 @@ export function createFirewallActivities({ provider, journal, activity, effect, 
 
     /** Row 9. A second call finds them unassigned. */
     unassignFirewalls: (input: ChangeFirewalls) => changeAndLook('unassignFirewalls', input),
-
-    /** Reads from the journal what runs of the saga have changed and not undone. It does not call the provider. */
-    readChanged: activity(
-      'read',
-      async (input: ToCompare & { vmObjectId: number }): Promise<ChangedFirewalls & Pick<Standing, 'isAnothers'>> => {
-        const { saga } = sagaOf();
-        if (await isAnothers(journal, saga, input)) return { isAnothers: true, assigned: [], unassigned: [] };
-        return changedOnServer(journal, saga, input.vmObjectId);
-      },
-    ),
 
     listFirewalls: activity('read', (input: ListFirewalls) => list(input)),
   };

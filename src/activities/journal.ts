@@ -16,6 +16,7 @@ import type { Corrected, Ended as PastEnding, Ending, Journal } from '../journal
 import type { Begin, SagaKey } from '../journal/rows';
 import { begin } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
+import { changedBy, type ChangedFirewalls } from '../journal/firewalls';
 import { whyNotNow } from '../journal/purchases';
 import { recordOf } from '../journal/record';
 import type { WantedFirewalls } from '../journal/schema';
@@ -75,7 +76,6 @@ export type { PastEnding, PlacementFound };
 
 export interface KeepReference extends CallContext {
   knows: JournalKnowledge;
-  undoes?: true | undefined;
   isReset: boolean;
 }
 
@@ -123,8 +123,12 @@ export interface Standing extends Done {
    * ending. Looked up only for a clean-up.
    */
   unprotected?: Leftover[] | undefined;
+  /** For a change of firewalls. */
+  changed?: ChangedFirewalls | undefined;
   /** Only where `owns` is set: the run's begin. */
   knows?: JournalKnowledge;
+  /** Only where `owns` is set: another run had begun since this one did, so what this one has seen may not be so. */
+  isAfterAnother?: boolean | undefined;
   /** Only where `owns` is set, and the reference has ended: then nothing else is said. */
   ended?: PastEnding;
 }
@@ -216,9 +220,8 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * intended. Fails with `StateChanged` where another run has begun since.
      */
     keepReference: atHand('read', async (input: KeepReference, by): Promise<JournalKnowledge | PastEnding> => {
-      const { knows, undoes, isReset, retry } = input;
-      const renews = { ...knows, ...(undoes ? { undoes, again: retry !== undefined } : {}) };
-      const begun = await beginAs(journal, by, { isReset, renews });
+      const { knows, isReset } = input;
+      const begun = await beginAs(journal, by, { isReset, renews: knows });
       if (begun.how === 'ended') return begun;
       if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
       return { ...knows, begun: begun.number };
@@ -261,8 +264,10 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
       const { from, placement: _, ...rest } = read;
       const placement = placementOf(read);
       if (cleans && !read.known) throw new OwnFailure('Rejected', `no provisioning of ${saga.reference} is known`);
-      const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
-      const looked = { ...rest, placement, ...owned };
+      const { number, isAfterAnother } = begun?.how === 'begun' ? begun : {};
+      const owned = number === undefined ? {} : { knows: { ...from, begun: number }, isAfterAnother };
+      const changed = saga.workflow === 'setFirewalls' ? await changedBy(journal, saga) : undefined;
+      const looked = { ...rest, placement, changed, ...owned };
       if (placement.how !== 'placed') return looked;
       const unprotected = cleans && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
       const bought = cleans ? undefined : await boughtBy(journal, saga, settings.profile?.planTypes);
@@ -364,7 +369,9 @@ async function takeOrBegin(journal: Journal, by: Caller, begins: Omit<Begin, 'ru
   mustBeOf(saga, request);
   const { account } = request as { account?: string };
   const { knows, first } = await journal.take(saga, { account, request, run });
-  return first === undefined ? { how: 'begun' as const, number: knows.begun ?? 0 } : beginAs(journal, by, begins);
+  return first === undefined
+    ? { how: 'begun' as const, number: knows.begun ?? 0, isAfterAnother: false }
+    : beginAs(journal, by, begins);
 }
 
 /** @throws OwnFailure `JournalRestored` */
@@ -394,7 +401,7 @@ const standingOfAnother: Standing = {
 };
 
 /** As `takeReference` compares them. */
-export async function isAnothers(journal: Journal, saga: SagaKey, { request }: ToCompare): Promise<boolean> {
+async function isAnothers(journal: Journal, saga: SagaKey, { request }: ToCompare): Promise<boolean> {
   if (request === undefined) return false;
   const first = await journal.firstRequest(saga);
   return first !== undefined && differences(first, request).length > 0;

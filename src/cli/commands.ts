@@ -5,10 +5,12 @@ import { NoWorkerError, SagaEndedError } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
+import { definedOnly } from '../domain/defined-only';
 import { decisionHints, type DecisionName } from '../domain/decisions';
 import type { WorkflowName } from '../domain/identity';
 import { isWait, type ProgressView } from '../domain/progress';
 import { requestSchemas } from '../domain/requests';
+import { isRecord } from '../domain/values';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
@@ -94,13 +96,14 @@ export async function decide(
   reference: string,
   name: DecisionName,
   json: string | undefined,
-  options: OfWorkflow,
+  { workflow, question, by, note }: OfWorkflow & Partial<Said> & { question?: string },
 ): Promise<Came> {
   const example = `the decision’s JSON (it may also be in a file, or - for standard input), like ${decisionHints[name].example},`;
-  const body = json === undefined ? {} : await readJson(json, stdin, example);
+  const given = json === undefined ? {} : await readJson(json, stdin, example);
+  const body = isRecord(given) ? { ...given, ...definedOnly({ question, by, note }) } : given;
   // Before any connection, as a request.
   checkDecision(name, body);
-  return withSaga(reference, options, async (saga) => {
+  return withSaga(reference, definedOnly({ workflow }), async (saga) => {
     const taken = await saga.decide(name, body);
     printer.line(`${saga.workflowId}: ${taken.taken} is taken at ${taken.step}`);
     return { document: { ...identityOf(saga), ...taken } };

@@ -78,7 +78,7 @@ export function saying(parent: Command, usage: string, does: string, action: Act
     .requiredOption('--note <TEXT>', 'why, or how you know', filled);
 }
 
-function filled(text: string): string {
+export function filled(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
 }

@@ -2,6 +2,7 @@
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
+import { inWords } from '../domain/times';
 import {
   confirmationsOf,
   nothingLost,
@@ -166,14 +167,14 @@ export async function journalStatus({ printer }: CommandContext): Promise<Came> 
   return withJournal({ writes: false }, async (journal, name) => {
     const counts = await countsOf(journal);
     const { restoredAt, restored, raisedAt, newReferences, pivots, identity } = counts;
-    const noticed = restoredAt === undefined ? restored : `noticed on ${restoredAt}`;
+    const noticed = restoredAt === undefined ? restored : `noticed on ${inWords(restoredAt)}`;
     const until = 'nothing is sent until `order-saga journal restored`';
     printer.table([
       ['journal', name],
       // It cannot be opened where it is of another one.
       ['schema', String(schemaNumber)],
       ['id', counts.id],
-      ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`],
+      ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${inWords(raisedAt)}`}`],
       ['database', whatHolds(identity.here)],
       ['restored', noticed === undefined ? 'not noticed' : `${noticed}: ${until}`],
       ['new references', newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'],

@@ -47,9 +47,10 @@ export const inbox = asking(withSagas, async (sagas, { printer }, { olderThan, .
   else {
     printer.line(`${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for a decision`);
     printer.table([
-      [by, 'sagas', 'longest', 'in the Web UI'],
-      ...groups.map(({ name, count, oldest, link }) => [name, String(count), ageOf(oldest), link ?? '']),
+      [by, 'sagas', 'longest'],
+      ...groups.map(({ name, count, oldest }) => [name, String(count), ageOf(oldest)]),
     ]);
+    printLinks(printer, groups);
     printer.line(rows.length < total ? `the ${rows.length} that have waited longest:` : 'the longest wait first:');
     printWaiting(printer, rows);
   }
@@ -63,9 +64,18 @@ export const inbox = asking(withSagas, async (sagas, { printer }, { olderThan, .
 /** The rows of every list of what waits. */
 export function printWaiting(printer: Printer, rows: readonly InboxRow[]): void {
   printer.table([
-    ['saga', 'kind', 'step', 'account', 'waits', 'in the Web UI'],
-    ...rows.map((row) => [row.workflowId, row.kind, row.step, row.account ?? '', ageOf(row), row.link ?? '']),
+    ['saga', 'kind', 'step', 'account', 'waits'],
+    ...rows.map((row) => [row.workflowId, row.kind, row.step, row.account ?? '', ageOf(row)]),
   ]);
+  printLinks(
+    printer,
+    rows.map(({ workflowId: name, link }) => ({ name, link })),
+  );
+}
+
+/** Below the table, whose columns they would make as wide as they are long. */
+function printLinks(printer: Printer, all: readonly { name: string; link?: string | undefined }[]): void {
+  printer.lines(all.flatMap(({ name, link }) => (link === undefined ? [] : [`  ${name}  ${link}`])));
 }
 
 function ageOf({ waitingSince }: Pick<InboxRow, 'waitingSince'>): string {

@@ -1,6 +1,7 @@
 /** Lists the lost sagas: they have begun by the journal, have no ending there, and Temporal has no run that goes on. */
 import { standingOf } from '../client/saga-list';
 import { isLost, type WayLost } from '../domain/lost';
+import { inWords } from '../domain/times';
 import { claim } from '../journal/open';
 import { mayBePlaced, openSagas, type OpenReference } from '../journal/open-references';
 import type { Came, CommandContext } from './define';
@@ -31,7 +32,7 @@ export function lost({ printer }: CommandContext): Promise<Came> {
       } while (after !== undefined);
       const none = `no saga of the journal ${name} is lost`;
       return listed(printer, found, none, ({ workflowId, how, firstSeenAt, next }) => [
-        `${workflowId}  ${how}, begun on ${firstSeenAt}`,
+        `${workflowId}  ${how}, begun on ${inWords(firstSeenAt)}`,
         `  order-saga record ${workflowId} --timeline   # what it has done, and what is left of it`,
         `  ${next}`,
       ]);

@@ -36,9 +36,13 @@ export class Printer {
     for (const text of texts) this.line(text);
   }
 
-  /** Commands in it can be pasted here: in a checkout there is no `order-saga`. */
   asPrinted(text: string): string {
-    return printable(text).replaceAll(/\border-saga (?=[a-z])/g, `${this.terminal.self} `);
+    return this.asPasted(printable(text));
+  }
+
+  /** Commands in it can be pasted here: where it runs from a checkout there may be no `order-saga`. */
+  asPasted(text: string): string {
+    return text.replaceAll(/\border-saga (?=[a-z])/g, `${this.terminal.self} `);
   }
 
   /** A message for a person who waits; it is not part of the result. */

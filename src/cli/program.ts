@@ -1,4 +1,6 @@
 /** The command line: which commands there are, and what they take. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
@@ -6,7 +8,7 @@ import { decisionNames } from '../domain/decisions';
 import { inboxGroupings, inboxRowsMax, listedStates, waitKinds } from '../domain/progress';
 import { fates } from '../domain/spending';
 import { completionFor, shells, type Shell } from './completion';
-import { command, loading, saying, type CommandContext, type Loading } from './define';
+import { command, filled, loading, saying, type CommandContext, type Loading } from './define';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { decisionsMax, filteredDecisions } from './many-decisions';
 import { Printer, type Streams } from './print';
@@ -17,9 +19,18 @@ export interface Terminal extends Streams {
   onLeave?: CommandContext['onLeave'];
 }
 
-const exits =
+const help =
+  'FILE is a JSON file; - reads standard input. REFERENCE may also be a workflow id.\n\n' +
+  'Examples:\n' +
+  '  order-saga provision order.json\n' +
+  '  order-saga inbox --older-than 1h\n' +
+  '  order-saga decide PO-7 retry --question 1bc3a661 --by ann\n' +
+  "  order-saga cancel PO-7 --by ann --note 'ordered twice'\n" +
+  '  order-saga record PO-7 --timeline\n\n' +
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
   '5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.';
+
+const versionOf = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 
 /** Runs one command line and returns its exit status; it never throws. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -48,10 +59,15 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   const load = loading(context, settle);
   const program = new Command('order-saga')
     .description('Starts order sagas, watches them and decides for them.')
-    .addHelpText('after', `\nFILE is a JSON file; - reads standard input.\n${exits}`)
+    .option('-V, --version', 'print the version')
+    .on('option:version', () => {
+      out.write(`${versionOf(join(__dirname, '../../package.json'))}\n`);
+      throw new CommanderError(exitStatus.done, 'commander.version', '');
+    })
+    .addHelpText('after', () => `\n${context.printer.asPasted(help)}`)
     .exitOverride()
     .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })
-    .showHelpAfterError();
+    .showHelpAfterError('(--help says what there is)');
   const ofSaga = load(() => import('./commands.js'));
   const ofJournal = load(() => import('./journal-commands.js'));
 
@@ -73,7 +89,10 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   addLists(program, load);
   command(program, 'decide <REFERENCE>', 'decide for a saga that waits', ofSaga('decide'))
     .addArgument(new Argument('<DECISION>').choices(decisionNames))
-    .argument('[JSON]', 'or its FILE')
+    .argument('[JSON]', 'or its FILE; for what no option says')
+    .option('--question <ID>', 'the question that you answer, as status and inbox name it')
+    .option('--by <NAME>', 'who says it', filled)
+    .option('--note <TEXT>', 'why, or how you know', filled)
     .addOption(ofWorkflow());
   const stops = 'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)';
   saying(program, 'cancel <REFERENCE>', stops, ofSaga('cancel'))

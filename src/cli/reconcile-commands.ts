@@ -2,6 +2,7 @@
 import type { SweepRun, SweepSchedule } from '../client/reconcile';
 import { definedOnly } from '../domain/defined-only';
 import { describeCounts, describeFinding, type ReconcileOptions } from '../domain/reconcile';
+import { inWords } from '../domain/times';
 import { withSagas } from './connect';
 import { asking } from './define';
 import { exitStatus } from './exit-status';
@@ -62,12 +63,12 @@ function describeSchedule({ everyMs, options, paused, note, next }: SweepSchedul
   return [
     `a sweep ${everyMs === undefined ? 'at times of its own' : `every ${inUnits(everyMs)}`}: ${asks.join(', ')}`,
     ...(paused ? [`paused${note === undefined || note === '' ? '' : ` (${note})`}: nothing is started`] : []),
-    ...(next && !paused ? [`the next one: ${next.toISOString()}`] : []),
+    ...(next && !paused ? [`the next one: ${inWords(next)}`] : []),
   ];
 }
 
 function describeSweep({ workflowId, status, startTime, closeTime, report }: SweepRun): string[] {
-  const when = `begun on ${startTime.toISOString()}`;
+  const when = `begun on ${inWords(startTime)}`;
   if (closeTime === undefined) return [`${workflowId} runs, ${when}`];
   if (report === undefined)
     return [`${workflowId} was ended from outside, or refused (${status}), ${when}: it says nothing`];

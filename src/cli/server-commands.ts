@@ -4,6 +4,7 @@ import { describeOthers } from '../domain/servers';
 import { foundServersSchema } from '../domain/requests';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
+import { inWords } from '../domain/times';
 import { correctServers } from '../journal/correct-servers';
 import { closeServers, openServers } from '../journal/servers';
 import type { Came, CommandContext, Said } from './define';
@@ -18,7 +19,7 @@ export function listOpen({ printer }: CommandContext): Promise<Came> {
       const which = open.vmObjectId === undefined ? 'servers of unknown ids' : `server ${open.vmObjectId}`;
       const order = workflowIdOf(open.workflow, open.reference);
       return [
-        `${which}  lacks firewalls ${open.firewalls.join(', ')} since ${open.since}`,
+        `${which}  lacks firewalls ${open.firewalls.join(', ')} since ${inWords(open.since)}`,
         `  ordered by ${order}, which ${open.saga === 'open' ? 'goes on' : 'has ended'}`,
       ];
     });

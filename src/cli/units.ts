@@ -1,5 +1,6 @@
 /** Numbers, times and ids, as they are typed and as they are shown. */
 import { InvalidArgumentError } from 'commander';
+import { inWords } from '../domain/times';
 
 const units = [
   ['d', 86_400_000],
@@ -28,10 +29,9 @@ export function inUnits(ms: number): string {
   return parts.join(' ').trim();
 }
 
-/** A time with its age: `2026-11-01T12:00:00.000Z (3h 20m ago)`. */
+/** A time with its age: `2026-11-01 12:00:00 UTC (3h 20m ago)`. */
 export function withAge(time: Date | string): string {
-  const at = new Date(time);
-  return `${at.toISOString()} (${inUnits(Date.now() - at.getTime())} ago)`;
+  return `${inWords(time)} (${inUnits(Date.now() - new Date(time).getTime())} ago)`;
 }
 
 /** The client checks the range. */

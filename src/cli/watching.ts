@@ -3,6 +3,7 @@ import type { SagaHandle } from '../client/handle';
 import { answers } from '../domain/answers';
 import { exampleFor } from '../domain/decisions';
 import type { ProgressView, Waiting } from '../domain/progress';
+import { inWords } from '../domain/times';
 import { describeEnding, endOf, type Ending } from './ending';
 import { describeStep, Live } from './live';
 import type { Printer } from './print';
@@ -75,7 +76,7 @@ export class Watching {
   private news({ waiting, settling }: ProgressView, workflowId: string): string[] {
     return [
       ...(settling && !waiting && this.isNew(`${workflowId} settles`, settling.until)
-        ? [`settling: ${settling.step} may still take effect until ${settling.until}; nobody is asked before`]
+        ? [`settling: ${settling.step} may still take effect until ${inWords(settling.until)}; nobody is asked before`]
         : []),
       ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflowId) : []),
     ];

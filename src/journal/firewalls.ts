@@ -13,7 +13,6 @@ import {
   effectsOf,
   isSameSaga,
   isUnanswered,
-  ofSaga,
   theJournal,
   type SagaKey,
   type Tx,
@@ -98,15 +97,14 @@ export function changedLately(
   });
 }
 
-/** Firewalls of a server that runs of a saga have (perhaps) assigned or unassigned, and not undone. */
+/** Firewalls that runs of a saga have (perhaps) assigned or unassigned, and not undone. */
 export interface ChangedFirewalls {
   assigned: number[];
   unassigned: number[];
 }
 
-export async function changedOnServer(journal: Store, key: SagaKey, vmObjectId: number): Promise<ChangedFirewalls> {
-  const rows = await journal.read((db) => callsOn(db, vmObjectId).where(ofSaga(key)).execute());
-  const changed = stateOf(rows).firewalls;
+export async function changedBy(journal: Store, key: SagaKey): Promise<ChangedFirewalls> {
+  const changed = stateOf(await journal.read((db) => effectsOf(db, key))).firewalls;
   const by = (activity: string) => [
     ...new Set(changed.flatMap((one) => (one.activity === activity ? one.firewalls : []))),
   ];

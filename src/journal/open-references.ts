@@ -59,7 +59,8 @@ export async function mayBePlaced(journal: Journal, key: SagaKey): Promise<boole
 }
 
 export type Begun =
-  | { how: 'begun'; number: number }
+  /** `isAfterAnother`: another run owned it, or a turn was over. */
+  | { how: 'begun'; number: number; isAfterAnother?: boolean }
   | Ended
   /** The journal is or may be an older copy: how the reference has ended it may not know. */
   | { how: 'restored'; why: string }
@@ -69,9 +70,10 @@ export type Begun =
 /** As {@link own}. @throws JournalUnreadable */
 export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<Begun> {
   // An ending that is being written is waited for: the next statement sees it.
-  const begun = await journal.locked(key, async (tx) => {
+  const begun = await journal.locked(key, async (tx, taken) => {
     const number = await own(tx, key, by);
-    if (number !== undefined) return { how: 'begun' as const, number };
+    const isAfterAnother = taken?.owner?.startsWith(`${by.run}/`) !== true;
+    if (number !== undefined) return { how: 'begun' as const, number, isAfterAnother };
     const ended = await endingOf(tx, key, by);
     if (ended === undefined) return { how: 'not-owned' as const };
     const known = { taken: true, knows: undefined };

@@ -169,10 +169,6 @@ export interface Begin {
 interface Renewed {
   epoch: number;
   begun?: number | undefined;
-  /** It is about to undo what it did as that begin. */
-  undoes?: boolean | undefined;
-  /** The same was asked before, and its answer was lost. */
-  again?: boolean | undefined;
 }
 
 /**
@@ -180,7 +176,7 @@ interface Renewed {
  * that stood still, and would be intended now, is refused.
  *
  * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
- * one leaves a number out, so that nobody who renews takes it for his own; of these, who undoes may make his own again.
+ * one leaves a number out, so that nobody who renews takes it for his own.
  *
  * Ended stays ended: a reference with an ending is not owned again, but by a run that came from a reset and was never
  * seen. A second start, and a run that a restored Temporal has gone back to, are none.
@@ -190,9 +186,8 @@ interface Renewed {
  */
 export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | undefined> {
   const { run, isReset = false, cleans = false, renews } = by;
-  const { epoch, begun = 0, undoes = false, again = !undoes } = renews ?? {};
-  const next = begun + (undoes ? 2 : 1);
-  const number = renews ? sql<number>`cast(${next} as integer)` : sql<number>`begun + 2`;
+  const { epoch, begun = 0 } = renews ?? {};
+  const number = renews ? sql<number>`cast(${begun + 1} as integer)` : sql<number>`begun + 2`;
   const owned = await tx
     .updateTable('reference')
     .set({
@@ -203,9 +198,7 @@ export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | und
     .$if(!cleans, (begins) => begins.where((where) => where.not(hasEndedFor({ run, isReset }))))
     .$if(epoch !== undefined, (renewing) =>
       renewing
-        .where((where) =>
-          where.or([where('begun', '=', begun), ...(again ? [where('owner', '=', beginOf(run, next))] : [])]),
-        )
+        .where((where) => where.or([where('begun', '=', begun), where('owner', '=', beginOf(run, begun + 1))]))
         .where(sql<boolean>`exists (select 1 from journal where epoch = ${epoch})`),
     )
     .returning('begun')

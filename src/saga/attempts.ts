@@ -226,9 +226,9 @@ async function keepReference(
   isEnding: boolean,
   once: boolean,
 ): Promise<CallFailure | undefined> {
-  const { knows, undoes } = journal;
+  const { knows } = journal;
   if (knows === undefined) return undefined;
-  const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
+  const asked = { knows, isReset: isReset() };
   const step = new Step('keep-reference', 'Go on under the reference');
   const act: Act<JournalKnowledge | PastEnding> = ({ retry }) =>
     activities('go on under the reference').keepReference({ ...asked, retry });

@@ -24,8 +24,6 @@ export class JournalMemory {
   /** Calls whose outcome could not be written down when they had ended: it is written before the next call is made. */
   readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   isInQuestion = false;
-  /** The run undoes what it did as the begin that it knows. */
-  undoes = false;
   writing?: Promise<CallFailure | undefined>;
   keeping?: Promise<CallFailure | undefined>;
 
@@ -35,14 +33,13 @@ export class JournalMemory {
   }
 
   /** A call was lost, or the journal says that another begin owns the reference: it is kept before the next call. */
-  ownershipIsInQuestion({ undoes = false } = {}): void {
+  ownershipIsInQuestion(): void {
     this.isInQuestion = true;
-    this.undoes ||= undoes;
   }
 
   /** The reference is about to be taken anew, or was. */
   giveUpOwnership(): void {
-    this.isInQuestion = this.undoes = false;
+    this.isInQuestion = false;
   }
 
   /** The reference was taken, or taken anew: what was known before was looked for then. */

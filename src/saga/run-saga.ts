@@ -219,9 +219,10 @@ async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   const { saga, looked, story = {}, storyFinished = false } = run;
   const { progress, pivot } = saga;
   // Whatever a call of the story has not intended by now it never will: what is undone stays undone.
-  const standing = pivot && (looked ? looked.standing : await lookBack(saga));
+  const { isOwn, inDoubt } = saga.journal;
+  const looks = pivot !== undefined || (story.undo !== undefined && (isOwn || inDoubt));
+  const standing = looks ? (looked ? looked.standing : await lookBack(saga)) : undefined;
   if (pivot) tellPlacement(saga, pivot, standing);
-  else if (story.undoes?.() !== undefined) saga.journal.ownershipIsInQuestion({ undoes: true });
   await story.undo?.(standing);
   await story.reportLeftovers?.(standing);
   // A clean-up undoes nothing.

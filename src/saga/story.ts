@@ -49,8 +49,8 @@ interface Parts {
   /**
    * Restores what was prepared, in whichever run, and no order has.
    *
-   * @param standing undefined where there is no pivot, or a person went on without the journal: then nothing is put
-   * back that a pivot may rely on
+   * @param standing undefined where a person went on without the journal: then nothing is put back that a pivot, or
+   * another run, may rely on
    */
   undo?: (standing: Standing | undefined) => Promise<void>;
   /** Says in a sentence what {@link undo} would do now; undefined if that is nothing. */

@@ -40,6 +40,9 @@ export function programOf(source: 'worker' | 'codec-server' | 'starter', folder 
   return join(folder, `${source}.js`);
 }
 
+/** Is loaded into a worker by `--require`. */
+export const stopPoints = join(__dirname, 'stop-points.cjs');
+
 /** The bundle for workers without keys, or for those with. */
 export function bundleOf({ encrypted = false } = {}, folder = provided()): string {
   return join(folder, encrypted ? encryptedName : 'workflow-bundle.js');

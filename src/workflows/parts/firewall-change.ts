@@ -12,10 +12,10 @@
  */
 import type { EffectContext } from '../../activities/effect';
 import type { Changed, FirewallList, How, ListFirewalls } from '../../activities/firewalls';
+import type { Standing } from '../../activities/journal';
 import type { EffectCall, EffectKind } from '../../domain/effects';
 import type { Leftover } from '../../domain/outcomes';
 import type { SetFirewallsRequest } from '../../domain/requests';
-import { activities } from '../../saga/activities';
 import { learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/ends';
 import type { Step } from '../../saga/progress';
@@ -122,9 +122,12 @@ export class FirewallChange {
     return wasTried(this.assigning) || wasTried(this.unassigning);
   }
 
-  /** Backwards: what it replaced is there again before anything is unassigned. */
-  async undo(): Promise<void> {
-    if (!this.isBegun) return;
+  /**
+   * Backwards: what it replaced is there again before anything is unassigned. Not where another run may rely on it by now:
+   * then {@link reportOthers} reports it.
+   */
+  async undo(standing: Standing | undefined): Promise<void> {
+    if (!this.isBegun || standing === undefined || standing.isAfterAnother) return;
     this.saga.progress.enter('undoing');
     if (wasTried(this.unassigning)) await this.assignAgain();
     if (wasTried(this.assigning)) await this.unassignAgain();
@@ -284,34 +287,35 @@ function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, n
 export async function reportOthers(
   saga: Saga,
   { vmObjectId, exactly, assign = [], unassign = [] }: SetFirewallsRequest,
+  standing: Standing | undefined,
+  change: FirewallChange | undefined,
 ): Promise<void> {
   const { progress, journal } = saga;
   if (!journal.isOwn && !journal.inDoubt) return;
   const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
   const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
-  const step = saga.unlistedStep('read-changed', 'Look into the journal for what other runs have changed');
-  const changed = await saga.one({
-    step,
-    act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, ...journal.toCompare, retry }),
-  });
-  if (changed.skipped) {
+  if (standing === undefined) {
     const firewalls = unreported(exactly ?? [...assign, ...unassign]);
     if (firewalls.length === 0 && exactly === undefined) return;
     const others = exactly === undefined ? '' : ', and others perhaps unassigned';
-    const why = `perhaps changed by another run of this saga${others}: the journal could not be read, and a person went on without it`;
+    const why = `perhaps changed by this saga${others}: the journal could not be read, and a person went on without it`;
     progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
     return;
   }
-  journal.heard(changed.value);
+  // What this run has changed it has undone since the look, or reported.
+  const own = standing.isAfterAnother ? undefined : change;
+  const others = {
+    assigned: standing.changed?.assigned.filter((id) => own?.assign.includes(id) !== true) ?? [],
+    unassigned: standing.changed?.unassigned.filter((id) => own?.unassign.includes(id) !== true) ?? [],
+  };
   // The journal may have lost what this run did before it began again.
-  const known = [changed.value, ...(journal.wasRestored ? [saga.changed] : [])];
+  const known = [others, ...(journal.wasRestored ? [saga.changed] : [])];
   const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
   const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
   if (assigned.length + unassigned.length === 0) return;
   const now = (await shownNow(saga, { vmObjectId, after: 'changes' }))?.firewalls;
   const leave = (firewalls: number[], what: string) => {
-    const by = journal.wasRestored ? 'this saga, perhaps before the journal was restored' : 'another run of this saga';
-    const why = `${now ? '' : 'perhaps '}${what} by ${by}, and not undone`;
+    const why = `${now ? '' : 'perhaps '}${what} by this saga, and not undone`;
     if (firewalls.length > 0) progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
   };
   const there = assigned.filter((id) => now?.includes(id) !== false);

@@ -42,8 +42,8 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
       const told = { reference, vmObjectId, assigned: assign, unassigned: unassign, ...seen };
       return leftovers.length > 0 ? { ...told, leftovers } : told;
     },
-    undo: async () => change?.undo(),
+    undo: async (standing) => change?.undo(standing),
     undoes: () => (change?.isBegun ? 'It restores the firewalls that it has changed.' : undefined),
-    reportLeftovers: () => reportOthers(saga, request),
+    reportLeftovers: (standing) => reportOthers(saga, request, standing, change),
   };
 };

@@ -136,7 +136,7 @@ function aJournal(kind: keyof typeof places): void {
     const noticed = await status(url);
     expect(noticed.status).toBe(4);
     expect(noticed.out).toContain(
-      'noticed on 2026-01-02T03:04:05.000Z: nothing is sent until `order-saga journal restored`',
+      'noticed on 2026-01-02 03:04:05 UTC: nothing is sent until `order-saga journal restored`',
     );
 
     const denied = await restored(url, '--nothing-lost');

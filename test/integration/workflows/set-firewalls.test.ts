@@ -1,3 +1,4 @@
+import { begin } from '../../../src/journal/open-references';
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
 import { sandboxProfile } from '../../support/activity-settings';
 import { requestAtServer } from '../../support/orders';
@@ -228,8 +229,22 @@ it('what another run has assigned is told by one that was started again, and is 
   fault(vmObjectId, 'unassign-firewalls', { kind: 'refuse-before', times: 'all' });
   const { failure } = await outcomeOf(await startRaw(rig, 'setFirewalls', request));
   expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed-with-leftovers' } });
-  const why = expect.stringMatching(/^assigned by another run/) as string;
+  const why = expect.stringMatching(/^assigned by this saga/) as string;
   expect(failure?.report.leftovers).toEqual([{ kind: 'firewalls', vmObjectId, firewalls: [143], why }]);
+  expect(firewallsNow(vmObjectId)).toEqual([1, 143]);
+});
+
+it('what a run has changed stays, and is told, where another run has begun since and may rely on it', async () => {
+  const request = requestFor([1], { assign: [143], unassign: [1] });
+  const { vmObjectId, reference } = request;
+  fault(vmObjectId, 'unassign-firewalls', { kind: 'unauthorized', nth: 1 });
+  const saga = await rig.sagas.firewalls(request);
+  await untilWaiting(saga, 'stuck');
+  const key = { workflow: 'setFirewalls', reference } as const;
+  await rig.withJournal((journal) => begin(journal, key, { run: 'another', isReset: true }));
+  await saga.cancel();
+  const { cancelled } = await outcomeOf(saga);
+  expect(cancelled?.leftovers).toMatchObject([{ kind: 'firewalls', vmObjectId, firewalls: [143] }]);
   expect(firewallsNow(vmObjectId)).toEqual([1, 143]);
 });
 

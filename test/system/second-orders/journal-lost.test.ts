@@ -3,19 +3,16 @@
  * between the answer and its writing. The worker stands still at that point until the database is dead; the database
  * comes back after it.
  */
-import { join } from 'node:path';
 import { changeOrdersOf, callsTo } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { migrate } from '../../../src/journal/open';
 import { PostgresServer } from '../../support/postgres';
 import { describeWithPostgres, itInWays } from '../../support/left-out';
 import { isStopped } from '../../support/is-running';
-import { programOf } from '../../support/programs';
+import { programOf, stopPoints } from '../../support/programs';
 import { changeRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { stepOf } from '../../support/sagas';
-
-const stopPoints = join(__dirname, '..', '..', 'support', 'stop-points.cjs');
 
 describeWithPostgres('PostgreSQL is killed', () => {
   let server: PostgresServer;

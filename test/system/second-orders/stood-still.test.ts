@@ -9,12 +9,11 @@
  * Temporal takes most of a minute to give a call up, so all of them stand still side by side, each in a scene of its
  * own.
  */
-import { join } from 'node:path';
 import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { Authority } from '../../support/certificates';
-import { programOf } from '../../support/programs';
+import { programOf, stopPoints } from '../../support/programs';
 import { startLink, startTlsProxy, type Link } from '../../support/proxies';
 import { changeRequest } from '../../support/requests';
 import { itInWays, takesAll } from '../../support/left-out';
@@ -26,7 +25,6 @@ import { rulesThatHeld, type Rule } from './rules-held';
 
 type Request = ReturnType<typeof changeRequest>;
 
-const stopPoints = join(__dirname, '..', '..', 'support', 'stop-points.cjs');
 let authority: Authority;
 
 /** A namespace, a journal, a provider behind TLS, and a worker as a process of its own; others are in this one. */

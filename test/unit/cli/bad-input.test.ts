@@ -1,4 +1,5 @@
 /** Wrong input is named before any connection is made: these run where there is no Temporal at all. */
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { runCommand, runHere } from '../../support/command-line';
 import { listenHere, type Listening } from '../../support/listen-here';
@@ -41,12 +42,12 @@ it('a proxy of the environment is not asked for the way to Temporal', async () =
 
 it.each([
   [[], /Usage: order-saga/],
-  [['order'], /unknown command 'order'[^]*Usage/],
-  [['provision'], /missing required argument 'FILE'[^]*Usage: order-saga provision/],
+  [['order'], /^error: unknown command 'order'\n+\(--help says what there is\)\n$/],
+  [['provision'], /^error: missing required argument 'FILE'\n+\(--help/],
   [['provision', __dirname], /is a directory, not a file\n$/],
   [['provision', `${__filename}.none`], /^there is no file \S+\n$/],
-  [['provision', 'a', 'b'], /too many arguments[^]*Usage/],
-  [['list', '--colour'], /unknown option '--colour'[^]*Usage/],
+  [['provision', 'a', 'b'], /^error: too many arguments/],
+  [['list', '--colour'], /^error: unknown option '--colour'\n/],
   [['list', '--state', 'odd'], /Allowed choices are waiting, running, held, queued, settling, stuck/],
   [['list', '--limit', '-1'], /whole number/],
   [['purchases', '--since', 'yesterday'], /It must be like 2026-11-01/],
@@ -55,12 +56,23 @@ it.each([
   [['status', 'not a reference'], /reference: must be 1 to 128/],
   [['decide', 'R', 'agree'], /'agree' is invalid for argument 'DECISION'\. Allowed choices are retry, skip/],
   [['decide', 'R', 'skip'], /skip: question: is required.*note: is required/],
+  [['decide', 'R', 'skip', '--question', 'q', '--by', 'ann'], /skip: note: is required/],
+  [['decide', 'R', 'skip', '--note', ' '], /--note <TEXT>' argument ' ' is invalid/],
+  [['decide', 'R', 'retry', '{"question":"q","since":1}', '--by', 'ann'], /retry: since: is not a field/],
+  [['decide', 'R', 'retry', '[]', '--by', 'ann'], /retry: must be a JSON object/],
   [['decide', 'R', 'skip', '{note}'], /decision’s JSON.* is not JSON/],
   [['decide', 'R', 'provideServers', '{"vmObjectIds":[0]}'], /vmObjectIds\[0\]: must be/],
 ])('%j is bad usage', async (args: string[], sentence) => {
   const { status, out, err } = await runHere(args);
   expect(err).toMatch(sentence);
   expect({ status, out }).toEqual({ status: 2, out: '' });
+});
+
+it('says its version, and gives examples that can be pasted', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(await runHere(['--version'])).toMatchObject({ status: 0, out: `${version}\n` });
+  const { out } = await runHere(['--help']);
+  expect(out).toMatch(/^ {2}\S.* decide PO-7 retry --question 1bc3a661 --by ann$/m);
 });
 
 it('an error is one line of JSON, as what watch prints before it', async () => {

@@ -44,6 +44,13 @@ it.each<[line: string, name: string, ...args: unknown[]]>([
   ['status R --workflow change', 'get', 'R', workflow],
   ['watch change/R --follow', 'get', 'R', workflow],
   [`cancel R ${saying} --no-wait`, 'cancel', said],
+  [`decide R markDone {"steps":["a"],"by":"bob"} --question q ${saying} --json`, 'get', 'R', undefined],
+  [
+    `decide R markDone {"steps":["a"],"by":"bob"} --question q ${saying} --json`,
+    'decide',
+    'markDone',
+    { steps: ['a'], question: 'q', ...said },
+  ],
   ['questions --where X --limit 7', 'waiting', { where: 'X' }, 7],
   [`decide-many skip --where X --rate 0.5/s --limit 3 ${saying}`, 'waiting', { kinds: ['stuck'], where: 'X' }, 3],
   [`hold on ${saying}`, 'hold', said],

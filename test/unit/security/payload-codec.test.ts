@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { payloadOf } from '../../support/codec-calls';
 import { fc } from '../../support/properties';
 import { isUnsealed, ofCall } from '../../../src/domain/unsealed';
 import { payloadConverter } from '../../../src/saga/payload-converter';
@@ -10,7 +11,6 @@ import { DecryptionError, EncryptionCodec } from '../../../src/security/payload-
 const key = () => randomBytes(32).toString('base64');
 const [one, two] = [key(), key()];
 const codec = new EncryptionCodec(parsePayloadKeys(`k1:${one}`));
-const payloadOf = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
 const metadataOf = ({ metadata }: Payload) =>
   Object.fromEntries(Object.entries(metadata ?? {}).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]));
 async function only(payloads: Promise<Payload[]>): Promise<Payload> {

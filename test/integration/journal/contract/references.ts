@@ -7,7 +7,7 @@ import { recordOf } from '../../../../src/journal/record';
 import { closeByRun, referenceOf } from '../../../../src/journal/rows';
 import { standingOf } from '../../../../src/journal/standing';
 import { numbersTo } from '../databases';
-import { Run, add, inFlightMs, journal, letPass, place, remove, run, takeBackAssign } from '../runs';
+import { Run, add, inFlightMs, journal, letPass, place, remove, run } from '../runs';
 
 export function references(): void {
   it('takes a reference that is seen for the first time', async () => {
@@ -304,17 +304,13 @@ export function openOnes(): void {
       expect(await reset.own(renewed(reset))).toBeUndefined();
     });
 
-    it('and who undoes is not renewed by what it undoes, but may ask again: the answer may be lost', async () => {
-      const { knows } = run;
-      const begun = await run.own(renewed(run, { undoes: true }));
-      // As where Temporal is restored to before it.
-      expect(await run.own({ ...knows! })).toBeUndefined();
-      expect(await run.own({ ...knows!, undoes: true, again: true })).toBe(begun);
-      expect(await run.intend(takeBackAssign, { isOwn: true })).toMatchObject(intended);
-      expect(await run.own({ ...knows!, undoes: true })).toBeUndefined();
-      expect(await run.again().own({ ...knows!, undoes: true, again: true })).toBeUndefined();
-      await run.again().own();
-      expect(await run.own({ ...knows!, undoes: true, again: true })).toBeUndefined();
+    it('and a run is told where another one owned it since', async () => {
+      const begins = (one: Run) => beginOf(journal, one.key, { run: one.run, isReset: true });
+      expect(await begins(run)).toMatchObject({ isAfterAnother: false });
+      const reset = run.again();
+      expect(await begins(reset)).toMatchObject({ isAfterAnother: true });
+      expect(await begins(reset)).toMatchObject({ isAfterAnother: false });
+      expect(await begins(run)).toMatchObject({ isAfterAnother: true });
     });
 
     it('of one epoch: begins are counted anew after a journal was restored', async () => {
