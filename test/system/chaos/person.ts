@@ -31,13 +31,10 @@ interface Answered {
 
 export class Person {
   readonly commands: string[] = [];
-  /** From the first line of a command to its end, all of them together. */
-  typingMs = 0;
   /**
    * Orders, changes and switches that were looked up in the panel; cart items that were looked for there, and deleted.
    */
   readonly looks = { placed: 0, notPlaced: 0, cartItems: 0 };
-  lastDecisionMs = 0;
 
   constructor(
     private readonly program: string,
@@ -49,7 +46,6 @@ export class Person {
   async type(args: readonly string[], statuses: readonly number[] = [0]): Promise<Answered> {
     const words = ['order-saga', ...args.map((word) => (/[\s"]/.test(word) ? `'${word}'` : word))].join(' ');
     this.note(words);
-    const startedMs = Date.now();
     const answered = await new Promise<Answered>((resolve) => {
       const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...this.settings };
       const limits = { timeout: commandMs, maxBuffer: 64 * 1024 * 1024 };
@@ -57,7 +53,6 @@ export class Person {
         resolve({ status: child.exitCode ?? -1, out, err });
       });
     });
-    this.typingMs += Date.now() - startedMs;
     if (answered.status !== 0) process.stderr.write(`    ${answered.status}: ${answered.err.trimEnd()}\n`);
     if (statuses.includes(answered.status)) return answered;
     throw new Error(`“${words}” ended with ${answered.status}: ${answered.err}${answered.out}`.slice(0, 2_000));
@@ -145,7 +140,6 @@ export class Person {
 
   private async decideMany(args: readonly string[], statuses?: readonly number[]): Promise<void> {
     await this.type(['decide-many', ...args, '--by', by, '--yes'], statuses);
-    this.lastDecisionMs = Date.now();
   }
 }
 
