@@ -2,7 +2,7 @@
  * Prints what docs/failures.md has of the code: what an answer means, from the rows of src/provider/verdicts.ts, and
  * whose trouble each failure is.
  */
-import { callFailureNames, callFailures, outcomeOf, owners } from '../src/domain/failures';
+import { callFailureNames, callFailures, mayEndByTime, outcomeOf, owners } from '../src/domain/failures';
 import { meaningOf, providerCalls, rows, type Row } from '../src/provider/verdicts';
 
 const named = rows.flatMap(({ status }) => (typeof status === 'number' ? [status] : []));
@@ -59,7 +59,10 @@ function failuresList(): string {
   });
   const notDone = callFailureNames.filter((failure) => outcomeOf(failure) === 'not-done');
   const rows = `After ${inCode(notDone)} the journal's row of a call is \`not-done\`, after any other failure \`unknown\`.`;
-  return [...owned, '', rows].join('\n');
+  const always = callFailureNames.filter((failure) => mayEndByTime(failure, true));
+  const harmless = callFailureNames.filter((failure) => mayEndByTime(failure, false) && !always.includes(failure));
+  const own = `Time alone may end a wait at ${inCode(always)}; where a repeat does no harm, also at ${inCode(harmless)}: then the saga [tries by itself](operating.md#it-tries-by-itself).`;
+  return [...owned, '', rows, '', own].join('\n');
 }
 
 const end = '<!-- end -->';

@@ -1,12 +1,10 @@
 /** The activities by which a sweep looks: none of them changes anything. */
 import { Context } from '@temporalio/activity';
 import { isLost, type WayLost } from '../domain/lost';
-import type { Leftover } from '../domain/outcomes';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { changedLately, statedFirewalls } from '../journal/firewalls';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/standing';
 import { openSagas, type LookUp } from '../journal/open-references';
-import { recordOf } from '../journal/record';
 import { isSameSaga, type SagaKey } from '../journal/rows';
 import {
   countServers,
@@ -27,9 +25,9 @@ import { OwnFailure } from './translate-failure';
 /** As {@link LookUp}, with the client of the activity that asks. */
 export type LookUpIn = (temporal: Context['client'], ...asked: Parameters<LookUp>) => ReturnType<LookUp>;
 
-type Unprotected = Pick<Extract<Leftover, { kind: 'server-unprotected' }>, 'vmObjectId' | 'firewalls'>;
-
 export type { LeftBehind };
+
+type Unprotected = { vmObjectId: number | undefined } & Pick<OpenServer, 'firewalls'>;
 
 export interface LostSlice {
   /** Sagas without an ending. */
@@ -38,8 +36,6 @@ export interface LostSlice {
     how: WayLost;
     /** Servers that it has bought, and what they lack, as the journal says. */
     unprotected: Unprotected[];
-    /** Why that may not be all: a value cannot be decrypted here. */
-    unreadable?: string;
   })[];
   /** The last one of the slice; undefined where there are no more. */
   last?: SagaKey;
@@ -144,17 +140,6 @@ export function createReconcileActivities({ journal, provider, activity, setting
       }
       return 0;
     });
-  const boughtBy = async (saga: SagaKey) => {
-    const record = await recordOf(journal, keyOf(saga));
-    const left = (record?.leftovers ?? []).flatMap((one) => (one.kind === 'server-unprotected' ? [one] : []));
-    // A person's word stays: nothing is to be done there.
-    const isClosed = (id: number | undefined) => record?.serversClosed?.some(({ vmObjectId }) => vmObjectId === id);
-    const [unread] = record?.unreadable ?? [];
-    return {
-      unprotected: left.filter(({ vmObjectId }) => !isClosed(vmObjectId)),
-      ...(unread && { unreadable: `the journal's ${unread.what}: ${unread.why}` }),
-    };
-  };
 
   return {
     /** A slice of the sagas that have no ending in the journal: those that are lost, and what they have left. */
@@ -166,7 +151,8 @@ export function createReconcileActivities({ journal, provider, activity, setting
       requireWhole(restored);
       const lost: LostSlice['lost'] = [];
       for (const saga of sagas) {
-        lost.push({ ...saga, ...(await boughtBy(saga)) });
+        const bare = await openServers(journal, keyOf(saga));
+        lost.push({ ...saga, unprotected: bare.map(({ vmObjectId, firewalls }) => ({ vmObjectId, firewalls })) });
         if (idsIn(lost) < idsMax) continue;
         const count = 1 + open.findIndex((one) => isSameSaga(one, saga));
         return { count, lost, last: keyOf(saga) };

@@ -39,6 +39,8 @@ export interface ActivitySettings {
   /** What the provider's answers mean; undefined: nothing is declared. */
   profile?: Profile | undefined;
   retries: Record<CallKind, RetryBudget>;
+  /** A saga that waits for a person tries by itself after so long, each time; the last one again and again. */
+  ownTriesMs: readonly number[];
   /**
    * Statuses after which a pivot has surely not happened and may be tried again. 429 unless the provider promises more.
    */

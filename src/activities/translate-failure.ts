@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { definedOnly } from '../domain/defined-only';
-import type { CallFailure, CallFailureName } from '../domain/failures';
+import { mayEndByTime, type CallFailure, type CallFailureName } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
 import { ProviderFailure } from '../provider/errors';
 import type { ActivitySettings, CallKind, RetryBudget } from './settings';
@@ -45,10 +45,12 @@ export function translateFailure(
   // A failure that only needs time gets the time of a look, not that of a change.
   const budget = settings.retries[failure.failure === 'NotYet' ? 'poll' : kind];
   // The profile says how an answer is read; that a pivot is sent again, the setting alone.
-  const isSafe =
-    failure.failure !== 'UnknownOutcome' && (!declared || settings.pivotRetryStatuses.includes(failure.status ?? 0));
-  const repeats = repeated.includes(failure.failure) && (kind !== 'pivot' || isSafe);
+  const isUnsafe = kind === 'pivot' && declared && !settings.pivotRetryStatuses.includes(failure.status ?? 0);
+  const isDoubt = kind === 'pivot' && failure.failure === 'UnknownOutcome';
+  const repeats = repeated.includes(failure.failure) && !isUnsafe && !isDoubt;
   const retryInMs = repeats ? nextDelay(budget, again, retryAfterMs, random) : undefined;
+  const triesItself = settings.ownTriesMs.length > 0 && mayEndByTime(failure.failure, false) && !isUnsafe;
+  const ownTriesMs = triesItself ? settings.ownTriesMs : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
     message: failure.message,
@@ -57,7 +59,7 @@ export function translateFailure(
     category: ApplicationFailureCategory.BENIGN,
     details: [
       {
-        ...definedOnly({ retryInMs }),
+        ...definedOnly({ retryInMs, ownTriesMs }),
         ...(settings.takesClearRequests ? { takesClear: true } : {}),
         ...(failure.failure === 'Rejected' && settings.onRefusal === 'ask' ? { asks: true } : {}),
         ...failure,

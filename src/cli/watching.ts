@@ -96,11 +96,12 @@ export function watchingOn(printer: Printer, manySagas = false): Watching {
 }
 
 function describeWait(waiting: Waiting, workflowId: string): string[] {
-  const { id, kind, step, question, choices, since } = waiting;
+  const { id, kind, step, question, choices, since, nextTryAt } = waiting;
   return [
     `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
     // It may quote a provider, none of whose lines may look like one of ours.
     `  ${question.replace(/\s+/g, ' ')}`,
+    ...(nextTryAt === undefined ? [] : [`  it tries by itself at ${nextTryAt}, if nobody has decided until then`]),
     ...choices.map(
       (name) =>
         `  order-saga decide ${workflowId} ${name} '${exampleFor(name, waiting)}'   # ${answers[kind][name]?.does ?? name}`,

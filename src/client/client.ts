@@ -45,7 +45,7 @@ import {
 import { requireSameRequest, tookNoReference } from './first-request';
 import { Sweeps } from './reconcile';
 import { summarize } from './summaries';
-import { startHold, startUnlessThere } from './runs';
+import { startUnlessThere } from './runs';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
@@ -207,8 +207,10 @@ export class OrderSagaClient {
    *
    * @throws NoConnectionError
    */
-  hold(words: HoldWords): Promise<{ existing: boolean }> {
-    return startHold(this.temporal, this.taskQueue, words);
+  async hold(words: HoldWords): Promise<{ existing: boolean }> {
+    const { taskQueue } = this;
+    const start = { workflowId: holdWorkflow, taskQueue, args: [words], memo: { ...words } };
+    return { existing: (await startUnlessThere(this.temporal, holdWorkflow, start)) === undefined };
   }
 
   /** Ends the hold: each held saga begins within five minutes. @returns whether one was on. @throws NoConnectionError */

@@ -1,7 +1,6 @@
 /** Starts runs. */
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { holdWorkflow, type HoldWords } from '../domain/hold';
 import { noneIf } from '../domain/none-if';
 import { withTemporalErrors } from './temporal-errors';
 import { requireSharedKeys } from './workers';
@@ -16,19 +15,4 @@ export async function startUnlessThere(temporal: Client, workflow: string, optio
   await requireSharedKeys(temporal);
   const starting = withTemporalErrors(temporal, () => temporal.workflow.start(workflow, options));
   return (await starting.catch(noneIf(WorkflowExecutionAlreadyStartedError)))?.firstExecutionRunId;
-}
-
-/**
- * Switches the hold on: see `src/domain/hold.ts`.
- *
- * @returns whether one was on, and stays as it is
- */
-export async function startHold(temporal: Client, taskQueue: string, words: HoldWords) {
-  const runId = await startUnlessThere(temporal, holdWorkflow, {
-    workflowId: holdWorkflow,
-    taskQueue,
-    args: [words],
-    memo: { ...words },
-  });
-  return { existing: runId === undefined };
 }

@@ -61,6 +61,14 @@ export const statuses = listOf((status) => /^[45]\d\d$/.test(status), 'must be s
   .transform((all) => all.map(Number))
   .meta({ bounds: '400 to 599' });
 
+/** Each one a second at least, and at most a month. */
+export const delays = z
+  .string()
+  .regex(/^(none|\d+(,\d+){0,19})$/, 'must be none, or up to 20 whole numbers, comma-separated')
+  .transform((value) => (value === 'none' ? [] : value.split(',').map(Number)))
+  .refine((all) => all.every((ms) => ms >= 1_000 && ms <= 720 * hourMs), `must be from 1000 to ${720 * hourMs} each`)
+  .meta({ bounds: `1000 to ${720 * hourMs}` });
+
 /** @param parse throws an error whose message has no value in it */
 export const parsedBy = <I, O>(input: z.ZodType<I>, parse: (value: I) => O, expected?: string) =>
   input.transform((value, context) => {

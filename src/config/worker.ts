@@ -71,6 +71,14 @@ export const workerSettings = z.object({
     'RETRY_BUDGET',
     kinds.budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   ),
+  /**
+   * 5, 20 and 60 minutes after a saga began to wait, then each four hours, then daily. A provider has closed accounts that
+   * asked too often.
+   */
+  ownTriesMs: from(
+    'OWN_TRIES_MS',
+    kinds.delays.default([300_000, 900_000, 2_400_000, ...Array<number>(6).fill(14_400_000), 86_400_000]),
+  ),
   secretsFolder: from('SECRETS_FOLDER', kinds.text.optional()),
   version: z.object({
     deploymentName: from('TEMPORAL_DEPLOYMENT_NAME', kinds.text.regex(/^[^.]+$/, 'must not contain a dot').optional()),
@@ -149,6 +157,7 @@ export const readWorkerConfig = readerOf((env, problems) => {
     profile,
     pivotRetryStatuses: activities.pivotRetryStatuses.filter(mayBeSafe),
     retries: retriesOf(settings.retries),
+    ownTriesMs: settings.ownTriesMs,
     ...times,
     sendWithinMs,
     inFlightMs: callMs + settings.settlesMs,

@@ -12,37 +12,40 @@ export type Owner = (typeof owners)[number];
  * The first ones come from the provider room; the next ones are decided on our side, and nothing was sent then.
  *
  * `not-done`: the provider has surely done nothing for the call; after any other failure nobody knows.
+ *
+ * `again`: time alone may end a wait at it, so the saga tries again by itself; `harmless`: only where twice is as good as
+ * once. Without it, somebody has to put something right, or to decide.
  */
 export const callFailures = {
-  NotSent: { whose: 'provider', outcome: 'not-done' },
+  NotSent: { whose: 'provider', outcome: 'not-done', again: 'always' },
   /** The token, which we keep. */
-  TokenUnreadable: { whose: 'us', outcome: 'not-done' },
-  RateLimited: { whose: 'provider', outcome: 'not-done' },
+  TokenUnreadable: { whose: 'us', outcome: 'not-done', again: 'always' },
+  RateLimited: { whose: 'provider', outcome: 'not-done', again: 'always' },
   /** The credentials are ours. */
   Unauthorized: { whose: 'us', outcome: 'not-done' },
   /** The provider refuses it now: a new server, one in maintenance, a cart that is locked. */
-  NotYet: { whose: 'provider', outcome: 'not-done' },
+  NotYet: { whose: 'provider', outcome: 'not-done', again: 'always' },
   Rejected: { whose: 'provider', outcome: 'not-done' },
-  UnknownOutcome: { whose: 'provider', outcome: 'unknown' },
+  UnknownOutcome: { whose: 'provider', outcome: 'unknown', again: 'harmless' },
   /** The base URL is our setting. */
-  UnexpectedResponse: { whose: 'us', outcome: 'unknown' },
+  UnexpectedResponse: { whose: 'us', outcome: 'unknown', again: 'harmless' },
   /** The provider's own list does not show what was asked for. */
-  NotVisibleYet: { whose: 'provider', outcome: 'unknown' },
+  NotVisibleYet: { whose: 'provider', outcome: 'unknown', again: 'harmless' },
   /** What the provider's list, or its answer to a delete, says is not known: nobody has declared it. */
   NotDeclared: { whose: 'us', outcome: 'unknown' },
   SecretMissing: { whose: 'us', outcome: 'not-done' },
   /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
-  WorkerLost: { whose: 'us', outcome: 'unknown' },
+  WorkerLost: { whose: 'us', outcome: 'unknown', again: 'harmless' },
   /** The call was not sent, because it was intended too long ago: the process stood still, or the journal was slow. */
-  StoodStill: { whose: 'us', outcome: 'not-done' },
+  StoodStill: { whose: 'us', outcome: 'not-done', again: 'always' },
   /** The journal cannot be asked or written. */
-  JournalUnavailable: { whose: 'journal', outcome: 'unknown' },
+  JournalUnavailable: { whose: 'journal', outcome: 'unknown', again: 'always' },
   /** An entry of the journal cannot be decrypted here. */
   JournalUnreadable: { whose: 'journal', outcome: 'unknown' },
   /** The journal is an older copy of what it was, or another one. */
   JournalRestored: { whose: 'journal', outcome: 'unknown' },
   /** Temporal cannot say whether new sagas are held. */
-  TemporalUnavailable: { whose: 'Temporal', outcome: 'not-done' },
+  TemporalUnavailable: { whose: 'Temporal', outcome: 'not-done', again: 'always' },
   /** The same call, or its opposite, was sent before, and may still be in flight. */
   UnderWay: { whose: 'us', outcome: 'unknown' },
   /** Another run or saga has worked, or a person has corrected: the run begins again. */
@@ -52,14 +55,14 @@ export const callFailures = {
   /** The request's `notAfter` has passed. */
   DeadlinePassed: { whose: 'us', outcome: 'not-done' },
   /** The quote became too old before the pivot was sent. */
-  QuoteAged: { whose: 'us', outcome: 'not-done' },
+  QuoteAged: { whose: 'us', outcome: 'not-done', again: 'always' },
   /** The request's guard, or the operator's rule, forbids it at the terms of now. */
   GuardViolated: { whose: 'us', outcome: 'not-done' },
   /** By the request's rule, a likely duplicate or a spend limit, a person has to say yes first. */
   NeedsApproval: { whose: 'us', outcome: 'unknown' },
   /** The provider has cancelled what was placed, as a person has said. */
   OrderCancelled: { whose: 'provider', outcome: 'unknown' },
-} as const satisfies Record<string, { whose: Owner; outcome: 'not-done' | 'unknown' }>;
+} as const satisfies Record<string, { whose: Owner; outcome: 'not-done' | 'unknown'; again?: 'always' | 'harmless' }>;
 export type CallFailureName = keyof typeof callFailures;
 export const callFailureNames = Object.keys(callFailures) as [CallFailureName, ...CallFailureName[]];
 
@@ -88,6 +91,8 @@ export interface CallFailure {
   body?: string;
   /** When the saga tries again by itself. Absent where there is no automatic retry: used up, or none allowed. */
   retryInMs?: number;
+  /** Where time may end it: the delays before the saga tries by itself while a person is asked. */
+  ownTriesMs?: readonly number[];
   /** The id of a cart item that came with an answer that is no success: the item may be there. */
   cartItemId?: number;
   /** For a pivot of unknown outcome: what a person is asked about. */
@@ -127,6 +132,12 @@ export function whyInDoubt({ restored, at, run }: Pick<PivotDoubt, 'restored' | 
 /** The outcome that the journal gets for a call that failed. */
 export function outcomeOf(failure: CallFailureName): 'not-done' | 'unknown' {
   return callFailures[failure].outcome;
+}
+
+/** Whether time alone may end a wait at it. @param doubles a repeat could do it twice */
+export function mayEndByTime(failure: CallFailureName, doubles: boolean): boolean {
+  const { again } = callFailures[failure] as { again?: 'always' | 'harmless' };
+  return again === 'always' || (again === 'harmless' && !doubles);
 }
 
 /** The failure and what the provider said of it, for a person; short enough for a list. */

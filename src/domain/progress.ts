@@ -93,6 +93,8 @@ const waitingSchema = z.strictObject({
   since: time,
   /** When the approval is rejected, if nobody has decided until then. */
   expiresAt: time.optional(),
+  /** When the saga tries by itself, if nobody has decided until then. */
+  nextTryAt: time.optional(),
   lastFailure: lastFailureSchema.optional(),
 });
 export type Waiting = z.infer<typeof waitingSchema>;

@@ -4,7 +4,7 @@ import type { OfOther } from '../domain/servers';
 import type { ProvisionServersRequest } from '../domain/requests';
 import type { Journal } from './journal';
 import { countOf, livePivot, lock, ofSaga, type SagaKey, type Tx } from './rows';
-import { bringUnnamed, name, ofOthers, release, unnamed } from './servers';
+import { bringUnnamed, name, ofOthers, release, serversBrought, unnamed } from './servers';
 import type { Verdict } from './store';
 
 /** What stands in the row of a server that a correction has given or taken. */
@@ -52,8 +52,7 @@ export async function correctServers(
       const pivot = await livePivot(tx, keyOf(one));
       if (pivot?.outcome !== 'done' || pivot.cancelled_ms !== null) return { how: 'not-placed', reference: one };
       if (locked?.is_open !== null) return { how: 'open', reference: one };
-      const purchase = tx.selectFrom('purchase').select('servers').where('effect', '=', pivot.id);
-      const { servers } = (await purchase.executeTakeFirst()) ?? {};
+      const servers = await serversBrought(tx, keyOf(one));
       if (one === reference && ids.length > (servers ?? Infinity)) return { how: 'too-many', servers: servers ?? 0 };
       // A person may name fewer than were ordered: those that it loses are not gone.
       brings.set(one, one === reference ? 1 : (servers ?? 1));

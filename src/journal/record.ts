@@ -6,13 +6,10 @@
  * something was sent.
  */
 import { sql } from 'kysely';
-import { correctedBy } from '../domain/corrections';
 import { definedOnly } from '../domain/defined-only';
 import { workflowNames, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/outcomes';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
-import { serversOrdered } from '../domain/plan-types';
-import type { ProvisionServersRequest } from '../domain/requests';
 import type { Report } from '../domain/results';
 import { redact } from '../domain/secrets';
 import { JournalUnreadable } from './errors';
@@ -37,7 +34,7 @@ import {
 import type { Store } from './store';
 import type { PurchaseTable } from './schema';
 import type { ServerCorrection } from './correct-servers';
-import { saidOf, serversOf as idsOf, unnamed } from './servers';
+import { lacksSome, serverRowsOf, serversOf as idsOf, type ServerRow, unnamed } from './servers';
 import { type Made, stateOf, type State, type StateRow } from './state';
 
 /** The workflows that have used a reference. */
@@ -63,13 +60,12 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   const purchaseOf = ({ id }: Effect) => rows.purchases.find(({ effect }) => effect === id);
   const effects = await inOrder(rows.effects, (row) => effectOf(row, purchaseOf(row), from, open));
   const endings = await inOrder(rows.endings, (row) => endingOf(row, open));
-  const { said, own } = rows.servers;
-  const isClosed = said.filter(({ closed }) => closed !== null);
+  const isClosed = rows.servers.filter(({ closed }) => closed !== null);
   const closed = await inOrder(isClosed, async ({ vm_object_id: id, closed, closed_ms }) => ({
     ...(id === unnamed ? {} : { vmObjectId: id }),
     ...(await open.said(closed, closed_ms ?? 0, `who closed server ${id}`)),
   }));
-  const isCorrected = said.filter(({ corrected }) => corrected !== null);
+  const isCorrected = rows.servers.filter(({ corrected }) => corrected !== null);
   const serversCorrected = await inOrder(isCorrected, async ({ vm_object_id: id, corrected, left_ms, seen_ms }) => ({
     ...{ vmObjectId: id, isOwn: left_ms === null },
     ...(await open.said<ServerCorrection>(corrected, left_ms ?? seen_ms, `who corrected server ${id}`)),
@@ -78,9 +74,8 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   const done = stateOf(rows.effects);
   const placement = placementOf(done, rows);
   const state = taken.is_open === null ? endedAs(effects, endings) : 'open';
-  const main = lifted(effects, endings, placement, { own, isCorrected: isCorrected.length > 0 });
-  const { workflow } = key;
-  const found = state === 'open' ? leftOpen({ workflow, placement, request, corrections, ...main }, done) : [];
+  const main = lifted(effects, endings, placement, { own: rows.own, isCorrected: isCorrected.length > 0 });
+  const found = state === 'open' ? leftOpen(key, placement, done, rows.servers) : [];
   return {
     reference: key.reference,
     workflow: key.workflow,
@@ -122,7 +117,7 @@ function readRows(journal: Store, key: SagaKey) {
               select purchase.* from purchase join effect on effect.id = purchase.effect where ${ofSaga(key)}`,
           ),
           endings: await tx.selectFrom('ending').selectAll().where(ofSaga(key)).orderBy('ended_ms').execute(),
-          servers: { said: await saidOf(tx, key), own: await idsOf(tx, key) },
+          ...{ servers: await serverRowsOf(tx, key), own: await idsOf(tx, key) },
           now: await timeNow(tx),
         };
       }),
@@ -325,21 +320,20 @@ function distinct(leftovers: readonly Leftover[]): Leftover[] {
   return [...firsts.values()];
 }
 
-type Open = Pick<SagaRecord, 'workflow' | 'placement' | 'request' | 'corrections' | 'servers'>;
-
 /**
  * Things that the calls of a saga without an ending have made, and not undone. If the saga still runs, it will use or
  * undo them; if it is lost, these are its leftovers, and no other report has them.
  */
 function leftOpen(
-  { workflow, placement, request, corrections, servers = [] }: Open,
+  { workflow }: SagaKey,
+  placement: SagaRecord['placement'],
   state: State<StateRow>,
+  servers: readonly ServerRow[],
 ): Leftover[] {
   const perhaps = ({ isSure }: { isSure: boolean }) => (isSure ? '' : 'perhaps ');
   const item = ({ cartItemId }: Made, why: string): Leftover => ({ kind: 'cart-item', cartItemId, why });
   const doubtful = 'it may belong to an order, and nobody knows whether that order was placed';
   const unknown = 'the journal does not say whether it was placed';
-  const placed = placement === 'placed' ? unprotectedBy({ request, corrections, servers }, state) : [];
   return [
     ...state.items.map((made) => item(made, `it was ${perhaps(made)}added, and not deleted`)),
     ...(placement === 'unknown' ? state.perhapsOrdered.map((made) => item(made, doubtful)) : []),
@@ -347,7 +341,11 @@ function leftOpen(
       return { kind: 'cart-item-unknown', item: number, why: 'a call to add it ended without an answer' };
     }),
     ...(workflow === 'provisionServers'
-      ? placed
+      ? servers.filter(lacksSome).map(({ vm_object_id: id, firewalls }): Leftover => {
+          const why = 'they were not assigned, and the saga has not ended';
+          const named = id === unnamed ? {} : { vmObjectId: id };
+          return { kind: 'server-unprotected', ...named, firewalls: JSON.parse(firewalls) as number[], why };
+        })
       : state.firewalls.map((changed): Leftover => {
           const { activity, vmObjectId, firewalls } = changed;
           const what = activity === 'assignFirewalls' ? 'assigned' : 'unassigned';
@@ -362,26 +360,4 @@ function leftOpen(
       ? [{ kind: 'placement-unknown' as const, step: state.pivot?.step ?? 'unknown', why: unknown }]
       : []),
   ];
-}
-
-/** Servers that lack firewalls; those that the journal does not know are reported as one. */
-function unprotectedBy(
-  { request, corrections, servers = [] }: Pick<Open, 'request' | 'corrections' | 'servers'>,
-  state: State<StateRow>,
-): Leftover[] {
-  if (request === undefined) return [];
-  const said = corrections.map(({ correction }) => correction);
-  const { firewalls: wanted = [], items } = correctedBy(said, 'provisionServers', request) as ProvisionServersRequest;
-  if (wanted.length === 0) return [];
-  const why = 'they were not assigned, and the saga has not ended';
-  const known = new Set([...servers.map(({ vmObjectId }) => vmObjectId), ...state.servers]);
-  const bare = [...known].flatMap((vmObjectId): Leftover[] => {
-    const assigned = state.firewalls.flatMap((one) =>
-      one.isSure && one.activity === 'assignFirewalls' && one.vmObjectId === vmObjectId ? one.firewalls : [],
-    );
-    const firewalls = wanted.filter((id) => !assigned.includes(id));
-    return firewalls.length > 0 ? [{ kind: 'server-unprotected', vmObjectId, firewalls, why }] : [];
-  });
-  const isAllKnown = known.size >= Math.max(serversOrdered(items).least, 1);
-  return isAllKnown ? bare : [...bare, { kind: 'server-unprotected', firewalls: [...wanted], why }];
 }

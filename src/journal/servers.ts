@@ -35,16 +35,17 @@ import {
   type Tx,
 } from './rows';
 import { isUniqueViolation } from './errors';
-import type { JournalTables, WantedFirewalls } from './schema';
+import type { JournalTables, PurchaseTable, WantedFirewalls } from './schema';
 import type { Store, Verdict } from './store';
 
-type ServerRow = JournalTables['server'];
+export type ServerRow = JournalTables['server'];
 
 /** Stands for all servers of an order whose ids nobody knows. */
 export const unnamed = 0;
 
 /** A condition: the server lacks firewalls, as far as is known. */
 const isOpen = sql<boolean>`(open_since_ms is not null and closed_ms is null)`;
+export const lacksSome = (row: ServerRow) => row.open_since_ms !== null && row.closed_ms === null;
 
 /**
  * An order was placed.
@@ -67,8 +68,19 @@ export async function notePlaced(
   else if (named.length > 0) {
     await name(tx, key, named, firewalls);
     const ofAnother = sql`vm_object_id in (${sql.join(named)}) and ${isOfOther(key)}`;
-    if (await isThere(tx, ofAnother)) await bringUnnamed(tx, key, firewalls);
+    const isMore = named.length < ((await serversBrought(tx, key)) ?? 0);
+    if (isMore || (await isThere(tx, ofAnother))) await bringUnnamed(tx, key, firewalls);
   }
+}
+
+/** At most, by the rules of then. */
+export async function serversBrought(tx: Tx, key: SagaKey): Promise<number | null | undefined> {
+  const [bought] = await rowsOf(
+    tx,
+    sql<Pick<PurchaseTable, 'servers'>>`select servers from purchase join effect on effect.id = purchase.effect
+      where ${ofSaga(key)} and ${mayHaveTakenEffect}`,
+  );
+  return bought?.servers;
 }
 
 const isThere = async (db: Db, which: RawBuilder<unknown>) =>
@@ -462,10 +474,11 @@ export interface OpenServer {
   saga: 'open' | 'ended';
 }
 
-export async function openServers(journal: Store): Promise<OpenServer[]> {
+/** @param key those of this order */
+export async function openServers(journal: Store, key?: SagaKey): Promise<OpenServer[]> {
   const rows = await journal.rows(sql<ServerRow & Pick<Reference, 'is_open'>>`
     select server.*, is_open from server join reference using (workflow, reference)
-      where ${isOpen} order by open_since_ms`);
+      where ${isOpen} ${key === undefined ? sql`` : sql`and ${ofSaga(key)}`} order by open_since_ms`);
   return rows.map(({ vm_object_id, workflow, reference, firewalls, open_since_ms, is_open }) => ({
     ...(vm_object_id === unnamed ? {} : { vmObjectId: vm_object_id }),
     ...{ workflow, reference, firewalls: JSON.parse(firewalls) as number[] },
@@ -474,10 +487,9 @@ export async function openServers(journal: Store): Promise<OpenServer[]> {
   }));
 }
 
-/** Those that a person has closed, given or taken. */
-export function saidOf(tx: Tx, key: SagaKey): Promise<ServerRow[]> {
-  const isSaid = sql`(closed is not null or corrected is not null)`;
-  return rowsOf(tx, sql`select * from server where ${ofSaga(key)} and ${isSaid} order by vm_object_id`);
+/** All that is known of an order's servers, and of those that it has no more. */
+export function serverRowsOf(tx: Tx, key: SagaKey): Promise<ServerRow[]> {
+  return rowsOf(tx, sql`select * from server where ${ofSaga(key)} order by vm_object_id`);
 }
 
 /**

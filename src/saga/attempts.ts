@@ -57,9 +57,15 @@ const uninterrupted = new CancellationScope({ cancellable: false });
  * within the same attempt.
  *
  * @param saga without it nothing of a call is remembered
+ * @param once one attempt, without automatic retries
  * @throws CancelledFailure when the surrounding scope is cancelled, but never while a call is in flight
  */
-export async function attempt<T>(spec: Attempted<T>, saga?: Calling, undoing = false): Promise<AttemptResult<T>> {
+export async function attempt<T>(
+  spec: Attempted<T>,
+  saga?: Calling,
+  undoing = false,
+  once = false,
+): Promise<AttemptResult<T>> {
   const { step, act, before } = spec;
   const { journal, deadline, progress } = saga ?? {};
   const startedMs = Date.now();
@@ -79,7 +85,7 @@ export async function attempt<T>(spec: Attempted<T>, saga?: Calling, undoing = f
         waits.hasKept = false;
       }
       // Asked before anything is awaited: each promise costs, see docs/performance.md.
-      failure = saga?.journal.isBehind ? await catchUp(saga) : undefined;
+      failure = saga?.journal.isBehind ? await catchUp(saga, once) : undefined;
       const notAfter = undoing ? undefined : deadline?.notAfter;
       const asked = { step: step.id, retry, knows: journal?.knows, turn: journal?.turn, notAfter };
       if (failure === undefined) {
@@ -98,7 +104,7 @@ export async function attempt<T>(spec: Attempted<T>, saga?: Calling, undoing = f
       progress?.settled(waits.shown.id);
       tellFailed(failure, step, count, journal);
       // A history that has grown long has no room for automatic retries: a person says when it is tried again.
-      if (failure.retryInMs === undefined || !hasRoomForMany(undoing)) {
+      if (failure.retryInMs === undefined || once || !hasRoomForMany(undoing)) {
         if (failure.failure !== 'NeedsApproval') recordAttempts('failed', count);
         return { ok: false, failure };
       }
@@ -181,10 +187,10 @@ function tellFailed(failure: CallFailure, step: Step, attempt: number, journal: 
 }
 
 /** @returns why it could not; nothing may be sent then */
-async function catchUp({ journal, progress }: Calling): Promise<CallFailure | undefined> {
-  const failure = await writeOutcomes(journal);
+async function catchUp({ journal, progress }: Calling, once: boolean): Promise<CallFailure | undefined> {
+  const failure = await writeOutcomes(journal, once);
   if (failure || !journal.isInQuestion || journal.knows?.begun === undefined) return failure;
-  return (journal.keeping ??= keepReference(journal, progress.isEnding).finally(() => delete journal.keeping));
+  return (journal.keeping ??= keepReference(journal, progress.isEnding, once).finally(() => delete journal.keeping));
 }
 
 /** For a call within a step's own. What could not be written down with the answer is written at once. */
@@ -193,36 +199,40 @@ export async function learn(journal: JournalMemory, learnt: Learnt, answer: unkn
 }
 
 /** Calls side by side wait for the same writing. @returns why it could not; nothing may be sent then */
-async function writeOutcomes(journal: JournalMemory): Promise<CallFailure | undefined> {
+async function writeOutcomes(journal: JournalMemory, once = false): Promise<CallFailure | undefined> {
   while (journal.unwritten.length > 0) {
-    const failure = await (journal.writing ??= writeFirst(journal).finally(() => delete journal.writing));
+    const failure = await (journal.writing ??= writeFirst(journal, once).finally(() => delete journal.writing));
     if (failure) return failure;
   }
   return undefined;
 }
 
 /** Not cancelled with the saga: what is not written down is forgotten. */
-async function writeFirst({ unwritten }: JournalMemory): Promise<CallFailure | undefined> {
+async function writeFirst({ unwritten }: JournalMemory, once: boolean): Promise<CallFailure | undefined> {
   const [first] = unwritten;
   if (first === undefined) return undefined;
   const step = new Step('write-outcome', 'Write into the journal what came of a call');
   const act: Act<void> = ({ retry }) =>
     activities('write what came of a call into the journal').writeOutcome({ ...first, retry });
-  const written = await CancellationScope.nonCancellable(() => attempt({ step, act }));
+  const written = await CancellationScope.nonCancellable(() => attempt({ step, act }, undefined, false, once));
   if (!written.ok) return written.failure;
   unwritten.shift();
   return undefined;
 }
 
 /** Owns the reference anew. @returns why nothing may be sent. @throws EndedBefore, LookAgain */
-async function keepReference(journal: JournalMemory, isEnding: boolean): Promise<CallFailure | undefined> {
+async function keepReference(
+  journal: JournalMemory,
+  isEnding: boolean,
+  once: boolean,
+): Promise<CallFailure | undefined> {
   const { knows } = journal;
   if (knows === undefined) return undefined;
   const asked = { knows, isReset: isReset() };
   const step = new Step('keep-reference', 'Go on under the reference');
   const act: Act<JournalKnowledge | PastEnding> = ({ retry }) =>
     activities('go on under the reference').keepReference({ ...asked, retry });
-  const kept = await CancellationScope.nonCancellable(() => attempt({ step, act }));
+  const kept = await CancellationScope.nonCancellable(() => attempt({ step, act }, undefined, false, once));
   if (kept.ok) {
     if ('ending' in kept.value) throw new EndedBefore(kept.value);
     journal.learnKnowledge(kept.value);

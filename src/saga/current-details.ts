@@ -36,8 +36,13 @@ const whileUnknown = 'All stays as it is, and the report says that nobody knows 
 
 type Asked = Question & { id: string; choices: readonly DecisionName[] };
 
-/** @param undoes what an end without success undoes, in a sentence */
-export function describeWait(question: Asked & { cancellable: boolean }, since: string, undoes: string): string {
+/** @param undoes what an end without success undoes, in a sentence. @param nextTryAt when it tries by itself */
+export function describeWait(
+  question: Asked & { cancellable: boolean },
+  since: string,
+  undoes: string,
+  nextTryAt?: string,
+): string {
   const { id, kind, step, choices, correction, lastFailure, cancellable } = question;
   const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
@@ -45,6 +50,7 @@ export function describeWait(question: Asked & { cancellable: boolean }, since: 
     `### ${plainMarkdown(headline, questionCharsMax)}`,
     choices.map((name) => describeChoice(name, question, stopping)).join('\n'),
     more && plainMarkdown(more, questionCharsMax),
+    nextTryAt !== undefined && `It tries by itself at ${inWords(nextTryAt)}, if nobody has decided until then.`,
     'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
     correction && describeCorrection(Object.keys(correction.schema().shape), id),
     cancellable && `Or press **Request Cancellation** to stop. ${stopping}`,

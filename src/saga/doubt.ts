@@ -63,10 +63,21 @@ export async function askAboutPlacement(
   doubtful: Doubtful,
   doubt: PivotDoubt,
   lastFailure?: CallFailure,
+  look?: Pivot<never>['look'],
 ): Promise<Seen | 'cancelled' | undefined> {
   const { row } = doubt;
+  let found: Seen | 'none' | undefined;
+  // It only looks again: what was written as placed counts more than a decision that came meanwhile.
+  const make = async () => {
+    const ids = await look?.(true);
+    if (Array.isArray(ids)) found = (await writeFound(saga, row, ids)) ?? 'none';
+    return found === undefined;
+  };
+  const delaysMs = look ? (lastFailure?.ownTriesMs ?? saga.ownTriesMs) : [];
   for (let others: readonly OfOther[] = []; ;) {
-    const decision = await saga.humanDecisions.ask(questionAbout(doubtful, doubt, { lastFailure, others }));
+    const question = questionAbout(doubtful, doubt, { lastFailure, others });
+    const decision = await saga.humanDecisions.askOrTry(question, { delaysMs, make });
+    if (decision === undefined || found !== undefined) return found === 'none' ? undefined : found;
     if (decision.decision === 'confirmPlaced') {
       const { by, note, vmObjectIds, orderId } = decision;
       const placed = { how: 'confirmed', vmObjectIds, orderId } as const;
@@ -85,11 +96,17 @@ export async function askAboutPlacement(
   }
 }
 
+/** @returns undefined where another order has them since the look, or the row stands no more */
+export async function writeFound(saga: Saga, row: string, vmObjectIds: number[]): Promise<Seen | undefined> {
+  const placed = { how: 'found', vmObjectIds } as const;
+  return (await writePlaced(saga, row, placed)) === 'done' ? placed : undefined;
+}
+
 /**
  * @returns `superseded` where a person has denied this row, and it was sent again since: that one is asked about; or ids of
  * servers that other orders have, and then nothing is written
  */
-export function writePlaced(
+function writePlaced(
   saga: Saga,
   row: string,
   placed: Seen,

@@ -25,6 +25,7 @@ const MiB = 1024 * 1024;
 
 const marks = {
   forward: { sideBySideTo: { events: 10_000, bytes: 14 * MiB }, waitsTo: { events: 20_000, bytes: 28 * MiB } },
+  ownTriesTo: { events: 5_000, bytes: 7 * MiB },
   undoing: { sideBySideTo: { events: 15_000, bytes: 21 * MiB }, waitsTo: { events: 25_000, bytes: 35 * MiB } },
 };
 
@@ -33,6 +34,11 @@ export const whyFull = 'the history of this run is full: it was tried too often'
 /** Says whether steps are tried side by side, and again by themselves. */
 export function hasRoomForMany(undoing: boolean): boolean {
   return isBelow(undoing ? marks.undoing.sideBySideTo : marks.forward.sideBySideTo);
+}
+
+/** Says whether a saga that waits for a person still tries by itself. */
+export function hasRoomForOwnTries(): boolean {
+  return isBelow(marks.ownTriesTo);
 }
 
 /** Says whether a person can still be asked. @param canBeLeftOut nothing has to be undone where nobody answers */

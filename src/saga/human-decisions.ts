@@ -3,8 +3,8 @@
  *
  * ```text
  *            ask ──▶ open ──decision that fits──▶ taken ──▶ the story goes on
- *                     │ ▲
- *    one that does not │ └── reminders, few and growing
+ *                     │ ▲ └──its own try succeeds─────────────▲
+ *    one that does not │ └── reminders, and tries of its own, few and growing
  *                     ▼
  *       refused, with the ones that fit
  * ```
@@ -42,14 +42,14 @@ import {
   type DecisionName,
 } from '../domain/decisions';
 import { ownerOf, type CallFailure } from '../domain/failures';
-import type { DecisionRecord, ProgressView, WaitKind } from '../domain/progress';
+import { isTrouble, type DecisionRecord, type ProgressView, type WaitKind } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
 import { inWords } from '../domain/times';
 import { isUnsealed } from '../domain/unsealed';
 import { check } from '../domain/validation';
-import { SagaFailed } from './ends';
-import { hasRoomToAsk, whyFull } from './history-left';
+import { SagaFailed, StateChanged } from './ends';
+import { hasRoomForOwnTries, hasRoomToAsk, whyFull } from './history-left';
 import { count } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
 import type { EventSaid, Notices } from './notices';
@@ -83,6 +83,19 @@ interface OpenQuestion extends Question {
   taken?: Decision;
   /** Who is about to cancel the saga at this question: nobody else decides about it. */
   canceller?: string;
+  told: AskedTold;
+  /** Receivers have heard of it. */
+  isTold?: boolean;
+}
+
+/** What the saga does by itself while a person is asked. */
+export interface OwnTries {
+  /** How long to wait before each; the last one counts for all that follow. Empty: only a person ends it. */
+  delaysMs: readonly number[];
+  /** None falls behind it; ISO time. */
+  notAfter?: string | undefined;
+  /** @returns whether the same is still to be asked */
+  make: () => Promise<boolean>;
 }
 
 /** Longer than it takes from the word to the cancellation. Who dies in between leaves the question to others. */
@@ -100,7 +113,10 @@ const idChars = 8;
 type AskedTold = EventSaid & { since: string; reminders: number };
 
 export class HumanDecisions {
+  /** The question that a decision may be about. */
   private open?: OpenQuestion;
+  /** The same, also once it is answered, until the saga goes on. */
+  private asking?: OpenQuestion;
   /** By their tokens: some are of cancellations that never came, or came to another run. */
   private readonly cancellers = new Map<string, Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>>();
   /** Says in a sentence what an end without success would undo. */
@@ -115,78 +131,137 @@ export class HumanDecisions {
     this.receiveCancellation();
   }
 
-  /**
-   * Waits until a person has decided. What was corrected holds when this returns.
-   *
-   * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not
-   * lost: it is returned, and the next step notices the cancellation. SagaFailed `HistoryFull` where the run has no room to wait.
-   */
+  /** As {@link askOrTry}, where only a person can end it. */
   async ask<K extends WaitKind>(asked: Question<K>): Promise<AnswerAt<K>> {
+    const decision = await this.askOrTry(asked);
+    if (decision === undefined) throw new Error('the wait ended without a decision');
+    return decision;
+  }
+
+  /**
+   * Waits until a person has decided, or a try of the saga's own has ended it. A decision that comes during a try is
+   * taken, and applies after it. What was corrected holds when this returns. A question that comes up within a try takes
+   * the place of this one.
+   *
+   * @returns undefined where a try has ended it
+   * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not
+   * lost: it is returned, and the next step notices the cancellation. SagaFailed `HistoryFull` where the run has no room
+   * to wait. What a try throws.
+   */
+  async askOrTry<K extends WaitKind>(asked: Question<K>, tries?: OwnTries): Promise<AnswerAt<K> | undefined> {
     if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw historyIsFull(asked.step);
+    if (this.asking) this.close(this.asking, true);
     const since = now();
-    const { expiry } = asked;
+    const { kind, step, steps, servers, lastFailure, expiry } = asked;
+    const id = (asked.subject ?? uuid4()).slice(0, idChars);
+    const choices = choicesOf(kind, asked.fits);
+    const expiresMs = expiry === undefined ? Infinity : Date.parse(since) + expiry.inMs;
+    const said = { kind, step, since, steps, expiresAt: expiry && new Date(expiresMs).toISOString() };
     const question: OpenQuestion = {
-      ...asked,
-      id: (asked.subject ?? uuid4()).slice(0, idChars),
-      choices: choicesOf(asked.kind, asked.fits),
+      ...{ ...asked, id, choices, expiresMs },
       cancellable: isCancellable(CancellationScope.current()),
-      expiresMs: expiry === undefined ? Infinity : Date.parse(since) + expiry.inMs,
+      told: { ...said, question: id, reminders: 0, failure: lastFailure?.failure },
     };
-    this.open = question;
-    const { id, kind, step, steps, servers, choices, lastFailure, expiresMs } = question;
-    const expiresAt = expiry && new Date(expiresMs).toISOString();
-    const said = { kind, step, since, steps, expiresAt };
+    this.open = this.asking = question;
     this.progress.wait({
       ...{ ...said, id, question: question.question, choices, servers },
       lastFailure: lastFailure && withoutInstructions(lastFailure),
     });
-    setCurrentDetails(describeWait(question, since, this.undoes()));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     count('waits', { kind });
-    const told = { ...said, question: id, reminders: 0, failure: lastFailure?.failure };
-    this.notices.tell('waiting', { ...told, choices });
+    let isOver = false;
     try {
-      await this.untilTaken(question, told);
+      isOver = await this.untilTaken(question, tries);
     } catch (error) {
+      isOver = error instanceof StateChanged;
       if (!isCancellation(error) || question.taken === undefined) throw error;
     } finally {
-      delete this.open;
-      this.progress.stopWaiting();
-      count('waitsEnded', { kind });
-      const decision = question.taken?.decision;
-      // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
-      this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
-      setCurrentDetails('');
+      this.close(question, isOver);
     }
     const { taken: decision, correction } = question;
-    if (decision === undefined) throw new Error('the wait ended without a decision');
-    if (decision.decision === 'retry' && decision.correction && correction) {
+    if (decision?.decision === 'retry' && decision.correction && correction) {
       const { by, note } = decision;
       await correction.apply(correction.schema().parse(decision.correction), { step, by, note });
     }
-    return decision as AnswerAt<K>;
+    return decision as AnswerAt<K> | undefined;
   }
 
-  private async untilTaken(question: OpenQuestion, told: AskedTold): Promise<void> {
-    const { id, kind, step, choices, expiry, expiresMs, whenFull } = question;
-    for (const delayMs of reminderDelaysMs()) {
-      const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
+  /** @param goesOn without a decision. Else it was cancelled, or has failed: it undoes, and has not said so yet */
+  private close(question: OpenQuestion, goesOn: boolean): void {
+    if (this.asking !== question) return;
+    const { kind, taken, told, isTold } = question;
+    delete this.asking;
+    delete this.open;
+    if (goesOn) this.progress.answered();
+    else this.progress.stopWaiting();
+    count('waitsEnded', { kind });
+    const ended = taken ? { decision: taken.decision } : goesOn ? {} : ({ state: 'undoing' } as const);
+    if (isTold) this.notices.tell('settled', { ...told, ...ended });
+    this.progress.neededPerson ||= isTrouble(kind) && (isTold === true || !goesOn);
+    setCurrentDetails('');
+  }
+
+  /** @returns true where a try has ended it */
+  private async untilTaken(question: OpenQuestion, tries: OwnTries | undefined): Promise<boolean> {
+    const { id, kind, step, choices, expiry, expiresMs, whenFull, told } = question;
+    const reminders = reminderDelaysMs();
+    let remindInMs = reminders.next().value;
+    let tryInMs = this.planTry(question, tries, 0);
+    for (let made = 0; ;) {
+      const waitMs = Math.max(1, Math.min(remindInMs, tryInMs, expiresMs - Date.now()));
       if (await condition(() => question.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
-        if (question.taken !== undefined) return;
+        if (question.taken !== undefined) return false;
         if (whenFull === undefined) throw historyIsFull(step);
         this.take({ ...whenFull, question: id });
-        return;
+        return false;
       }
       if (expiry && Date.now() >= expiresMs) {
         // In one go with the look: nobody's decision comes in between.
         if (question.taken === undefined) this.take({ ...expiry.decision, question: id });
-        return;
+        return false;
       }
-      log.warn('still waiting for a decision', { kind, step, since: told.since });
-      count('reminders', { kind });
-      told.reminders += 1;
-      this.notices.tell('reminder', { ...told, choices });
+      // By the timer and not by the clock, which may be set back.
+      remindInMs -= waitMs;
+      tryInMs -= waitMs;
+      if (tries && tryInMs <= 0) {
+        made += 1;
+        log.info('tries by itself', { kind, step, tries: made });
+        const goesOn = await tries.make();
+        // A decision may have come meanwhile, or another question.
+        if (question.taken !== undefined) return false;
+        if (!goesOn || this.asking !== question) return true;
+        this.tell(question);
+        tryInMs = this.planTry(question, tries, made);
+      }
+      if (remindInMs <= 0) {
+        remindInMs = reminders.next().value;
+        log.warn('still waiting for a decision', { kind, step, since: told.since });
+        count('reminders', { kind });
+        told.reminders += 1;
+        if (question.isTold) this.notices.tell('reminder', { ...told, choices });
+        else this.tell(question);
+      }
     }
+  }
+
+  private tell(question: OpenQuestion): void {
+    if (question.isTold) return;
+    question.isTold = true;
+    this.notices.tell('waiting', { ...question.told, choices: question.choices });
+  }
+
+  /** @returns after how long it tries by itself; Infinity: not any more, so that receivers hear of it now */
+  private planTry(question: OpenQuestion, own: OwnTries | undefined, made: number): number {
+    const { delaysMs = [], notAfter } = own ?? {};
+    const leftMs = notAfter === undefined ? Infinity : Date.parse(notAfter) - Date.now();
+    const tries = delaysMs.length > 0 && hasRoomForOwnTries();
+    // Else nothing random is drawn: the ids of later questions are as they were.
+    const inMs = tries ? ownTryInMs(delaysMs, made, leftMs, Math.random()) : Infinity;
+    const at = inMs === Infinity ? undefined : new Date(Date.now() + inMs).toISOString();
+    if (at === undefined) this.tell(question);
+    this.progress.planTry(at);
+    setCurrentDetails(describeWait(question, question.told.since, this.undoes(), at));
+    return inMs;
   }
 
   private hasNoRoomFor(question: Question): boolean {
@@ -353,6 +428,17 @@ function refusal(message: string, movedOn = false): ApplicationFailure {
 function withoutInstructions(last: CallFailure) {
   const { failure, message, endpoint, status, body } = last;
   return { failure, whose: ownerOf(last), message, endpoint, status, body };
+}
+
+/**
+ * When to try by itself; with up to a quarter of jitter, because an outage makes many wait at once. Infinity: not any more.
+ *
+ * @param made how many have been made. @param leftMs until the deadline
+ */
+export function ownTryInMs(delaysMs: readonly number[], made: number, leftMs: number, random: number): number {
+  const delayMs = delaysMs[Math.min(made, delaysMs.length - 1)] ?? Infinity;
+  const inMs = Math.ceil(delayMs * (1 + random / 4));
+  return inMs < leftMs ? inMs : Infinity;
 }
 
 /**

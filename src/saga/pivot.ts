@@ -24,7 +24,7 @@ import type { PivotNote, Placement } from '../domain/effects';
 import { whyInDoubt, type CallFailure, type PivotDoubt } from '../domain/failures';
 import { askAboutConcern } from './approval';
 import type { Act } from './attempts';
-import { askAboutPlacement, untilSettled, writePlaced, type Seen } from './doubt';
+import { askAboutPlacement, untilSettled, writeFound, type Seen } from './doubt';
 import { howKnown, seenHow } from './look-back';
 import { SagaFailed } from './ends';
 import type { Saga } from './saga';
@@ -100,7 +100,8 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
       return pivot.act({ ...context, note: pivot.note(), quoteUntil: pivot.quoteUntil?.(), corrections });
     });
   const placement = await saga.must<Placement<T>>(
-    { step, act, pivot: { settle: settleFailure, beforeAgain }, before: pivot.beforeSending },
+    // The journal refuses to send what may have been placed.
+    { step, act, pivot: { settle: settleFailure, beforeAgain }, before: pivot.beforeSending, doubts: () => 0 },
     { refusal, corrections: pivot.corrections },
   );
   return { placement, note: pivot.note() };
@@ -122,14 +123,10 @@ async function settleDoubt<T>(
   const early = look === undefined ? 'nobody' : await look();
   const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, settledMs, failure));
   const found = waited && early !== 'nobody' ? await look?.() : early;
-  if (Array.isArray(found)) {
-    const placed = { how: 'found', vmObjectIds: found } as const;
-    const written = await writePlaced(saga, doubt.row, placed);
-    // Another order has them since the look.
-    return written === 'done' ? placed : undefined;
-  }
+  if (Array.isArray(found)) return writeFound(saga, doubt.row, found);
   if (waited && readsAgain) return undefined;
-  const placed = await askAboutPlacement(saga, doubtful, doubt, failure);
+  const looking = early === 'nobody' ? undefined : look;
+  const placed = await askAboutPlacement(saga, doubtful, doubt, failure, looking);
   if (placed === 'cancelled') throw saga.asCancelled();
   return placed;
 }

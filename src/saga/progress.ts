@@ -10,18 +10,17 @@ import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { WorkflowName } from '../domain/identity';
 import { isOutcome, type Leftover } from '../domain/outcomes';
 import { cutWell } from '../domain/markdown';
-import {
-  isTrouble,
-  type DecisionRecord,
-  type Milestone,
-  type ProgressView,
-  type Queued,
-  type Reached,
-  type SagaState,
-  type Settling,
-  type StepStatus,
-  type StepView,
-  type Waiting,
+import type {
+  DecisionRecord,
+  Milestone,
+  ProgressView,
+  Queued,
+  Reached,
+  SagaState,
+  Settling,
+  StepStatus,
+  StepView,
+  Waiting,
 } from '../domain/progress';
 import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
 
@@ -157,12 +156,16 @@ export class Progress {
   /** The saga waits for a person, and the list shows at what, why and since when. One event. */
   wait(waiting: Waiting): void {
     this.waiting = waiting;
-    this.neededPerson ||= isTrouble(waiting.kind);
     this.standStill(waiting.kind, waiting.step, [
       { key: questionKey, value: waiting.id },
       ...(waiting.lastFailure ? [{ key: failureKey, value: waiting.lastFailure.failure }] : []),
       { key: sinceKey, value: new Date(waiting.since) },
     ]);
+  }
+
+  /** @param at undefined: not any more */
+  planTry(at: string | undefined): void {
+    if (this.waiting) this.waiting.nextTryAt = at;
   }
 
   answered(): void {

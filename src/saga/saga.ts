@@ -14,7 +14,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import type { AnswerAt } from '../domain/answers';
 import type { Decision } from '../domain/decisions';
-import { describeFailure, isForbidden, type PivotDoubt } from '../domain/failures';
+import { describeFailure, isForbidden, mayEndByTime, type PivotDoubt } from '../domain/failures';
 import type { OpenItem } from '../domain/effects';
 import type { Leftover } from '../domain/outcomes';
 import type { OnRefusal } from '../domain/requests';
@@ -23,7 +23,7 @@ import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attem
 import { Deadline } from './deadline';
 import { describeRejection, placedMeanwhile, SagaFailed, StateChanged } from './ends';
 import { hasRoomForMany } from './history-left';
-import type { HumanDecisions } from './human-decisions';
+import type { HumanDecisions, OwnTries } from './human-decisions';
 import { JournalMemory } from './journal-memory';
 import { count } from './metrics';
 import type { Notices } from './notices';
@@ -56,6 +56,8 @@ export class Saga {
   isCancelled = false;
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
+  /** The worker's setting, as the last failure has told it. */
+  ownTriesMs: readonly number[] = [];
   pivot?: Pick<Pivot<never>, 'step' | 'known'> | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
@@ -189,22 +191,12 @@ class StepRunner<T> {
   }
 
   async together(): Promise<StepOutcome<T>[]> {
-    const { saga, specs, undoing } = this;
+    const { specs } = this;
     for (let open = specs; open.length > 0;) {
       // If the history has no room for all of them to fail: one after the other, up to the first that fails.
-      const tried = hasRoomForMany(undoing) ? open : open.slice(0, 1);
-      const settled = await Promise.allSettled(
-        tried.map((spec) => attempt(spec, saga, undoing).then((result) => this.hear(spec, result))),
-      );
-      const failed = settled.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
-      const stuck = failed.filter((one) => !this.leavesAlone(one));
-      const broken = settled.find((one) => one.status === 'rejected');
-      if (broken) {
-        for (const { spec } of stuck) spec.step.end('failed');
-        throw broken.reason;
-      }
+      const tried = hasRoomForMany(this.undoing) ? open : open.slice(0, 1);
+      const [first, ...others] = await this.tryAll(tried);
       const untried = open.slice(tried.length);
-      const [first, ...others] = stuck;
       open = first ? await this.afterFailures([first, ...others], untried) : untried;
     }
     // A story whose pivot was its last call is through, cancelled or not.
@@ -212,11 +204,39 @@ class StepRunner<T> {
     return specs.map((spec) => this.outcomes.get(spec) ?? { skipped: true });
   }
 
+  /** @param once without automatic retries. @returns those that have failed */
+  private async tryAll(specs: readonly StepSpec<T>[], once = false): Promise<Failed<T>[]> {
+    const { saga, undoing } = this;
+    const settled = await Promise.allSettled(
+      specs.map((spec) => attempt(spec, saga, undoing, once).then((result) => this.hear(spec, result))),
+    );
+    const failed = settled.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
+    const stuck = failed.filter((one) => !this.leavesAlone(one));
+    const broken = settled.find((one) => one.status === 'rejected');
+    if (broken === undefined) return stuck;
+    for (const { spec } of stuck) spec.step.end('failed');
+    throw broken.reason;
+  }
+
   /** At once, and not when all are through: progress is up to date. */
   private hear(spec: StepSpec<T>, result: AttemptResult<T>): Failed<T> | undefined {
-    if (!result.ok) return { spec, failure: result.failure };
-    this.succeed(spec, result.value, result.detail);
-    return undefined;
+    if (result.ok) {
+      this.succeed(spec, result.value, result.detail);
+      return undefined;
+    }
+    const { failure } = result;
+    this.saga.ownTriesMs = failure.ownTriesMs ?? this.saga.ownTriesMs;
+    return { spec, failure };
+  }
+
+  /** Never where one of them is refused, or might be done twice: then it waits for a person alone. */
+  private ownTriesOf(failed: readonly Failed<T>[]): readonly number[] {
+    const canEnd = failed.every(({ spec: { doubts }, failure: { failure, ownTriesMs } }) => {
+      // A lost call has told nothing.
+      const isTold = ownTriesMs !== undefined || failure === 'WorkerLost';
+      return isTold && mayEndByTime(failure, doubts !== undefined) && !doubts?.();
+    });
+    return canEnd ? this.saga.ownTriesMs : [];
   }
 
   private succeed(spec: StepSpec<T>, value: T, detail?: string): void {
@@ -283,7 +303,22 @@ class StepRunner<T> {
     // Those that were not come to are in the same trouble.
     let left = [...failed, ...untried.map((spec) => ({ spec, failure: first.failure }))];
     while (left.length > 0) {
-      const decision = await this.ask(left, ofRefusal ?? stuckQuestion(left, this.offersOf(left, forbidden)));
+      let again = left;
+      const make = async () => {
+        again = await this.tryAll(
+          again.map(({ spec }) => spec),
+          true,
+        );
+        markAll(again, 'stuck');
+        return again.length > 0 && this.ownTriesOf(again).length > 0;
+      };
+      const notAfter = this.undoing ? undefined : this.saga.deadline.notAfter;
+      const question = ofRefusal ?? stuckQuestion(left, this.offersOf(left, forbidden));
+      const decision = await this.ask(left, question, { delaysMs: this.ownTriesOf(left), notAfter, make });
+      if (decision === undefined) {
+        const [next, ...others] = again;
+        return next ? this.afterFailures([next, ...others], []) : [];
+      }
       if (decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
         markAll(failed, 'failed');
         const { spec, failure } = forbidden;
@@ -333,12 +368,20 @@ class StepRunner<T> {
   }
 
   /** Does what a person has said, but for what follows from a rejection and a retry. */
-  private async ask(left: readonly Failed<T>[], question: Question<'stuck' | 'refused'>): Promise<AnswerAt<'stuck'>> {
+  private async ask(
+    asked: readonly Failed<T>[],
+    question: Question<'stuck' | 'refused'>,
+    tries: OwnTries,
+  ): Promise<AnswerAt<'stuck'> | undefined> {
     const { saga } = this;
+    let left = asked;
     try {
       const [first] = left;
       if (first && question.kind === 'refused') await saga.throwIfPlaced(first.spec.step);
-      const decision = await saga.humanDecisions.ask(question);
+      const decision = await saga.humanDecisions.askOrTry(question, tries);
+      // Of some, a try may have made an end meanwhile.
+      left = left.filter(({ spec }) => !this.outcomes.has(spec));
+      if (decision === undefined) return undefined;
       if (decision.decision === 'skip') for (const { spec } of left) this.leaveOut(spec, decision.note);
       if (decision.decision === 'markDone') await this.markDone(left, decision);
       if (decision.decision !== 'markCancelled') return decision;

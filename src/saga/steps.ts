@@ -20,6 +20,8 @@ export interface StepSpec<T> extends Attempted<T> {
    */
   leftover?: (why: string) => Leftover;
   pivot?: PivotHandling<T>;
+  /** Present where a repeat would do it twice: how many of its calls are of unknown outcome. */
+  doubts?: () => number;
 }
 
 export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftover'>>;
@@ -58,8 +60,8 @@ export interface Pivot<T> {
   beforeSending?: () => Promise<void>;
   /** It is not sent after this time. */
   quoteUntil?: () => string | undefined;
-  /** Looks whether it happened, without a person. */
-  look?: () => Promise<Looked>;
+  /** Looks whether it happened, without a person. @param once without automatic retries */
+  look?: (once?: boolean) => Promise<Looked>;
   confirming?: Confirming | undefined;
 }
 

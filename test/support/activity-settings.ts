@@ -9,6 +9,7 @@ const quickRetries: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs:
 export function activitySettings(budget: RetryBudget, changes: Partial<ActivitySettings> = {}): ActivitySettings {
   return {
     retries: { read: budget, mutate: budget, compensate: budget, pivot: budget, poll: budget },
+    ownTriesMs: [],
     pivotRetryStatuses: [429],
     takesClearRequests: false,
     onRefusal: 'fail',

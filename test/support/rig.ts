@@ -199,6 +199,7 @@ export class Rig {
       ...shortFlights,
       PROVIDER_PROFILE: sandboxProfileFile,
       RETRY_BUDGET: '3,10,50,60000',
+      OWN_TRIES_MS: 'none',
     };
   }
 

@@ -31,8 +31,6 @@ import { beginSweep, ended, found, foundMore, show, startBeside, tryToLook, unse
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
 const eventsMax = 500;
 
-const unreadableShownMax = 20;
-
 /** @param goingOn only where a sweep goes on in another run */
 export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<SweepReport> {
   const request = readRequest(reconcileSchema(), given ?? {});
@@ -61,11 +59,6 @@ async function lookAtOpen(request: ReconcileRequest, sweep: Sweep): Promise<void
     for (const { how, ...saga } of slice.lost) {
       found(sweep, { kind: 'lost', saga: idOf(saga), how });
       await handle(request, sweep, saga);
-      const { unreadable: message } = saga;
-      // A key that is missing may be missing for all of them.
-      if (message !== undefined && sweep.report.unseen.length < unreadableShownMax) {
-        unseen(sweep, `what ${idOf(saga)} has bought`, { failure: 'JournalUnreadable', message });
-      }
       for (const { vmObjectId, firewalls } of saga.unprotected) {
         found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
       }

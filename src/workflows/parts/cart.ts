@@ -151,6 +151,7 @@ export class Cart {
     const scope = CancellationScope.current();
     return {
       step: this.stepOf(number),
+      doubts: () => this.doubtsOf(number),
       act: async (asked) => {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${number}`);

@@ -43,7 +43,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
     approving: (terms, why) => purchase.approving(terms, why),
     corrections: purchase.correctionsOfOrder(cart),
     timesCorrected: () => purchase.timesCorrected,
-    look: () => searchDirectory(saga, purchase, { settles: true }),
+    look: (once) => searchDirectory(saga, purchase, { settles: true, once }),
     get confirming() {
       return confirmingServers(purchase.ordered);
     },
@@ -130,14 +130,14 @@ const findTitle = 'Learn the object ids of the new servers';
 async function searchDirectory(
   saga: Saga,
   { request: { account, label }, ordered: expected, secrets }: Purchase,
-  { settles }: { settles?: true } = {},
+  { settles, once }: { settles?: true; once?: boolean | undefined } = {},
 ): Promise<Looked> {
   if (expected.most === 0) return 'nobody';
   const wanted = { account, label, expected, settles, ...secrets.withOthers };
   const step = saga.step('find-servers', findTitle);
   const act: Act<number[]> = ({ retry }) =>
     activities('look into the server directory').findServers({ ...wanted, retry });
-  const settled = await attempt({ step, act }, saga);
+  const settled = await attempt({ step, act }, saga, false, once);
   if (!settled.ok) {
     step.end('failed', settled.failure.message);
     return undefined;

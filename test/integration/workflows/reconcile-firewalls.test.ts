@@ -8,13 +8,11 @@ import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcil
 import { closeServers } from '../../../src/journal/servers';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
-import { stuckOrder } from '../../support/orders';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { providerAt } from '../../support/stand-in';
 import { emptyJournal, sweepIn } from '../../support/sweeps';
-import { terminate } from '../../support/web-ui';
 
 // Somebody changes firewalls in the control panel, which no journal knows.
 const rig = rigForFile({ compares: false, clears: true, activities: { listLagMs: 0 } });
@@ -273,11 +271,7 @@ it('sees every server in turn, goes on where it stopped, and says so where it ha
 it('goes on where a sweep stopped that has failed', async () => {
   await beginWithTheFirst();
   await changedLongAgo(4);
-  const { saga: lost } = await stuckOrder(rig);
-  await terminate(rig.temporal, lost);
-  await rig.withJournal(({ db }) =>
-    db.updateTable('reference').set({ request: '?' }).where('reference', '=', lost.reference).execute(),
-  );
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
   const reports: SweepReport[] = [];
   for (let nth = 0; nth < 3; nth += 1) reports.push(await sweepUntilSeen({ servers: 1, clean: false }));
   expect(reports.map(({ outcome, next }) => [outcome, next])).toEqual(

@@ -6,7 +6,7 @@ import { callsTo } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { Finding, ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { orderThat } from '../../support/orders';
-import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { changeRequest, planIdOf } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { emptyJournal, sweepIn } from '../../support/sweeps';
@@ -148,20 +148,4 @@ it('fails where the journal is an older copy, whatever it has found', async () =
   });
   expect((await rig.runOf({ workflowId: 'reconcile' }).describe()).status.name).toBe('FAILED');
   await restored(null);
-});
-
-it('fails where what a lost saga has bought cannot be decrypted, and looks at everything else', async () => {
-  await (await rig.sagas.provision(provisionRequest({ firewalls: [143] }))).result();
-  const [unreadable, other] = [await waiting(), await waiting()];
-  for (const saga of [unreadable, other]) await terminate(rig.temporal, saga);
-  const { workflowId, reference } = unreadable;
-  await rig.withJournal(({ db }) =>
-    db.updateTable('reference').set({ request: '?' }).where('reference', '=', reference).execute(),
-  );
-  expect(await sweep({ clean: false })).toMatchObject({
-    outcome: 'could-not-look',
-    counts: { lost: 2, 'cart-items': 2 },
-    looked: { open: 2, ended: 1, servers: 1 },
-    unseen: [{ what: `what ${workflowId} has bought`, failure: 'JournalUnreadable' }],
-  });
 });

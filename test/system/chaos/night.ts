@@ -1,19 +1,22 @@
 /**
- * A bad night, rehearsed: orders come at a steady rate; the provider takes some without an answer, and then answers
- * nothing; it comes back; one person sees to what is left.
+ * A bad night, rehearsed: orders come at a steady rate; the provider takes some items without an answer, and then nothing
+ * at all; it comes back, and the sagas end by themselves, without a decision by anybody.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EndpointName } from '../../../sandbox/endpoints';
+import type { LedgerSnapshot } from '../../../sandbox/ledger';
 import { openCartItems } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
+import type { ProvisionServersRequest } from '../../../src/domain/requests';
 import type { SweepReport } from '../../../src/domain/reconcile';
 import { asks, provision } from '../../support/asks';
 import { buildPrograms } from '../../support/programs';
 import { pivots, type Asked } from '../../support/promises';
+import { planIdOf } from '../../support/requests';
 import { reportOf } from '../../support/sagas';
 import { doubtfulAddsOf, endOf, violationsOf, type Lived } from './judgement';
 import { MortalServer } from './mortal-server';
-import { counted, needed, Phases, seconds, type Section, type Told } from './report';
+import { counted, needed, Phases, type Section, type Told } from './report';
 import { countOpen, journalInFile, rowsOf, startWorld, type Closers, type World } from './world';
 
 export interface NightOptions {
@@ -28,13 +31,14 @@ const workers = 2;
  * The shares of all requests that have come when things change for the worse, and the least of them before they change
  * for the better.
  */
-const shares = { doubt: 0.35, down: 0.5, back: 0.75 };
+const shares = { down: 0.4, back: 0.75 };
 
-/** At a pace a person dares: the sagas are decided, so many in a second. */
-const pace = ['--rate', '20/s'];
+/** So many calls to add an item, and one of them is not answered: less often than one item is tried. */
+const addsPerLoss = 7;
 
+/** These are turned away, so that they are surely not done; the others may be. */
+const turnedAway: EndpointName[] = ['add-cart-item', ...pivots];
 const others: EndpointName[] = [
-  'add-cart-item',
   'delete-cart-item',
   'quote-change-order',
   'quote-plan-switch',
@@ -58,6 +62,8 @@ export async function liveThroughNight(options: NightOptions, closers: Closers):
     PROVIDER_TIMEOUT_MS: '3000',
     PROVIDER_SETTLES_MS: '3000',
     RETRY_BUDGET: '3,200,1000,60000',
+    // Minutes of a real night are seconds here.
+    OWN_TRIES_MS: '2000,4000,8000',
   };
   const world = await startWorld(closers, { compiled, address, journalUrl, settings });
   const crew = await world.hire(workers);
@@ -77,6 +83,7 @@ export async function liveThroughNight(options: NightOptions, closers: Closers):
   const { started } = night;
   const { ledger } = world.sandbox;
   violations.push(...violationsOf(ledger, started, await rowsOf(journalUrl)));
+  violations.push(...addedTooOften(ledger, started), ...decided(started));
   violations.push(...openCartItems(ledger).map(({ cartItemId }) => `cart item ${cartItemId} is left`));
   if (sweep?.outcome !== 'clean') violations.push(`the sweep at the end: ${JSON.stringify(sweep ?? 'none ended')}`);
   return { sections: sectionsOf(night), violations: [...violations, ...crew.mishaps] };
@@ -86,7 +93,7 @@ class Night {
   readonly started: Started[] = [];
   readonly phases = new Phases();
   /** The worst figures that a dashboard showed. */
-  readonly seen = { stuck: 0, doubtful: 0, firstWaitMs: Infinity };
+  readonly seen = { stuck: 0 };
   private isOver = false;
 
   constructor(
@@ -105,45 +112,26 @@ class Night {
     phases.begin('a good evening');
     const coming = this.come();
     const some = (share: number) => this.started.length >= share * sagas;
-    await this.until('orders come', () => some(shares.doubt));
-
-    phases.begin('orders are taken without an answer');
-    const doubts = sandbox.faults.random({ seed: 6, rate: 1, kinds: [...before, ...after], endpoints: [...pivots] });
-    await Promise.race([sandbox.whenStruck(doubts, Math.ceil(sagas * 0.05)), coming]);
+    for (let nth = addsPerLoss; nth < shares.down * sagas; nth += addsPerLoss)
+      sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after', nth });
     await this.until('orders come', () => some(shares.down));
 
     phases.begin('nothing answers');
     // Most of what was not answered was not done either.
     const kinds = [...before, ...before, ...before, ...after];
     sandbox.faults.random({ seed: 2, rate: 1, kinds, endpoints: others });
+    sandbox.faults.random({ seed: 3, rate: 1, kinds: ['rate-limit'], endpoints: turnedAway });
     await this.until('some are stuck', async () => {
       await this.look();
       return some(shares.back) && seen.stuck > 0;
     });
 
-    phases.begin('it answers again');
+    phases.begin('it answers again, and nobody decides anything');
     sandbox.faults.clear();
     await coming;
-    await this.until('all others have ended', async () => {
-      const { stuck, doubtful } = await this.look();
-      return (await countOpen(world)) === stuck + doubtful;
-    });
-
-    phases.begin('a person looks');
-    await person.type(['inbox', '--by', 'step'], [0, 4]);
-
-    phases.begin('one decision for all that is stuck');
-    // At a pace, a few first.
-    await person.retryStuck('the provider is back', [...pace, '--limit', '3'], [0, 5]);
-    // Those may have been all.
-    await person.retryStuck('the provider is back', pace, [0, 1]);
-
-    phases.begin('a decision for each that is in doubt');
-    await person.answerDoubts(pace);
-
-    phases.begin('the last ones end');
-    await this.until('all have ended', async () => (await countOpen(world)) === 0);
+    await this.until('all have ended by themselves', async () => (await countOpen(world)) === 0);
     await this.hearAll();
+    // Not a decision: what a lost answer has left in the cart is told in the outcome.
     for (const lived of this.started) {
       const doubtful = doubtfulAddsOf(lived);
       if (doubtful > 0) person.emptyCart(lived.asked.request.reference, doubtful);
@@ -173,18 +161,10 @@ class Night {
     }
   }
 
-  private async look() {
-    const { sagas } = this.world;
-    const inbox = await sagas.inbox({ limit: 1 });
-    const [stuck, doubtful] = ['stuck', 'outcome-unknown'].map((kind) =>
-      inbox.groups.find(({ name }) => name === kind),
-    );
-    const now = { stuck: stuck?.count ?? 0, doubtful: doubtful?.count ?? 0 };
-    const { seen } = this;
-    for (const state of ['stuck', 'doubtful'] as const) seen[state] = Math.max(seen[state], now[state]);
-    for (const group of [stuck, doubtful])
-      seen.firstWaitMs = Math.min(seen.firstWaitMs, group?.oldest.waitingSince.getTime() ?? Infinity);
-    return now;
+  private async look(): Promise<void> {
+    const { groups } = await this.world.sagas.inbox({ limit: 1 });
+    const stuck = groups.find(({ name }) => name === 'stuck')?.count ?? 0;
+    this.seen.stuck = Math.max(this.seen.stuck, stuck);
   }
 
   /** @throws when it has not come about within the patience */
@@ -197,6 +177,23 @@ class Night {
   }
 }
 
+/** One call more than items, where an answer was lost. */
+function addedTooOften({ entries }: LedgerSnapshot, sagas: readonly Started[]): string[] {
+  return sagas.flatMap(({ asked }) => {
+    const { reference, items } = asked.request as Partial<ProvisionServersRequest>;
+    const planId = planIdOf(reference ?? '');
+    const added = entries.filter((one) => one.type === 'cartItemAdded' && one.item.plan_id === planId).length;
+    return items && added > items.length + 1 ? [`${reference}: ${added} items were added for ${items.length}`] : [];
+  });
+}
+
+function decided(sagas: readonly Started[]): string[] {
+  return sagas.flatMap(({ asked, ended }) => {
+    const { decisions = [] } = (ended?.result ?? {}) as { decisions?: unknown[] };
+    return decisions.length === 0 ? [] : [`${asked.request.reference}: a person has decided`];
+  });
+}
+
 /** The shop's sales of that night: mostly servers, and now and then a change of a subscription or of a plan. */
 function requestNumber(nth: number): Asked {
   if (nth % 10 === 8) return asks.changeOrder.change();
@@ -206,7 +203,7 @@ function requestNumber(nth: number): Asked {
 
 function sectionsOf({ world, started, phases, seen }: Night): Section[] {
   const { ledger } = world.sandbox;
-  const { looks, commands, typingMs, lastDecisionMs } = world.person;
+  const { looks } = world.person;
   const struck = (moment: string) => ledger.faultsStruck.filter(({ kind }) => kind.endsWith(moment)).length;
   const outcomes = started.map(({ asked, ended = {} }) => {
     const { outcome = 'open' } = (ended.result ?? reportOf(ended) ?? {}) as { outcome?: string };
@@ -220,20 +217,6 @@ function sectionsOf({ world, started, phases, seen }: Night): Section[] {
         needed('calls without an answer that were not done', struck('before')),
         needed('calls without an answer that were done', struck('after')),
         needed('stuck, at most', seen.stuck),
-        needed('of unknown outcome, at most', seen.doubtful),
-      ],
-    },
-    {
-      title: 'A person was needed',
-      figures: [
-        {
-          of: 'seconds from the first saga that waited to the last decision',
-          count: seconds(Math.max(0, lastDecisionMs - seen.firstWaitMs)),
-        },
-        { of: 'seconds at the terminal', count: seconds(typingMs) },
-        needed('commands', commands.length),
-        needed('looked up in the panel, and placed', looks.placed),
-        needed('looked up in the panel, and not placed', looks.notPlaced),
         { of: 'cart items looked for in the panel', count: looks.cartItems },
       ],
     },

@@ -60,4 +60,4 @@ export function counted(names: readonly string[]): Figure[] {
   return [...counts].map(([of, count]) => ({ of, count })).sort((one, other) => one.of.localeCompare(other.of));
 }
 
-export const seconds = (ms: number): number => Math.round(ms / 100) / 10;
+const seconds = (ms: number): number => Math.round(ms / 100) / 10;

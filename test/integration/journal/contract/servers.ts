@@ -27,6 +27,20 @@ export function servers(): void {
     expect([await openOf(first), await openOf(second)]).toEqual([[id], [0]]);
   });
 
+  it('an answer that names fewer than were ordered leaves servers of unknown ids, until all are named', async () => {
+    const one = new Run(journal);
+    await one.take({ ...provisionRequest({ items: [cartItem({ quantity: 2 })] }), firewalls: [150] });
+    await one.do(order, 'done', answered(id), { rules: { duplicateWithinMs: 0, spendLimits: [] } });
+    expect((await openOf(one)).sort()).toEqual([0, id]);
+    const why = 'they were not assigned, and the saga has not ended';
+    expect((await recordOf(journal, one.key))?.leftovers).toEqual([
+      { kind: 'server-unprotected', firewalls: [150], why },
+      { kind: 'server-unprotected', vmObjectId: id, firewalls: [150], why },
+    ]);
+    expect(await claimServers(journal, one.key, [id, id + 1_000])).toEqual([]);
+    expect((await openOf(one)).sort()).toEqual([id, id + 1_000]);
+  });
+
   it('names the order that has one, and takes none of them then', async () => {
     const [first, second] = [await ordered(id), await ordered()];
     const { reference } = first.key;
