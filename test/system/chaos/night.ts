@@ -112,7 +112,8 @@ class Night {
     phases.begin('a good evening');
     const coming = this.come();
     const some = (share: number) => this.started.length >= share * sagas;
-    for (let nth = addsPerLoss; nth < shares.down * sagas; nth += addsPerLoss)
+    // Early enough to be tried again before the outage: after it, a person would be asked about such an item.
+    for (let nth = addsPerLoss; nth < (shares.down * sagas) / 2; nth += addsPerLoss)
       sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after', nth });
     await this.until('orders come', () => some(shares.down));
 
