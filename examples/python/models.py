@@ -424,6 +424,7 @@ class Waiting(TypedDict):
     choices: list[Literal['retry', 'skip', 'markDone', 'confirmPlaced', 'confirmNotPlaced', 'markCancelled', 'approve', 'reject', 'provideServers']]
     since: str
     expiresAt: NotRequired[str]
+    nextTryAt: NotRequired[str]
     lastFailure: NotRequired[LastFailure]
 
 
