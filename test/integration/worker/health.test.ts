@@ -22,7 +22,7 @@ describe('cannot start', () => {
     const sentence =
       'worker cannot start: the Temporal server at [^ ]+ has no namespace nowhere: set TEMPORAL_NAMESPACE to one that it has, ' +
       'or create it with `temporal operator namespace create --namespace nowhere --retention 30d`';
-    await expect(started).rejects.toThrow(new RegExp(`ended with 1 .*\\n(\\{.*\\n)?${sentence}\\n$`));
+    await expect(started).rejects.toThrow(new RegExp(`ended with 1 .*\\n(\\{.*\\n)*${sentence}\\n$`));
   });
 
   it('of a Temporal server that is too old, and not of a younger one', () => {
