@@ -81,7 +81,7 @@ it('goes as the README says', async () => {
   let question = '';
   const outs: string[] = [];
   for (const line of typed.flat()) {
-    const { status, out } = await type(line.replace('"question":"…"', `"question":"${question}"`));
+    const { status, out } = await type(line.replace(/("question":"|--question )…/, `$1${question}`));
     expect({ line, status, out }).toEqual({ line, status: asks.test(line) ? 4 : 0, out });
     question = [...out.matchAll(/ question (\w+):/g)].at(-1)?.[1] ?? question;
     outs.push(out);
