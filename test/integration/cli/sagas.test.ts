@@ -147,7 +147,7 @@ it('watch draws several sagas in place, with what they ask above, until all have
   expect(status).toBe(0);
   const screen = screenOf(out).map(withoutColors);
   const [first = ''] = screen.filter((line) => line.includes('waits for a decision'));
-  expect(first).toMatch(/ since \S+Z \(\d+s ago\), question /);
+  expect(first).toMatch(/ since \S+ \S+ UTC \(\d+s ago\), question /);
   expect(screen.filter((line) => line.startsWith(`${saga.workflowId}  `))).toEqual([
     expect.stringMatching(/ {2}done {2}\d+s$/),
   ]);

@@ -103,10 +103,10 @@ it('on the command line shows the groups and the rows, and ends with 4 where som
   const { status, out, err } = await inbox('--by', 'step');
   expect(status).toBe(4);
   expect(out).toMatch(
-    /^4 sagas wait for a decision\nstep +sagas +longest +in the Web UI\nplace-change-order +1 +\d+s +http:/,
+    /^4 sagas wait for a decision\nstep +sagas +longest\nplace-change-order +1 +\d+s\n[^]*\n {2}place-change-order +http:/,
   );
   expect(out).toMatch(
-    /the longest wait first:\nsaga +kind +step +account +waits +in the Web UI\nchange\/T-\d+ +approval +place-change-order +AB-1 +\d+s +http:/,
+    /the longest wait first:\nsaga +kind +step +account +waits\nchange\/T-\d+ +approval +place-change-order +AB-1 +\d+s\n[^]*\n {2}change\/T-\d+ +http:/,
   );
   expect(err).toBe('');
   const { rows, ...json } = JSON.parse((await inbox('--kind', 'stuck', '--limit', '1', '--json')).out) as {
