@@ -8,12 +8,15 @@ import type { FaultSpec } from '../../../sandbox/faults';
 import { callsTo, firewallsOf } from '../../../sandbox/sentences';
 import { isOutcome } from '../../../src/domain/outcomes';
 import { requestAtServer } from '../../support/orders';
+import { rigSettings } from '../../support/activity-settings';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, progressOf, untilWaiting } from '../../support/sagas';
 
-const rig = rigForFile({ clears: true });
+/** Looks again for longer than a list lags here. */
+const read = { attemptsMax: 10, backoffMs: 200, backoffMaxMs: 400, totalMs: 60_000 };
+const rig = rigForFile({ clears: true, activities: { retries: { ...rigSettings.retries, read } } });
 
 it.each(['error', 'failed', 'detaching'])('a firewall that is listed as “%s” is assigned', async (status) => {
   // Until then the list has the assignment that failed, or a firewall that is being taken off.
