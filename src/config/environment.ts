@@ -3,7 +3,7 @@ import { withoutMarks } from '../domain/values';
 import { knownNames, SettingsError, type Environment } from './settings';
 
 const ourPrefixes =
-  /^(?:CODEC|JOURNAL|NOTIFICATION|PAYLOAD|PIVOT|PROVIDER|RETRY|SPEND)_|^(?:PLACED_IF|PLAN_TYPES|SERVER_DIRECTORY|SERVER_POINTERS)/;
+  /^(?:CODEC|JOURNAL|NOTIFICATION|OUTAGE|PAYLOAD|PIVOT|PROVIDER|RETRY|SPEND)_|^(?:OWN_TRIES|PLACED_IF|PLAN_TYPES|SERVER_DIRECTORY|SERVER_POINTERS)/;
 /** Kubernetes gives each container the addresses of services, by their names. */
 const ofService = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?)$/;
 /** The configuration of Temporal's SDKs, and what our containers are given beside the programs' settings. */

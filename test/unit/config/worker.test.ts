@@ -96,6 +96,8 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PROVIDER_TOKEN_FILE', '/nowhere/token', /cannot be read \(ENOENT\)/],
   ['SERVER_POINTERS', '/vm_object_ids', /there is no such setting/],
   ['PLACED_IF', '/order_id', /there is no such setting/],
+  ['OUTAGE_HOLD_MS', '300000', /there is no such setting/],
+  ['OWN_TRIES_S', '300', /there is no such setting/],
   ['PIVOT_UNSURE_STATUSES', '403', /there is no such setting/],
   ['PIVOT_RETRY_STATUSES', '200', /must be statuses like 429,503/],
   ['TAKE_CLEAR_REQUESTS', 'maybe', /must be true or false/],
