@@ -7,6 +7,9 @@ import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 
+/** As `package.json` has it. */
+export const release = '0.1.0';
+
 export interface CommandContext {
   printer: Printer;
   stdin: Readable;

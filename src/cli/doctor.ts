@@ -9,7 +9,7 @@ import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import type { OrderSagaClient } from '../client/client';
 import type { Journal } from '../journal/journal';
 import { claim, schemaNumber, countsOf } from '../journal/open';
-import type { Came, CommandContext } from './define';
+import { release, type Came, type CommandContext } from './define';
 import { withSagas } from './connect';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
 import { withJournal } from './journal-commands';
@@ -20,9 +20,6 @@ export async function doctor({ printer }: CommandContext): Promise<Came> {
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
   return { status, document: { found, settings } };
 }
-
-/** As `package.json` has it: the compiled program has none beside it. */
-const release = '0.1.0';
 
 function ofThisProgram(): Found {
   return ok('versions', `order-saga ${release}, Node ${process.versions.node}, journal of schema ${schemaNumber}`);

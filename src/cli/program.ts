@@ -1,6 +1,4 @@
 /** The command line: which commands there are, and what they take. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
@@ -8,7 +6,7 @@ import { decisionNames } from '../domain/decisions';
 import { inboxGroupings, inboxRowsMax, listedStates, waitKinds } from '../domain/progress';
 import { fates } from '../domain/spending';
 import { completionFor, shells, type Shell } from './completion';
-import { command, filled, loading, saying, type CommandContext, type Loading } from './define';
+import { command, filled, loading, release, saying, type CommandContext, type Loading } from './define';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { decisionsMax, filteredDecisions } from './many-decisions';
 import { Printer, type Streams } from './print';
@@ -29,8 +27,6 @@ const help =
   '  order-saga record PO-7 --timeline\n\n' +
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
   '5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.';
-
-const versionOf = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 
 /** Runs one command line and returns its exit status; it never throws. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -59,11 +55,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   const load = loading(context, settle);
   const program = new Command('order-saga')
     .description('Starts order sagas, watches them and decides for them.')
-    .option('-V, --version', 'print the version')
-    .on('option:version', () => {
-      out.write(`${versionOf(join(__dirname, '../../package.json'))}\n`);
-      throw new CommanderError(exitStatus.done, 'commander.version', '');
-    })
+    .version(release, '-V, --version', 'print the version')
     .addHelpText('after', () => `\n${context.printer.asPasted(help)}`)
     .exitOverride()
     .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })

@@ -101,7 +101,9 @@ function describeWait(waiting: Waiting, workflowId: string): string[] {
     `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
     // It may quote a provider, none of whose lines may look like one of ours.
     `  ${question.replace(/\s+/g, ' ')}`,
-    ...(nextTryAt === undefined ? [] : [`  it tries by itself at ${nextTryAt}, if nobody has decided until then`]),
+    ...(nextTryAt === undefined
+      ? []
+      : [`  it tries by itself at ${inWords(nextTryAt)}, if nobody has decided until then`]),
     ...choices.map(
       (name) =>
         `  order-saga decide ${workflowId} ${name} '${exampleFor(name, waiting)}'   # ${answers[kind][name]?.does ?? name}`,
