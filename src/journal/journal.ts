@@ -547,15 +547,10 @@ export class Journal extends Store {
       if (taken === undefined) return { how, next };
       // Another saga may work on it from now on: a run that is reset to before this has to begin again.
       if (resource !== undefined && isOwn) await disown(tx, key);
-      const row = {
-        run,
-        outcome,
-        report: sealed,
-        ended_by: by,
-        ended_ms: endedMs(tx, key),
-        resource: resource ?? null,
+      const ending = {
+        ...{ run, outcome, report: sealed, ended_by: by, ended_ms: endedMs(tx, key), resource: resource ?? null },
+        wanted: wanted === undefined ? null : JSON.stringify(wanted),
       };
-      const ending = { ...row, wanted: wanted === undefined ? null : JSON.stringify(wanted) };
       const writes = tx.insertInto('ending').values({ workflow: key.workflow, reference: key.reference, ...ending });
       await writes.onConflict((again) => again.columns(['workflow', 'reference', 'run']).doUpdateSet(ending)).execute();
       // A clean-up puts nothing in order of what was bought.
