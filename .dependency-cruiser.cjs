@@ -14,7 +14,7 @@ const rooms = {
     types: ['src/activities'],
     packages: ['@temporalio/workflow', '@temporalio/common', 'zod'],
   },
-  // The stories, told with the engine.
+  // The saga definitions, and the steps that several share.
   'src/workflows': {
     rooms: ['src/domain', 'src/saga'],
     types: ['src/activities'],
@@ -34,14 +34,14 @@ const rooms = {
     rooms: [
       ...['src/domain/json', 'src/domain/profile', 'src/domain/retry-after', 'src/domain/secrets'],
       // Of no saga: texts, values and errors.
-      ...['src/domain/markdown', 'src/domain/none-if', 'src/domain/values'],
+      ...['src/domain/markdown', 'src/domain/ignore-errors', 'src/domain/values'],
     ],
     packages: ['undici', 'zod'],
     node: true,
   },
   // Speaks to receivers that others run: it knows no journal and no saga.
   'src/notifications': {
-    rooms: ['src/domain/none-if', 'src/domain/retry-after'],
+    rooms: ['src/domain/ignore-errors', 'src/domain/retry-after'],
     packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'],
     node: true,
   },

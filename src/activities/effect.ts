@@ -13,18 +13,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Context, log } from '@temporalio/activity';
-import type {
-  About,
-  EffectCall,
-  Effected,
-  EffectKind,
-  JournalKnowledge,
-  PivotNote,
-  Unwritten,
-} from '../domain/effects';
+import type { About, EffectCall, Effected, EffectKind, JournalCursor, PivotNote, Unwritten } from '../domain/effects';
 import { outcomeOf, whyInDoubt, type CallFailure } from '../domain/failures';
 import { metrics } from '../domain/metrics';
-import type { Concern } from '../domain/spending';
+import type { ReviewReason } from '../domain/spending';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal } from '../journal/journal';
 import type { Intent, Intended } from '../journal/decide';
@@ -40,7 +32,7 @@ import { callFailureOf, OwnFailure } from './translate-failure';
 export interface EffectContext extends CallContext {
   /** The id of the step that makes it. */
   step: string;
-  knows?: JournalKnowledge | undefined;
+  cursor?: JournalCursor | undefined;
   /** For a pivot. */
   note?: PivotNote | undefined;
   /** For a saga that has a turn. */
@@ -121,21 +113,21 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
       const clock = startClock();
       const { saga, run, activity } = sagaOf();
       const { kind, about, recall, countsByHand } = spec;
-      const { knows, turn, corrections, notAfter, quoteUntil } = asked;
+      const { cursor, turn, corrections, notAfter, quoteUntil } = asked;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
       const rules = kind === 'pivot' ? { ...settings, notAfter, quoteUntil } : undefined;
       const intended = await intend(journal, {
-        ...{ ...saga, call: effect, run, knows, note, turn, corrections, inFlightMs, recall, countsByHand },
+        ...{ ...saga, call: effect, run, cursor, note, turn, corrections, inFlightMs, recall, countsByHand },
         isOwn: true,
         sent: sentDigests,
         rules,
       });
       if (intended.how === 'recorded') {
         const { answer, at, run: by, doubts } = intended;
-        return { value: answer as T, knows: intended.knows, recorded: { at, run: by }, ...withDoubts(doubts) };
+        return { value: answer as T, cursor: intended.cursor, recorded: { at, run: by }, ...withDoubts(doubts) };
       }
       if (intended.how !== 'send') throw whyNothingIsSent(intended);
-      const sent = { call: effect, run, knows: intended.knows, inFlightMs, rules };
+      const sent = { call: effect, run, cursor: intended.cursor, inFlightMs, rules };
       let late: Lateness | undefined;
       const mayLeave = () => (late = tooLate(kind, asked, clock, settings))?.message;
       try {
@@ -143,7 +135,7 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
         const cartItemId = spec.cartItemIdOf?.(value);
         const outcome = spec.isSure?.(value) === false ? 'unknown' : 'done';
         const unwritten = await write(journal, saga, sent, { outcome, answer: value, cartItemId });
-        return { value, knows: intended.knows, ...withDoubts(intended.doubts), ...unwritten };
+        return { value, cursor: intended.cursor, ...withDoubts(intended.doubts), ...unwritten };
       } catch (error) {
         const failed = callFailureOf(error, kind, settings);
         if (failed === undefined) throw error;
@@ -152,10 +144,10 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
         const { cartItemId } = failed;
         const answer = { outcome: outcomeOf(name), failure: name, answer: failure, cartItemId };
         const unwritten = await write(journal, saga, sent, answer);
-        const { row } = intended.knows;
+        const { row } = intended.cursor;
         const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy: asked.note?.foundBy };
         const isAsked = kind === 'pivot' && name === 'UnknownOutcome';
-        const facts = { knows: intended.knows, ...(isAsked ? { doubt } : {}), ...unwritten };
+        const facts = { cursor: intended.cursor, ...(isAsked ? { doubt } : {}), ...unwritten };
         throw new OwnFailure(name, failure.message, { ...failure, ...facts });
       }
     })(asked);
@@ -212,10 +204,10 @@ async function intend(journal: Journal, intent: Intent): Promise<Intended> {
   try {
     return await journal.intend(intent);
   } catch (error) {
-    const { call, knows, inFlightMs } = intent;
-    if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
+    const { call, cursor, inFlightMs } = intent;
+    if (!(error instanceof JournalUnavailable) || error.row === undefined || cursor === undefined) throw error;
     // Nothing was sent for that row. If it was written anyway, its outcome has to be written, too.
-    const unwritten = { call, knows: { ...knows, row: error.row }, inFlightMs };
+    const unwritten = { call, cursor: { ...cursor, row: error.row }, inFlightMs };
     throw new OwnFailure('JournalUnavailable', error.message, {
       unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
     });
@@ -230,11 +222,11 @@ async function write(
   answer: Answer,
 ): Promise<{ unwritten?: Unwritten }> {
   const written = await tryFor(writingMsMax, () => journal.answered(saga, intended, answer));
-  if (written === 'late') reportLate(intended.call.step, intended.knows.row);
+  if (written === 'late') reportLate(intended.call.step, intended.cursor.row);
   if (written !== undefined) return {};
   const { outcome, failure } = answer;
-  const { call, knows, inFlightMs } = intended;
-  return { unwritten: { call, knows, inFlightMs, outcome, ...(failure ? { failure } : {}) } };
+  const { call, cursor, inFlightMs } = intended;
+  return { unwritten: { call, cursor, inFlightMs, outcome, ...(failure ? { failure } : {}) } };
 }
 
 /** Why nothing is sent for a run that does not own its reference any more. */
@@ -281,7 +273,7 @@ function whyNothingIsSent(intended: Exclude<Intended, { how: 'recorded' | 'send'
   }
 }
 
-const whyAsked: Record<Concern['kind'], string> = {
+const whyAsked: Record<ReviewReason['kind'], string> = {
   approval: 'a person has to approve it',
   duplicate: 'the same was bought under another reference not long ago',
   'over-limit': 'it exceeds a spend limit',

@@ -1,7 +1,7 @@
 /** A saga reads and writes the journal beside its effects. None of these calls the provider. */
 import { Context, log } from '@temporalio/activity';
 import { differences } from '../domain/differences';
-import type { EffectCall, Effected, JournalKnowledge, Placement, Unwritten } from '../domain/effects';
+import type { EffectCall, Effected, JournalCursor, Placement, Unwritten } from '../domain/effects';
 import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import { resultOutcomes, type Leftover } from '../domain/outcomes';
@@ -21,11 +21,11 @@ import { whyNotNow } from '../journal/purchases';
 import { recordOf } from '../journal/record';
 import type { WantedFirewalls } from '../journal/schema';
 import { claimServers, serversOf } from '../journal/servers';
-import { standingOf, type Asking, type Done, type PlacementFound, type Standing as Read } from '../journal/standing';
+import { readState, type Asking, type Done, type PlacementFound, type StateRead as Read } from '../journal/read-state';
 import type { Verdict } from '../journal/store';
 import { type CallContext, type Caller, sagaOf } from './call';
 import { notOwned, reportLate, underWay, type EffectContext, type Tools } from './effect';
-import { handOver, wantedEvents, type Told } from './notifications';
+import { handOver, wantedEvents, type Notified } from './notifications';
 import type { CallKind } from './settings';
 import { isRunning, whoHolds } from './temporal';
 import { OwnFailure } from './translate-failure';
@@ -37,7 +37,7 @@ export interface TakeReference extends CallContext {
   /** Only one saga at a time may work on it, if there is such a resource. */
   resource?: string | undefined;
   /** The run's knowledge of the journal, if it takes the reference again. */
-  knows?: JournalKnowledge | undefined;
+  cursor?: JournalCursor | undefined;
   /** The saga has a step that cannot be undone: what became of it is read. */
   hasPivot?: boolean;
   /** The run came from a reset. */
@@ -54,11 +54,11 @@ interface Beside {
 }
 
 export type ReferenceTaken =
-  | ({ how: 'new'; knows: JournalKnowledge } & Beside)
+  | ({ how: 'new'; cursor: JournalCursor } & Beside)
   /** The same request was seen before: what was done is not done again. */
   | ({
       how: 'known';
-      knows: JournalKnowledge;
+      cursor: JournalCursor;
       at: string;
       run: string;
       /** Corrections by people, in order; absent where there are none. */
@@ -74,8 +74,8 @@ export type ReferenceTaken =
 
 export type { PastEnding, PlacementFound };
 
-export interface KeepReference extends CallContext {
-  knows: JournalKnowledge;
+export interface RenewReference extends CallContext {
+  cursor: JournalCursor;
   isReset: boolean;
 }
 
@@ -84,7 +84,7 @@ export interface ToCompare {
   request?: unknown;
 }
 
-export interface ReadStanding extends ToCompare, Pick<EffectContext, 'knows'>, Pick<Asking, 'added'> {
+export interface ReadState extends ToCompare, Pick<EffectContext, 'cursor'>, Pick<Asking, 'added'> {
   owns?: { isReset: boolean };
 }
 
@@ -94,11 +94,11 @@ export interface ConfirmPlacement {
   verdict?: Verdict | undefined;
 }
 
-export interface WriteByHand extends Verdict, Pick<EffectContext, 'knows'> {
+export interface WriteByHand extends Verdict, Pick<EffectContext, 'cursor'> {
   calls: readonly EffectCall[];
 }
 
-type WriteEnding = Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen'> & Partial<Told>;
+type WriteEnding = Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen'> & Partial<Notified>;
 
 /** `later`: another run has begun since, and receivers are not notified. */
 type EndingWritten = PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean };
@@ -109,7 +109,7 @@ interface Bought {
   vmObjectIds: number[];
 }
 
-export interface Standing extends Done {
+export interface ReferenceState extends Done {
   /**
    * True where the reference belongs to another request than the one that looks: then nothing else is said, and nothing
    * was written.
@@ -126,7 +126,7 @@ export interface Standing extends Done {
   /** For a change of firewalls. */
   changed?: ChangedFirewalls | undefined;
   /** Only where `owns` is set: the run's begin. */
-  knows?: JournalKnowledge;
+  cursor?: JournalCursor;
   /** Only where `owns` is set: another run had begun since this one did, so what this one has seen may not be so. */
   isAfterAnother?: boolean | undefined;
   /** Only where `owns` is set, and the reference has ended: then nothing else is said. */
@@ -157,7 +157,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
       }
     });
   const standing = (saga: SagaKey, asking: Omit<Asking, 'inFlightMs' | 'rules'>) =>
-    standingOf(journal, saga, { ...asking, inFlightMs: settings.inFlightMs, rules: settings });
+    readState(journal, saga, { ...asking, inFlightMs: settings.inFlightMs, rules: settings });
   /**
    * So that a person is asked before anything is added. It decides nothing: the pivot asks again.
    *
@@ -182,28 +182,28 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
       const { saga, run } = by;
       const hold = await whoHolds();
       if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
-      const { account, request, resource, knows: before, hasPivot, isReset } = input;
+      const { account, request, resource, cursor: before, hasPivot, isReset } = input;
       mustBeOf(saga, request);
-      const { knows, first, lacks } = await journal.take(saga, { account, request, run, knows: before });
+      const { cursor, first, lacks } = await journal.take(saga, { account, request, run, cursor: before });
       if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
       const fields = first?.request === undefined ? [] : differences(first.request, request);
       if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
       const begun = first && (await beginAs(journal, by, { isReset }));
       if (begun?.how === 'ended') return begun;
       // Once the reference is owned, so that no call of before is intended after it.
-      const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
+      const placement = first && hasPivot ? placementOf(await standing(saga, { cursor: before, run })) : undefined;
       const wanted = wantedEvents(settings, account);
       const also = {
         turn: resource === undefined ? undefined : await askForTurn(journal, saga, resource, settings),
         notNow: await notNow(saga, first === undefined ? request : undefined),
         wanted: wanted.length > 0 ? wanted : undefined,
       };
-      if (first === undefined) return { how: 'new', knows, ...also };
+      if (first === undefined) return { how: 'new', cursor, ...also };
       // One that comes later is found where the pivot is intended.
       const corrections = await journal.corrections(saga);
       return {
         ...{ how: 'known', at: first.at, run: first.run },
-        knows: { ...knows, ...(begun?.how === 'begun' ? { begun: begun.number } : {}) },
+        cursor: { ...cursor, ...(begun?.how === 'begun' ? { fence: begun.number } : {}) },
         corrections: corrections.length > 0 ? corrections : undefined,
         placement: placement?.how === 'none' ? undefined : placement,
         ...also,
@@ -219,12 +219,12 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not intended by now is never
      * intended. Fails with `StateChanged` where another run has begun since.
      */
-    keepReference: atHand('read', async (input: KeepReference, by): Promise<JournalKnowledge | PastEnding> => {
-      const { knows, isReset } = input;
-      const begun = await beginAs(journal, by, { isReset, renews: knows });
+    renewReference: atHand('read', async (input: RenewReference, by): Promise<JournalCursor | PastEnding> => {
+      const { cursor, isReset } = input;
+      const begun = await beginAs(journal, by, { isReset, renews: cursor });
       if (begun.how === 'ended') return begun;
       if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
-      return { ...knows, begun: begun.number };
+      return { ...cursor, fence: begun.number };
     }),
 
     /**
@@ -249,10 +249,10 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * while the pivot may be in flight; with `JournalRestored` while the journal is an older copy, until an operator
      * confirms that. Where `owns` is set, the run begins, as one that ends. A clean-up is refused while the saga runs.
      */
-    readStanding: ofSaga('read', async (input: ReadStanding, by): Promise<Standing> => {
+    readState: ofSaga('read', async (input: ReadState, by): Promise<ReferenceState> => {
       const { saga } = by;
       if (await isAnothers(journal, saga, input)) return standingOfAnother;
-      const { knows, added } = input;
+      const { cursor, added } = input;
       const cleans = isCleanUp(by);
       if (cleans) await mustNotRun(saga);
       // First: what is read then is not changed by a call of before.
@@ -260,12 +260,12 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
       if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
       // A run that has begun in between begins anew with its next call.
       if (cleans) await mustNotRun(saga);
-      const read = await standing(saga, { knows, added, run: cleans ? undefined : by.run });
+      const read = await standing(saga, { cursor, added, run: cleans ? undefined : by.run });
       const { from, placement: _, ...rest } = read;
       const placement = placementOf(read);
       if (cleans && !read.known) throw new OwnFailure('Rejected', `no provisioning of ${saga.reference} is known`);
       const { number, isAfterAnother } = begun?.how === 'begun' ? begun : {};
-      const owned = number === undefined ? {} : { knows: { ...from, begun: number }, isAfterAnother };
+      const owned = number === undefined ? {} : { cursor: { ...from, fence: number }, isAfterAnother };
       const changed = saga.workflow === 'setFirewalls' ? await changedBy(journal, saga) : undefined;
       const looked = { ...rest, placement, changed, ...owned };
       if (placement.how !== 'placed') return looked;
@@ -312,19 +312,19 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * Writes calls that need not be made, because a person has done the same by hand. A second call changes nothing.
      */
     writeByHand: ofSaga('mutate', async (input: WriteByHand, { saga, run }): Promise<Effected<null>> => {
-      const { calls, by, note, knows } = input;
-      const written = await writeByHand(journal, saga, { calls, run, verdict: { by, note }, knows });
+      const { calls, by, note, cursor } = input;
+      const written = await writeByHand(journal, saga, { calls, run, verdict: { by, note }, cursor });
       if (written.how === 'restored') throw new OwnFailure('JournalRestored', written.why);
-      return { value: null, knows: written.knows };
+      return { value: null, cursor: written.cursor };
     }),
 
     /** Writes the outcome of a call, where the journal could not be reached at once. A second call changes nothing. */
     writeOutcome: ofSaga('mutate', async (input: { unwritten: Unwritten; answer: unknown }, { saga, run }) => {
-      const { call, knows, inFlightMs, outcome, failure } = input.unwritten;
+      const { call, cursor, inFlightMs, outcome, failure } = input.unwritten;
       const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
       const answer = { outcome, failure, answer: input.answer, cartItemId };
-      const written = await journal.answered(saga, { call, run, knows, inFlightMs, rules: settings }, answer);
-      if (written === 'late') reportLate(call.step, knows.row);
+      const written = await journal.answered(saga, { call, run, cursor, inFlightMs, rules: settings }, answer);
+      if (written === 'late') reportLate(call.step, cursor.row);
     }),
 
     /**
@@ -368,9 +368,9 @@ async function takeOrBegin(journal: Journal, by: Caller, begins: Omit<Begin, 'ru
   const { saga, run } = by;
   mustBeOf(saga, request);
   const { account } = request as { account?: string };
-  const { knows, first } = await journal.take(saga, { account, request, run });
+  const { cursor, first } = await journal.take(saga, { account, request, run });
   return first === undefined
-    ? { how: 'begun' as const, number: knows.begun ?? 0, isAfterAnother: false }
+    ? { how: 'begun' as const, number: cursor.fence ?? 0, isAfterAnother: false }
     : beginAs(journal, by, begins);
 }
 
@@ -390,7 +390,7 @@ function placementOf({ placement }: Read): PlacementFound {
   return placement;
 }
 
-const standingOfAnother: Standing = {
+const standingOfAnother: ReferenceState = {
   known: true,
   isAnothers: true,
   placement: { how: 'none' },

@@ -4,7 +4,7 @@
  */
 import { Context, log, metricMeter } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { workflowIdOf } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { webUiAt } from '../domain/web-ui';
@@ -24,7 +24,7 @@ import type { NotDelivered } from '../notifications/sender';
 import { sagaOf, type Needs } from './call';
 import type { ActivitySettings } from './settings';
 
-export interface Told {
+export interface Notified {
   /** In the order in which they happened. */
   events: readonly SagaEvent[];
   /** The request's. */
@@ -37,7 +37,7 @@ type Settings = Pick<ActivitySettings, 'notifications'>;
 export function createNotificationActivities({ journal, settings, sender, secrets }: Needs) {
   return {
     /** Hands over what happened to a saga. A second call delivers nothing twice to a receiver that knows ids. */
-    tell(told: Told): Promise<void> {
+    tell(told: Notified): Promise<void> {
       return handOver(journal, settings, told);
     },
 
@@ -81,7 +81,7 @@ export function wantedEvents({ notifications }: Settings, account: string | unde
 export async function handOver(
   journal: Journal,
   { notifications }: Settings,
-  { events, account, metadata }: Told,
+  { events, account, metadata }: Notified,
 ): Promise<void> {
   const { routes = [], webUiUrl } = notifications ?? {};
   if (routes.length === 0 || events.length === 0) return;
@@ -97,7 +97,7 @@ export async function handOver(
     const notices = events
       .filter((event) => routesOf(event, of, routes).includes(route))
       .map(({ id, event, at, ...said }): Notice => {
-        const data = { reference, workflow, ...run, ...definedOnly({ account: of, metadata, link }), ...said };
+        const data = { reference, workflow, ...run, ...omitUndefined({ account: of, metadata, link }), ...said };
         return { id, message: { type: `saga.${event}`, timestamp: at, data } };
       });
     if (notices.length === 0) continue;

@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { isLost, type WayLost } from '../domain/lost';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { changedLately, statedFirewalls } from '../journal/firewalls';
-import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/standing';
+import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/read-state';
 import { openSagas, type LookUp } from '../journal/open-references';
 import { isSameSaga, type SagaKey } from '../journal/rows';
 import {

@@ -9,7 +9,7 @@ import { decoded, interpret } from '../provider/interpret';
 import { idsAt, valuesAt } from '../provider/json-pointer';
 import { cartItemAddedSchema, quoteSchema, switchedSchema } from '../provider/schemas';
 import { kindOf } from '../provider/verdicts';
-import type { Came, CommandContext } from './define';
+import type { CommandResult, CommandContext } from './define';
 import { exitStatus, UsageError } from './exit-status';
 import { look, messageOf, ok, printFindings, type Found } from './findings';
 import { readText } from './read-request';
@@ -23,7 +23,11 @@ type Documented = typeof cartItemAddedSchema | typeof quoteSchema;
 
 const answerBytesMax = 4_194_304;
 
-export async function checkProfile({ printer, stdin }: CommandContext, file: string, answers: string[]): Promise<Came> {
+export async function checkProfile(
+  { printer, stdin }: CommandContext,
+  file: string,
+  answers: string[],
+): Promise<CommandResult> {
   const profile = readOrRefuse(file);
   const found = [ok(file, `declares ${Object.keys(profile).join(', ') || 'nothing'}`)];
   for (const path of answers) {

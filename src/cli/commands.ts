@@ -5,7 +5,7 @@ import { NoWorkerError, SagaEndedError } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { decisionHints, type DecisionName } from '../domain/decisions';
 import type { WorkflowName } from '../domain/identity';
 import { isWait, type ProgressView } from '../domain/progress';
@@ -13,7 +13,7 @@ import { requestSchemas } from '../domain/requests';
 import { isRecord } from '../domain/values';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
+import { referenceIn, type CommandResult, type CommandContext, type OfWorkflow, type Attribution } from './define';
 import { endOf, stateOf, statusOf, statusOfCancelled, type Ending } from './ending';
 import { readJson, readRequest } from './read-request';
 import { Watching, watchingOn } from './watching';
@@ -23,7 +23,7 @@ export async function start(
   workflow: WorkflowName,
   file: string,
   { detach }: { detach?: boolean },
-): Promise<Came> {
+): Promise<CommandResult> {
   const { printer, stdin } = context;
   const read = await readRequest(file, stdin);
   const config = readClientConfig();
@@ -37,7 +37,7 @@ export async function start(
 }
 
 /** Deletes what a run that cannot undo any more left in the cart, and reports what it found. */
-export async function clean(context: CommandContext, reference: string): Promise<Came> {
+export async function clean(context: CommandContext, reference: string): Promise<CommandResult> {
   checkReference(reference);
   return withSagas(async (sagas) => {
     const saga = await sagas.clean(reference);
@@ -46,7 +46,7 @@ export async function clean(context: CommandContext, reference: string): Promise
   });
 }
 
-export function status({ printer }: CommandContext, reference: string, options: OfWorkflow): Promise<Came> {
+export function status({ printer }: CommandContext, reference: string, options: OfWorkflow): Promise<CommandResult> {
   return withSaga(reference, options, async (saga) => {
     const row = toRow(await saga.describe());
     const answer = await saga.progress({ withinMs: silentAfterMs }).catch((error: unknown) => {
@@ -71,7 +71,7 @@ export async function watch(
   context: CommandContext,
   references: readonly string[],
   { follow: throughWaits = false, ...options }: OfWorkflow & { follow?: boolean },
-): Promise<Came> {
+): Promise<CommandResult> {
   const { printer } = context;
   const named = references.map((reference) => referenceIn(reference, options));
   return withSagas(async (sagas) => {
@@ -96,14 +96,14 @@ export async function decide(
   reference: string,
   name: DecisionName,
   json: string | undefined,
-  { workflow, question, by, note }: OfWorkflow & Partial<Said> & { question?: string },
-): Promise<Came> {
+  { workflow, question, by, note }: OfWorkflow & Partial<Attribution> & { question?: string },
+): Promise<CommandResult> {
   const example = `the decision’s JSON (it may also be in a file, or - for standard input), like ${decisionHints[name].example},`;
   const given = json === undefined ? {} : await readJson(json, stdin, example);
-  const body = isRecord(given) ? { ...given, ...definedOnly({ question, by, note }) } : given;
+  const body = isRecord(given) ? { ...given, ...omitUndefined({ question, by, note }) } : given;
   // Before any connection, as a request.
   checkDecision(name, body);
-  return withSaga(reference, definedOnly({ workflow }), async (saga) => {
+  return withSaga(reference, omitUndefined({ workflow }), async (saga) => {
     const taken = await saga.decide(name, body);
     printer.line(`${saga.workflowId}: ${taken.taken} is taken at ${taken.step}`);
     return { document: { ...identityOf(saga), ...taken } };
@@ -114,8 +114,8 @@ export async function decide(
 export async function cancel(
   context: CommandContext,
   reference: string,
-  { wait, by, note, ...options }: OfWorkflow & Said & { wait: boolean },
-): Promise<Came> {
+  { wait, by, note, ...options }: OfWorkflow & Attribution & { wait: boolean },
+): Promise<CommandResult> {
   const { printer } = context;
   return withSaga(reference, options, async (saga) => {
     try {
@@ -137,12 +137,12 @@ export async function cancel(
   });
 }
 
-async function withSaga(reference: string, options: OfWorkflow, work: (saga: SagaHandle) => Promise<Came>) {
+async function withSaga(reference: string, options: OfWorkflow, work: (saga: SagaHandle) => Promise<CommandResult>) {
   const named = referenceIn(reference, options);
   return withSagas(async (sagas) => work(await sagas.get(named.reference, named.workflow)));
 }
 
-export async function followToEnd(context: Following, saga: SagaHandle): Promise<Came> {
+export async function followToEnd(context: Following, saga: SagaHandle): Promise<CommandResult> {
   const { ending, document } = await followed(context, saga);
   return { status: statusOf(ending), document };
 }

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import { checkReference } from '../client/checked';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
@@ -17,7 +17,7 @@ export interface CommandContext {
   onLeave?: ((words: (signal: NodeJS.Signals) => void) => void) | undefined;
 }
 
-export interface Came {
+export interface CommandResult {
   /** @default done */
   status?: number;
   /** For `--json`; absent where it has printed its own. */
@@ -25,7 +25,7 @@ export interface Came {
 }
 
 /** Who says something that stays, and why. */
-export interface Said {
+export interface Attribution {
   by: string;
   note: string;
 }
@@ -37,19 +37,19 @@ export interface OfWorkflow {
 
 /** A reference, or a workflow id. @throws InvalidRequestError */
 export function referenceIn(target: string, { workflow }: OfWorkflow): { reference: string } & OfWorkflow {
-  return readWorkflowId(target) ?? { reference: checkReference(target), ...definedOnly({ workflow }) };
+  return readWorkflowId(target) ?? { reference: checkReference(target), ...omitUndefined({ workflow }) };
 }
 
 /** A command whose work asks somebody: Temporal, or the journal. @param ask opens what is asked, and closes it */
 export function asking<S, A extends unknown[]>(
-  ask: (work: (asked: S) => Promise<Came>) => Promise<Came>,
-  work: (asked: S, context: CommandContext, ...args: A) => Promise<Came>,
+  ask: (work: (asked: S) => Promise<CommandResult>) => Promise<CommandResult>,
+  work: (asked: S, context: CommandContext, ...args: A) => Promise<CommandResult>,
 ) {
   return (context: CommandContext, ...args: A) => ask((asked) => work(asked, context, ...args));
 }
 
 /** Commander passes the arguments and, last, the options. */
-type Work = (context: CommandContext, ...args: never[]) => Promise<Came>;
+type Work = (context: CommandContext, ...args: never[]) => Promise<CommandResult>;
 
 /** What commander calls to carry out a command. */
 type Action = (...args: unknown[]) => Promise<void>;
@@ -63,7 +63,7 @@ export function loading(context: CommandContext, settle: (status: number) => voi
   return (load) =>
     (name, ...given) =>
     async (...args) => {
-      const work = (await load())[name] as (context: CommandContext, ...args: unknown[]) => Promise<Came>;
+      const work = (await load())[name] as (context: CommandContext, ...args: unknown[]) => Promise<CommandResult>;
       const came = await work(context, ...given, ...args);
       if ('document' in came) context.printer.document(came.document);
       settle(came.status ?? exitStatus.done);

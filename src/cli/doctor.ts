@@ -4,17 +4,17 @@ import { pollersOf, type Pollers } from '../client/workers';
 import { noHighWaterMark, readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
-import { orElse } from '../domain/none-if';
+import { tryOr } from '../domain/ignore-errors';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import type { OrderSagaClient } from '../client/client';
 import type { Journal } from '../journal/journal';
 import { claim, schemaNumber, countsOf } from '../journal/open';
-import { release, type Came, type CommandContext } from './define';
+import { release, type CommandResult, type CommandContext } from './define';
 import { withSagas } from './connect';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
 import { withJournal } from './journal-commands';
 
-export async function doctor({ printer }: CommandContext): Promise<Came> {
+export async function doctor({ printer }: CommandContext): Promise<CommandResult> {
   const found = [ofThisProgram(), ...ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
   const [settings, status] = [settingsGiven(), printFindings(printer, found)];
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
@@ -124,7 +124,7 @@ async function ofHold(sagas: OrderSagaClient): Promise<Found> {
 
 async function ofJournal(): Promise<Found[]> {
   try {
-    const namespace = orElse(() => readClientConfig().namespace, undefined);
+    const namespace = tryOr(() => readClientConfig().namespace, undefined);
     return await withJournal({ writes: false }, async (journal, name) => {
       if (namespace !== undefined) await claim(journal, namespace, { writes: false });
       const { restored, references, pivots } = await countsOf(journal);

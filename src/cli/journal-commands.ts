@@ -1,7 +1,7 @@
 /** The commands that use the journal only: they work without Temporal, and show what Temporal has forgotten. */
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { inWords } from '../domain/times';
 import {
   confirmationsOf,
@@ -11,13 +11,13 @@ import {
   type Confirmation,
 } from '../journal/confirm-restore';
 import { JournalUnavailable } from '../journal/errors';
-import { describeIdentity } from '../journal/lost-time';
+import { describeIdentity } from '../journal/recovery-gap';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { migrate, schemaNumber, openToAsk, countsOf } from '../journal/open';
 import { recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
-import { referenceIn, type Came, type CommandContext, type OfWorkflow, type Said } from './define';
+import { referenceIn, type CommandResult, type CommandContext, type OfWorkflow, type Attribution } from './define';
 import { exitStatus, UsageError } from './exit-status';
 import type { Printer } from './print';
 import { describeRecord, timelineOf } from './print-record';
@@ -27,7 +27,7 @@ export async function record(
   { printer }: CommandContext,
   target: string,
   { timeline, ...options }: OfWorkflow & { timeline?: boolean },
-): Promise<Came> {
+): Promise<CommandResult> {
   return withSaga(target, options, { writes: false }, async (journal, name, key) => {
     const found = await recordOf(journal, key);
     if (found === undefined) throw nothingKnown(key.reference, name);
@@ -45,8 +45,8 @@ export async function record(
 export function orderCancelled(
   { printer }: CommandContext,
   target: string,
-  { by, note, row, ...options }: OfWorkflow & Said & { row?: string },
-): Promise<Came> {
+  { by, note, row, ...options }: OfWorkflow & Attribution & { row?: string },
+): Promise<CommandResult> {
   return withSaga(target, options, { writes: true }, async (journal, name, key) => {
     const { reference } = key;
     if (row !== undefined) {
@@ -77,8 +77,8 @@ async function withSaga(
   target: string,
   options: OfWorkflow,
   how: { writes: boolean },
-  work: (journal: Journal, name: string, key: SagaKey) => Promise<Came>,
-): Promise<Came> {
+  work: (journal: Journal, name: string, key: SagaKey) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const { reference, workflow } = referenceIn(target, options);
   // The effects of a clean-up are in the record of the provisioning that it cleaned up.
   const named = workflow === 'cleanCart' ? 'provisionServers' : workflow;
@@ -96,7 +96,7 @@ function nothingKnown(reference: string, name: string): UsageError {
   );
 }
 
-export async function migrateJournal({ printer }: CommandContext): Promise<Came> {
+export async function migrateJournal({ printer }: CommandContext): Promise<CommandResult> {
   const { address, name } = readJournalConfig();
   const { from, to } = await naming(name, () => migrate(address));
   printer.line(
@@ -110,8 +110,8 @@ export async function migrateJournal({ printer }: CommandContext): Promise<Came>
 /** An operator runs it after the journal's database was restored from an older copy, before a worker sends anything. */
 export function journalRestored(
   context: CommandContext,
-  { nothingLost: isWhole, by, note }: { nothingLost?: boolean } & Said,
-): Promise<Came> {
+  { nothingLost: isWhole, by, note }: { nothingLost?: boolean } & Attribution,
+): Promise<CommandResult> {
   const { printer } = context;
   if (isWhole) return journalIsWhole(context, { by, note });
   return withJournal({ writes: true }, async (journal, name) => {
@@ -125,12 +125,12 @@ export function journalRestored(
       'a person is asked once about each order, change order and switch of a reference from before, before it is sent',
       'the same holds for references that are new here, until `order-saga journal trust-new-references`',
     ]);
-    return { document: { journal: name, epoch, ...definedOnly({ noticed, elsewhere }) } };
+    return { document: { journal: name, epoch, ...omitUndefined({ noticed, elsewhere }) } };
   });
 }
 
 /** An operator runs it after the journal's database failed over or moved, and every commit went along. */
-function journalIsWhole({ printer }: CommandContext, statement: Said): Promise<Came> {
+function journalIsWhole({ printer }: CommandContext, statement: Attribution): Promise<CommandResult> {
   return withJournal({ writes: true }, async (journal, name) => {
     const answer = await nothingLost(journal, statement);
     if (answer.how === 'refused') {
@@ -153,7 +153,7 @@ function journalIsWhole({ printer }: CommandContext, statement: Said): Promise<C
 }
 
 /** From then on nobody is asked about references that are new here. */
-export function trustNew({ printer }: CommandContext, { by, note }: Said): Promise<Came> {
+export function trustNew({ printer }: CommandContext, { by, note }: Attribution): Promise<CommandResult> {
   return withJournal({ writes: true }, async (journal, name) => {
     const changed = await trustNewReferences(journal, { by, note });
     const since = changed ? 'are trusted to be new from now on' : 'were trusted to be new already';
@@ -163,7 +163,7 @@ export function trustNew({ printer }: CommandContext, { by, note }: Said): Promi
 }
 
 /** Shows the state of the journal. It waits for a person where it was found to be an older copy. */
-export async function journalStatus({ printer }: CommandContext): Promise<Came> {
+export async function journalStatus({ printer }: CommandContext): Promise<CommandResult> {
   return withJournal({ writes: false }, async (journal, name) => {
     const counts = await countsOf(journal);
     const { restoredAt, restored, raisedAt, newReferences, pivots, identity } = counts;
@@ -217,7 +217,12 @@ export async function withJournal<T>(how: { writes: boolean }, work: (journal: J
 }
 
 /** A list of what asks for somebody: status `waits` where it is not empty. */
-export function listed<T>(printer: Printer, found: readonly T[], none: string, linesOf: (one: T) => string[]): Came {
+export function listed<T>(
+  printer: Printer,
+  found: readonly T[],
+  none: string,
+  linesOf: (one: T) => string[],
+): CommandResult {
   printer.lines(found.length === 0 ? [none] : found.flatMap(linesOf));
   return { document: found, status: found.length === 0 ? exitStatus.done : exitStatus.waits };
 }

@@ -4,7 +4,7 @@ import type { InboxOptions, InboxRow } from '../client/inbox';
 import { lookIfTheyGoOn, type SagaFilter, type SagaRow } from '../client/saga-list';
 import { describeHold } from '../domain/hold';
 import { withSagas } from './connect';
-import { asking, type Said } from './define';
+import { asking, type Attribution } from './define';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 import { inUnits, withAge } from './units';
@@ -82,7 +82,7 @@ function ageOf({ waitingSince }: Pick<InboxRow, 'waitingSince'>): string {
   return inUnits(Date.now() - waitingSince.getTime());
 }
 
-export const holdOn = asking(withSagas, async (sagas, { printer }, { by, note }: Said) => {
+export const holdOn = asking(withSagas, async (sagas, { printer }, { by, note }: Attribution) => {
   const { existing } = await sagas.hold({ by, note });
   const hold = await sagas.holding();
   const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
@@ -90,7 +90,7 @@ export const holdOn = asking(withSagas, async (sagas, { printer }, { by, note }:
   return { document: { hold, existing } };
 });
 
-export const holdOff = asking(withSagas, async (sagas, { printer }, { by, note }: Said) => {
+export const holdOff = asking(withSagas, async (sagas, { printer }, { by, note }: Attribution) => {
   const held = await sagas.countHeld();
   const { was } = await sagas.release({ by, note });
   printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');

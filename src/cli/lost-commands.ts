@@ -1,24 +1,24 @@
 /** Lists the lost sagas: they have begun by the journal, have no ending there, and Temporal has no run that goes on. */
-import { standingOf } from '../client/saga-list';
+import { runStatusOf } from '../client/saga-list';
 import { isLost, type WayLost } from '../domain/lost';
 import { inWords } from '../domain/times';
 import { claim } from '../journal/open';
 import { mayBePlaced, openSagas, type OpenReference } from '../journal/open-references';
-import type { Came, CommandContext } from './define';
+import type { CommandResult, CommandContext } from './define';
 import { withSagas } from './connect';
 import { listed, withJournal } from './journal-commands';
 
 const sliceSize = 100;
 
 /** @returns `waits` where there are some */
-export function lost({ printer }: CommandContext): Promise<Came> {
+export function lost({ printer }: CommandContext): Promise<CommandResult> {
   return withSagas(({ temporal }) =>
     withJournal({ writes: false }, async (journal, name) => {
       const found: { workflowId: string; how: WayLost; firstSeenAt: string; next: string }[] = [];
       await claim(journal, temporal.options.namespace, { writes: false });
       let after: OpenReference | undefined;
       do {
-        const { sagas, last } = await openSagas(journal, (ids) => standingOf(temporal, ids), {
+        const { sagas, last } = await openSagas(journal, (ids) => runStatusOf(temporal, ids), {
           after,
           limit: sliceSize,
         });

@@ -22,10 +22,10 @@ import {
 import { countedBy } from '../client/inbox';
 import type { WaitingSaga } from '../client/index';
 import type { Cancellation } from '../domain/decisions';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { namesOfFirst } from '../domain/problems';
 import { inboxGroupings, type InboxGrouping } from '../domain/progress';
-import { asking, referenceIn, type Came, type CommandContext, type Said } from './define';
+import { asking, referenceIn, type CommandResult, type CommandContext, type Attribution } from './define';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { printWaiting } from './list-commands';
@@ -41,7 +41,7 @@ export interface OpenLine extends Pick<WaitingSaga, 'kind' | 'question'> {
   decision: null;
 }
 
-export interface ManyOptions extends Said {
+export interface ManyOptions extends Attribution {
   where?: string;
   all?: boolean;
   lines?: string;
@@ -56,7 +56,7 @@ export async function decideMany(
   context: CommandContext,
   decision: ManyDecision | undefined,
   { where, all, lines, rate, limit, dryRun, yes, by, note }: ManyOptions,
-): Promise<Came> {
+): Promise<CommandResult> {
   const { printer, stdin } = context;
   if (rate < 0.01 || rate > 50) throw new UsageError('--rate must be from 0.01 to 50');
   if ((lines === undefined) !== (decision !== undefined))
@@ -164,7 +164,7 @@ async function decide(sagas: OrderSagaClient, { saga, decision, since, body }: O
       const handle = await sagas.get(reference, workflow);
       await (decision === 'cancel'
         ? handle.cancel(body as Cancellation)
-        : handle.decide(decision, body, definedOnly({ since })));
+        : handle.decide(decision, body, omitUndefined({ since })));
       return { saga, outcome: 'taken' };
     } catch (error) {
       if (error instanceof DecisionRefusedError)

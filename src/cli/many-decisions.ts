@@ -11,7 +11,7 @@ import { lazy } from '../domain/lazy';
 import { describeProblems, firstOf } from '../domain/problems';
 import { waitKinds, type WaitKind } from '../domain/progress';
 import { check } from '../domain/validation';
-import type { Said } from './define';
+import type { Attribution } from './define';
 import { UsageError } from './exit-status';
 import { readText } from './read-request';
 
@@ -57,13 +57,13 @@ export interface OneDecision {
 export function oneOf(
   { workflowId, question, waitingSince }: WaitingSaga,
   decision: ManyDecision,
-  said: Said,
+  said: Attribution,
 ): OneDecision {
   return { saga: workflowId, decision, since: waitingSince.toISOString(), body: { ...said, question } };
 }
 
 /** JSON lines; the first one is line 1, and empty ones at the end are none. @throws UsageError, InvalidRequestError */
-export async function readLines(file: string, stdin: Readable, said: Said): Promise<OneDecision[]> {
+export async function readLines(file: string, stdin: Readable, said: Attribution): Promise<OneDecision[]> {
   const text = await readText(file, stdin, linesBytesMax, 'a list of decisions');
   const lines = text.trimEnd().split(/\r?\n/);
   if (lines.length > decisionsMax) throw new UsageError(`--lines takes ${decisionsMax} decisions at most`);
@@ -76,7 +76,7 @@ export async function readLines(file: string, stdin: Readable, said: Said): Prom
 }
 
 /** @returns a sentence where it is wrong */
-function readLine(line: unknown, said: Said): OneDecision | string {
+function readLine(line: unknown, said: Attribution): OneDecision | string {
   const checked = check(lineSchema(), line);
   if (!checked.ok) return describeProblems(checked.problems);
   const { saga, decision, kind: _, since, ...rest } = checked.value;

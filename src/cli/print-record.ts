@@ -30,7 +30,7 @@ export function describeRecord(record: SagaRecord): string[] {
         : []),
     `  first seen on ${firstSeen.at}, by run ${firstSeen.run || 'unknown'}${account === undefined ? '' : `, account ${account}`}`,
     ...(times === 0 ? [] : [`  the request was corrected ${times === 1 ? 'once' : `${times} times`} (--timeline)`]),
-    ...placementOf(record),
+    ...describePlacement(record),
     ...(total === undefined ? [] : [`  quoted ${total} ${currency ?? ''}`]),
     ...(servers ?? []).map(
       ({ vmObjectId, firewalls, verified }) =>
@@ -51,7 +51,7 @@ export function describeRecord(record: SagaRecord): string[] {
   ];
 }
 
-function placementOf({ workflow, placement, effects }: SagaRecord): string[] {
+function describePlacement({ workflow, placement, effects }: SagaRecord): string[] {
   const noun = nouns[workflow];
   if (noun === undefined) return [];
   const isLate = effects.some((effect) => effect.late !== undefined);

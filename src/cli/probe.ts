@@ -1,13 +1,13 @@
 /** Asks a provider, by reads only, what its document does not show, and which settings follow. It changes nothing. */
 import { readProviderConfig, settingsGiven } from '../config';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import type { Profile } from '../domain/profile';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { readId } from '../provider/ids';
 import { pointersTo, idsAt } from '../provider/json-pointer';
 import { ProviderClient } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
-import type { Came, CommandContext } from './define';
+import type { CommandResult, CommandContext } from './define';
 import { draftFirewalls } from './draft-profile';
 import { exitStatus, UsageError } from './exit-status';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
@@ -30,7 +30,7 @@ const saysNothing = ['UnexpectedResponse', 'UnknownOutcome', 'RateLimited'];
 /** No provider is known to have so many servers. */
 const noServer = 2_147_483_647;
 
-export async function probe({ printer }: CommandContext, asked: Asked): Promise<Came> {
+export async function probe({ printer }: CommandContext, asked: Asked): Promise<CommandResult> {
   if (asked.plan !== undefined && asked.subscription === undefined) {
     throw new UsageError('--plan needs --subscription: a subscription that could be switched to it');
   }
@@ -153,7 +153,7 @@ class Probe {
       return look(what, `names no server ${server}: ${answer.shape}`, then);
     }
     const [labels] = pointersTo((value) => label !== undefined && value === label, answer.value);
-    this.profile.directory = { path, servers: pointer, ...definedOnly({ labels }), labelIsUnique: false };
+    this.profile.directory = { path, servers: pointer, ...omitUndefined({ labels }), labelIsUnique: false };
     const found = `names ${idsAt(pointer, answer.value)?.length ?? 'no list of'} servers at ${pointers.join(', ')}`;
     const then = `choose the pointer that is the object id: ${answer.shape}`;
     return pointers.length === 1 ? ok(what, found) : look(what, found, then);
@@ -165,7 +165,7 @@ class Probe {
     { withToken = true, method }: { withToken?: boolean; method?: 'PUT' | 'GET' } = {},
   ): Promise<Answer<T>> {
     const { readToken, profile, ...options } = this.provider;
-    const own = definedOnly({ quoteMethod: method, readToken: withToken ? readToken : undefined });
+    const own = omitUndefined({ quoteMethod: method, readToken: withToken ? readToken : undefined });
     // Which pointer finds servers is what is asked.
     const client = new ProviderClient({ ...options, ...own, profile: { ...profile, directory: undefined } });
     try {

@@ -1,7 +1,7 @@
 /** Prints the journal's purchases as a table, JSON or CSV: they flow, however many there are. */
 import type { Fate } from '../domain/spending';
 import { bought, type Bought } from '../journal/purchases';
-import type { Came, CommandContext } from './define';
+import type { CommandResult, CommandContext } from './define';
 import { withJournal } from './journal-commands';
 import { asJson, inColumns, printable } from './print';
 
@@ -55,7 +55,7 @@ function cellsOf(row: Bought) {
   return columns.map(([, of]) => of(row) ?? '');
 }
 
-export function purchases({ printer }: CommandContext, asked: Asked): Promise<Came> {
+export function purchases({ printer }: CommandContext, asked: Asked): Promise<CommandResult> {
   const { account, since: sinceMs, until: untilMs, outcome: fate, server: vmObjectId, json } = asked;
   const { head, row, tail } = formats[json ? 'json' : asked.format];
   return withJournal({ writes: false }, async (journal) => {

@@ -1,6 +1,6 @@
 /** The commands that schedule sweeps, start them, and show what they have found. */
 import type { SweepRun, SweepSchedule } from '../client/reconcile';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { describeCounts, describeFinding, type ReconcileOptions } from '../domain/reconcile';
 import { inWords } from '../domain/times';
 import { withSagas } from './connect';
@@ -11,7 +11,7 @@ import { inUnits } from './units';
 type Options = Omit<ReconcileOptions, 'perSecond'> & { rate?: number };
 
 function requestOf({ clean, repair, days, servers, rate: perSecond }: Options): ReconcileOptions {
-  return definedOnly({ clean, repair, days, servers, perSecond });
+  return omitUndefined({ clean, repair, days, servers, perSecond });
 }
 
 export const schedule = asking(

@@ -7,12 +7,12 @@ import { check } from '../domain/validation';
 import { inWords } from '../domain/times';
 import { correctServers } from '../journal/correct-servers';
 import { closeServers, openServers } from '../journal/servers';
-import type { Came, CommandContext, Said } from './define';
+import type { CommandResult, CommandContext, Attribution } from './define';
 import { UsageError } from './exit-status';
 import { listed, withJournal } from './journal-commands';
 
 /** @returns `waits` where there are some */
-export function listOpen({ printer }: CommandContext): Promise<Came> {
+export function listOpen({ printer }: CommandContext): Promise<CommandResult> {
   return withJournal({ writes: false }, async (journal, name) => {
     const none = `the journal ${name} knows of no server that lacks firewalls`;
     return listed(printer, await openServers(journal), none, (open) => {
@@ -30,8 +30,8 @@ export function listOpen({ printer }: CommandContext): Promise<Came> {
 export async function close(
   { printer }: CommandContext,
   vmObjectId: number | undefined,
-  { reference, by, note }: { reference?: string } & Said,
-): Promise<Came> {
+  { reference, by, note }: { reference?: string } & Attribution,
+): Promise<CommandResult> {
   const which = reference === undefined ? vmObjectId !== undefined && { vmObjectId } : { reference };
   if (!which || (vmObjectId !== undefined && reference !== undefined)) {
     throw new UsageError('name the object id of a server, or an order with --reference');
@@ -49,8 +49,8 @@ export async function correct(
   { printer }: CommandContext,
   reference: string,
   ids: readonly number[],
-  { from, by, note }: { from?: string } & Said,
-): Promise<Came> {
+  { from, by, note }: { from?: string } & Attribution,
+): Promise<CommandResult> {
   const checked = check(foundServersSchema(), ids);
   if (!checked.ok) throw new UsageError(`object ids: ${describeProblems(checked.problems)}`);
   if (from !== undefined && ids.length === 0) throw new UsageError('--from: name the object ids that it loses');

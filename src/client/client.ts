@@ -22,7 +22,7 @@ import {
   type WorkflowName,
 } from '../domain/identity';
 import { holdWorkflow, type Hold, type HoldWords } from '../domain/hold';
-import { noneIf } from '../domain/none-if';
+import { ignoreErrors } from '../domain/ignore-errors';
 import type { PlanTypes } from '../domain/plan-types';
 import { isRepair } from '../domain/reconcile';
 import {
@@ -177,7 +177,7 @@ export class OrderSagaClient {
   async find(reference: string): Promise<SagaHandle[]> {
     checkReference(reference);
     const handles = await Promise.all(
-      workflowNames.map((workflow) => this.existing(workflow, reference).catch(noneIf(UnknownReferenceError))),
+      workflowNames.map((workflow) => this.existing(workflow, reference).catch(ignoreErrors(UnknownReferenceError))),
     );
     return handles.filter((handle) => handle !== undefined);
   }
@@ -218,7 +218,7 @@ export class OrderSagaClient {
     const said = `released${by === undefined ? '' : ` by ${by}`}${note === undefined ? '' : `: ${note}`}`;
     const terminated = await withTemporalErrors(this.temporal, () =>
       this.temporal.workflow.getHandle(holdWorkflow).terminate(said),
-    ).catch(noneIf(UnknownReferenceError));
+    ).catch(ignoreErrors(UnknownReferenceError));
     return { was: terminated !== undefined };
   }
 
@@ -231,7 +231,7 @@ export class OrderSagaClient {
   async countHeld(): Promise<number> {
     const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
     const counting = withTemporalErrors(this.temporal, () => this.temporal.workflow.count(query));
-    return (await counting.catch(noneIf(SearchAttributesMissingError)))?.count ?? 0;
+    return (await counting.catch(ignoreErrors(SearchAttributesMissingError)))?.count ?? 0;
   }
 
   /**

@@ -8,7 +8,7 @@ import { temporal as proto } from '@temporalio/proto';
 import type { SagaFailureName } from '../domain/failures';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
-import { noneIf } from '../domain/none-if';
+import { ignoreErrors } from '../domain/ignore-errors';
 import type { RequestOf, RequestSchemas } from '../domain/requests';
 import { check } from '../domain/validation';
 import { differences } from '../domain/differences';
@@ -47,7 +47,7 @@ const failuresOfNothing: readonly string[] = ['InvalidRequest', 'ReferenceTaken'
  * a saga at all.
  */
 export async function tookNoReference(temporal: Client, workflowId: string): Promise<boolean> {
-  const last = await describeRun(temporal, workflowId).catch(noneIf(WorkflowNotFoundError));
+  const last = await describeRun(temporal, workflowId).catch(ignoreErrors(WorkflowNotFoundError));
   if (last === undefined) return true;
   const { type, closeTime, runId } = last;
   if (closeTime === undefined) return false;

@@ -7,8 +7,8 @@ import {
   type ScheduleHandle,
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
-import { definedOnly } from '../domain/defined-only';
-import { noneIf } from '../domain/none-if';
+import { omitUndefined } from '../domain/omit-undefined';
+import { ignoreErrors } from '../domain/ignore-errors';
 import { reconcileSchema, reconcileWorkflow, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
 import { check } from '../domain/validation';
 import { describeRun, listRuns, reportOf } from '../temporal/service';
@@ -95,7 +95,7 @@ export class Sweeps {
     return {
       options: options.ok ? options.value : {},
       paused: state.paused,
-      ...definedOnly({ everyMs, note: state.note, next: info.nextActionTimes[0] }),
+      ...omitUndefined({ everyMs, note: state.note, next: info.nextActionTimes[0] }),
     };
   }
 
@@ -146,7 +146,7 @@ export class Sweeps {
 
   private orNone<T>(work: (handle: ScheduleHandle) => Promise<T>): Promise<T | undefined> {
     const handle = this.temporal.schedule.getHandle(reconcileWorkflow);
-    return this.asked(() => work(handle).catch(noneIf(ScheduleNotFoundError)));
+    return this.asked(() => work(handle).catch(ignoreErrors(ScheduleNotFoundError)));
   }
 
   private asked<T>(call: () => Promise<T>): Promise<T> {
@@ -156,5 +156,5 @@ export class Sweeps {
 
 function described(run: Omit<WorkflowExecutionInfo, 'raw'>, report: SweepReport | undefined): SweepRun {
   const { workflowId, runId, status, startTime, closeTime } = run;
-  return { workflowId, runId, status: status.name, startTime, ...definedOnly({ closeTime, report }) };
+  return { workflowId, runId, status: status.name, startTime, ...omitUndefined({ closeTime, report }) };
 }

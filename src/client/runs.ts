@@ -1,7 +1,7 @@
 /** Starts runs. */
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { noneIf } from '../domain/none-if';
+import { ignoreErrors } from '../domain/ignore-errors';
 import { withTemporalErrors } from './temporal-errors';
 import { requireSharedKeys } from './workers';
 
@@ -14,5 +14,5 @@ import { requireSharedKeys } from './workers';
 export async function startUnlessThere(temporal: Client, workflow: string, options: WorkflowStartOptions) {
   await requireSharedKeys(temporal);
   const starting = withTemporalErrors(temporal, () => temporal.workflow.start(workflow, options));
-  return (await starting.catch(noneIf(WorkflowExecutionAlreadyStartedError)))?.firstExecutionRunId;
+  return (await starting.catch(ignoreErrors(WorkflowExecutionAlreadyStartedError)))?.firstExecutionRunId;
 }

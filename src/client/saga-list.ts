@@ -2,8 +2,8 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { readWorkflowId, searchAttributeNames, type WorkflowName } from '../domain/identity';
-import { waysLost, type Standing } from '../domain/lost';
-import { noneIf } from '../domain/none-if';
+import { waysLost, type RunStatus } from '../domain/lost';
+import { ignoreErrors } from '../domain/ignore-errors';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
 import { sagaStates, waitKinds, type ListedState, type SagaState } from '../domain/progress';
 import {
@@ -162,7 +162,7 @@ async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow |
       if (row !== undefined) return row;
     }
     return undefined;
-  }).catch(noneIf(UnknownReferenceError));
+  }).catch(ignoreErrors(UnknownReferenceError));
 }
 
 /**
@@ -172,8 +172,8 @@ async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow |
  * @param workflowIds a hundred at most: they stand in the query
  * @throws NoConnectionError
  */
-export async function standingOf(temporal: Client, workflowIds: readonly string[]): Promise<Map<string, Standing>> {
-  const standing = new Map<string, Standing>();
+export async function runStatusOf(temporal: Client, workflowIds: readonly string[]): Promise<Map<string, RunStatus>> {
+  const standing = new Map<string, RunStatus>();
   if (workflowIds.length === 0) return standing;
   const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${quoted(workflowIds)})`;
   await withTemporalErrors(temporal, async () => {
@@ -185,7 +185,7 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
   return standing;
 }
 
-async function describe(temporal: Client, workflowId: string): Promise<Standing> {
+async function describe(temporal: Client, workflowId: string): Promise<RunStatus> {
   const run = await latestOf(temporal, workflowId);
   if (run === undefined) return 'gone';
   if (run.state !== 'lost') return isOutcome(run.state) ? 'ended' : 'open';

@@ -1,5 +1,5 @@
 /** The note that an operator sees beside a run: what is bought and for whom; never a password, a key or a script. */
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import type { WorkflowName } from '../domain/identity';
 import { countOf, serversOrdered, type PlanTypes } from '../domain/plan-types';
 import { namesOfFirst } from '../domain/problems';
@@ -16,7 +16,7 @@ export function summarize<W extends WorkflowName>(
   planTypes: PlanTypes = {},
 ): { staticSummary: string; staticDetails: string } {
   const { summary, details = {} } = writers[workflow](request, planTypes);
-  const lines = Object.entries<string | number>({ reference: request.reference, ...definedOnly(details) }).map(
+  const lines = Object.entries<string | number>({ reference: request.reference, ...omitUndefined(details) }).map(
     ([name, value]) => `- ${name}: ${value}`,
   );
   return {

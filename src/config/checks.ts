@@ -2,15 +2,15 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { isLoopback } from '../domain/loopback';
-import { orElse } from '../domain/none-if';
+import { tryOr } from '../domain/ignore-errors';
 import type { Environment } from './settings';
 
 export function isCertificate(pem: string | Uint8Array): boolean {
-  return orElse(() => new X509Certificate(pem).raw.length > 0, false);
+  return tryOr(() => new X509Certificate(pem).raw.length > 0, false);
 }
 
 export function isKeyPair(cert: string | Buffer, key: string | Buffer): boolean {
-  return orElse(() => Boolean(createSecureContext({ cert, key })), false);
+  return tryOr(() => Boolean(createSecureContext({ cert, key })), false);
 }
 
 /** Only TLS leads to another machine. An address that is no URL has its own message. */

@@ -5,7 +5,7 @@ import { defaultTaskQueue } from '../domain/identity';
 import { withoutMarks } from '../domain/values';
 import { readerOf, valuesIn } from './environment';
 import { isCertificate, isKeyPair, requireKeys } from './checks';
-import { oneOf, payloadKeys, profile, serviceUrl, text } from './kinds';
+import { oneOf, payloadKeys, profile, serviceUrl, text } from './parsers';
 import { from, fromTextOrFile, readSettings, readText, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isLoopback } from '../domain/loopback';
 import { hasKeys, isKeyPair, requireHttps } from './checks';
 import { readerOf } from './environment';
-import { callerTokens, fileText, flag, listenAddress, origins, payloadKeys, text } from './kinds';
+import { callerTokens, fileText, flag, listenAddress, origins, payloadKeys, text } from './parsers';
 import { from, fromTextOrFile, readSettings, requireTogether, type Environment } from './settings';
 
 export const codecServerSettings = z.object({

@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, normalize } from 'node:path';
 import { z } from 'zod';
-import { orElse } from '../domain/none-if';
+import { tryOr } from '../domain/ignore-errors';
 import type { JournalAddress } from '../journal/dialects';
 import { isLoopback } from '../domain/loopback';
 import { readerOf } from './environment';
-import { given, oneOf, parsedBy, payloadKeys } from './kinds';
+import { given, oneOf, parsedBy, payloadKeys } from './parsers';
 import { from, fromTextOrFile, readSettings, readText, type Environment } from './settings';
 
 export type JournalConfig = NonNullable<ReturnType<typeof readJournal>>;
@@ -92,7 +92,7 @@ function withModeOfTls(url: string): string {
 
 /** @returns undefined where a `%` begins no valid escape */
 function decoded(part: string): string | undefined {
-  return orElse(() => decodeURIComponent(part), undefined);
+  return tryOr(() => decodeURIComponent(part), undefined);
 }
 
 function inFile(file: string): Place {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
 import { routesSchema } from '../domain/notifications';
-import { flag, given, listOf, parsedBy } from './kinds';
+import { flag, given, listOf, parsedBy } from './parsers';
 import { from, fromTextOrFile } from './settings';
 
 /** A host name, an address, or a range of addresses. */

@@ -5,7 +5,7 @@ import { describeLimit, isCurrency } from '../domain/spending';
 import { requireHttps, requireKeys } from './checks';
 import { clientSettings, readTemporal } from './client';
 import { readJournal, type JournalConfig } from './journal';
-import * as kinds from './kinds';
+import * as kinds from './parsers';
 import { readerOf, valuesIn } from './environment';
 import { notificationSettings, readNotifications } from './notifications';
 import { proxyFor } from './proxy';

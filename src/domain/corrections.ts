@@ -1,5 +1,5 @@
 /** People correct a request before its pivot: the first request stays, and the journal keeps the corrections. */
-import { definedOnly } from './defined-only';
+import { omitUndefined } from './omit-undefined';
 import type { WorkflowName } from './identity';
 import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
@@ -27,7 +27,7 @@ export function correctPurchase(
   const fields = itemFieldsOf(correction);
   return {
     ...request,
-    ...definedOnly({ label, currency, vmObjectIds }),
+    ...omitUndefined({ label, currency, vmObjectIds }),
     items: request.items.map((item, index) => (numbers.includes(index + 1) ? { ...item, ...fields } : item)),
   };
 }

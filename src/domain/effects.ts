@@ -69,7 +69,7 @@ export interface OpenItem {
 }
 
 /** A run passes it to its next call: a journal that lacks it was restored. */
-export interface JournalKnowledge {
+export interface JournalCursor {
   /** Made once, with the journal's tables: another journal has another id. */
   journal: string;
   /** Raised whenever the journal was restored from an older copy. */
@@ -77,7 +77,7 @@ export interface JournalKnowledge {
   /** The id of the last row that the run learnt of. */
   row?: string;
   /** The number of the begin by which the run owns the reference; absent where it is another saga's. */
-  begun?: number;
+  fence?: number;
 }
 
 /** A call with an effect, as the journal has it. */
@@ -92,7 +92,7 @@ export interface EffectCall {
 /** It has yet to be written into the journal, which could not be reached when the call had ended. */
 export interface Unwritten {
   call: EffectCall;
-  knows: JournalKnowledge & { row: string };
+  cursor: JournalCursor & { row: string };
   /** How long after it was intended it may be in flight. */
   inFlightMs: number;
   outcome: AnsweredOutcome;
@@ -103,7 +103,7 @@ export interface Unwritten {
 /** An activity with an effect answers it. */
 export interface Effected<T> {
   value: T;
-  knows: JournalKnowledge;
+  cursor: JournalCursor;
   /** Present where nothing was sent now: the value was recorded then, by that run. */
   recorded?: { at: string; run: string };
   /** How many rows of this step are of unknown outcome. */

@@ -1,6 +1,6 @@
-import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
+import type { JournalCursor, OpenPivot, Unwritten } from './effects';
 import { cutWell } from './markdown';
-import type { Concern } from './spending';
+import type { ReviewReason } from './spending';
 
 /** The meaning of a call's failure, as the provider documents none; and how a saga may end other than done. */
 
@@ -106,8 +106,8 @@ export interface CallFailure {
   /** For `StateChanged`: another begin owns the reference. Perhaps only this run's own number is an older one. */
   notOwned?: true;
   /** For `NeedsApproval`: what a person is asked about. */
-  concern?: Concern;
-  knows?: JournalKnowledge;
+  concern?: ReviewReason;
+  cursor?: JournalCursor;
   unwritten?: Unwritten;
   /** By the setting, a correction that holds a secret may come unencrypted, although there are keys. */
   takesClear?: true;

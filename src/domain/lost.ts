@@ -5,8 +5,8 @@ export const waysLost = ['terminated', 'timed-out', 'failed', 'cancelled', 'gone
 export type WayLost = (typeof waysLost)[number];
 
 /** `ended`: in order, with a report. */
-export type Standing = 'open' | 'ended' | WayLost;
+export type RunStatus = 'open' | 'ended' | WayLost;
 
 /** A saga that has ended in order is not lost, whether its ending was written down or not. */
-export const isLost = (how: Standing | undefined): how is WayLost =>
+export const isLost = (how: RunStatus | undefined): how is WayLost =>
   how !== undefined && how !== 'open' && how !== 'ended';

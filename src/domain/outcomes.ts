@@ -14,7 +14,7 @@ import { z } from 'zod';
 export const sagaOutcomes = ['done', 'partly', 'reversed', 'reversed-with-leftovers', 'untouched'] as const;
 export type SagaOutcome = (typeof sagaOutcomes)[number];
 
-/** For a saga that reached the end of its story. */
+/** For a saga that reached the end of its steps. */
 export const resultOutcomes = ['done', 'partly'] as const satisfies SagaOutcome[];
 
 const why = z.string();
@@ -50,17 +50,17 @@ export type Leftover = z.infer<typeof leftoverSchema>;
 export const leftoverKinds = leftoverSchema.options.map(({ shape }) => shape.kind.value);
 
 export interface End {
-  /** Nothing is undone: it was placed, or nothing of the story can be undone. */
+  /** Nothing is undone: it was placed, or nothing of the saga can be undone. */
   stands: boolean;
-  /** The story reached its end. */
-  storyFinished: boolean;
+  /** The saga reached its end. */
+  isFinished: boolean;
   /** Steps that a person skipped. */
   skipped: readonly string[];
   leftovers: readonly Leftover[];
 }
 
-export function outcomeOfEnd({ stands, storyFinished, skipped, leftovers }: End): SagaOutcome {
-  if (stands) return storyFinished && skipped.length === 0 && leftovers.length === 0 ? 'done' : 'partly';
+export function outcomeOfEnd({ stands, isFinished, skipped, leftovers }: End): SagaOutcome {
+  if (stands) return isFinished && skipped.length === 0 && leftovers.length === 0 ? 'done' : 'partly';
   return leftovers.length === 0 ? 'reversed' : 'reversed-with-leftovers';
 }
 

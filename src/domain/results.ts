@@ -74,8 +74,8 @@ export const resultSchemas = {
 };
 
 export type ResultOf = { [W in WorkflowName]: z.infer<(typeof resultSchemas)[W]> };
-/** A story returns it; the engine adds the outcome. */
-export type StoryResult<W extends WorkflowName> = Omit<ResultOf[W], 'outcome'>;
+/** A saga definition returns it; the engine adds the outcome. */
+export type SagaResult<W extends WorkflowName> = Omit<ResultOf[W], 'outcome'>;
 
 /** `details[0]` of a failure, and the memo `report` of a cancelled run: what was done, undone and left over. */
 export const reportSchema = z.strictObject({

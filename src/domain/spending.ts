@@ -158,7 +158,7 @@ export function limitsOf(account: string | undefined, limits: readonly SpendLimi
 }
 
 /** Why a purchase needs a person's yes before it is intended. */
-export type Concern = {
+export type ReviewReason = {
   id: string;
   /** The digest of what is bought: a yes to another one is none to this one. */
   same: string;
@@ -195,13 +195,16 @@ export type Concern = {
 );
 
 /** Why a purchase may not be sent now; a person is asked, or it ends. */
-export type NotNow = Exclude<MayBeSent, { how: 'send' | 'ask' }> | { how: 'asks'; concern: Concern };
+export type NotNow = Exclude<MayBeSent, { how: 'send' | 'ask' }> | { how: 'asks'; concern: ReviewReason };
 
 /**
  * True if an earlier approval covers this concern about other purchases: no reference is new, and no more is added or
  * spent than was approved.
  */
-export function isAgreedTo(concern: Exclude<Concern, { kind: 'approval' }>, approved: readonly Concern[]): boolean {
+export function isAgreedTo(
+  concern: Exclude<ReviewReason, { kind: 'approval' }>,
+  approved: readonly ReviewReason[],
+): boolean {
   if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));
     return concern.others.every(({ row }) => seen.includes(row));

@@ -1,7 +1,7 @@
 /** Checks input from outside: against the limits, then against a schema. It names every wrong field at once. */
 import type { z } from 'zod';
 import { beyondLimits } from './limits';
-import { orElse } from './none-if';
+import { tryOr } from './ignore-errors';
 import { firstOf, nameOfField, type Problem } from './problems';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
@@ -13,7 +13,7 @@ export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const beyond = beyondLimits(input);
   if (beyond.length > 0) return { ok: false, problems: beyond };
   // The schema refuses what has no JSON form (a cycle, a BigInt).
-  const bytes = orElse(() => new TextEncoder().encode(JSON.stringify(input)).length, 0);
+  const bytes = tryOr(() => new TextEncoder().encode(JSON.stringify(input)).length, 0);
   if (bytes > requestBytesMax) {
     const message = `the request is ${bytes} bytes long; at most ${requestBytesMax} are allowed`;
     return { ok: false, problems: [{ field: '', message }] };

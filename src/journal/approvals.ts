@@ -9,14 +9,14 @@
  */
 import { sql } from 'kysely';
 import type { Quote } from '../domain/quotes';
-import type { Concern } from '../domain/spending';
+import type { ReviewReason } from '../domain/spending';
 import { nowMs } from './dialects';
 import { unlessUnreadable } from './errors';
 import { type Db, ofSaga, rowsOf, type SagaKey, type Tx } from './rows';
 import type { Store } from './store';
 
 export interface Approval {
-  concern: Concern;
+  concern: ReviewReason;
   /** As the person saw it. */
   quote?: Quote | undefined;
   by?: string | undefined;
@@ -51,7 +51,7 @@ export async function writeApproval(
 /** Those that hold now, and that no pivot has used. One that cannot be read is none. */
 interface Approvals {
   ids: string[];
-  concerns: Concern[];
+  concerns: ReviewReason[];
 }
 
 export const noApprovals: Approvals = { ids: [], concerns: [] };

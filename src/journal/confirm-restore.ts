@@ -3,10 +3,10 @@
  * transaction, a row that stays: who has said so, and why.
  */
 import { sql } from 'kysely';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { nowMs } from './dialects';
 import { unlessUnreadable } from './errors';
-import { whyElsewhere } from './lost-time';
+import { whyElsewhere } from './recovery-gap';
 import { iso, theJournal, timeNow, type Tx } from './rows';
 import type { Store, Verdict } from './store';
 import type { ConfirmationName, JournalTables } from './schema';
@@ -34,7 +34,7 @@ export async function confirmationsOf(journal: Store, limit: number): Promise<Co
     rows.map(async ({ at_ms, what, details, said: sealed }) => {
       const said = (await unlessUnreadable(journal.unseal(sealed, what))) as Verdict | undefined;
       const read = JSON.parse(details) as Record<string, unknown>;
-      return { at: iso(at_ms), what, details: read, ...definedOnly({ said }) };
+      return { at: iso(at_ms), what, details: read, ...omitUndefined({ said }) };
     }),
   );
 }

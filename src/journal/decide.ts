@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { definedOnly } from '../domain/defined-only';
-import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
+import { omitUndefined } from '../domain/omit-undefined';
+import type { EffectCall, JournalCursor, OpenPivot, PivotNote } from '../domain/effects';
 import { describeOther } from '../domain/servers';
 import type { NotNow } from '../domain/spending';
 import { approvalsOf, noApprovals, useUp } from './approvals';
@@ -20,7 +20,7 @@ import {
   restoredFailure,
   type SagaRows,
   whatIsLacking,
-} from './lost-time';
+} from './recovery-gap';
 import { type Buying, type PurchaseRules, whatSpeaksAgainst, writePurchase } from './purchases';
 import {
   aboutOf,
@@ -64,7 +64,7 @@ export interface Intent extends SagaKey, Omit<WrittenCall, 'note'> {
   /** The reference is the run's own: only the begin that owns it may intend a call. */
   isOwn?: boolean | undefined;
   /** The run's history knows so much of the journal; undefined before the run has used it. */
-  knows: JournalKnowledge | undefined;
+  cursor: JournalCursor | undefined;
   /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
   recall?: boolean | undefined;
   /** If a person has done the call by hand, send nothing. */
@@ -89,8 +89,8 @@ export type Noted = Omit<Intent, 'note'> & {
 
 export type Intended =
   /** `repeats`: the same call was sent before, and nobody knows its outcome. */
-  | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number; repeats?: true }
-  | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
+  | { how: 'send'; cursor: JournalCursor & { row: string }; doubts: number; repeats?: true }
+  | { how: 'recorded'; cursor: JournalCursor; answer: unknown; at: string; run: string; doubts: number }
   /** The first call may still be in flight for so long: ask again then. */
   | { how: 'under-way'; row: string; leftMs: number }
   | ({ how: 'unknown'; leftMs: number } & OpenPivot)
@@ -111,10 +111,10 @@ export type Intended =
 export type Decided = Intended & { top?: number };
 
 /** A call of a step that can be undone, by a run that has begun: see {@link intendAtOnce}. */
-type Plain = Noted & { knows: JournalKnowledge };
+type Plain = Noted & { cursor: JournalCursor };
 
 export const isPlain = (intent: Noted): intent is Plain =>
-  intent.call.kind === 'mutate' && intent.isOwn === true && intent.knows?.begun !== undefined;
+  intent.call.kind === 'mutate' && intent.isOwn === true && intent.cursor?.fence !== undefined;
 
 /**
  * Intends the first call of a step, in one statement: it is written only where the begin that intends it owns the
@@ -127,22 +127,22 @@ export const isPlain = (intent: Noted): intent is Plain =>
  * @returns undefined where nothing was written, for whatever reason
  */
 export async function intendAtOnce(db: Db, intent: Plain, row: string): Promise<Decided | undefined> {
-  const { workflow, reference, run, call, knows, store } = intent;
+  const { workflow, reference, run, call, cursor, store } = intent;
   const { step, about } = call;
   const isThere = (id: string | undefined) =>
     id === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${id})`;
   const from = sql`from reference r, journal j
-    where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
-      and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.restored_ms is null
+    where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, cursor.fence)}
+      and j.id = ${cursor.journal} and j.epoch = ${cursor.epoch} and j.restored_ms is null
       and j.identity is not distinct from ${identityHere(db)}
-      ${isThere(knows.row)} ${isThere(store.failover.witness?.row)}
+      ${isThere(cursor.row)} ${isThere(store.failover.witness?.row)}
       and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
         and (e.step = ${step} or (e.kind = 'compensate' and e.vm_object_id = cast(${about.vmObjectId ?? null} as bigint))))
       and r.touched_ms = ${touchedOf(intent)} ${protects(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}
     returning seq`;
-  const first = effectRow(db, intent, intent, { id: row, epoch: knows.epoch, is_first: 1 });
+  const first = effectRow(db, intent, intent, { id: row, epoch: cursor.epoch, is_first: 1 });
   const [written] = await rowsOf(db, insertFrom('effect', first, from).$castTo<Pick<Effect, 'seq'>>());
-  return written && { how: 'send', knows: { ...knows, row }, top: written.seq, doubts: 0 };
+  return written && { how: 'send', cursor: { ...cursor, row }, top: written.seq, doubts: 0 };
 }
 
 /** A server that an order has brought is known to lack what is assigned to it. */
@@ -154,16 +154,16 @@ function protects({ workflow, call: { about } }: Plain): RawBuilder<unknown> {
 }
 
 export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decided> {
-  const { isOwn, run, call, knows, store } = intent;
+  const { isOwn, run, call, cursor, store } = intent;
   const key = { workflow: intent.workflow, reference: intent.reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
   const all = await effectsOf(tx, key);
-  const known = { taken: taken !== undefined, knows, rows: all };
+  const known = { taken: taken !== undefined, cursor, rows: all };
   const lacks = await whatIsLacking(tx, journal, store.failover, known);
   if (lacks !== undefined) return { how: 'restored', why: lacks };
-  if (isOwn && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
-  const reference = taken ?? (await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal)));
+  if (isOwn && !isOwned(taken, run, { journal, cursor })) return { how: 'not-owned' };
+  const reference = taken ?? (await insertReference(tx, key, run, cursor?.epoch ?? epochOfNew(journal)));
   const saga = { taken: reference, rows: all };
   const rows = all.filter(({ kind, step }) => (call.kind === 'pivot' ? kind === 'pivot' : step === call.step));
   // An undo of something that is gone is recorded already: no other reason counts.
@@ -190,7 +190,7 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     if ('how' in found) return found;
     return {
       how: 'recorded',
-      knows: knowledgeOf(journal, found.id, knows),
+      cursor: cursorAt(journal, found.id, cursor),
       answer: await store.answerOf(found),
       at: doneAt(found),
       run: found.run,
@@ -218,20 +218,20 @@ export async function decide(tx: Tx, intent: Noted, row: string): Promise<Decide
     await writePurchase(tx, row, bought);
     await useUp(tx, row, approvals);
   }
-  return { ...sends(knowledgeOf(journal, row, knows), rows, intent), top };
+  return { ...sends(cursorAt(journal, row, cursor), rows, intent), top };
 }
 
 /** By this begin, in this epoch: after a restore the numbers of begins come again. */
 function isOwned(
   taken: Reference | undefined,
   run: string,
-  { journal, knows }: { journal: JournalRow; knows: Noted['knows'] },
+  { journal, cursor }: { journal: JournalRow; cursor: Noted['cursor'] },
 ): boolean {
-  return knows?.epoch === journal.epoch && taken?.owner === beginOf(run, knows.begun);
+  return cursor?.epoch === journal.epoch && taken?.owner === beginOf(run, cursor.fence);
 }
 
-export function knowledgeOf({ id, epoch }: Pick<JournalRow, 'id' | 'epoch'>, row: string, knows: Noted['knows']) {
-  return { journal: id, epoch, row, ...definedOnly({ begun: knows?.begun }) };
+export function cursorAt({ id, epoch }: Pick<JournalRow, 'id' | 'epoch'>, row: string, cursor: Noted['cursor']) {
+  return { journal: id, epoch, row, ...omitUndefined({ fence: cursor?.fence }) };
 }
 
 /** Why other calls about the same things forbid this call now. */
@@ -363,16 +363,16 @@ function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): 
 
 /** @param rows of the step */
 export function sends(
-  knows: JournalKnowledge & { row: string },
+  cursor: JournalCursor & { row: string },
   rows: readonly Effect[],
   { call: { kind, activity }, recall: makesMore }: Pick<Intent, 'call' | 'recall'>,
 ): Extract<Intended, { how: 'send' }> {
   const isRepeated = rows.some((other) => {
-    const isSame = other.id !== knows.row && other.kind === kind && other.activity === activity;
+    const isSame = other.id !== cursor.row && other.kind === kind && other.activity === activity;
     return isSame && isUnanswered(other.outcome);
   });
-  const doubts = doubtsBeside(knows.row, rows, makesMore);
-  return { how: 'send', knows, doubts, ...(isRepeated ? { repeats: true } : {}) };
+  const doubts = doubtsBeside(cursor.row, rows, makesMore);
+  return { how: 'send', cursor, doubts, ...(isRepeated ? { repeats: true } : {}) };
 }
 
 /** The step's row with the answer, if what it made has not been undone. */
@@ -402,7 +402,7 @@ interface ByHand {
   run: string;
   verdict: Verdict;
   /** As in `Intent`. */
-  knows: JournalKnowledge | undefined;
+  cursor: JournalCursor | undefined;
 }
 
 /**
@@ -414,23 +414,23 @@ interface ByHand {
 export async function writeByHand(
   journal: Store,
   key: SagaKey,
-  { calls, run, verdict, knows }: ByHand,
-): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'restored'; why: string }> {
+  { calls, run, verdict, cursor }: ByHand,
+): Promise<{ how: 'written'; cursor: JournalCursor } | { how: 'restored'; why: string }> {
   const decided = await journal.sealing.seal(verdict);
   // There was no call, so the recorded answer is null.
   const answer = await journal.sealing.seal(null);
   return journal.locked(key, async (tx, locked) => {
     const taken = locked !== undefined;
     const state = await theJournal(tx);
-    const why = await whatIsLacking(tx, state, journal.failover, { taken, knows });
+    const why = await whatIsLacking(tx, state, journal.failover, { taken, cursor });
     if (why !== undefined) return { how: 'restored', why };
-    if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
+    if (!taken) await insertReference(tx, key, run, cursor?.epoch ?? epochOfNew(state));
     const { id, epoch } = state;
     // This call stood still, and the run has gone on without it: the rows are there, whatever became of them since.
-    const isOld = knows?.begun !== undefined && knows.epoch === epoch && knows.begun < (locked?.begun ?? 0);
+    const isOld = cursor?.fence !== undefined && cursor.epoch === epoch && cursor.fence < (locked?.fence ?? 0);
     let row: string | undefined;
     for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch }, isOld);
-    return { how: 'written', knows: { journal: id, epoch, ...definedOnly({ row }) } };
+    return { how: 'written', cursor: { journal: id, epoch, ...omitUndefined({ row }) } };
   });
 }
 

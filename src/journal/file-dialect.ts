@@ -11,7 +11,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SqliteAdapter, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely';
 import type File from 'libsql';
-import { orElse } from '../domain/none-if';
+import { tryOr } from '../domain/ignore-errors';
 import { JournalUnavailable } from './errors';
 
 export interface FileDialectConfig {
@@ -73,7 +73,7 @@ class FileDriver extends SqliteDriver {
   /** A file that was removed, or moved, can still be written to: nobody would ever find what was. */
   private checkPlace(): void {
     for (const path of [this.config.path, `${this.config.path}-wal`]) {
-      const now = orElse(() => statSync(path, { bigint: true }), undefined);
+      const now = tryOr(() => statSync(path, { bigint: true }), undefined);
       const found = now === undefined ? '' : `${now.dev}:${now.ino}`;
       const opened = this.opened.get(path) ?? found;
       if (opened !== found)

@@ -17,7 +17,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { correctedBy } from '../domain/corrections';
-import type { About, AnsweredOutcome, JournalKnowledge } from '../domain/effects';
+import type { About, AnsweredOutcome, JournalCursor } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import type { Report } from '../domain/results';
@@ -25,11 +25,19 @@ import type { OfOther } from '../domain/servers';
 import { factsOf } from '../domain/may-be-sent';
 import type { Quote } from '../domain/quotes';
 import { purchaseOf } from '../domain/spending';
-import { decide, intendAtOnce, isPlain, knowledgeOf, sends, type Intent, type Intended } from './decide';
+import { decide, intendAtOnce, isPlain, cursorAt, sends, type Intent, type Intended } from './decide';
 import { giveBack } from './approvals';
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './errors';
-import { epochOfNew, insertLost, insertSeen, lostPivot, noteLossOf, restoredFailure, whatIsLacking } from './lost-time';
+import {
+  epochOfNew,
+  insertLost,
+  insertSeen,
+  lostPivot,
+  noteLossOf,
+  restoredFailure,
+  whatIsLacking,
+} from './recovery-gap';
 import { type Buying, isLimited, type PurchaseRules, writePurchase } from './purchases';
 import {
   aboutOf,
@@ -83,7 +91,7 @@ export interface Taking {
   request: unknown;
   run: string;
   /** For a run that takes it again: a journal that lacks that was restored, and nothing is taken then. */
-  knows?: JournalKnowledge | undefined;
+  cursor?: JournalCursor | undefined;
 }
 
 interface SealedCorrection {
@@ -109,9 +117,9 @@ export class Journal extends Store {
    */
   async take(
     key: SagaKey,
-    { account, request, run, knows: before }: Taking,
+    { account, request, run, cursor: before }: Taking,
   ): Promise<{
-    knows: JournalKnowledge;
+    cursor: JournalCursor;
     /** The run that took it first, and its request. */
     first: { at: string; run: string; request: unknown } | undefined;
     lacks?: string | undefined;
@@ -119,12 +127,12 @@ export class Journal extends Store {
     const sealed = await this.sealing.seal(request);
     const asNew = { ...key, account: account ?? null, request: sealed };
     const taken = before === undefined ? await this.inOneStatement((db) => takeAtOnce(db, asNew, run)) : undefined;
-    if (taken !== undefined) return { knows: { ...taken, begun: 1 }, first: undefined };
+    if (taken !== undefined) return { cursor: { ...taken, fence: 1 }, first: undefined };
     const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
       if (before !== undefined) {
         const taken = (await referenceOf(tx, key)) !== undefined;
-        const lacks = await whatIsLacking(tx, journal, this.failover, { taken, knows: before });
+        const lacks = await whatIsLacking(tx, journal, this.failover, { taken, cursor: before });
         if (lacks !== undefined) return { journal, first: undefined, lacks };
       }
       // A run that knows it from before has perhaps ordered in the lost time.
@@ -136,11 +144,11 @@ export class Journal extends Store {
         where ${ofSaga(key)} and request is null`.execute(tx);
       return { journal, first: await referenceOf(tx, key) };
     });
-    const knows = { journal: journal.id, epoch: journal.epoch };
-    if (lacks !== undefined) return { knows, first, lacks };
-    if (first === undefined) return { knows: { ...knows, begun: 1 }, first };
+    const cursor = { journal: journal.id, epoch: journal.epoch };
+    if (lacks !== undefined) return { cursor, first, lacks };
+    if (first === undefined) return { cursor: { ...cursor, fence: 1 }, first };
     const original = await this.unsealFirst(first);
-    return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
+    return { cursor, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
   }
 
   /** People's corrections of a request, in order. @throws JournalUnreadable */
@@ -254,7 +262,7 @@ export class Journal extends Store {
       const decideNow = () => this.inTransaction((tx) => decide(tx, noted, row));
       const { top, ...intended } = atOnce ?? (await decideNow().catch(again)) ?? (await decideNow());
       if (intended.how === 'send' && top !== undefined) {
-        const { journal, epoch, row } = intended.knows;
+        const { journal, epoch, row } = intended.cursor;
         this.failover.witness?.see({ journal, epoch, seq: top, row });
       }
       return intended;
@@ -335,7 +343,7 @@ export class Journal extends Store {
     return this.locked(intent, async (tx) => {
       const found = await effectOf(tx, row);
       if (found === undefined) return undefined;
-      const known = knowledgeOf({ ...(await theJournal(tx)), epoch: found.epoch }, row, intent.knows);
+      const known = cursorAt({ ...(await theJournal(tx)), epoch: found.epoch }, row, intent.cursor);
       return sends(known, await rowsOfStep(tx, intent, intent.call), intent);
     });
   }
@@ -353,14 +361,14 @@ export class Journal extends Store {
     { outcome, failure, answer, cartItemId }: Answer,
   ): Promise<'written' | 'late'> {
     const sealed = await this.sealing.seal(answer);
-    const { call, knows } = intended;
+    const { call, cursor } = intended;
     const answered = { outcome, failure, answer: sealed, cartItemId };
     const isDone = outcome === 'done';
     const isUndo = isDone && call.kind === 'compensate';
     // Nobody decides by it: it needs no lock.
     if (call.kind === 'mutate' || outcome === 'unknown' || (outcome === 'not-done' && call.kind === 'compensate')) {
       const complete = async (db: Db) => {
-        const open = db.updateTable('effect').where('id', '=', knows.row).where('outcome', 'is', null);
+        const open = db.updateTable('effect').where('id', '=', cursor.row).where('outcome', 'is', null);
         const { numUpdatedRows } = await open.set(columnsOf(db, answered)).executeTakeFirst();
         if (numUpdatedRows > 0n && isDone) await noteAssigned(db, key, call);
         return numUpdatedRows > 0n;
@@ -369,19 +377,19 @@ export class Journal extends Store {
       if (await (isNoted ? this.inTransaction(complete) : this.inOneStatement(complete))) return 'written';
     }
     return this.locked(key, async (tx) => {
-      const found = await effectOf(tx, knows.row);
+      const found = await effectOf(tx, cursor.row);
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
       const row = found ?? (await insertLost(tx, key, intended));
-      const isPivotAgain = found === undefined && call.kind === 'pivot' && row.id === knows.row;
+      const isPivotAgain = found === undefined && call.kind === 'pivot' && row.id === cursor.row;
       if (isPivotAgain) await this.notePurchase(tx, key, row.id, intended.rules);
-      const says = whatAnswerSays(row, knows.row, outcome);
+      const says = whatAnswerSays(row, cursor.row, outcome);
       const isLate = says === 'late' || (isPivotAgain && isDone && (await isDeniedDoubt(tx, key)));
       if (says === 'nothing') return 'written';
       // A pivot that was denied but did happen counts, unless it was sent again meanwhile.
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
       // A row of doubt keeps its failure.
-      const completed = { ...answered, failure: row.id === knows.row ? failure : (row.failure ?? undefined) };
+      const completed = { ...answered, failure: row.id === cursor.row ? failure : (row.failure ?? undefined) };
       await updateEffect(tx, row.id, {
         ...(isLate ? { late: sealed } : {}),
         ...(counts ? columnsOf(tx, completed) : {}),
@@ -389,7 +397,7 @@ export class Journal extends Store {
       if (isUndo) await markUndone(tx, key, call, row.id);
       else if (call.kind === 'mutate' && isDone) await noteAssigned(tx, key, call);
       else if (isDone) await notePlaced(tx, key, call.about, idsIn(answer), { isSecond: !counts });
-      else if (call.kind === 'pivot' && outcome === 'not-done') await giveBack(tx, knows.row);
+      else if (call.kind === 'pivot' && outcome === 'not-done') await giveBack(tx, cursor.row);
       return isLate ? 'late' : 'written';
     });
   }

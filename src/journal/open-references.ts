@@ -7,8 +7,8 @@
  */
 import { sql } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
-import type { Standing } from '../domain/lost';
-import { whatIsLacking } from './lost-time';
+import type { RunStatus } from '../domain/lost';
+import { whatIsLacking } from './recovery-gap';
 import { type Begin, endingOf, iso, livePivot, ofSaga, own, type SagaKey, theJournal } from './rows';
 import type { Ended, Journal } from './journal';
 
@@ -35,7 +35,7 @@ export async function openReferences(
 }
 
 /** Asks Temporal how each of these sagas stands there, by workflow id; a hundred at most. */
-export type LookUp = (workflowIds: readonly string[]) => Promise<ReadonlyMap<string, Standing>>;
+export type LookUp = (workflowIds: readonly string[]) => Promise<ReadonlyMap<string, RunStatus>>;
 
 /**
  * A slice of the sagas without an ending, each with how it stands in Temporal: those that are lost are among them.
@@ -76,7 +76,7 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
     if (number !== undefined) return { how: 'begun' as const, number, isAfterAnother };
     const ended = await endingOf(tx, key, by);
     if (ended === undefined) return { how: 'not-owned' as const };
-    const known = { taken: true, knows: undefined };
+    const known = { taken: true, cursor: undefined };
     const why = await whatIsLacking(tx, await theJournal(tx), journal.failover, known);
     return why === undefined ? { how: 'ended' as const, ended } : { how: 'restored' as const, why };
   });

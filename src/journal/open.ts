@@ -5,11 +5,11 @@
  */
 import { existsSync } from 'node:fs';
 import { Migrator, sql, type Migration } from 'kysely';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { isPostgres, openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalSchemaError, JournalUnavailable } from './errors';
 import { Journal } from './journal';
-import { askAboutFailovers, whyRestored, type Failover, type FailoverRule } from './lost-time';
+import { askAboutFailovers, whyRestored, type Failover, type FailoverRule } from './recovery-gap';
 import * as first from './migrations/0001-journal';
 import { countOf, iso, rowsOf, theJournal, type Db } from './rows';
 import type { Sealing, Store } from './store';
@@ -191,7 +191,7 @@ export async function countsOf(journal: Store) {
       /** When a worker found that it was restored, if nobody has run `journal restored` since. */
       ...(restored_ms === null ? {} : { restoredAt: iso(restored_ms) }),
       /** Why a person has to say what became of it: a sentence. */
-      ...definedOnly({ restored }),
+      ...omitUndefined({ restored }),
       /** The cluster and the timeline that were last known to hold it, and those of the database that answers. */
       identity: { known: identity, here },
       newReferences: doubts_new === 1 ? ('ask' as const) : ('trust' as const),

@@ -16,7 +16,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { PriceList } from '../domain/prices';
 import type { Profile } from '../domain/profile';
@@ -24,7 +24,7 @@ import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
 import { type factsOf, mayBeSent } from '../domain/may-be-sent';
 import {
-  type Concern,
+  type ReviewReason,
   type Fate,
   inAll,
   isAgreedTo,
@@ -77,7 +77,7 @@ export interface Buying extends Omit<PurchaseTable, 'effect' | 'same' | 'intende
 }
 
 /** About other purchases. */
-type OfOthers = Exclude<Concern, { kind: 'approval' }>;
+type OfOthers = Exclude<ReviewReason, { kind: 'approval' }>;
 
 /** A question names at most so many references. */
 const othersNamedMax = 5;
@@ -94,7 +94,7 @@ const identified = ({ terms }: Buying['facts']) => ({ id: randomUUID(), same: te
 export function whyNotNow(
   { facts, agreed }: Buying,
   rules: PurchaseRules,
-  approved: readonly Concern[] = [],
+  approved: readonly ReviewReason[] = [],
 ): NotNow | undefined {
   const { requireFirewalls, notAfter, quoteUntil } = rules;
   // By whichever key it was digested.
@@ -115,7 +115,7 @@ export async function whatSpeaksAgainst(
   key: SagaKey,
   buying: Buying,
   rules: PurchaseRules,
-  approved: readonly Concern[],
+  approved: readonly ReviewReason[],
 ): Promise<NotNow | undefined> {
   const { duplicateWithinMs, spendLimits } = rules;
   const notNow = whyNotNow(buying, rules, approved);
@@ -194,7 +194,7 @@ async function overLimits(
     if (unpriced === undefined && inAll({ spent, adds }) <= most) continue;
     const { total, currency } = bought.facts.terms;
     const about = { account, most, unit, withinMs, spent, adds, total, currency, unpriced };
-    concerns.push({ ...identified(bought.facts), kind: 'over-limit', ...definedOnly(about) });
+    concerns.push({ ...identified(bought.facts), kind: 'over-limit', ...omitUndefined(about) });
   }
   return concerns;
 }

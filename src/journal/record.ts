@@ -6,14 +6,14 @@
  * something was sent.
  */
 import { sql } from 'kysely';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { workflowNames, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/outcomes';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
 import type { Report } from '../domain/results';
 import { redact } from '../domain/secrets';
 import { JournalUnreadable } from './errors';
-import { inDoubt, whyRestored } from './lost-time';
+import { inDoubt, whyRestored } from './recovery-gap';
 import {
   aboutOf,
   correctionsOf,
@@ -50,7 +50,7 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   const rows = await readRows(journal, key);
   const { taken, from, now } = rows;
   if (taken === undefined) return undefined;
-  const open = new Opening(journal);
+  const open = new Unsealer(journal);
 
   const request = await open.value(taken.request, 'request');
   const corrections = await inOrder(rows.corrections, async ({ id, run, step, at_ms, correction }) => ({
@@ -72,7 +72,7 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   }));
 
   const done = stateOf(rows.effects);
-  const placement = placementOf(done, rows);
+  const placement = recordedPlacement(done, rows);
   const state = taken.is_open === null ? endedAs(effects, endings) : 'open';
   const main = lifted(effects, endings, placement, { own: rows.own, isCorrected: isCorrected.length > 0 });
   const found = state === 'open' ? leftOpen(key, placement, done, rows.servers) : [];
@@ -81,7 +81,7 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
     workflow: key.workflow,
     ...present({ account: taken.account }),
     firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
-    ...definedOnly({ request }),
+    ...omitUndefined({ request }),
     corrections,
     state,
     placement,
@@ -125,7 +125,7 @@ function readRows(journal: Store, key: SagaKey) {
 }
 
 /** Decrypts values and blanks out their secrets; lists the values that it cannot decrypt. */
-class Opening {
+class Unsealer {
   readonly unreadable: { what: string; why: string }[] = [];
 
   constructor(private readonly journal: Store) {}
@@ -166,7 +166,7 @@ async function effectOf(
   row: Effect,
   purchase: PurchaseTable | undefined,
   { raised_ms }: JournalRow,
-  open: Opening,
+  open: Unsealer,
 ): Promise<RecordedEffect> {
   const { id, step, kind, activity, run, outcome, cart_item_id: cartItemId } = row;
   const what = `${step} (${id})`;
@@ -180,15 +180,15 @@ async function effectOf(
   return {
     ...{ id, step, kind, activity },
     about: { ...aboutOf(row), ...present({ cartItemId }) } as RecordedEffect['about'],
-    ...definedOnly({ note, bought: purchase && boughtOf(purchase) }),
+    ...omitUndefined({ note, bought: purchase && boughtOf(purchase) }),
     run,
     intendedAt: iso(row.intended_ms),
     ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
     outcome: outcome ?? 'intended',
     ...(isUnanswered(outcome) ? { inFlightUntil: iso(Math.max(row.intended_ms, raised_ms) + row.in_flight_ms) } : {}),
     ...present({ failure: row.failure, answer, undoneBy: row.undone_by }),
-    ...definedOnly({ decided, cancelled }),
-    ...(row.late === null ? {} : { late: definedOnly({ answer: late }) }),
+    ...omitUndefined({ decided, cancelled }),
+    ...(row.late === null ? {} : { late: omitUndefined({ answer: late }) }),
   };
 }
 
@@ -197,7 +197,7 @@ function boughtOf(row: PurchaseTable): NonNullable<RecordedEffect['bought']> {
   return present({ account, servers, items, total, currency, estimate, estimatedIn });
 }
 
-async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> {
+async function endingOf(row: EndingRow, open: Unsealer): Promise<RecordedEnding> {
   const { run, ended_by, ended_ms, outcome } = row;
   const ending = (await open.value(row.report, `ending of run ${run}`)) as
     { ended?: RecordedEnding['ended']; report?: Report; result?: unknown } | undefined;
@@ -206,9 +206,9 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
     run,
     at: iso(ended_ms),
     workflow: ended_by,
-    ...definedOnly({ report }),
+    ...omitUndefined({ report }),
     outcome: outcome as RecordedEnding['outcome'],
-    ...definedOnly({ ended, result }),
+    ...omitUndefined({ ended, result }),
   };
 }
 
@@ -224,7 +224,7 @@ function endedAs(effects: readonly RecordedEffect[], endings: readonly RecordedE
 }
 
 /** @param isInDoubt whether the journal was restored, and may have lost the pivot */
-function placementOf(
+function recordedPlacement(
   { placement }: State<Effect>,
   { effects, isInDoubt }: { effects: readonly Effect[]; isInDoubt: boolean },
 ): SagaRecord['placement'] {

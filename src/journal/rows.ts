@@ -8,7 +8,7 @@ import {
   type Transaction,
   type UpdateObject,
 } from 'kysely';
-import type { About, EffectCall, JournalKnowledge } from '../domain/effects';
+import type { About, EffectCall, JournalCursor } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import { identityHere, nowMs } from './dialects';
 import { type JournalTables, tables } from './schema';
@@ -154,7 +154,7 @@ export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
 export const touchedOf = (key: SagaKey) => sql<number>`(select touched_ms from reference where ${ofSaga(key)})`;
 
 /** A begin of a run, by its number: as it stands in `owner`. */
-export const beginOf = (run: string, begun: number | undefined) => `${run}/${begun ?? 0}`;
+export const beginOf = (run: string, fence: number | undefined) => `${run}/${fence ?? 0}`;
 
 export interface Begin {
   run: string;
@@ -168,7 +168,7 @@ export interface Begin {
 /** The begin that the run knows: nothing is changed where there was another one since, or the journal was restored. */
 interface Renewed {
   epoch: number;
-  begun?: number | undefined;
+  fence?: number | undefined;
 }
 
 /**
@@ -186,31 +186,31 @@ interface Renewed {
  */
 export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | undefined> {
   const { run, isReset = false, cleans = false, renews } = by;
-  const { epoch, begun = 0 } = renews ?? {};
-  const number = renews ? sql<number>`cast(${begun + 1} as integer)` : sql<number>`begun + 2`;
+  const { epoch, fence = 0 } = renews ?? {};
+  const number = renews ? sql<number>`cast(${fence + 1} as integer)` : sql<number>`fence + 2`;
   const owned = await tx
     .updateTable('reference')
     .set({
-      ...{ touched_ms: touched(tx), begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
+      ...{ touched_ms: touched(tx), fence: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
       ...(cleans ? {} : { is_open: 1, runs: runsThen(run) }),
     })
     .where(ofSaga(key))
     .$if(!cleans, (begins) => begins.where((where) => where.not(hasEndedFor({ run, isReset }))))
     .$if(epoch !== undefined, (renewing) =>
       renewing
-        .where((where) => where.or([where('begun', '=', begun), where('owner', '=', beginOf(run, begun + 1))]))
+        .where((where) => where.or([where('fence', '=', fence), where('owner', '=', beginOf(run, fence + 1))]))
         .where(sql<boolean>`exists (select 1 from journal where epoch = ${epoch})`),
     )
-    .returning('begun')
+    .returning('fence')
     .executeTakeFirst();
-  return owned?.begun;
+  return owned?.fence;
 }
 
 /** No begin owns the reference any more: nothing is intended under it until a run has begun again. */
 export async function disown(tx: Tx, key: SagaKey): Promise<void> {
   await tx
     .updateTable('reference')
-    .set({ owner: null, begun: sql`begun + 1` })
+    .set({ owner: null, fence: sql`fence + 1` })
     .where(ofSaga(key))
     .execute();
 }
@@ -330,7 +330,7 @@ export interface WrittenCall {
 
 /** A call that was intended, as the worker that made it knows it. */
 export interface IntendedCall extends Pick<WrittenCall, 'call' | 'run' | 'inFlightMs'> {
-  knows: JournalKnowledge & { row: string };
+  cursor: JournalCursor & { row: string };
 }
 
 /** By the secret's name. */
@@ -412,7 +412,7 @@ export async function takeAtOnce(
     epoch === undefined ? sql`case when doubts_new = 1 then 0 else epoch end` : sql`cast(${epoch} as bigint)`;
   const { rows } = await sql<{ journal: string; epoch: number }>`
     insert into reference
-      (workflow, reference, account, request, first_seen_ms, first_run, epoch, touched_ms, is_open, runs, begun, owner)
+      (workflow, reference, account, request, first_seen_ms, first_run, epoch, touched_ms, is_open, runs, fence, owner)
     select ${workflow}, ${reference}, ${account}, ${request}, ${nowMs(db)}, ${run},
       ${epochOfIt}, ${nowMs(db)}, 1, ${` ${run} `}, 1, ${beginOf(run, 1)}
     from journal where true

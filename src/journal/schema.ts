@@ -57,7 +57,7 @@ export const tables = {
     /** The runs that began or ended, as they began last, with a space around each. */
     runs: text,
     /** How often a run has begun under it, or gone on after a call of it was lost. */
-    begun: column<Generated<number>>('integer not null default 0'),
+    fence: column<Generated<number>>('integer not null default 0'),
     /** The begin that owns it, as a run and its number: `b1c2…/3`. Only its calls are intended. Null: no run works under it. */
     owner: textOrNull,
   },

@@ -59,7 +59,7 @@ export function stateOf<Row extends StateRow>(rows: readonly Row[]): State<Row> 
   const calls = rows.map((row) => ({ ...row, about: aboutOf(row) }));
   return {
     pivot,
-    placement: placementOf(pivot),
+    placement: placementStatus(pivot),
     items: items.filter(({ cartItemId }) => !ordered.has(cartItemId)),
     perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => ordered.has(cartItemId)),
     doubtfulAdds: calls.flatMap((call) => {
@@ -77,7 +77,7 @@ export function stateOf<Row extends StateRow>(rows: readonly Row[]): State<Row> 
   };
 }
 
-function placementOf(pivot: StateRow | undefined): State<never>['placement'] {
+function placementStatus(pivot: StateRow | undefined): State<never>['placement'] {
   if (pivot === undefined) return 'none';
   if (pivot.outcome !== 'done') return 'unknown';
   return pivot.cancelled_ms === null ? 'placed' : 'cancelled';

@@ -4,7 +4,7 @@
  */
 import type { Kysely, RawBuilder } from 'kysely';
 import type { PivotNote } from '../domain/effects';
-import { askAboutFailovers, type FailoverRule } from './lost-time';
+import { askAboutFailovers, type FailoverRule } from './recovery-gap';
 import { isPostgres } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnreadable } from './errors';
 import { type Effect, lock, type Reference, rowsOf, type SagaKey, type Tx } from './rows';

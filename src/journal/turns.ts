@@ -13,7 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
@@ -84,7 +84,7 @@ export function takeTurn(
         holder: workflowIdOf(holder.workflow, holder.reference),
         waitedMs: Math.max(0, (await timeNow(tx)) - mine.since_ms),
         behind: placeOf(last),
-        ...(last === holder ? definedOnly({ inFlightMs }) : {}),
+        ...(last === holder ? omitUndefined({ inFlightMs }) : {}),
       };
     }
     await updateTurn(tx, mine.id, { begun_ms: nowMs(tx) });

@@ -1,7 +1,7 @@
 /** Sends one webhook, as https://www.standardwebhooks.com has it: signed, once, within a time, with no redirect. */
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
-import { orElse } from '../domain/none-if';
+import { tryOr } from '../domain/ignore-errors';
 import { retryAfterOf } from '../domain/retry-after';
 import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';
 
@@ -103,7 +103,7 @@ function signersOf(secret: string): Webhook[] {
 
 /** True if webhooks can be signed with it: `whsec_` and base64, or several of them. */
 export function isWebhookSecret(secret: string): boolean {
-  return orElse(() => signersOf(secret).length > 0, false);
+  return tryOr(() => signersOf(secret).length > 0, false);
 }
 
 function whyRefused(status: number): string | undefined {

@@ -4,7 +4,7 @@
  * several looks.
  */
 import type { Client } from '@temporalio/client';
-import { standingOf } from '../client/saga-list';
+import { runStatusOf } from '../client/saga-list';
 import { isLost, waysLost } from '../domain/lost';
 import { withTemporalErrors } from '../client/temporal-errors';
 import type { Journal } from '../journal/journal';
@@ -43,7 +43,7 @@ export class LostSagas {
   /** @returns whether it was the last slice of the pass */
   private async lookAtSlice(): Promise<boolean> {
     const slice = { after: this.after, limit: sliceSize };
-    const { sagas, last } = await openSagas(this.journal, (ids) => standingOf(this.temporal, ids), slice);
+    const { sagas, last } = await openSagas(this.journal, (ids) => runStatusOf(this.temporal, ids), slice);
     // Counting comes after all that can fail: a slice that is read again is counted once.
     const found: (typeof waysCounted)[number][] = [];
     for (const { how, ...saga } of sagas) {

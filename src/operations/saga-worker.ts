@@ -15,7 +15,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
-import { standingOf } from '../client/saga-list';
+import { runStatusOf } from '../client/saga-list';
 import type { WorkerConfig, WorkerVersion } from '../config';
 import { believed, notBelieved } from '../domain/unsealed';
 import { isSilent, claim, openJournal } from '../journal/open';
@@ -124,7 +124,7 @@ export async function createSagaWorker(
       secrets,
       sender,
       settings: config.activities,
-      lookUp: standingOf,
+      lookUp: runStatusOf,
     }),
     dataConverter,
     ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),

@@ -31,7 +31,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor, ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import { orElse } from '../domain/none-if';
+import { tryOr } from '../domain/ignore-errors';
 import { traceHeader } from '../domain/tracing';
 import type { CallEvent } from '../provider/client';
 import type { TraceSinks } from '../workflows/trace-propagation';
@@ -128,7 +128,7 @@ function insideRun(runId: string, start: Payload | undefined): Context {
 /** The starter of a run sends the header. One that cannot be read is ignored. */
 function broughtBy(start: Payload | undefined): Context {
   if (start === undefined) return ROOT_CONTEXT;
-  return orElse(() => propagation.extract(ROOT_CONTEXT, defaultPayloadConverter.fromPayload(start)), ROOT_CONTEXT);
+  return tryOr(() => propagation.extract(ROOT_CONTEXT, defaultPayloadConverter.fromPayload(start)), ROOT_CONTEXT);
 }
 
 /** Random ids, except for the span of a run. */

@@ -3,7 +3,7 @@
  * classes, whatever goes wrong inside.
  */
 import type { z } from 'zod';
-import { orElse } from '../domain/none-if';
+import { tryOr } from '../domain/ignore-errors';
 import type { ProfileCall } from '../domain/profile';
 import { Connections } from './connections';
 import { ProviderFailure } from './errors';
@@ -88,7 +88,7 @@ export abstract class Caller {
       clearTimeout(timer);
       const durationMs = performance.now() - startedMs;
       const event = { endpoint, durationMs, ...state, ...(failure ? { failure: failure.name } : {}) };
-      orElse(() => this.options.onCall(event), undefined);
+      tryOr(() => this.options.onCall(event), undefined);
     }
   }
 

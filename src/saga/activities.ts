@@ -44,7 +44,7 @@ export const cancelledBeside = 'cancelled while a call in place ended';
  *
  * @returns undefined where it failed
  */
-export async function inPlace<T>(
+export async function viaLocalActivity<T>(
   summary: string,
   act: (journal: ActivityInterfaceFor<InPlace>) => Promise<T>,
 ): Promise<T | undefined> {

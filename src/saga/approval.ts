@@ -4,10 +4,10 @@
  * another price, another reference that came since, or more that was spent, is asked about again.
  */
 import { approvalExpiresInMs } from '../domain/quotes';
-import { describeLimit, describePeriod, inAll, isCurrency, type Concern } from '../domain/spending';
+import { describeLimit, describePeriod, inAll, isCurrency, type ReviewReason } from '../domain/spending';
 import { inWords } from '../domain/times';
 import { activities } from './activities';
-import { describeRejection, SagaFailed } from './ends';
+import { describeRejection, SagaFailed } from './control-flow';
 import type { Saga } from './saga';
 import type { Pivot } from './steps';
 
@@ -15,7 +15,7 @@ import type { Pivot } from './steps';
 type Approving = Pick<Pivot<never>, 'step' | 'noun' | 'approval' | 'approving'> & Partial<Pick<Pivot<never>, 'note'>>;
 
 /** @throws SagaFailed `NotApproved` where it is rejected */
-export async function askAboutConcern(saga: Saga, asking: Approving, concern: Concern): Promise<void> {
+export async function askForReview(saga: Saga, asking: Approving, concern: ReviewReason): Promise<void> {
   const { step, noun, approval, approving } = asking;
   const { id, kind } = concern;
   const question =
@@ -50,7 +50,7 @@ export async function askAboutConcern(saga: Saga, asking: Approving, concern: Co
   }
 }
 
-function describe(concern: Exclude<Concern, { kind: 'approval' }>): string {
+function describe(concern: Exclude<ReviewReason, { kind: 'approval' }>): string {
   if (concern.kind === 'duplicate') {
     const { others, more, withinMs } = concern;
     const references = others.map(({ reference, at }) => `${reference} on ${inWords(at)}`).join(', ');

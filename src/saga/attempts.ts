@@ -17,12 +17,12 @@ import {
 } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import type { PastEnding } from '../activities/journal';
-import type { Effected, JournalKnowledge } from '../domain/effects';
+import type { Effected, JournalCursor } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import { inWords } from '../domain/times';
 import type { Deadline } from './deadline';
 import { hasRoomForMany } from './history-left';
-import { EndedBefore, LookAgain } from './ends';
+import { EndedBefore, ReadAgain } from './control-flow';
 import type { JournalMemory, Learnt } from './journal-memory';
 import { countFailedCall, recordAttempts } from './metrics';
 import { Step, type Progress } from './progress';
@@ -85,9 +85,9 @@ export async function attempt<T>(
         waits.hasKept = false;
       }
       // Asked before anything is awaited: each promise costs, see docs/performance.md.
-      failure = saga?.journal.isBehind ? await catchUp(saga, once) : undefined;
+      failure = saga?.journal.hasPendingWork ? await catchUp(saga, once) : undefined;
       const notAfter = undoing ? undefined : deadline?.notAfter;
-      const asked = { step: step.id, retry, knows: journal?.knows, turn: journal?.turn, notAfter };
+      const asked = { step: step.id, retry, cursor: journal?.cursor, turn: journal?.turn, notAfter };
       if (failure === undefined) {
         try {
           const answer = await uninterrupted.run(() => act(asked));
@@ -99,9 +99,9 @@ export async function attempt<T>(
           if (journal?.learn(failure, failure)) await writeOutcomes(journal);
         }
       }
-      isNew = !(await isMadeAgain(failure, asked, spec, waits, saga));
+      isNew = !(await isRepeatedInPlace(failure, asked, spec, waits, saga));
       if (!isNew) continue;
-      progress?.settled(waits.shown.id);
+      progress?.leaveSettling(waits.shown.id);
       tellFailed(failure, step, count, journal);
       // A history that has grown long has no room for automatic retries: a person says when it is tried again.
       if (failure.retryInMs === undefined || once || !hasRoomForMany(undoing)) {
@@ -111,7 +111,7 @@ export async function attempt<T>(
       await pauseAfter(failure, failure.retryInMs, step);
     }
   } finally {
-    progress?.settled(waits.shown.id);
+    progress?.leaveSettling(waits.shown.id);
   }
 }
 
@@ -130,7 +130,7 @@ function valueIn<T>(answer: T | Effected<T>, journal: JournalMemory | undefined)
   const { value, recorded } = answer;
   if (recorded === undefined) return { value };
   // The run that did it may have done more, of which this run does not know.
-  if (journal) journal.inDoubt = true;
+  if (journal) journal.mayHaveLeftovers = true;
   return { value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
 }
 
@@ -138,7 +138,7 @@ function failureIn(error: unknown, journal: JournalMemory | undefined, attempts:
   if (!(error instanceof ActivityFailure)) throw error;
   const said = failureOf(error);
   // Whatever it has not intended by now it shall never intend.
-  if (said === undefined) journal?.ownershipIsInQuestion();
+  if (said === undefined) journal?.requireRenewal();
   return said ?? lostCall(error, attempts);
 }
 
@@ -150,47 +150,47 @@ interface Waits {
 }
 
 /** Waits where an earlier call may be in flight. @returns whether the call is made again, and no attempt is counted */
-async function isMadeAgain<T>(
+async function isRepeatedInPlace<T>(
   failure: CallFailure,
-  { knows }: EffectContext,
+  { cursor }: EffectContext,
   { step, inFlight }: Attempted<T>,
   waits: Waits,
   { journal, progress }: Partial<Calling> = {},
 ): Promise<boolean> {
   if (failure.notOwned && journal) {
     // A call beside it may have begun anew since: then it is only made again.
-    const isSameBegin = journal.knows?.begun === knows?.begun;
+    const isSameBegin = journal.cursor?.fence === cursor?.fence;
     if (waits.hasKept && isSameBegin) return false;
     waits.hasKept ||= isSameBegin;
-    if (waits.hasKept) journal.ownershipIsInQuestion();
-    journal.inDoubt = true;
+    if (waits.hasKept) journal.requireRenewal();
+    journal.mayHaveLeftovers = true;
     return true;
   }
   if (failure.failure !== 'UnderWay') return false;
   const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = failure;
-  if (journal) journal.inDoubt = true;
+  if (journal) journal.mayHaveLeftovers = true;
   const shown = (waits.shown = inFlight?.() ?? step);
-  if (shown === step) step.say(message);
-  else shown.goOn(message);
-  progress?.settle(shown.id, Date.now() + inFlightMs);
+  if (shown === step) step.setDetail(message);
+  else shown.resume(message);
+  progress?.enterSettling(shown.id, Date.now() + inFlightMs);
   await pauseAfter(failure, retryInMs, shown);
   return true;
 }
 
 function tellFailed(failure: CallFailure, step: Step, attempt: number, journal: JournalMemory | undefined): void {
   const { failure: name, retryInMs, cartItemId } = failure;
-  step.say(describeFailure(failure));
+  step.setDetail(describeFailure(failure));
   countFailedCall(failure);
   log.warn('a call failed', { step: step.id, attempt, failure: name, retryInMs });
   const isDoubtful = name === 'UnknownOutcome' || name === 'WorkerLost' || cartItemId !== undefined;
-  if (journal && isDoubtful) journal.inDoubt = true;
+  if (journal && isDoubtful) journal.mayHaveLeftovers = true;
 }
 
 /** @returns why it could not; nothing may be sent then */
 async function catchUp({ journal, progress }: Calling, once: boolean): Promise<CallFailure | undefined> {
   const failure = await writeOutcomes(journal, once);
-  if (failure || !journal.isInQuestion || journal.knows?.begun === undefined) return failure;
-  return (journal.keeping ??= keepReference(journal, progress.isEnding, once).finally(() => delete journal.keeping));
+  if (failure || !journal.mustRenew || journal.cursor?.fence === undefined) return failure;
+  return (journal.renewing ??= renew(journal, progress.isEnding, once).finally(() => delete journal.renewing));
 }
 
 /** For a call within a step's own. What could not be written down with the answer is written at once. */
@@ -221,34 +221,30 @@ async function writeFirst({ unwritten }: JournalMemory, once: boolean): Promise<
 }
 
 /** Owns the reference anew. @returns why nothing may be sent. @throws EndedBefore, LookAgain */
-async function keepReference(
-  journal: JournalMemory,
-  isEnding: boolean,
-  once: boolean,
-): Promise<CallFailure | undefined> {
-  const { knows } = journal;
-  if (knows === undefined) return undefined;
-  const asked = { knows, isReset: isReset() };
+async function renew(journal: JournalMemory, isEnding: boolean, once: boolean): Promise<CallFailure | undefined> {
+  const { cursor } = journal;
+  if (cursor === undefined) return undefined;
+  const asked = { cursor, isReset: isReset() };
   const step = new Step('keep-reference', 'Go on under the reference');
-  const act: Act<JournalKnowledge | PastEnding> = ({ retry }) =>
-    activities('go on under the reference').keepReference({ ...asked, retry });
+  const act: Act<JournalCursor | PastEnding> = ({ retry }) =>
+    activities('go on under the reference').renewReference({ ...asked, retry });
   const kept = await CancellationScope.nonCancellable(() => attempt({ step, act }, undefined, false, once));
   if (kept.ok) {
     if ('ending' in kept.value) throw new EndedBefore(kept.value);
-    journal.learnKnowledge(kept.value);
-    journal.giveUpOwnership();
+    journal.moveCursor(kept.value);
+    journal.clearRenewal();
     return undefined;
   }
   if (kept.failure.failure !== 'StateChanged') return kept.failure;
-  journal.giveUpOwnership();
+  journal.clearRenewal();
   if (!isEnding) return kept.failure;
-  if (journal.looksAgain) throw new LookAgain();
+  if (journal.readsAgain) throw new ReadAgain();
   // It leaves alone what is not its own by now, and still looks, and writes its ending.
   return undefined;
 }
 
 function isEffected<T>(answer: T | Effected<T>): answer is Effected<T> {
-  return typeof answer === 'object' && answer !== null && 'knows' in answer && 'value' in answer;
+  return typeof answer === 'object' && answer !== null && 'cursor' in answer && 'value' in answer;
 }
 
 /** A saga that is cancelled meanwhile reports what the last attempt came to. */

@@ -5,7 +5,7 @@
  *   begin ──another request has it──▶ Failed ReferenceTaken
  *     │  ├──it has ended────────────▶ the recorded ending
  *     │  └──new sagas are held──────▶ wait until they are released, and again
- *     └──queued, behind another saga──▶ wait for the signal or some time, ask again ──its turn──▶ the story
+ *     └──queued, behind another saga──▶ wait for the signal or some time, ask again ──its turn──▶ the saga
  * ```
  */
 import {
@@ -24,14 +24,14 @@ import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
 import { inWords } from '../domain/times';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
-import { activities, cancelledBeside, inPlace, isReset } from './activities';
-import { EndedBefore } from './ends';
+import { activities, cancelledBeside, viaLocalActivity, isReset } from './activities';
+import { EndedBefore } from './control-flow';
 import { describeHeld, describeQueue } from './current-details';
 import { now, type Step } from './progress';
 import type { Saga } from './saga';
-import type { StoryContext } from './story';
+import type { SagaContext } from './definition';
 
-export interface Begun extends Omit<StoryContext, 'planTypes'> {
+export interface Begun extends Omit<SagaContext, 'planTypes'> {
   placement: PlacementFound;
 }
 
@@ -48,13 +48,13 @@ const { awaitRelease } = proxyActivities<Pick<Activities, 'awaitRelease'>>({
 
 async function untilReleased({ progress }: Saga, step: Step, who: string): Promise<void> {
   log.info('held', { who });
-  progress.standStill('held', step.id);
+  progress.enterWait('held', step.id);
   setCurrentDetails(describeHeld(who));
-  step.goOn(`new sagas are ${who}; nothing was sent`);
+  step.resume(`new sagas are ${who}; nothing was sent`);
   try {
     await awaitRelease();
     progress.enter('running');
-    step.say('was held');
+    step.setDetail('was held');
   } catch (error) {
     step.end('failed', 'it was stopped while it was held');
     throw error;
@@ -77,17 +77,17 @@ export async function begin(
     saga.must({
       step,
       inFlight: () => pivot?.step,
-      act: async ({ retry, knows }) => {
+      act: async ({ retry, cursor }) => {
         const hasPivot = pivot !== undefined;
-        const asked = { request, hasPivot, isReset: isReset(), account, resource, knows, retry };
+        const asked = { request, hasPivot, isReset: isReset(), account, resource, cursor, retry };
         const title = 'write the request into the journal';
-        const heard = journal.hasCalled ? undefined : await inPlaceUnlessCancelled(scope, title, asked);
+        const heard = journal.hasCalled ? undefined : await viaLocalActivityUnlessCancelled(scope, title, asked);
         journal.hasCalled = true;
         saga.deadline.start?.();
         const answer = heard ?? (await activities(title).takeReference(asked));
         if (answer.how === 'ended') throw new EndedBefore(answer);
         // Here, because a saga that is cancelled meanwhile hears no more of it.
-        if (answer.how !== 'taken' && answer.how !== 'held') journal.own(answer.knows);
+        if (answer.how !== 'taken' && answer.how !== 'held') journal.acquired(answer.cursor);
         return answer;
       },
     });
@@ -98,8 +98,10 @@ export async function begin(
   }
   if (taken.how === 'taken') return taken;
   if (taken.how === 'known') {
-    journal.inDoubt = true;
-    step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);
+    journal.mayHaveLeftovers = true;
+    step.setDetail(
+      `known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`,
+    );
   }
   saga.notices.wanted = taken.wanted ?? [];
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
@@ -109,12 +111,12 @@ export async function begin(
 
 /**
  * The first call of a run, beside which nothing else can end. A cancellation can come beside it, and at a replay would
- * come after what the run does next, see {@link inPlace}: then this task fails, and the next attempt is a replay.
+ * come after what the run does next, see {@link viaLocalActivity}: then this task fails, and the next attempt is a replay.
  */
-async function inPlaceUnlessCancelled(scope: CancellationScope, title: string, asked: TakeReference) {
+async function viaLocalActivityUnlessCancelled(scope: CancellationScope, title: string, asked: TakeReference) {
   const { historyLength, unsafe } = workflowInfo();
   const { isReplaying } = unsafe;
-  const heard = await inPlace(title, (calls) => calls.takeReference(asked));
+  const heard = await viaLocalActivity(title, (calls) => calls.takeReference(asked));
   const isParted = workflowInfo().historyLength !== historyLength && !isReplaying;
   if (isParted && scope.consideredCancelled) throw new Error(cancelledBeside);
   return heard;
@@ -147,7 +149,7 @@ async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Pr
       queuedSince = since;
       progress.queue(step.id, queued);
       setCurrentDetails(describeQueue(queued));
-      step.goOn(`queued since ${inWords(since)}, ${before} before it; ${holder} works`);
+      step.resume(`queued since ${inWords(since)}, ${before} before it; ${holder} works`);
       await condition(() => woken, lookInMs);
       woken = false;
       answer = await askForTurn(saga, step, resource);

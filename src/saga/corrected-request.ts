@@ -15,8 +15,8 @@ import { describeProblems } from '../domain/problems';
 import type { NotNow } from '../domain/spending';
 import { requestBytesMax, type Checked } from '../domain/validation';
 import type { z } from 'zod';
-import { placedMeanwhile } from './ends';
-import type { Correction, Said } from './questions';
+import { placedMeanwhile } from './control-flow';
+import type { Correction, Attribution } from './questions';
 import type { Saga } from './saga';
 import { activities } from './activities';
 
@@ -32,7 +32,7 @@ export class CorrectedRequest<R, C extends object> {
   request: R;
   readonly corrections: C[];
 
-  /** @param known what the journal has; what comes is added, for a story that begins again */
+  /** @param known what the journal has; what comes is added, for a saga that begins again */
   constructor(
     private readonly saga: Saga,
     private readonly first: R,
@@ -69,7 +69,7 @@ export class CorrectedRequest<R, C extends object> {
   }
 
   /** @returns why it might not be placed by now. @throws StateChanged where there is nothing to correct any more */
-  async correct(correction: C, said: Said): Promise<NotNow | undefined> {
+  async correct(correction: C, said: Attribution): Promise<NotNow | undefined> {
     const id = uuid4();
     const title = 'Write the correction into the journal';
     const written = await this.saga.write('write-correction', title, ({ retry }) =>

@@ -2,14 +2,14 @@
  * `notAfter` of a request: after it nothing is sent that changes anything, but to undo.
  *
  * ```text
- *   timer ──▶ a pivot in flight? await it ──▶ look into the journal ──nothing placed──▶ end the story's waits ──▶ undo
- *                                    ▲                 ├─ placed, or nobody knows ──▶ the story goes on
+ *   timer ──▶ a pivot in flight? await it ──▶ look into the journal ──nothing placed──▶ end the saga's waits ──▶ undo
+ *                                    ▲                 ├─ placed, or nobody knows ──▶ the saga goes on
  *                                    └──── a pause ────┴─ the journal cannot be asked
  * ```
  *
  * Two parts. Each call carries the time along, and the worker does not send it later (`src/activities/effect.ts`): that
- * holds whatever stands still. And a timer ends whatever the story waits for: a person, a backoff, the hold. It ends
- * the story as a cancellation would, and never while a pivot may have happened: then what is known to be placed goes on
+ * holds whatever stands still. And a timer ends whatever the saga waits for: a person, a backoff, the hold. It ends
+ * the saga as a cancellation would, and never while a pivot may have happened: then what is known to be placed goes on
  * forward.
  */
 import { inWords } from '../domain/times';
@@ -26,7 +26,7 @@ const lookAgainMsMax = 7 * 24 * 60 * 60 * 1000;
 export class Deadline {
   /** The request's deadline, for as long as it matters. */
   notAfter?: string;
-  /** Set once it has ended the story's waits. */
+  /** Set once it has ended the saga's waits. */
   ended?: { why: string };
   /** Starts the timer, where it does not run. */
   start?: (() => void) | undefined;
@@ -40,9 +40,9 @@ export class Deadline {
   async bound<T>(
     notAfter: string | undefined,
     nothingPlaced: () => Promise<boolean | undefined>,
-    story: () => Promise<T>,
+    work: () => Promise<T>,
   ): Promise<T> {
-    if (notAfter === undefined) return story();
+    if (notAfter === undefined) return work();
     this.notAfter = notAfter;
     const scope = new CancellationScope();
     const timer = (this.timer = new CancellationScope());
@@ -64,7 +64,7 @@ export class Deadline {
         });
     });
     try {
-      return await scope.run(story);
+      return await scope.run(work);
     } finally {
       this.lift();
     }
@@ -101,7 +101,7 @@ export class Deadline {
       const begun = this.pivotsBegun;
       this.isLooking = true;
       const nothing = await nothingPlaced().finally(() => (this.isLooking = false));
-      // It is placed, or nobody knows: that is left to the story, whose calls are not sent any more.
+      // It is placed, or nobody knows: that is left to the saga, whose calls are not sent any more.
       if (nothing === false) return false;
       // A pivot that began since may be over by now: the look knows nothing of it.
       if (nothing && this.pivotsBegun === begun) return this.notAfter !== undefined;

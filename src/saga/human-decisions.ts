@@ -2,7 +2,7 @@
  * The only place where a workflow waits for a person.
  *
  * ```text
- *            ask ──▶ open ──decision that fits──▶ taken ──▶ the story goes on
+ *            ask ──▶ open ──decision that fits──▶ taken ──▶ the saga goes on
  *                     │ ▲ └──its own try succeeds─────────────▲
  *    one that does not │ └── reminders, and tries of its own, few and growing
  *                     ▼
@@ -48,11 +48,11 @@ import { describeProblems } from '../domain/problems';
 import { inWords } from '../domain/times';
 import { isUnsealed } from '../domain/unsealed';
 import { check } from '../domain/validation';
-import { SagaFailed, StateChanged } from './ends';
+import { SagaFailed, StateChanged } from './control-flow';
 import { hasRoomForOwnTries, hasRoomToAsk, whyFull } from './history-left';
 import { count } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
-import type { EventSaid, Notices } from './notices';
+import type { EventDetails, Notices } from './notices';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
 
@@ -110,7 +110,7 @@ function isCancellable(scope: CancellationScope): boolean {
 const idChars = 8;
 
 /** Receivers are told none of a question's words, because some are the provider's. */
-type AskedTold = EventSaid & { since: string; reminders: number };
+type AskedTold = EventDetails & { since: string; reminders: number };
 
 export class HumanDecisions {
   /** The question that a decision may be about. */

@@ -1,61 +1,61 @@
 /** A run's knowledge of the journal, and the outcomes that `attempts.ts` is still to write into it. */
-import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
+import type { Effected, JournalCursor, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 
-export type Learnt = Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>;
+export type Learnt = Pick<Partial<Effected<unknown>>, 'cursor' | 'doubts' | 'unwritten'>;
 
 export class JournalMemory {
   /** From the last answer. A journal that lacks it was restored. */
-  knows?: JournalKnowledge;
+  cursor?: JournalCursor;
   /** One saga at a time works on it. Its place in the queue is given back also if it ends before its turn. */
   resource: string | undefined;
   turn?: string;
   /** True where a call may have left something behind of which this run does not know. */
-  inDoubt = false;
+  mayHaveLeftovers = false;
   /** The reference belongs to this run's request, as the journal has said. */
-  isOwn = false;
+  isReferenceOurs = false;
   /** The journal lacks some of what it has told this run: the run has begun anew since then. */
   wasRestored = false;
   /** The run has asked it for something. */
   hasCalled = false;
   request: unknown;
   /** It looks again if another run has begun since its look before the end. */
-  looksAgain = false;
+  readsAgain = false;
   /** Calls whose outcome could not be written down when they had ended: it is written before the next call is made. */
   readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
-  isInQuestion = false;
+  mustRenew = false;
   writing?: Promise<CallFailure | undefined>;
-  keeping?: Promise<CallFailure | undefined>;
+  renewing?: Promise<CallFailure | undefined>;
 
   /** Something is to be written, or the reference to be kept, before the next call. */
-  get isBehind(): boolean {
-    return this.unwritten.length > 0 || this.isInQuestion;
+  get hasPendingWork(): boolean {
+    return this.unwritten.length > 0 || this.mustRenew;
   }
 
   /** A call was lost, or the journal says that another begin owns the reference: it is kept before the next call. */
-  ownershipIsInQuestion(): void {
-    this.isInQuestion = true;
+  requireRenewal(): void {
+    this.mustRenew = true;
   }
 
   /** The reference is about to be taken anew, or was. */
-  giveUpOwnership(): void {
-    this.isInQuestion = false;
+  clearRenewal(): void {
+    this.mustRenew = false;
   }
 
   /** The reference was taken, or taken anew: what was known before was looked for then. */
-  own(knows: JournalKnowledge): void {
-    this.isInQuestion = false;
-    this.isOwn = true;
-    const before = this.knows;
-    const isSame = before?.journal === knows.journal && before.epoch === knows.epoch;
+  acquired(cursor: JournalCursor): void {
+    this.mustRenew = false;
+    this.isReferenceOurs = true;
+    const before = this.cursor;
+    const isSame = before?.journal === cursor.journal && before.epoch === cursor.epoch;
     this.wasRestored ||= before !== undefined && !isSame;
-    this.knows = { ...(isSame && before.row !== undefined ? { row: before.row } : {}), ...knows };
+    this.cursor = { ...(isSame && before.row !== undefined ? { row: before.row } : {}), ...cursor };
   }
 
   /** Calls side by side may be answered out of order: an older number of ours does not count any more. */
-  learnKnowledge(knows: JournalKnowledge): void {
-    const begun = Math.max(knows.begun ?? 0, this.knows?.begun ?? 0);
-    this.knows = { ...knows, ...(begun > 0 ? { begun } : {}) };
+  moveCursor(cursor: JournalCursor): void {
+    const fence = Math.max(cursor.fence ?? 0, this.cursor?.fence ?? 0);
+    this.cursor = { ...cursor, ...(fence > 0 ? { fence } : {}) };
   }
 
   /**
@@ -63,18 +63,18 @@ export class JournalMemory {
    * to another one, the answer says nothing of that one.
    */
   get toCompare(): { request?: unknown } {
-    return this.isOwn || this.request === undefined ? {} : { request: this.request };
+    return this.isReferenceOurs || this.request === undefined ? {} : { request: this.request };
   }
 
   /** Learns from a look whose the reference is. */
-  heard({ isAnothers = false }: { isAnothers?: boolean | undefined }): void {
-    this.isOwn ||= !isAnothers;
+  learnOwner({ isAnothers = false }: { isAnothers?: boolean | undefined }): void {
+    this.isReferenceOurs ||= !isAnothers;
   }
 
   /** @param answer what is to be written of the call. @returns whether it is to be written */
-  learn({ knows, doubts, unwritten }: Learnt, answer: unknown): boolean {
-    if (knows) this.learnKnowledge(knows);
-    if (doubts) this.inDoubt = true;
+  learn({ cursor, doubts, unwritten }: Learnt, answer: unknown): boolean {
+    if (cursor) this.moveCursor(cursor);
+    if (doubts) this.mayHaveLeftovers = true;
     if (unwritten) this.unwritten.push({ unwritten, answer });
     return unwritten !== undefined;
   }

@@ -10,7 +10,7 @@
  * end always the same one: what a worker has handed over before it died comes once more, in a task of another time.
  */
 import { ActivityFailure, CancellationScope, isCancellation, log, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { Told } from '../activities/notifications';
+import type { Notified } from '../activities/notifications';
 import type { NotificationEvent, SagaEvent } from '../domain/notifications';
 import type { SagaOutcome } from '../domain/outcomes';
 import type { Milestone } from '../domain/progress';
@@ -22,7 +22,7 @@ import { now, type Progress } from './progress';
 const untoldMax = 100;
 
 /** `state` is the saga's, unless it says another one. */
-export type EventSaid = Omit<SagaEvent, 'id' | 'event' | 'at' | 'state'> & Partial<Pick<SagaEvent, 'state'>>;
+export type EventDetails = Omit<SagaEvent, 'id' | 'event' | 'at' | 'state'> & Partial<Pick<SagaEvent, 'state'>>;
 
 /** How the saga ends. */
 export type Ended = NonNullable<SagaEvent['ended']>;
@@ -32,7 +32,7 @@ const leftoversToldMax = 20;
 
 export class Notices {
   /** The request's. */
-  about: Pick<Told, 'account' | 'metadata'> = {};
+  about: Pick<Notified, 'account' | 'metadata'> = {};
   wanted: readonly Milestone[] = [];
   private readonly untold: SagaEvent[] = [];
   private telling?: { scope: CancellationScope; ended: Promise<void> } | undefined;
@@ -42,12 +42,12 @@ export class Notices {
   constructor(private readonly progress: Progress) {}
 
   /** Only the progress that somebody wants to hear: the journal's begin has said so. */
-  tellProgress(event: Milestone, said: EventSaid = {}): void {
+  tellProgress(event: Milestone, said: EventDetails = {}): void {
     this.progress.reach(event, said);
     if (this.wanted.includes(event)) this.tell(event, said);
   }
 
-  tell(event: Exclude<NotificationEvent, 'ended'>, said: EventSaid): void {
+  tell(event: Exclude<NotificationEvent, 'ended'>, said: EventDetails): void {
     this.hasTold = true;
     this.add(event, said);
     if (!this.telling) this.beginTelling();
@@ -59,7 +59,7 @@ export class Notices {
   }
 
   /** For the activity that writes the ending: all that is untold, and the end. */
-  withEnd(outcome: SagaOutcome, ended: Ended): Told {
+  withEnd(outcome: SagaOutcome, ended: Ended): Notified {
     this.end ??= this.add('ended', this.endSaid(outcome, ended));
     return this.all();
   }
@@ -89,12 +89,12 @@ export class Notices {
     }
   }
 
-  private endSaid(outcome: SagaOutcome, ended: Ended): EventSaid {
+  private endSaid(outcome: SagaOutcome, ended: Ended): EventDetails {
     const leftovers = this.progress.leftovers.map(({ kind }) => kind).slice(0, leftoversToldMax);
     return { outcome, ended, state: outcome, leftovers };
   }
 
-  private add(event: NotificationEvent, said: EventSaid): SagaEvent {
+  private add(event: NotificationEvent, said: EventDetails): SagaEvent {
     const at = now();
     // With its time: a restored Temporal gives a run the same random ids again, and a receiver ignores what it knows.
     const random = () => uuid4().slice(0, -12) + Date.parse(at).toString(16).padStart(12, '0');
@@ -108,7 +108,7 @@ export class Notices {
     return added;
   }
 
-  private all(): Told {
+  private all(): Notified {
     return { events: [...this.untold], ...this.about };
   }
 

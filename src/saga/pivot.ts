@@ -22,11 +22,11 @@
 import type { PlacementFound } from '../activities/journal';
 import type { PivotNote, Placement } from '../domain/effects';
 import { whyInDoubt, type CallFailure, type PivotDoubt } from '../domain/failures';
-import { askAboutConcern } from './approval';
+import { askForReview } from './approval';
 import type { Act } from './attempts';
-import { askAboutPlacement, untilSettled, writeFound, type Seen } from './doubt';
-import { howKnown, seenHow } from './look-back';
-import { SagaFailed } from './ends';
+import { askAboutPlacement, untilSettled, writeFound, type Seen } from './in-doubt';
+import { howKnown, seenHow } from './final-read';
+import { SagaFailed } from './control-flow';
 import type { Saga } from './saga';
 import type { Pivot } from './steps';
 
@@ -40,11 +40,11 @@ export interface Placed<P> {
 }
 
 /**
- * Its outcome in earlier runs is settled first: no story meets a placed order in its middle.
+ * Its outcome in earlier runs is settled first: no saga meets a placed order in its middle.
  *
  * @returns undefined where it was not placed; `again` where the journal has to be read again
  */
-export async function settle<T>(
+export async function resolvePivot<T>(
   saga: Saga,
   pivot: Pivot<T>,
   found: PlacementFound,
@@ -60,7 +60,7 @@ export async function settle<T>(
   }
   const doubt = { ...found, foundBy: note?.foundBy };
   const failure = { failure: 'UnknownOutcome', message: whyInDoubt(found) } as const;
-  const placement = await settleDoubt(saga, pivot, doubt, failure, { readsAgain: true });
+  const placement = await resolveInDoubt(saga, pivot, doubt, failure, { readsAgain: true });
   if (placement === undefined) return 'again';
   step.end('done', seenHow[placement.how]);
   saga.passPivot();
@@ -85,9 +85,9 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
   };
   const settleFailure = async (failure: CallFailure) => {
     const { doubt, concern } = failure;
-    if (concern) await askAboutConcern(saga, pivot, concern);
+    if (concern) await askForReview(saga, pivot, concern);
     else if (doubt) {
-      const placed = await settleDoubt(saga, pivot, doubt, failure);
+      const placed = await resolveInDoubt(saga, pivot, doubt, failure);
       if (placed) return { value: placed, detail: seenHow[placed.how] };
     } else return undefined;
     await beforeAgain();
@@ -101,14 +101,14 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
     });
   const placement = await saga.must<Placement<T>>(
     // The journal refuses to send what may have been placed.
-    { step, act, pivot: { settle: settleFailure, beforeAgain }, before: pivot.beforeSending, doubts: () => 0 },
+    { step, act, pivot: { handleFailure: settleFailure, beforeAgain }, before: pivot.beforeSending, doubts: () => 0 },
     { refusal, corrections: pivot.corrections },
   );
   return { placement, note: pivot.note() };
 }
 
 /** @returns undefined where the journal is to be asked again; with `readsAgain` also where it had to wait */
-async function settleDoubt<T>(
+async function resolveInDoubt<T>(
   saga: Saga,
   pivot: Pivot<T>,
   doubt: PivotDoubt,

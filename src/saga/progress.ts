@@ -42,11 +42,11 @@ export class Step {
     readonly id: string,
     readonly title: string,
     /** A step of our own bookkeeping: shown only where there is something to say of it. */
-    readonly quiet = false,
+    readonly isInternal = false,
   ) {}
 
   get isShown(): boolean {
-    return !this.quiet || this.detail !== undefined || this.status === 'stuck';
+    return !this.isInternal || this.detail !== undefined || this.status === 'stuck';
   }
 
   get isUnderWay(): boolean {
@@ -61,21 +61,21 @@ export class Step {
   }
 
   /** Goes on without a call. */
-  goOn(detail: string): void {
+  resume(detail: string): void {
     this.status = 'running';
     this.startedAt ??= now();
     delete this.endedAt;
-    this.say(detail);
+    this.setDetail(detail);
   }
 
   end(status: Exclude<StepStatus, 'pending' | 'running' | 'undoing'>, detail?: string): void {
     this.status = status;
     // A step that is stuck has not ended: it may go on.
     if (status !== 'stuck') this.endedAt = now();
-    this.say(detail);
+    this.setDetail(detail);
   }
 
-  say(detail: string | undefined): void {
+  setDetail(detail: string | undefined): void {
     if (detail === undefined) delete this.detail;
     else this.detail = detail;
   }
@@ -95,7 +95,7 @@ export class Progress {
   readonly skipped: string[] = [];
   readonly decisions: DecisionRecord[] = [];
   /** The report names these: the ids of what was made, the order, quotes. */
-  readonly known: Record<string, unknown> = {};
+  readonly facts: Record<string, unknown> = {};
   private waiting?: Waiting;
   private queued?: Queued;
   /** By step: until when a call of it may be in flight. */
@@ -119,20 +119,20 @@ export class Progress {
     this.reached.push({ milestone, at: now(), vmObjectIds });
   }
 
-  leave(...leftovers: readonly Leftover[]): void {
+  addLeftovers(...leftovers: readonly Leftover[]): void {
     this.leftovers.push(...leftovers);
   }
 
   /** The report that was told counts, and not this run's findings; this run's decisions stay beside it. */
-  tellAsBefore({ leftovers, decisions }: Pick<ProgressView, 'leftovers' | 'decisions'>): void {
+  adoptReport({ leftovers, decisions }: Pick<ProgressView, 'leftovers' | 'decisions'>): void {
     this.leftovers.splice(0, this.leftovers.length, ...leftovers);
     const isOf = (one: DecisionRecord) => (other: DecisionRecord) =>
       other.at === one.at && other.question === one.question;
     for (const decision of decisions) if (!this.decisions.some(isOf(decision))) this.decide(decision);
   }
 
-  learn(facts: Readonly<Record<string, unknown>>): void {
-    Object.assign(this.known, facts);
+  addFacts(facts: Readonly<Record<string, unknown>>): void {
+    Object.assign(this.facts, facts);
   }
 
   /** The servers that an order brought: the saga is found by each of them. One event, whatever becomes of the saga. */
@@ -156,7 +156,7 @@ export class Progress {
   /** The saga waits for a person, and the list shows at what, why and since when. One event. */
   wait(waiting: Waiting): void {
     this.waiting = waiting;
-    this.standStill(waiting.kind, waiting.step, [
+    this.enterWait(waiting.kind, waiting.step, [
       { key: questionKey, value: waiting.id },
       ...(waiting.lastFailure ? [{ key: failureKey, value: waiting.lastFailure.failure }] : []),
       { key: sinceKey, value: new Date(waiting.since) },
@@ -174,7 +174,7 @@ export class Progress {
   }
 
   /** It waits at a step. One event. @param asked for a question, of which alone the list shows since when it waits */
-  standStill(
+  enterWait(
     state: Waiting['kind'] | 'held' | 'queued' | 'settling',
     step: string,
     asked: SearchAttributePair[] = [],
@@ -188,7 +188,7 @@ export class Progress {
   /** The saga waits for its turn. One event, however often it looks. */
   queue(step: string, queued: Queued): void {
     this.queued = queued;
-    if (this.state !== 'queued') this.standStill('queued', step);
+    if (this.state !== 'queued') this.enterWait('queued', step);
   }
 
   stopQueueing(): void {
@@ -196,12 +196,12 @@ export class Progress {
   }
 
   /** The saga waits until no call of a step can be in flight. One event, however often it looks; none beside a question. */
-  settle(step: string, untilMs: number): void {
+  enterSettling(step: string, untilMs: number): void {
     this.settling.set(step, { step, until: new Date(untilMs).toISOString() });
-    if (this.state !== 'settling' && !this.waiting) this.standStill('settling', step);
+    if (this.state !== 'settling' && !this.waiting) this.enterWait('settling', step);
   }
 
-  settled(step: string): void {
+  leaveSettling(step: string): void {
     if (this.settling.delete(step) && this.settling.size === 0 && !this.waiting) this.enter(this.resumes);
   }
 

@@ -13,11 +13,11 @@ export interface Correction {
   schema: () => z.ZodObject;
   /** A sentence where each field is valid, and the whole is not. */
   objection?: (correction: Record<string, unknown>) => string | undefined;
-  apply: (correction: Record<string, unknown>, said: Said) => Promise<void> | void;
+  apply: (correction: Record<string, unknown>, said: Attribution) => Promise<void> | void;
 }
 
 /** Who has corrected, and at which step. */
-export interface Said {
+export interface Attribution {
   step: string;
   by?: string | undefined;
   note?: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * From a request to an outcome: what all stories have in common.
+ * From a request to an outcome: what all sagas have in common.
  *
  * ```text
  *   check the request ──wrong──▶ Failed InvalidRequest (no call was made)
@@ -31,13 +31,13 @@ import {
   workflowInfo,
   type WorkflowInfo,
 } from '@temporalio/workflow';
-import type { Standing } from '../activities/journal';
-import { definedOnly } from '../domain/defined-only';
+import type { ReferenceState } from '../activities/journal';
+import { omitUndefined } from '../domain/omit-undefined';
 import type { SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
 import type { ProvisionServersRequest, RequestOf } from '../domain/requests';
-import type { Report, ResultOf, StoryResult } from '../domain/results';
+import type { Report, ResultOf, SagaResult } from '../domain/results';
 import { resourceOf } from '../domain/turns';
 import { describeProblems, type Problem } from '../domain/problems';
 import { inWords } from '../domain/times';
@@ -46,37 +46,37 @@ import { throwIfCancelled } from './attempts';
 import { begin } from './begin';
 import { checkRequest, stringField } from './check-request';
 import { HumanDecisions } from './human-decisions';
-import { knowsNothingPlaced, lookBack, tellPlacement } from './look-back';
+import { knowsNothingPlaced, readFinally, reportPlacement } from './final-read';
 import { countEnd } from './metrics';
 import { Notices, type Ended } from './notices';
-import { place, settle } from './pivot';
+import { place, resolvePivot } from './pivot';
 import { Progress } from './progress';
 import { stuckQuestion } from './questions';
-import { EndedBefore, LookAgain, SagaFailed, StateChanged } from './ends';
+import { EndedBefore, ReadAgain, SagaFailed, StateChanged } from './control-flow';
 import { Saga } from './saga';
-import type { Story, StoryContext, StoryOf } from './story';
-import { activities, inPlace, isReset } from './activities';
+import type { SagaDefinition, SagaContext, DefineSaga } from './definition';
+import { activities, viaLocalActivity, isReset } from './activities';
 
-type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'cleansUp'>;
+type AnyDefinition = Pick<SagaDefinition<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'cleansUp'>;
 
-/** Makes the story, of what the begin has read. */
-type Make<W extends WorkflowName, P> = (known: Omit<StoryContext, 'planTypes'>) => Story<W, P>;
+/** Makes the definition, of what the begin has read. */
+type Make<W extends WorkflowName, P> = (known: Omit<SagaContext, 'planTypes'>) => SagaDefinition<W, P>;
 
 interface Run {
   readonly saga: Saga;
   readonly isCancelled: () => boolean;
   /** Undefined until the request is known. */
-  story?: AnyStory;
-  storyFinished?: boolean;
+  definition?: AnyDefinition;
+  isFinished?: boolean;
   /** The look before the end has shown this, and the saga did not go on after it. */
-  looked?: { standing: Standing | undefined };
+  looked?: { standing: ReferenceState | undefined };
   wentOn?: boolean;
 }
 
 export async function runSaga<W extends WorkflowName, P = never>(
   workflow: W,
   input: unknown,
-  storyOf: StoryOf<W, P>,
+  define: DefineSaga<W, P>,
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
   const notices = new Notices(progress);
@@ -92,12 +92,12 @@ export async function runSaga<W extends WorkflowName, P = never>(
     }
     const { request, planTypes } = read;
     const make: Make<W, P> = (known) => {
-      const story = storyOf(saga, request, { planTypes, ...known });
-      run.story = story;
-      saga.pivot = story.pivot;
-      const undone = () => story.undoes?.() ?? 'Nothing has to be undone by this run.';
+      const definition = define(saga, request, { planTypes, ...known });
+      run.definition = definition;
+      saga.pivot = definition.pivot;
+      const undone = () => definition.undoes?.() ?? 'Nothing has to be undone by this run.';
       saga.humanDecisions.undoes = () => (saga.isPlaced ? 'What was placed stays, and is paid for.' : undone());
-      return story;
+      return definition;
     };
     const { cleansUp, pivot, finish } = make({ corrections: [] });
     if (!cleansUp) saga.journal.request = request;
@@ -114,9 +114,9 @@ export async function runSaga<W extends WorkflowName, P = never>(
       () => knowsNothingPlaced(saga),
       () => (cleansUp && pivot === undefined ? finish() : untilThrough(run, request, make)),
     );
-    run.storyFinished = true;
+    run.isFinished = true;
     progress.isEnding = true;
-    // A call in flight is awaited; where it was the last one, the story does not notice.
+    // A call in flight is awaited; where it was the last one, the saga does not notice.
     throwIfCancelled();
     const result = () => ({ ...returned, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
     const { outcome } = result();
@@ -140,23 +140,24 @@ export async function runSaga<W extends WorkflowName, P = never>(
   }
 }
 
-/** A story begins again this often by itself before a person is asked. */
+/** A saga begins again this often by itself before a person is asked. */
 const begunAgainMax = 3;
 
 async function untilThrough<W extends WorkflowName, P>(
   run: Run,
   request: RequestOf[W],
   make: Make<W, P>,
-): Promise<StoryResult<W>> {
+): Promise<SagaResult<W>> {
   const { saga } = run;
   for (let begunAgain = 0; ;) {
     try {
       const begun = await begin(saga, request);
       if ('how' in begun) return await referenceTaken(saga, begun);
-      const story = make(begun);
-      if (story.pivot === undefined) return await story.finish();
-      const settled = await settle(saga, story.pivot, begun.placement);
-      if (settled !== 'again') return await story.finish(settled ?? (await place(saga, story.pivot, story.prepare)));
+      const definition = make(begun);
+      if (definition.pivot === undefined) return await definition.finish();
+      const settled = await resolvePivot(saga, definition.pivot, begun.placement);
+      if (settled !== 'again')
+        return await definition.finish(settled ?? (await place(saga, definition.pivot, definition.prepare)));
     } catch (error) {
       if (error instanceof StateChanged) {
         log.warn('begins again', { why: error.message });
@@ -168,8 +169,8 @@ async function untilThrough<W extends WorkflowName, P>(
         }
       } else if (!(await isPlacedAllTheSame(run, error))) throw error;
       // The journal knows what was done: it is used, or undone in the end.
-      saga.journal.inDoubt = true;
-      saga.journal.giveUpOwnership();
+      saga.journal.mayHaveLeftovers = true;
+      saga.journal.clearRenewal();
     }
   }
 }
@@ -183,7 +184,7 @@ async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   if (!(error instanceof SagaFailed) || endsWithoutLook.includes(error.type)) return false;
   if (!saga.pivot || saga.isPlaced || run.wentOn) return false;
   saga.progress.isEnding = true;
-  const standing = await CancellationScope.nonCancellable(() => lookBack(saga));
+  const standing = await CancellationScope.nonCancellable(() => readFinally(saga));
   if (standing === undefined || standing.placement.how === 'none') {
     run.looked = { standing };
     return false;
@@ -203,11 +204,11 @@ async function giveUp(run: Run, error: unknown): Promise<never> {
   saga.progress.isEnding = true;
   const before = leftovers.length;
   for (let looks = 1; ; looks += 1) {
-    saga.journal.looksAgain = saga.pivot !== undefined && looks < looksMax;
+    saga.journal.readsAgain = saga.pivot !== undefined && looks < looksMax;
     try {
       return await giveUpAsSeen(run, error);
     } catch (thrown) {
-      if (!(thrown instanceof LookAgain)) throw thrown;
+      if (!(thrown instanceof ReadAgain)) throw thrown;
       delete run.looked;
       // The next look tells what is left by then.
       leftovers.length = before;
@@ -216,28 +217,28 @@ async function giveUp(run: Run, error: unknown): Promise<never> {
 }
 
 async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
-  const { saga, looked, story = {}, storyFinished = false } = run;
+  const { saga, looked, definition = {}, isFinished = false } = run;
   const { progress, pivot } = saga;
-  // Whatever a call of the story has not intended by now it never will: what is undone stays undone.
-  const { isOwn, inDoubt } = saga.journal;
-  const looks = pivot !== undefined || (story.undo !== undefined && (isOwn || inDoubt));
-  const standing = looks ? (looked ? looked.standing : await lookBack(saga)) : undefined;
-  if (pivot) tellPlacement(saga, pivot, standing);
-  await story.undo?.(standing);
-  await story.reportLeftovers?.(standing);
+  // Whatever a call of the saga has not intended by now it never will: what is undone stays undone.
+  const { isReferenceOurs, mayHaveLeftovers } = saga.journal;
+  const looks = pivot !== undefined || (definition.undo !== undefined && (isReferenceOurs || mayHaveLeftovers));
+  const standing = looks ? (looked ? looked.standing : await readFinally(saga)) : undefined;
+  if (pivot) reportPlacement(saga, pivot, standing);
+  await definition.undo?.(standing);
+  await definition.reportLeftovers?.(standing);
   // A clean-up undoes nothing.
-  const stands = (saga.isPlaced && !saga.isCancelled) || (storyFinished && story.cleansUp === true);
+  const stands = (saga.isPlaced && !saga.isCancelled) || (isFinished && definition.cleansUp === true);
   const outcome = () => {
-    if (!saga.journal.isOwn) return 'untouched';
+    if (!saga.journal.isReferenceOurs) return 'untouched';
     const { skipped, leftovers } = progress;
-    return outcomeOfEnd({ stands, storyFinished, skipped, leftovers });
+    return outcomeOfEnd({ stands, isFinished, skipped, leftovers });
   };
   const { as, why } = endOf(run, error);
   const report = () => reportOf(progress, outcome(), why);
   const isWritten = await writeEnding(run, { ended: as, report: report() });
   if (!isWritten && pivot && standing?.placement.how === 'none') {
     const unkept = 'a person went on without writing the ending: nothing keeps a later run from placing it';
-    progress.leave({ kind: 'placement-unknown', step: pivot.step.id, why: unkept });
+    progress.addLeftovers({ kind: 'placement-unknown', step: pivot.step.id, why: unkept });
   }
   await end(saga, outcome(), as);
   return throwEnd(as, why, report());
@@ -278,7 +279,7 @@ async function endAsBefore<W extends WorkflowName>(
   const as = ending.ended === 'cancelled' && !isCancelled() ? 'CancelledBefore' : ending.ended;
   const { outcome } = report;
   log.info('the reference has ended before', { at, run, ended: as });
-  progress.tellAsBefore(report);
+  progress.adoptReport(report);
   for (const step of progress.steps) if (step.isUnderWay) step.end('skipped', 'the reference has ended');
   const step = saga.step('take-reference', 'Write the request into the journal');
   step.end('done', `ended on ${inWords(at)}, in run ${run}: nothing is done any more`);
@@ -308,10 +309,10 @@ function referenceTaken(
  * @returns false where a person went on without it
  */
 async function writeEnding(run: Run, ending: { ended: Ended; report: Report; result?: unknown }): Promise<boolean> {
-  const { saga, story, storyFinished = false } = run;
-  if (!saga.journal.isOwn) return true;
+  const { saga, definition, isFinished = false } = run;
+  if (!saga.journal.isReferenceOurs) return true;
   const { notices } = saga;
-  const { resource, looksAgain } = saga.journal;
+  const { resource, readsAgain } = saga.journal;
   const { outcome } = ending.report;
   const step = saga.unlistedStep('write-ending', 'Write the ending into the journal');
   const written = await saga.one({
@@ -319,18 +320,18 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
     act: async ({ retry }) => {
       const told = notices.withEnd(outcome, ending.ended);
       // Not all may be in order: of what was placed, nor where the clean-up has not come to its end.
-      const keepOpen = story?.cleansUp && (!storyFinished || saga.isPlaced) ? true : undefined;
+      const keepOpen = definition?.cleansUp && (!isFinished || saga.isPlaced) ? true : undefined;
       const asked = { outcome, report: ending, isReset: isReset(), resource, keepOpen, ...told, retry };
       const title = 'write the ending into the journal';
       const isAlone = retry === undefined && !notices.isTelling && !saga.deadline.isLooking;
-      const heard = isAlone ? await inPlace(title, (journal) => journal.writeEnding(asked)) : undefined;
+      const heard = isAlone ? await viaLocalActivity(title, (journal) => journal.writeEnding(asked)) : undefined;
       const written = heard ?? (await activities(title).writeEnding(asked));
       if (written.how === 'ended') {
         step.end('done');
         throw new EndedBefore(written);
       }
       if (written.how === 'written' && written.isTold) notices.told(told);
-      if (written.how === 'later' && looksAgain) throw new LookAgain();
+      if (written.how === 'later' && readsAgain) throw new ReadAgain();
     },
   });
   return !written.skipped;
@@ -345,12 +346,12 @@ async function end({ progress, notices }: Saga, outcome: SagaOutcome, ended: End
 }
 
 function isWhole({ skipped, leftovers }: Progress): boolean {
-  return outcomeOfEnd({ stands: true, storyFinished: true, skipped, leftovers }) === 'done';
+  return outcomeOfEnd({ stands: true, isFinished: true, skipped, leftovers }) === 'done';
 }
 
 function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report {
   const { reference, workflow, steps, leftovers, decisions } = progress.view();
-  return { reference, workflow, outcome, why, steps, known: progress.known, leftovers, decisions };
+  return { reference, workflow, outcome, why, steps, known: progress.facts, leftovers, decisions };
 }
 
 /** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
@@ -364,5 +365,5 @@ async function fail(saga: Saga, type: SagaFailureName, message: string, problems
 function repeatedBy({ cronSchedule, retryPolicy }: WorkflowInfo): Problem[] {
   const message = 'a saga is never repeated by Temporal: start it without';
   const repeats = { cronSchedule, retryPolicy: retryPolicy?.maximumAttempts === 1 ? undefined : retryPolicy };
-  return Object.entries(definedOnly(repeats)).map(([field]) => ({ field, message }));
+  return Object.entries(omitUndefined(repeats)).map(([field]) => ({ field, message }));
 }

@@ -1,5 +1,5 @@
 /**
- * The saga, as its story sees it: steps that run side by side, forward or to put something back.
+ * The saga, as its definition sees it: steps that run side by side, forward or to put something back.
  *
  * ```text
  *   together [a1 a2 a3] ── together [b] ── pivot ═╪═ together [c1 c2] ── done
@@ -21,7 +21,7 @@ import type { OnRefusal } from '../domain/requests';
 import { activities } from './activities';
 import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';
 import { Deadline } from './deadline';
-import { describeRejection, placedMeanwhile, SagaFailed, StateChanged } from './ends';
+import { describeRejection, placedMeanwhile, SagaFailed, StateChanged } from './control-flow';
 import { hasRoomForMany } from './history-left';
 import type { HumanDecisions, OwnTries } from './human-decisions';
 import { JournalMemory } from './journal-memory';
@@ -29,7 +29,7 @@ import { count } from './metrics';
 import type { Notices } from './notices';
 import type { Progress, Step } from './progress';
 import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Offers } from './questions';
-import { markAll, throwIfStoryCannotGoOn, type Failed, type FailurePolicy } from './steps';
+import { markAll, throwIfSagaCannotGoOn, type Failed, type FailurePolicy } from './steps';
 import type { Pivot, StepOutcome, StepSpec, Undo } from './steps';
 
 /** Says that the provider has cancelled what was placed. */
@@ -37,7 +37,7 @@ type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
 type MarkDone = Extract<Decision, { decision: 'markDone' }>;
 
 /** A person is asked about it, and may go on without it. */
-const mayBeLeftOut: FailurePolicy = { refusal: 'ask', skippable: true };
+const maySkip: FailurePolicy = { refusal: 'ask', skippable: true };
 
 export const lookTitle = 'Look into the journal for what was placed';
 
@@ -45,11 +45,11 @@ export class Saga {
   readonly journal = new JournalMemory();
   readonly deadline = new Deadline();
   /**
-   * The cart as this run has heard of it, in all its stories: items that it has added and not deleted, by their ids; and
+   * The cart as this run has heard of it, in all its begins: items that it has added and not deleted, by their ids; and
    * by the item's number in the request, how many calls to add it may have added another one.
    */
   readonly cart = { added: new Map<number, OpenItem>(), doubts: new Map<number, number>() };
-  /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was restored lacks them. */
+  /** Firewalls that this run has changed, or tried to, in all its begins: a journal that was restored lacks them. */
   readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
   onRefusal?: OnRefusal | undefined;
   /** The provider has cancelled what was placed. */
@@ -58,7 +58,7 @@ export class Saga {
   isPlaced = false;
   /** The worker's setting, as the last failure has told it. */
   ownTriesMs: readonly number[] = [];
-  pivot?: Pick<Pivot<never>, 'step' | 'known'> | undefined;
+  pivot?: Pick<Pivot<never>, 'step' | 'facts'> | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
 
@@ -81,7 +81,7 @@ export class Saga {
     return this.progress.step(id, title, true);
   }
 
-  async one<T>(spec: StepSpec<T>, policy = mayBeLeftOut): Promise<StepOutcome<T>> {
+  async one<T>(spec: StepSpec<T>, policy = maySkip): Promise<StepOutcome<T>> {
     const [outcome] = await this.together([spec], policy);
     if (outcome === undefined) throw new Error('one spec has one outcome');
     return outcome;
@@ -102,7 +102,7 @@ export class Saga {
    * @throws StateChanged where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
-  together<T>(specs: readonly StepSpec<T>[], policy = mayBeLeftOut): Promise<StepOutcome<T>[]> {
+  together<T>(specs: readonly StepSpec<T>[], policy = maySkip): Promise<StepOutcome<T>[]> {
     return new StepRunner<T>(this, specs, policy).together();
   }
 
@@ -111,12 +111,12 @@ export class Saga {
    * then a leftover. To be run in a scope that cannot be cancelled.
    */
   async undo(undos: readonly Undo[]): Promise<void> {
-    await this.together(undos, { ...mayBeLeftOut, undoing: true });
+    await this.together(undos, { ...maySkip, undoing: true });
   }
 
   /** It belongs to an order by now, to another saga or to another run, and stays. */
-  leaveAlone(leftover: Leftover): void {
-    this.progress.leave(leftover);
+  keepInOrder(leftover: Leftover): void {
+    this.progress.addLeftovers(leftover);
     count('undos', { fate: 'left-alone' });
   }
 
@@ -149,7 +149,7 @@ export class Saga {
     if (!this.pivot || this.isPlaced || CancellationScope.current().consideredCancelled) return;
     const { placement } = await this.must({
       step: this.unlistedStep('read-journal', lookTitle),
-      act: (asked) => activities('read what was placed').readStanding(asked),
+      act: (asked) => activities('read what was placed').readState(asked),
     });
     if (placement.how !== 'none') throw placedMeanwhile(step);
   }
@@ -199,7 +199,7 @@ class StepRunner<T> {
       const untried = open.slice(tried.length);
       open = first ? await this.afterFailures([first, ...others], untried) : untried;
     }
-    // A story whose pivot was its last call is through, cancelled or not.
+    // A saga whose pivot was its last call is through, cancelled or not.
     if (!specs.some(({ pivot }) => pivot)) throwIfCancelled();
     return specs.map((spec) => this.outcomes.get(spec) ?? { skipped: true });
   }
@@ -211,7 +211,7 @@ class StepRunner<T> {
       specs.map((spec) => attempt(spec, saga, undoing, once).then((result) => this.hear(spec, result))),
     );
     const failed = settled.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
-    const stuck = failed.filter((one) => !this.leavesAlone(one));
+    const stuck = failed.filter((one) => !this.isKept(one));
     const broken = settled.find((one) => one.status === 'rejected');
     if (broken === undefined) return stuck;
     for (const { spec } of stuck) spec.step.end('failed');
@@ -248,13 +248,13 @@ class StepRunner<T> {
     if (spec.pivot) this.saga.passPivot();
   }
 
-  private leaveOut(spec: StepSpec<T>, note: string): void {
+  private skipStep(spec: StepSpec<T>, note: string): void {
     const { step, leftover } = spec;
     this.outcomes.set(spec, { skipped: true, note });
     this.saga.progress.skipped.push(step.id);
     if (this.undoing && leftover) {
       step.end('skipped', 'left behind');
-      this.saga.progress.leave(leftover(note));
+      this.saga.progress.addLeftovers(leftover(note));
       count('undos', { fate: 'left-behind' });
     } else step.end('skipped', this.policy.skippable ? undefined : note);
   }
@@ -263,13 +263,13 @@ class StepRunner<T> {
    * @returns false where it is no taking back of what belongs to an order by now, to another saga, or to another run; or
    * that was answered in a way that nobody has declared
    */
-  private leavesAlone({ spec, failure: { failure, message, endpoint } }: Failed<T>): boolean {
+  private isKept({ spec, failure: { failure, message, endpoint } }: Failed<T>): boolean {
     const { step, leftover } = spec;
     const isUndeclared = failure === 'NotDeclared' && endpoint !== undefined;
     if (leftover === undefined || (failure !== 'Ordered' && failure !== 'StateChanged' && !isUndeclared)) return false;
     step.end('skipped', `left alone: ${message}`);
-    if (this.undoing) this.saga.leaveAlone(leftover(message));
-    this.outcomes.set(spec, { skipped: true, leftAlone: message });
+    if (this.undoing) this.saga.keepInOrder(leftover(message));
+    this.outcomes.set(spec, { skipped: true, kept: message });
     return true;
   }
 
@@ -279,7 +279,7 @@ class StepRunner<T> {
   }
 
   /**
-   * The story ends or begins again; or a person says what to do about all that are left, where no look settles it.
+   * The saga ends or begins again; or a person says what to do about all that are left, where no look settles it.
    *
    * @returns the specs that are tried next
    */
@@ -289,11 +289,11 @@ class StepRunner<T> {
   ): Promise<readonly StepSpec<T>[]> {
     const { refusal } = this.policy;
     const ofRefusal = this.questionOfRefusal(failed);
-    throwIfStoryCannotGoOn(failed, ofRefusal ? 'ask' : refusal);
+    throwIfSagaCannotGoOn(failed, ofRefusal ? 'ask' : refusal);
     markAll(failed, 'stuck');
     const [first] = failed;
     const { pivot } = first.spec;
-    const settled = pivot && (await pivot.settle(first.failure));
+    const settled = pivot && (await pivot.handleFailure(first.failure));
     if (settled !== undefined) {
       if (settled !== 'again') this.succeed(first.spec, settled.value, settled.detail);
       return this.open;
@@ -359,7 +359,8 @@ class StepRunner<T> {
     return {
       undoing,
       // The provider may have cancelled what was placed: then no later step is needed any more.
-      cancellable: saga.isPlaced && !undoing && !saga.progress.isEnding && !left.some(({ spec }) => spec.step.quiet),
+      cancellable:
+        saga.isPlaced && !undoing && !saga.progress.isEnding && !left.some(({ spec }) => spec.step.isInternal),
       skippable,
       skippedWhenFull,
       refusable: forbidden !== undefined,
@@ -382,7 +383,7 @@ class StepRunner<T> {
       // Of some, a try may have made an end meanwhile.
       left = left.filter(({ spec }) => !this.outcomes.has(spec));
       if (decision === undefined) return undefined;
-      if (decision.decision === 'skip') for (const { spec } of left) this.leaveOut(spec, decision.note);
+      if (decision.decision === 'skip') for (const { spec } of left) this.skipStep(spec, decision.note);
       if (decision.decision === 'markDone') await this.markDone(left, decision);
       if (decision.decision !== 'markCancelled') return decision;
       await saga.writeCancelled(decision);
@@ -402,10 +403,10 @@ class StepRunner<T> {
       if (spec.byHand === undefined) throw new Error(`${spec.step.id} cannot be done by hand`);
       if (isWritten) {
         this.succeed(spec, spec.byHand.counts());
-        spec.step.say(says);
+        spec.step.setDetail(says);
       }
       // No later run would know it: it is reported as what may be left.
-      else this.leaveOut(spec, `${says}; the journal could not be told`);
+      else this.skipStep(spec, `${says}; the journal could not be told`);
     }
   }
 
@@ -417,8 +418,8 @@ class StepRunner<T> {
     const calls = specs.flatMap(({ step, byHand }) => byHand?.call?.(step.id) ?? []);
     if (calls.length === 0) return true;
     const step = this.saga.unlistedStep('write-by-hand', 'Write into the journal what was done by hand');
-    const act = ({ retry, knows }: EffectContext) =>
-      activities('write what was done by hand into the journal').writeByHand({ calls, ...said, retry, knows });
+    const act = ({ retry, cursor }: EffectContext) =>
+      activities('write what was done by hand into the journal').writeByHand({ calls, ...said, retry, cursor });
     const policy = { refusal: 'ask', skippedWhenFull: this.policy.skippable ?? false, undoing: this.undoing } as const;
     const outcome = await CancellationScope.nonCancellable(() => this.saga.one({ step, act }, policy));
     return !outcome.skipped;

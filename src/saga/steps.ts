@@ -1,11 +1,11 @@
-/** A step as its story says it, and what the failures of steps say of the story: it goes on, begins again, or ends. */
+/** A step as its definition says it, and what the failures of steps say of the saga: it goes on, begins again, or ends. */
 import type { EffectCall, PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type CallFailureName, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/outcomes';
 import type { Terms } from '../domain/may-be-sent';
 import type { ExpiringRule } from '../domain/quotes';
 import type { Act, Attempted } from './attempts';
-import { SagaFailed, StateChanged } from './ends';
+import { SagaFailed, StateChanged } from './control-flow';
 import type { Step } from './progress';
 import type { Corrections } from './questions';
 
@@ -44,7 +44,7 @@ export interface Pivot<T> {
   /** Names for a question what may be placed: "the order", "the switch". */
   noun: string;
   /** The report says this of what was placed, by name. */
-  known: (placed: Placement<T>) => Record<string, unknown>;
+  facts: (placed: Placement<T>) => Record<string, unknown>;
   /** Says by what to know it again, as it is sent now. */
   note: () => PivotNote;
   act: Act<Placement<T>>;
@@ -78,7 +78,7 @@ export interface Confirming {
 /** The pivot has other ways on than “retry”. */
 interface PivotHandling<T> {
   /** @returns undefined where a person is to be asked, as about any other step */
-  settle: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
+  handleFailure: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
   /** Called before it is tried again because a person says so. */
   beforeAgain: () => Promise<void>;
 }
@@ -94,7 +94,7 @@ export interface FailurePolicy {
 }
 
 /** `note`: what a person said who left it out. `leftAlone`: why nobody was asked. */
-export type StepOutcome<T> = { skipped: false; value: T } | { skipped: true; note?: string; leftAlone?: string };
+export type StepOutcome<T> = { skipped: false; value: T } | { skipped: true; note?: string; kept?: string };
 
 export interface Failed<T> {
   spec: StepSpec<T>;
@@ -102,11 +102,11 @@ export interface Failed<T> {
 }
 
 /**
- * Throws where a failure says that the story has to be begun again, or to end. The first in this order counts.
+ * Throws where a failure says that the saga has to be begun again, or to end. The first in this order counts.
  *
  * @param refusal how the saga ends where the provider refuses; `ask`: a person is asked
  */
-export function throwIfStoryCannotGoOn<T>(failed: readonly Failed<T>[], refusal: FailurePolicy['refusal']): void {
+export function throwIfSagaCannotGoOn<T>(failed: readonly Failed<T>[], refusal: FailurePolicy['refusal']): void {
   const first = (name: CallFailureName) => failed.find(({ failure }) => failure.failure === name);
   const changed = first('StateChanged');
   if (changed) throw new StateChanged(changed.spec.step, changed.failure);

@@ -11,7 +11,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
-import { orElse } from '../domain/none-if';
+import { tryOr } from '../domain/ignore-errors';
 import { unsealedMark } from '../domain/unsealed';
 import type { PayloadKeys } from './keys';
 
@@ -140,7 +140,7 @@ export class ReadablePayloads implements PayloadCodec {
 function isReadable({ metadata, data }: Payload): boolean {
   const form = text(metadata?.['encoding']);
   if (form !== 'json/plain') return readable.includes(form);
-  return orElse(() => JSON.parse(text(data)) !== undefined, false);
+  return tryOr(() => JSON.parse(text(data)) !== undefined, false);
 }
 
 function inPlaceOf({ metadata }: Payload): Payload {

@@ -11,10 +11,10 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, defaultPayloadConverter, WorkflowNotFoundError, type Payload } from '@temporalio/common';
 import { cancelledBySignal, decisionRefused } from '../domain/decisions';
-import { definedOnly } from '../domain/defined-only';
+import { omitUndefined } from '../domain/omit-undefined';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
-import { noneIf } from '../domain/none-if';
+import { ignoreErrors } from '../domain/ignore-errors';
 import { waitKinds, type WaitKind } from '../domain/progress';
 import { couldNotLook, sweepReportSchema } from '../domain/reconcile';
 import { sagaAttributes } from './search-attributes';
@@ -103,7 +103,7 @@ export function describeRun(client: Client, workflowId: string): Promise<Workflo
 }
 
 export function listRuns(client: Client, query: string, pageSize?: number): AsyncIterable<WorkflowExecutionInfo> {
-  return readerOf(client).list({ query, ...definedOnly({ pageSize }) });
+  return readerOf(client).list({ query, ...omitUndefined({ pageSize }) });
 }
 
 /** @returns why a part of the memo cannot be read, where one cannot */
@@ -131,7 +131,7 @@ export async function whyItStands(client: Client, workflowId: string): Promise<s
 
 /** @returns undefined where new sagas may begin */
 export async function lookAtHold(client: Client): Promise<Hold | undefined> {
-  const last = await describeRun(client, holdWorkflow).catch(noneIf(WorkflowNotFoundError));
+  const last = await describeRun(client, holdWorkflow).catch(ignoreErrors(WorkflowNotFoundError));
   if (!last || !isOpen(last)) return undefined;
   const unreadable = whyUnreadable(last);
   return { ...holdOf(last), ...(unreadable === undefined ? {} : { note: `who and why: ${unreadable}` }) };
@@ -287,7 +287,7 @@ function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | und
   const [account, failure] = [attributes.get(sagaAttributes.account), attributes.get(sagaAttributes.failure)];
   return {
     ...{ workflowId, runId, ...known, kind, step, question, waitingSince },
-    ...definedOnly({ account, failure }),
+    ...omitUndefined({ account, failure }),
   };
 }
 

@@ -13,7 +13,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
-import { orElse } from '../../domain/none-if';
+import { tryOr } from '../../domain/ignore-errors';
 import { redact, redactedMark } from '../../domain/secrets';
 import { ofNoCall } from '../../domain/unsealed';
 import { isRecord } from '../../domain/values';
@@ -152,20 +152,20 @@ function withoutSecrets(payload: Payload): Payload {
   const encoding = Buffer.from(payload.metadata?.['encoding'] ?? []).toString();
   if (!encoding.startsWith('json/')) return payload;
   // Data that cannot be checked (invalid JSON, or nested too deeply) are not shown.
-  const shown = orElse(() => redact(JSON.parse(Buffer.from(payload.data ?? []).toString())), redactedMark);
+  const shown = tryOr(() => redact(JSON.parse(Buffer.from(payload.data ?? []).toString())), redactedMark);
   return { ...payload, data: Buffer.from(JSON.stringify(shown)) };
 }
 
 /** `{ "payloads": [...] }` in protobuf's JSON. @throws HTTPException, which quotes nothing of the body */
 function payloadsIn(text: string): Payload[] {
-  const body = orElse(() => JSON.parse(text) as unknown, undefined);
+  const body = tryOr(() => JSON.parse(text) as unknown, undefined);
   if (body === undefined) throw wrong('the body must be JSON');
   if (!isRecord(body)) throw wrong('the body must be a JSON object');
   // Temporal's command line sends `{}` where there is nothing to encode.
   const payloads = body['payloads'] ?? [];
   if (!Array.isArray(payloads)) throw wrong('payloads must be a list');
   return payloads.map((payload, index) => {
-    const read = orElse(() => payloadFromJson(payload), undefined);
+    const read = tryOr(() => payloadFromJson(payload), undefined);
     if (read === undefined) throw wrong(`payloads[${index}] must be a payload: metadata and data in base64`);
     return read;
   });

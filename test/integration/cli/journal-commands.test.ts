@@ -74,11 +74,11 @@ async function intendOrder(journal: Journal, reference: string) {
     ...keyOf(reference),
     call: order,
     run: 'run-1',
-    knows: undefined,
+    cursor: undefined,
     inFlightMs: 0,
   });
   if (intended.how !== 'send') throw new Error(intended.how);
-  return { call: order, run: 'run-1', knows: intended.knows, inFlightMs: 0 };
+  return { call: order, run: 'run-1', cursor: intended.cursor, inFlightMs: 0 };
 }
 
 /** As it is called where somebody reads it. */
@@ -210,7 +210,7 @@ function aJournal(kind: keyof typeof places): void {
     await withJournal(url, async (journal) => {
       await take(journal, 'R-1');
       const intended = await intendOrder(journal, 'R-1');
-      await journal.deny(keyOf('R-1'), intended.knows.row, { note: 'looked' });
+      await journal.deny(keyOf('R-1'), intended.cursor.row, { note: 'looked' });
       await journal.answered(keyOf('R-1'), intended, {
         outcome: 'done',
         answer: { how: 'answered', value: { order: 1 } },

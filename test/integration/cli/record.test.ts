@@ -23,7 +23,7 @@ async function recordOf(reference: string, ...args: string[]): Promise<SagaRecor
   return read.data!;
 }
 
-const storyOf = ({ effects }: SagaRecord) => effects.map(({ step, kind, outcome }) => `${step} ${kind} ${outcome}`);
+const define = ({ effects }: SagaRecord) => effects.map(({ step, kind, outcome }) => `${step} ${kind} ${outcome}`);
 
 /** The second column of a timeline. */
 const happeningsIn = ({ out }: Ended) =>
@@ -101,7 +101,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
     decisions: [],
   });
   const assigned = servers.map(({ vmObjectId }) => `assign-firewalls-${vmObjectId} mutate done`);
-  expect(storyOf(told).sort()).toEqual(
+  expect(define(told).sort()).toEqual(
     ['add-cart-item-1 mutate done', 'add-cart-item-2 mutate done', 'place-order pivot done', ...assigned].sort(),
   );
   const order = told.effects.find(({ kind }) => kind === 'pivot')!;

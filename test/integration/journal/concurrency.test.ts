@@ -44,7 +44,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     const [row, ...others] = await effectsOf(journals[0]!.db, first.key);
     expect(others).toEqual([]);
     for (const one of intended)
-      expect(one.how === 'send' ? one.knows.row : one).toEqual(
+      expect(one.how === 'send' ? one.cursor.row : one).toEqual(
         one.how === 'send' ? row!.id : expect.objectContaining({ row: row!.id }),
       );
   });
@@ -58,8 +58,8 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
   });
 
   /** By the begin that owns the reference: decided by one statement, where nothing stands against it. */
-  const intendAsOwner = ({ key, run, knows }: Run, journal: Journal, call: EffectCall) =>
-    journal.intend({ ...key, call, run, knows, inFlightMs, isOwn: true });
+  const intendAsOwner = ({ key, run, cursor }: Run, journal: Journal, call: EffectCall) =>
+    journal.intend({ ...key, call, run, cursor, inFlightMs, isOwn: true });
 
   it.each([false, true])(
     'an item is deleted, or an order with it is sent, never both (at once: %s)',
@@ -95,7 +95,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     for (const { key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
       const run = new Run(other, key);
       await run.own();
-      const intent = { ...key, call: add(), run: run.run, knows: run.knows, inFlightMs, isOwn: true };
+      const intent = { ...key, call: add(), run: run.run, cursor: run.cursor, inFlightMs, isOwn: true };
       let intended: Promise<Intended> | undefined;
       const decided = await one.inTransaction(async (tx) => {
         const decided = await decide(tx, { ...intent, note: null, store: one }, randomUUID());
@@ -111,7 +111,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     for (const round of rounds) {
       const run = await Run.begin(journals[0]!);
       await run.adds(7 + round);
-      const intent = { ...run.key, call: remove(7 + round), run: run.run, knows: run.knows, inFlightMs, isOwn: true };
+      const intent = { ...run.key, call: remove(7 + round), run: run.run, cursor: run.cursor, inFlightMs, isOwn: true };
       let order: Promise<Intended> | undefined;
       await one.inTransaction(async (tx) => {
         await decide(tx, { ...intent, note: null, store: one }, randomUUID());
@@ -126,8 +126,8 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     [
       'an undo at its server',
       'under-way',
-      (tx, { key, run, knows }, store) => {
-        const undo = { ...key, call: takeBackAssign, run, knows, inFlightMs, isOwn: true, note: null, store };
+      (tx, { key, run, cursor }, store) => {
+        const undo = { ...key, call: takeBackAssign, run, cursor, inFlightMs, isOwn: true, note: null, store };
         return decide(tx, undo, randomUUID());
       },
     ],
@@ -169,14 +169,14 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
   it('a person says “placed”, another one “not placed”: one of them is taken', async () => {
     for (const round of rounds) {
       const run = await Run.begin(journals[0]!);
-      const { knows } = await run.do(place(1), 'unknown');
+      const { cursor } = await run.do(place(1), 'unknown');
       await letPass(journals[0]!);
       const [one, other] = [run.again(journals[1]), run.again(journals[2])];
-      const decisions = [() => one.confirm(knows.row), () => other.deny(knows.row)];
+      const decisions = [() => one.confirm(cursor.row), () => other.deny(cursor.row)];
       if (round % 2 === 0) decisions.reverse();
       await Promise.all(decisions.map((decide) => decide()));
       // A confirmation counts, whichever came first: the person has seen it.
-      expect(await rowOf(journals[0]!, knows.row)).toMatchObject({ outcome: 'done' });
+      expect(await rowOf(journals[0]!, cursor.row)).toMatchObject({ outcome: 'done' });
     }
   });
 });

@@ -55,9 +55,9 @@ describeWithPostgres('the journal loses its database', () => {
       const lost = proxy.loseAnswerTo(statement);
       const intended = await run.intend(call, { isOwn: true });
       await lost;
-      expect(intended).toMatchObject({ how: 'send', doubts: 0, knows: run.knows });
+      expect(intended).toMatchObject({ how: 'send', doubts: 0, cursor: run.cursor });
       expect(await effects()).toMatchObject([
-        { id: (intended as { knows: { row: string } }).knows.row, outcome: null },
+        { id: (intended as { cursor: { row: string } }).cursor.row, outcome: null },
       ]);
     });
 
@@ -78,9 +78,9 @@ describeWithPostgres('the journal loses its database', () => {
       const lost = proxy.loseAnswerTo(outcome === 'unknown' ? 'and "outcome" is null' : 'commit');
       await unavailable(run.answer(place(1), intended, outcome, { answer: { order: 5 } }));
       await lost;
-      const written = await untilWritten(intended.knows.row, outcome);
+      const written = await untilWritten(intended.cursor.row, outcome);
       await expect(run.answer(place(1), intended, outcome, { answer: { order: 5 } })).resolves.toBe('written');
-      expect(await rowOf(witness, intended.knows.row)).toEqual(written);
+      expect(await rowOf(witness, intended.cursor.row)).toEqual(written);
     });
   });
 
@@ -108,14 +108,14 @@ describeWithPostgres('the journal loses its database', () => {
       const address = { postgres: server().url({ database }) };
       const lossless = await opened(address, undefined, { how: 'lossless', warn: () => undefined });
       const key = { workflow: 'changeOrder', reference: 'PO-1' } as const;
-      const { knows } = await lossless.take(key, { account: undefined, request: {}, run: 'r' });
+      const { cursor } = await lossless.take(key, { account: undefined, request: {}, run: 'r' });
       // From here on every commit waits for a standby that is down.
       await settings(`set synchronous_standby_names = 'standby1'`);
       const isSet = `select 1 from pg_settings where name = 'synchronous_standby_names' and setting = 'standby1'`;
       await untilReady('the setting', async () => expect(await server().ask(isSet)).toHaveLength(1));
       const call = { step: 'a-step', kind, activity, about: {} };
       const intended = lossless
-        .intend({ ...key, call, run: 'r', isOwn: true, inFlightMs: 1_000, knows })
+        .intend({ ...key, call, run: 'r', isOwn: true, inFlightMs: 1_000, cursor })
         .catch((error: unknown) => error);
       const waiting = `from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'order-saga'`;
       await untilReady('its wait', async () => expect(await server().ask(`select pid ${waiting}`)).toHaveLength(1));

@@ -13,7 +13,7 @@ import { openDatabase, type JournalAddress } from '../../../src/journal/dialects
 import { lookAtServer, statedFirewalls } from '../../../src/journal/firewalls';
 import { Journal } from '../../../src/journal/journal';
 import { bought, type BoughtFilter } from '../../../src/journal/purchases';
-import { endedSagas, leftByLost, standingOf } from '../../../src/journal/standing';
+import { endedSagas, leftByLost, readState } from '../../../src/journal/read-state';
 import { openJournal } from '../../../src/journal/open';
 import { isCancelled } from '../../../src/journal/servers';
 import { begin, close, openReferences } from '../../../src/journal/open-references';
@@ -92,12 +92,12 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
   const calls: Record<string, () => Promise<unknown>> = {
     'a pivot is intended, denied, intended again and confirmed': async () => {
       const run = await Run.begin(journal);
-      const { knows } = await run.do(place(1, 2), 'unknown', {}, { isOwn: true });
+      const { cursor } = await run.do(place(1, 2), 'unknown', {}, { isOwn: true });
       await run.intend(place(1, 2));
-      await letPassFor(plain, knows.row);
-      await run.deny(knows.row);
+      await letPassFor(plain, cursor.row);
+      await run.deny(cursor.row);
       const again = await run.send(place(1, 2));
-      await run.confirm(again.knows.row);
+      await run.confirm(again.cursor.row);
       await run.intend(place(1, 2));
     },
     'an item is added, recalled and deleted': async () => {
@@ -137,10 +137,10 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       const resource = 'server 2';
       const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
       for (const run of [first, second]) await takeTurn(journal, run.key, resource);
-      const { knows } = await first.send(assign);
+      const { cursor } = await first.send(assign);
       await first.end('done', { resource });
       await takeTurn(journal, second.key, resource);
-      await letPassFor(plain, knows.row);
+      await letPassFor(plain, cursor.row);
       await takeTurn(journal, second.key, resource);
     },
     'the open references are gone through': async () => {
@@ -163,7 +163,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);
       await run.again().take();
-      await standingOf(journal, run.key, { inFlightMs: 60_000 });
+      await readState(journal, run.key, { inFlightMs: 60_000 });
       await run.end();
       await run.end();
     },

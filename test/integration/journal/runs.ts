@@ -1,22 +1,22 @@
 /** Runs of sagas as the journal sees them: each brings along what it knows, and learns from each answer. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { AnsweredOutcome, EffectCall, JournalKnowledge } from '../../../src/domain/effects';
+import type { AnsweredOutcome, EffectCall, JournalCursor } from '../../../src/domain/effects';
 import type { WorkflowName } from '../../../src/domain/identity';
-import type { Concern } from '../../../src/domain/spending';
+import type { ReviewReason } from '../../../src/domain/spending';
 import { writeApproval } from '../../../src/journal/approvals';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Answer, Ending, Journal } from '../../../src/journal/journal';
 import type { Intent, Intended } from '../../../src/journal/decide';
 import type { Begin, SagaKey } from '../../../src/journal/rows';
-import type { FailoverRule } from '../../../src/journal/lost-time';
+import type { FailoverRule } from '../../../src/journal/recovery-gap';
 import { openJournal } from '../../../src/journal/open';
 import { begin } from '../../../src/journal/open-references';
 import { createSealing } from '../../../src/security/sealing';
 import type { TestDatabases } from './databases';
 
 /** A person has said yes to what was asked. */
-export const approve = ({ key }: Run, concern: Concern, holdsMs = 86_400_000) =>
+export const approve = ({ key }: Run, concern: ReviewReason, holdsMs = 86_400_000) =>
   writeApproval(journal, key, { concern, by: 'boss' }, { holdsMs });
 
 /** Long enough to be in flight for the whole test, where nobody lets time pass. */
@@ -94,12 +94,12 @@ export type Sent = Extract<Intended, { how: 'send' }>;
 interface Ways extends Partial<
   Pick<Intent, 'recall' | 'countsByHand' | 'inFlightMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'isOwn'>
 > {
-  knows?: JournalKnowledge | undefined;
+  cursor?: JournalCursor | undefined;
 }
 
 export class Run {
   readonly run = randomUUID();
-  knows: JournalKnowledge | undefined;
+  cursor: JournalCursor | undefined;
 
   constructor(
     private journal: Journal,
@@ -130,7 +130,7 @@ export class Run {
 
   async take(request: unknown = { label: 'web-1' }, account?: string) {
     const taken = await this.journal.take(this.key, { account, request, run: this.run });
-    this.knows = taken.knows;
+    this.cursor = taken.cursor;
     return taken;
   }
 
@@ -139,23 +139,23 @@ export class Run {
     const begun = await begin(this.journal, this.key, { run: this.run, isReset, renews });
     const { id, epoch } = await journalRow(this.journal);
     if (begun.how !== 'begun') return undefined;
-    this.knows = { journal: id, epoch, begun: begun.number };
+    this.cursor = { journal: id, epoch, fence: begun.number };
     return begun.number;
   }
 
-  async intend(call: EffectCall, { knows = this.knows, ...ways }: Ways = {}): Promise<Intended> {
+  async intend(call: EffectCall, { cursor = this.cursor, ...ways }: Ways = {}): Promise<Intended> {
     // An item that was added is given again; a step that may be repeated is sent again.
     const recall = { recall: call.activity === 'addCartItem' };
     const intended = await this.journal.intend({
       ...this.key,
       call,
       run: this.run,
-      knows,
+      cursor,
       inFlightMs,
       ...recall,
       ...ways,
     });
-    if ('knows' in intended) this.knows = intended.knows;
+    if ('cursor' in intended) this.cursor = intended.cursor;
     return intended;
   }
 
@@ -166,10 +166,10 @@ export class Run {
     return intended;
   }
 
-  answer(call: EffectCall, { knows }: Sent, outcome: AnsweredOutcome, rest: Partial<Answer> = {}) {
+  answer(call: EffectCall, { cursor }: Sent, outcome: AnsweredOutcome, rest: Partial<Answer> = {}) {
     return this.journal.answered(
       this.key,
-      { call, run: this.run, knows, inFlightMs },
+      { call, run: this.run, cursor, inFlightMs },
       { outcome, answer: null, ...(outcome === 'unknown' && { failure: 'UnknownOutcome' }), ...rest },
     );
   }
@@ -190,7 +190,7 @@ export class Run {
   async doInVain(call: EffectCall, ways?: Ways): Promise<Sent> {
     const intended = await this.do(call, 'unknown', {}, ways);
     await letPass(this.journal);
-    await this.deny(intended.knows.row);
+    await this.deny(intended.cursor.row);
     return intended;
   }
 

@@ -10,7 +10,7 @@ import { JournalUnreadable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';
 import { recordOf } from '../../../src/journal/record';
 import { effectsOf } from '../../../src/journal/rows';
-import { standingOf } from '../../../src/journal/standing';
+import { readState } from '../../../src/journal/read-state';
 import { CannotStart } from '../../../src/config';
 import { checkJournalKeys } from '../../../src/operations/journal-keys';
 import { parsePayloadKeys } from '../../../src/security/keys';
@@ -45,15 +45,15 @@ async function writeEverything(journal: Journal): Promise<Run> {
   const order = place(424_242);
   const lost = await run.do(order, 'unknown', { failure: 'UnknownOutcome', answer: canaries['the failure'] });
   await letPass(journal);
-  await run.deny(lost.knows.row, canaries['the note of a denial']);
+  await run.deny(lost.cursor.row, canaries['the note of a denial']);
   const note = { foundBy: canaries['what it is found by'] };
   const rules = { duplicateWithinMs: 1_000, spendLimits: [] };
-  const { row } = (await run.do(order, 'unknown', {}, { note, rules })).knows;
+  const { row } = (await run.do(order, 'unknown', {}, { note, rules })).cursor;
   expect(await journal.db.selectFrom('purchase').select('effect').execute()).toContainEqual({ effect: row });
   await run.answer(order, lost, 'done', { answer: canaries['what came late'] });
   await run.confirm(row, { orderId: canaries['what was confirmed'] }, canaries['the note of a confirmation']);
   const verdict = { note: canaries['the note of what was done by hand'] };
-  await writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict, knows: run.knows });
+  await writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict, cursor: run.cursor });
   await run.end('done', { report: { report: canaries['the report'] } });
   return run;
 }
@@ -112,7 +112,7 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     expect(await unreadable(other.take())).toContain('the first request');
     expect(await unreadable(other.intend(place(424_242)))).toContain('the answer of place-order');
     expect(await unreadable(other.intend(add()))).toContain('the answer of add-item-1');
-    const standing = standingOf(journal, run.key, { inFlightMs: 60_000 });
+    const standing = readState(journal, run.key, { inFlightMs: 60_000 });
     expect(await unreadable(standing)).toContain('the answer of place-order');
     expect(await effectsOf(journal.db, run.key)).toEqual(before);
   });

@@ -6,7 +6,7 @@ import { nothingLost } from '../../../src/journal/confirm-restore';
 import { healthOf, isSilent } from '../../../src/journal/open';
 import type { Journal } from '../../../src/journal/journal';
 import { effectsOf } from '../../../src/journal/rows';
-import { standingOf } from '../../../src/journal/standing';
+import { readState } from '../../../src/journal/read-state';
 import { describeWithPostgres } from '../../support/left-out';
 import { inPostgres } from './databases';
 import { inFlightMs, journalRow, openedJournals, place, Run } from './runs';
@@ -71,10 +71,10 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     await reached(journal);
     expect(await run.intend(place(1))).toMatchObject({ how: 'restored', why: expect.stringMatching(newTimeline) });
     // Also one that knows nothing, and one that has not begun.
-    expect(await run.again().intend(place(1), { knows: undefined })).toMatchObject({ how: 'restored' });
+    expect(await run.again().intend(place(1), { cursor: undefined })).toMatchObject({ how: 'restored' });
     const late = await Run.begin(journal);
     expect(await late.intend(place(2))).toMatchObject({ how: 'restored' });
-    expect(await standingOf(journal, run.key, { inFlightMs })).toMatchObject({ placement: { how: 'restored' } });
+    expect(await readState(journal, run.key, { inFlightMs })).toMatchObject({ placement: { how: 'restored' } });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
     expect(await healthOf(journal)).toMatchObject({ restored: true });
     // The mark is for what a history knows.

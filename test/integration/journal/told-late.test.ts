@@ -4,7 +4,7 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import type { Journal } from '../../../src/journal/journal';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { claimServers, openServers } from '../../../src/journal/servers';
-import { standingOf } from '../../../src/journal/standing';
+import { readState } from '../../../src/journal/read-state';
 import { restoredAndTrusted, said } from '../../support/operator';
 import { provisionRequest } from '../../support/requests';
 import { describeEachDatabase } from './databases';
@@ -32,7 +32,7 @@ const protectedOrder = { ...place(1), about: { cartItems: [1], firewalls: [143] 
 
 /** A clean-up has looked. */
 async function rowOfLookedAt(journal: Journal, { key }: Run): Promise<string> {
-  const { placement } = await standingOf(journal, key, { inFlightMs: 0 });
+  const { placement } = await readState(journal, key, { inFlightMs: 0 });
   if (placement.how !== 'unknown') throw new Error(placement.how);
   return placement.row;
 }
@@ -76,13 +76,13 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     if (how === 'its answer comes')
       await journal.answered(
         first.key,
-        { call: place(1), run: first.run, knows: sent.knows, inFlightMs: 1_000, rules },
+        { call: place(1), run: first.run, cursor: sent.cursor, inFlightMs: 1_000, rules },
         { outcome: 'done', ...answered() },
       );
     else if (how.endsWith('lost'))
-      await journal.confirm(first.key, sent.knows.row, { how: 'confirmed' }, { note: 'seen' }, rules);
+      await journal.confirm(first.key, sent.cursor.row, { how: 'confirmed' }, { note: 'seen' }, rules);
     else {
-      if (how.endsWith('looked')) await standingOf(journal, first.key, { inFlightMs: 1_000, rules });
+      if (how.endsWith('looked')) await readState(journal, first.key, { inFlightMs: 1_000, rules });
       await letPass(journal);
       await first.confirm(await first.again().asks(place(1), { rules }));
     }

@@ -37,7 +37,7 @@ describe('a run that Temporal has gone back to tells what was told in the time t
       const begun = await begin(journal, keyOf(request), { run, isReset: true });
       if (begun.how !== 'begun') throw new Error(begun.how);
       const { id, epoch } = await journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
-      return { journal: id, epoch, begun: begun.number };
+      return { journal: id, epoch, fence: begun.number };
     });
   }
 
@@ -45,11 +45,11 @@ describe('a run that Temporal has gone back to tells what was told in the time t
   async function otherCalls(request: Request, run: string, call: EffectCall, answer: unknown) {
     const key = keyOf(request);
     const sent = { call, run, inFlightMs: 0 };
-    const knows = await otherBegins(request, run);
+    const cursor = await otherBegins(request, run);
     await rig.withJournal(async (journal) => {
-      const intended = await journal.intend({ ...key, isOwn: true, ...sent, knows });
+      const intended = await journal.intend({ ...key, isOwn: true, ...sent, cursor });
       if (intended.how !== 'send') throw new Error(intended.how);
-      await journal.answered(key, { ...sent, knows: intended.knows }, { outcome: 'done', answer });
+      await journal.answered(key, { ...sent, cursor: intended.cursor }, { outcome: 'done', answer });
     });
   }
   const order = { order_id: 1 };

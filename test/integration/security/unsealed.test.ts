@@ -7,7 +7,7 @@ import type { Payload } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils';
 import { msToTs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
-import { definedOnly } from '../../../src/domain/defined-only';
+import { omitUndefined } from '../../../src/domain/omit-undefined';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
@@ -69,7 +69,7 @@ async function sealedIn(workflowId: string, type: string): Promise<{ input?: Pay
     one?.scheduledEventId && asked?.eventId?.eq(one.scheduledEventId) ? (one.result?.payloads ?? []) : [],
   );
   const [input] = asked?.activityTaskScheduledEventAttributes?.input?.payloads ?? [];
-  return definedOnly({ input, answer: answers[0] });
+  return omitUndefined({ input, answer: answers[0] });
 }
 
 /** Of another saga, with what it bought for 1. */
@@ -115,7 +115,7 @@ it('an order that is said to be placed, in the clear, is placed once, and its se
   const saga = await rig.sagas.provision(request);
   await rig.sandbox.whenStruck(gate);
   const value = { how: 'answered', value: { order: {}, vmObjectIds: [4242] } };
-  await forge(saga.workflowId, 'placeOrder', { result: clear({ value, knows: {} }) });
+  await forge(saga.workflowId, 'placeOrder', { result: clear({ value, cursor: {} }) });
   rig.sandbox.faults.release(gate);
   const { servers } = await saga.result();
   expect(servers).not.toContainEqual(expect.objectContaining({ vmObjectId: 4242 }));

@@ -13,7 +13,7 @@ import { version } from '../../../package.json';
 import setUp from '../../support/global-setup';
 import tearDown from '../../support/global-teardown';
 import { Rig } from '../../support/rig';
-import { stories } from './stories';
+import { stories } from './sagas';
 
 async function main(): Promise<void> {
   const folder = join(__dirname, version);

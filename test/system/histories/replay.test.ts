@@ -11,7 +11,7 @@ import { localActivityIn } from '../../support/events';
 import { bundleOf } from '../../support/programs';
 import { replayAll } from '../../support/replay';
 import type { Replayed } from '../../support/replayer';
-import { stories } from './stories';
+import { stories } from './sagas';
 
 const versions = readdirSync(__dirname, { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],

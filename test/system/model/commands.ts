@@ -21,7 +21,7 @@ import {
   type State,
 } from './model';
 import type { RealSaga } from './real-saga';
-import { endpointsOf, type Story } from './stories';
+import { endpointsOf, type Story } from './sagas';
 import { troubles } from './troubles';
 
 export interface Model {

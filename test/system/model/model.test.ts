@@ -15,7 +15,7 @@ import { takesAll } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { finish, histories, preludes, type Model, type Real } from './commands';
 import { RealSaga } from './real-saga';
-import { stories } from './stories';
+import { stories } from './sagas';
 
 const runs = Number(process.env['ORDER_SAGA_MODEL_RUNS'] ?? (takesAll ? 36 : 16));
 const seed = Number(process.env['ORDER_SAGA_MODEL_SEED'] ?? 6);

@@ -17,7 +17,7 @@ import type { DecisionName } from '../../../src/domain/decisions';
 import type { SagaFailureName } from '../../../src/domain/failures';
 import type { Leftover } from '../../../src/domain/outcomes';
 import type { ProgressView, WaitKind } from '../../../src/domain/progress';
-import type { Calls, Stage, Story } from './stories';
+import type { Calls, Stage, Story } from './sagas';
 import { meaningOf, type Meaning, type Trouble } from './troubles';
 
 /** Tries of a call that is repeated by itself, as the rig has it. */

@@ -14,7 +14,7 @@ import type { Rig } from '../../support/rig';
 import { callsOf } from '../../support/saga-calls';
 import { outcomeOf, progressOf, type Ended } from '../../support/sagas';
 import type { Armed } from './model';
-import type { Story } from './stories';
+import type { Story } from './sagas';
 
 /** Nobody else's ids are there: servers of orders count from 9001, and other requests of this file beside it. */
 const ownIdsFrom = 1_000_000;

@@ -7,7 +7,7 @@ import { describeInWays, itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { Rig, until } from '../../support/rig';
 import { tellSpoiled, type SpoiledRun } from './spoiled-run';
-import { stories, type Story } from './stories';
+import { stories, type Story } from './sagas';
 import { waysToEnd, type Way } from './ways';
 
 jest.setTimeout(1_800_000);

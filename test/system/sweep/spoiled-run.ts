@@ -17,7 +17,7 @@ import { operate, Operator, unlessOver } from '../../support/operator';
 import type { Rig } from '../../support/rig';
 import { callsOf, pivotOf } from '../../support/saga-calls';
 import { progressOf, type Ended } from '../../support/sagas';
-import type { Scene, Story } from './stories';
+import type { Scene, Story } from './sagas';
 import type { Way } from './ways';
 
 export interface Spoiling {

@@ -10,7 +10,7 @@ import type { SandboxOptions } from '../../../sandbox/server';
 import { takesAll } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { sandboxProfile } from '../../support/activity-settings';
-import { stories as allStories } from './stories';
+import { stories as allStories } from './sagas';
 import { Sweep } from './sweep';
 import { allWays, ways, waysThatDiffer } from './ways';
 

@@ -2,7 +2,7 @@
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { pivots } from '../../support/promises';
 import type { Rig } from '../../support/rig';
-import type { Story } from './stories';
+import type { Story } from './sagas';
 import { tellSpoiled, type SpoiledRun } from './spoiled-run';
 import type { Way } from './ways';
 

@@ -3,7 +3,7 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { ProvisionServersRequest } from '../../../src/domain/requests';
-import { provisionServers as today } from '../../../src/workflows/stories/provision-servers';
+import { provisionServers as today } from '../../../src/workflows/sagas/provision-servers';
 
 export * from '../../../src/workflows/index';
 

@@ -75,10 +75,10 @@ const sagaWhoseJournalSays = (intended: Intended) =>
   stand.saga({ journal: journalThat(stand.journal, () => ({ intend: () => Promise.resolve(intended) })) });
 
 it('recorded: the answer of then is given, with the run and the time, and how many doubts there are', async () => {
-  const knows = { journal: 'j', epoch: 1 };
-  const intended = { how: 'recorded', knows, answer: { cartItemId: 7 }, at, run, doubts: 2 } as const;
+  const cursor = { journal: 'j', epoch: 1 };
+  const intended = { how: 'recorded', cursor, answer: { cartItemId: 7 }, at, run, doubts: 2 } as const;
   expect(await nothingSent(() => sagaWhoseJournalSays(intended).do('addCartItem', adding))).toEqual({
-    ...{ value: { cartItemId: 7 }, knows, recorded: { at, run }, doubts: 2 },
+    ...{ value: { cartItemId: 7 }, cursor, recorded: { at, run }, doubts: 2 },
   });
 });
 

@@ -134,11 +134,11 @@ describe('a call of a begin that does not own the reference any more', () => {
     ['switchPlan', { step: 'switch-plan', change: { subscription_id: 6001, plan_id: 21 } }],
   ])('is not sent: %s', async (name, input) => {
     const saga = stand.saga() as LoneSaga & { refusal: (...args: unknown[]) => Promise<unknown> };
-    const { knows } = await saga.do('addCartItem', { ...add, step: 'another' });
+    const { cursor } = await saga.do('addCartItem', { ...add, step: 'another' });
     await saga.again().do('addCartItem', { ...add, step: 'of another run' });
     saga.owns = false;
     const failure = { failure: 'StateChanged', message: `${notOwned}; nothing was sent`, notOwned: true };
-    expect(await nothingSent(() => saga.refusal(name, { ...input, knows }))).toEqual(failure);
+    expect(await nothingSent(() => saga.refusal(name, { ...input, cursor }))).toEqual(failure);
     expect(await saga.rows()).toHaveLength(2);
   });
 });
@@ -196,11 +196,11 @@ it('a clean-up deletes nothing any more once a run of the saga has begun again',
   const ended = temporalThat(() => 'TERMINATED');
   const look = () => cleaning.do('readStanding', { owns: { isReset: false } }, ended);
   const remove = { step: 'add-cart-item-1', cartItemId: 1 };
-  const { knows } = await look();
+  const { cursor } = await look();
   await saga.again().do('takeReference', begin);
-  const late = () => cleaning.refusal('deleteCartItem', { ...remove, knows });
+  const late = () => cleaning.refusal('deleteCartItem', { ...remove, cursor });
   expect(await nothingSent(late)).toMatchObject({ failure: 'StateChanged', notOwned: true });
   const before = stand.calls;
-  await cleaning.do('deleteCartItem', { ...remove, knows: (await look()).knows });
+  await cleaning.do('deleteCartItem', { ...remove, cursor: (await look()).cursor });
   expect(stand.calls).toBe(before + 1);
 });

@@ -51,7 +51,7 @@ describe('taking a reference', () => {
 describe('how a saga stands', () => {
   it('is owned before it is read, where a saga ends: no call of before is intended after the look', async () => {
     const saga = stand.saga();
-    const { knows } = await saga.do('addCartItem', add);
+    const { cursor } = await saga.do('addCartItem', add);
     const read = jest.spyOn(stand.journal, 'inTransaction');
     const asked: string[] = [];
     read.mockImplementation(function (this: Journal, work) {
@@ -63,8 +63,8 @@ describe('how a saga stands', () => {
     });
     const standing = await saga.do('readStanding', { owns: { isReset: false } });
     read.mockRestore();
-    expect(standing.knows?.begun).toBeGreaterThan(knows.begun!);
-    expect(new Set(asked)).toEqual(new Set([`${saga.run}/${standing.knows!.begun}`]));
+    expect(standing.cursor?.fence).toBeGreaterThan(cursor.fence!);
+    expect(new Set(asked)).toEqual(new Set([`${saga.run}/${standing.cursor!.fence}`]));
   });
 
   describe('but not for a clean-up of a saga that is running, as Temporal says', () => {

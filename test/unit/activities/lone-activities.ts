@@ -13,8 +13,8 @@ import type { EndpointName } from '../../../sandbox/endpoints';
 import { callsTo } from '../../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { createActivities, type Activities, type ActivityNeeds } from '../../../src/activities/index';
-import { standingOf } from '../../../src/client/saga-list';
-import type { JournalKnowledge } from '../../../src/domain/effects';
+import { runStatusOf } from '../../../src/client/saga-list';
+import type { JournalCursor } from '../../../src/domain/effects';
 import type { CallFailure } from '../../../src/domain/failures';
 import { holdWorkflow } from '../../../src/domain/hold';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
@@ -72,7 +72,7 @@ export class LoneActivities {
     const secrets = createSecretResolver({ variable: () => undefined });
     const { provider, journal } = this;
     const activities = createActivities({
-      ...{ provider, journal, secrets, sender: nobody, settings: rigSettings, lookUp: standingOf },
+      ...{ provider, journal, secrets, sender: nobody, settings: rigSettings, lookUp: runStatusOf },
       ...needs,
     });
     return new LoneSaga(this, activities, { workflow, reference: randomUUID() }, randomUUID());
@@ -155,7 +155,7 @@ export class LoneSaga {
 
   /** A call with an effect names the begin by which its run owns the reference, as the workflow lets it. */
   private async asOwner<I>(input: I): Promise<I> {
-    const { step, knows } = (input ?? {}) as { step?: string; knows?: JournalKnowledge };
+    const { step, cursor } = (input ?? {}) as { step?: string; cursor?: JournalCursor };
     const { key, run, workflowId, stand } = this;
     if (step === undefined || !this.owns || workflowId !== workflowIdOf(key.workflow, key.reference)) return input;
     const { journal } = stand;
@@ -163,11 +163,11 @@ export class LoneSaga {
       const { id, epoch } = await theJournal(tx);
       const taken = await referenceOf(tx, key);
       if (taken === undefined) await insertReference(tx, key, run, epoch);
-      const { owner, begun } = taken ?? {};
-      const number = owner === beginOf(run, begun) ? begun : await own(tx, key, { run });
-      return { journal: id, epoch, ...knows, begun: number };
+      const { owner, fence } = taken ?? {};
+      const number = owner === beginOf(run, fence) ? fence : await own(tx, key, { run });
+      return { journal: id, epoch, ...cursor, fence: number };
     });
-    return { ...input, knows: owned };
+    return { ...input, cursor: owned };
   }
 
   /** How it fails: a call that succeeds fails the test. */

@@ -134,11 +134,11 @@ describe('what the workflow gets', () => {
 });
 
 it('has what was found out before it was thrown', () => {
-  const knows = { journal: 'j', epoch: 1, row: 'r' };
+  const cursor = { journal: 'j', epoch: 1, row: 'r' };
   const doubt = { row: 'r', at: '2026-01-01T00:00:00.000Z', run: 'x', inFlightMs: 1_000, restored: false };
   const call = { step: 's', kind: 'pivot', activity: 'placeOrder', about: {} } as const;
-  const unwritten = { call, knows, inFlightMs: 1_000, outcome: 'unknown' } as const;
-  const facts = { knows, doubt, unwritten, steps: ['s'] };
+  const unwritten = { call, cursor, inFlightMs: 1_000, outcome: 'unknown' } as const;
+  const facts = { cursor, doubt, unwritten, steps: ['s'] };
   const told = translated(new OwnFailure('UnknownOutcome', 'm', facts), 'pivot');
   expect(told).toStrictEqual({ failure: 'UnknownOutcome', message: 'm', ...facts });
 });

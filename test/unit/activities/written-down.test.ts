@@ -71,9 +71,9 @@ describe('of a call that fails', () => {
     const failure = await saga.refusal('addCartItem', add);
     expect(await saga.outcomes()).toEqual([`add-cart-item-1 mutate ${told}`]);
     const [row] = await saga.rows();
-    const { knows, retryInMs, ...facts } = failure;
+    const { cursor, retryInMs, ...facts } = failure;
     expect(await stand.journal.unseal(row!.answer!, 'it')).toMatchObject(facts);
-    expect(knows).toMatchObject({ row: row!.id });
+    expect(cursor).toMatchObject({ row: row!.id });
     expect(retryInMs === undefined).toBe(/Rejected|Unauthorized|UnexpectedResponse/.test(told));
     expect(failure).not.toHaveProperty('doubt');
     expect(failure).not.toHaveProperty('unwritten');
@@ -121,12 +121,12 @@ describe('where the journal is away when the call has ended', () => {
   it('the answer goes to the workflow, which has it written', async () => {
     const { journal, tried } = away();
     const saga = stand.saga({ journal });
-    const { value, knows, unwritten } = await saga.do('addCartItem', add);
+    const { value, cursor, unwritten } = await saga.do('addCartItem', add);
     expect(tried()).toBeGreaterThan(1);
     const [row] = await saga.rows();
     expect(unwritten).toEqual({
       call: { step: 'add-cart-item-1', kind: 'mutate', activity: 'addCartItem', about: { item: 1 } },
-      knows: { ...knows, row: row!.id },
+      cursor: { ...cursor, row: row!.id },
       inFlightMs: rigSettings.inFlightMs,
       outcome: 'done',
     });
@@ -139,11 +139,14 @@ describe('where the journal is away when the call has ended', () => {
   });
 });
 
-it.each([{}, { knows: { journal: 'j', epoch: 1 } }])('nothing is sent where the journal is away: %j', async (knows) => {
-  const gone = new JournalUnavailable('no database answers at its address');
-  const journal = journalThat(stand.journal, () => ({ intend: () => Promise.reject(gone) }));
-  const refused = () => stand.saga({ journal }).refusal('placeChangeOrder', { ...change, ...knows });
-  const { message } = gone;
-  const retryInMs = expect.any(Number) as number;
-  expect(await nothingSent(refused)).toEqual({ failure: 'JournalUnavailable', message, retryInMs });
-});
+it.each([{}, { cursor: { journal: 'j', epoch: 1 } }])(
+  'nothing is sent where the journal is away: %j',
+  async (cursor) => {
+    const gone = new JournalUnavailable('no database answers at its address');
+    const journal = journalThat(stand.journal, () => ({ intend: () => Promise.reject(gone) }));
+    const refused = () => stand.saga({ journal }).refusal('placeChangeOrder', { ...change, ...cursor });
+    const { message } = gone;
+    const retryInMs = expect.any(Number) as number;
+    expect(await nothingSent(refused)).toEqual({ failure: 'JournalUnavailable', message, retryInMs });
+  },
+);

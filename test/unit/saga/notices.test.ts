@@ -1,11 +1,11 @@
 /** An event in the moment in which a hand-over ends is handed over too, and does not wait for the next one. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Told } from '../../../src/activities/notifications';
+import type { Notified } from '../../../src/activities/notifications';
 import { Notices } from '../../../src/saga/notices';
 import type { Progress } from '../../../src/saga/progress';
 
-const mockTell = jest.fn<Promise<void>, [Told]>();
+const mockTell = jest.fn<Promise<void>, [Notified]>();
 jest.mock('../../../src/saga/activities', () => ({ telling: () => ({ tell: mockTell }) }));
 jest.mock('@temporalio/workflow', () => {
   const workflow = jest.requireActual<object>('@temporalio/workflow');

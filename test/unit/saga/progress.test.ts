@@ -8,10 +8,10 @@ const waiting = { id: 'q', kind: 'stuck', step: 'quote', question: '?', choices:
 it.each([true, false])('a look for a call in flight hides no open question; asked first: %j', (first) => {
   const progress = new Progress('changeOrder', 'A');
   if (first) progress.wait({ ...waiting, kind: 'stuck' });
-  progress.settle('read-journal', 1_000);
+  progress.enterSettling('read-journal', 1_000);
   expect(progress.state).toBe(first ? 'stuck' : 'settling');
   if (!first) progress.wait({ ...waiting, kind: 'stuck' });
-  progress.settled('read-journal');
+  progress.leaveSettling('read-journal');
   expect(progress.state).toBe('stuck');
   progress.answered();
   expect(progress.state).toBe('running');

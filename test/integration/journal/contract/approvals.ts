@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parsePriceList } from '../../../../src/config/price-list';
-import type { Concern } from '../../../../src/domain/spending';
+import type { ReviewReason } from '../../../../src/domain/spending';
 import { bought } from '../../../../src/journal/purchases';
 import { provisionRequest } from '../../../support/requests';
 import { approve, journal, letPass, place, Run } from '../runs';
@@ -21,7 +21,7 @@ export function approvals(): void {
   });
 
   /** @returns undefined where nobody is asked: then the order is intended */
-  async function asked(by = run, { at = rules, corrections = 0 } = {}): Promise<Concern | undefined> {
+  async function asked(by = run, { at = rules, corrections = 0 } = {}): Promise<ReviewReason | undefined> {
     const intended = await by.intend(place(1), { rules: at, corrections });
     if (intended.how === 'asks') return intended.concern;
     expect(intended.how).toBe('send');

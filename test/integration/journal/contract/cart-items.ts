@@ -41,19 +41,19 @@ export function cartItems(): void {
     it('is sent again until it is known to be done, and then in no run', async () => {
       await run.do(remove(7), 'not-done');
       await run.do(remove(7), 'unknown');
-      const { knows } = await run.removes(7);
+      const { cursor } = await run.removes(7);
       const intended = await run.again().intend(remove(7));
-      expect(intended).toMatchObject({ how: 'recorded', run: run.run, answer: null, knows: { row: knows.row } });
-      expect(intended).toMatchObject({ at: new Date((await rowOf(journal, knows.row))!.answered_ms!).toISOString() });
+      expect(intended).toMatchObject({ how: 'recorded', run: run.run, answer: null, cursor: { row: cursor.row } });
+      expect(intended).toMatchObject({ at: new Date((await rowOf(journal, cursor.row))!.answered_ms!).toISOString() });
     });
 
     it('marks what it took away, and nothing else', async () => {
       const twin = await run.again().send(add(), { recall: false });
       await run.answer(add(), twin, 'done', { cartItemId: 8 });
-      const { knows } = await run.removes(7);
+      const { cursor } = await run.removes(7);
       const rows = (await effectsOf(journal.db, run.key)).filter(({ kind }) => kind === 'mutate');
       expect(rows).toMatchObject([
-        { cart_item_id: 7, outcome: 'undone', undone_by: knows.row },
+        { cart_item_id: 7, outcome: 'undone', undone_by: cursor.row },
         { cart_item_id: 8, outcome: 'done', undone_by: null },
       ]);
     });
@@ -105,20 +105,20 @@ export function cartItems(): void {
 
 export function repeatableSteps(): void {
   it('gives the recorded answer of an item that was added, in every run, and sends nothing', async () => {
-    const { knows } = await run.adds(7);
+    const { cursor } = await run.adds(7);
     for (const later of [run, run.again()]) {
       const intended = await later.intend(add());
       const answer = { cartItemId: 7 };
-      const recorded = { how: 'recorded', answer, run: run.run, knows: { row: knows.row }, doubts: 0 };
+      const recorded = { how: 'recorded', answer, run: run.run, cursor: { row: cursor.row }, doubts: 0 };
       expect(intended).toMatchObject(recorded);
     }
   });
 
   it('waits for an add that may be in flight, and then sends it once more and tells the doubt', async () => {
-    const { knows } = await run.send(add());
+    const { cursor } = await run.send(add());
     await letPass(journal, 10_000);
     const waiting = await run.again().intend(add());
-    expect(waiting).toMatchObject({ how: 'under-way', row: knows.row });
+    expect(waiting).toMatchObject({ how: 'under-way', row: cursor.row });
     expect((waiting as { leftMs: number }).leftMs).toBeLessThanOrEqual(inFlightMs - 10_000);
     await letPass(journal, inFlightMs - 10_000);
     const { doubts } = await run.again().send(add());

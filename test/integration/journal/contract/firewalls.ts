@@ -4,16 +4,16 @@ import { writeByHand } from '../../../../src/journal/decide';
 import { changedLately, changedBy, lookAtServer } from '../../../../src/journal/firewalls';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf } from '../../../../src/journal/rows';
-import { standingOf } from '../../../../src/journal/standing';
+import { readState } from '../../../../src/journal/read-state';
 import { takeTurn } from '../../../../src/journal/turns';
 import { Run, assign, inFlightMs, journal, letPass, rowOf, run, takeBackAssign, unassignOld, undoOld } from '../runs';
 
 export function firewalls(): void {
   it('are marked as taken back also where nobody knew whether they had been assigned', async () => {
-    const { knows } = await run.do(assign, 'unknown');
+    const { cursor } = await run.do(assign, 'unknown');
     await letPass(journal);
     const back = await run.do(takeBackAssign);
-    expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: back.knows.row });
+    expect(await rowOf(journal, cursor.row)).toMatchObject({ outcome: 'undone', undone_by: back.cursor.row });
   });
 
   const elsewhere = (call: EffectCall) => ({ ...call, about: { ...call.about, vmObjectId: 8 } });
@@ -26,7 +26,7 @@ export function firewalls(): void {
     it.each(outcomes)('wait for the opposite call of outcome %s while that may be in flight', async (outcome) => {
       const intended = await run.do(opposite, outcome);
       const isKnown = outcome === 'done' || outcome === 'not-done';
-      const first = isKnown ? { how: 'send' } : { how: 'under-way', row: intended.knows.row };
+      const first = isKnown ? { how: 'send' } : { how: 'under-way', row: intended.cursor.row };
       for (const call of calls) expect(await run.again().intend(call)).toMatchObject(first);
       await letPass(journal);
       for (const call of calls) expect(await run.again().intend(call)).toMatchObject({ how: 'send' });
@@ -99,21 +99,21 @@ export function firewalls(): void {
     });
 
     it('are not undone while only some of them were undone, by whichever calls', async () => {
-      const { knows } = await run.do(on(assign, 150, 151));
+      const { cursor } = await run.do(on(assign, 150, 151));
       await run.do(on(takeBackAssign, 150), 'unknown');
       await run.again().do(on(takeBackAssign, 151));
-      expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'done' });
+      expect(await rowOf(journal, cursor.row)).toMatchObject({ outcome: 'done' });
       const last = await run.do(on(takeBackAssign, 150));
-      expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: last.knows.row });
+      expect(await rowOf(journal, cursor.row)).toMatchObject({ outcome: 'undone', undone_by: last.cursor.row });
     });
 
     it('are not undone by a call that was intended before them, and of which the answer was written late', async () => {
       await run.do(on(assign));
       const back = await run.send(on(takeBackAssign));
       await letPass(journal);
-      const { knows } = await run.again().do(on(assign));
+      const { cursor } = await run.again().do(on(assign));
       await run.answer(on(takeBackAssign), back, 'done');
-      expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'done' });
+      expect(await rowOf(journal, cursor.row)).toMatchObject({ outcome: 'done' });
       expect(await changedBy(journal, run.key)).toMatchObject({ assigned: [150] });
     });
 
@@ -143,7 +143,7 @@ export function firewalls(): void {
         const by = await other();
         const intended = await by.do(call, outcome === 'denied' ? 'unknown' : outcome);
         if (outcome !== 'denied') return;
-        await journal.db.updateTable('effect').set({ outcome }).where('id', '=', intended.knows.row).execute();
+        await journal.db.updateTable('effect').set({ outcome }).where('id', '=', intended.cursor.row).execute();
       };
       for (const id of [1, 2, 3, 4]) await does(on(assign, id));
       await does(on(unassignOld, 2));
@@ -185,10 +185,10 @@ export function firewalls(): void {
 export function byHand(): void {
   const verdict = { by: 'ada', note: 'in the panel' };
   const say = async (calls: EffectCall[], who = run) => {
-    const written = await writeByHand(journal, who.key, { calls, run: who.run, verdict, knows: who.knows });
+    const written = await writeByHand(journal, who.key, { calls, run: who.run, verdict, cursor: who.cursor });
     if (written.how !== 'written') throw new Error(written.why);
-    who.knows = written.knows;
-    return written.knows;
+    who.cursor = written.cursor;
+    return written.cursor;
   };
   const counting = { countsByHand: true };
 
@@ -218,11 +218,11 @@ export function byHand(): void {
 
   it('is written once for a run, also where a call that stood still says it after it was taken back', async () => {
     const begun = await run.own();
-    const stoodStill = { ...run.knows! };
-    await run.own({ epoch: run.knows!.epoch, begun });
+    const stoodStill = { ...run.cursor! };
+    await run.own({ epoch: run.cursor!.epoch, fence: begun });
     await say([assign]);
     await run.do(takeBackAssign);
-    run.knows = stoodStill;
+    run.cursor = stoodStill;
     await say([assign]);
     const rows = await effectsOf(journal.db, run.key);
     expect(rows.map(({ outcome }) => outcome)).toEqual(['undone', 'done']);
@@ -230,7 +230,7 @@ export function byHand(): void {
 
   it('counts as assigned for whoever asks how the saga stands', async () => {
     await say([assign]);
-    const { assigned } = await standingOf(journal, run.key, { inFlightMs });
+    const { assigned } = await readState(journal, run.key, { inFlightMs });
     expect(assigned).toEqual([assign.about]);
   });
 

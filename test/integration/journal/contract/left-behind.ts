@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { WorkflowName } from '../../../../src/domain/identity';
 import type { Leftover } from '../../../../src/domain/outcomes';
 import { repairReference } from '../../../../src/domain/reconcile';
-import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/standing';
+import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/read-state';
 import type { WantedFirewalls } from '../../../../src/journal/schema';
 import { statedFirewalls } from '../../../../src/journal/firewalls';
 import { takeTurn } from '../../../../src/journal/turns';

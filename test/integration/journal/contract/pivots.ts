@@ -9,14 +9,14 @@ import { Run, add, assign, inFlightMs, journal, letPass, place, rowOf, run, take
 
 export function pivots(): void {
   it('is written down before it is sent', async () => {
-    const { knows, doubts } = await run.send(place(11, 12));
+    const { cursor, doubts } = await run.send(place(11, 12));
     expect(doubts).toBe(0);
-    const row = await rowOf(journal, knows.row);
+    const row = await rowOf(journal, cursor.row);
     expect(row).toMatchObject({
       ...run.key,
       ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder', run: run.run },
       ...{ outcome: null, answer: null, answered_ms: null, decided: null },
-      ...{ in_flight_ms: inFlightMs, epoch: knows.epoch },
+      ...{ in_flight_ms: inFlightMs, epoch: cursor.epoch },
     });
     expect(JSON.parse(row!.about)).toEqual({ cartItems: [11, 12] });
     expect(Math.abs(row!.intended_ms - Date.now())).toBeLessThan(60_000);
@@ -24,7 +24,7 @@ export function pivots(): void {
 
   it('gives the recorded answer to every later run, whatever the step is called and would order now', async () => {
     const answer = { how: 'answered', value: { order: 5 } };
-    const { knows } = await run.do(place(1), 'done', { answer });
+    const { cursor } = await run.do(place(1), 'done', { answer });
     const calls = [place(1), { ...place(2, 3), step: 'place-order-again' }];
     for (const later of [run, run.again()])
       for (const call of calls)
@@ -32,36 +32,36 @@ export function pivots(): void {
           how: 'recorded',
           run: run.run,
           answer,
-          knows: { row: knows.row },
+          cursor: { row: cursor.row },
           doubts: 0,
         });
   });
 
   it('is under way for as long as whoever intended it said, not as whoever asks now does', async () => {
-    const { knows } = await run.send(place(1), { inFlightMs: 90_000 });
+    const { cursor } = await run.send(place(1), { inFlightMs: 90_000 });
     await letPass(journal, 60_000);
     const intended = await run.again().intend(place(1), { inFlightMs: 10 });
-    expect(intended).toMatchObject({ how: 'under-way', row: knows.row });
+    expect(intended).toMatchObject({ how: 'under-way', row: cursor.row });
     const { leftMs } = intended as { leftMs: number };
     expect(leftMs).toBeLessThanOrEqual(30_000);
     expect(leftMs).toBeGreaterThan(0);
   });
 
   it('is unknown when nobody has written what came of it, and names the row to ask about', async () => {
-    const { knows } = await run.send(place(1));
+    const { cursor } = await run.send(place(1));
     await letPass(journal);
     const intended = await run.again().intend(place(1));
-    const { row } = knows;
+    const { row } = cursor;
     expect(intended).toMatchObject({ how: 'unknown', row, run: run.run, inFlightMs, leftMs: 0, restored: false });
-    expect(Date.parse((intended as { at: string }).at)).toBe((await rowOf(journal, knows.row))!.intended_ms);
+    expect(Date.parse((intended as { at: string }).at)).toBe((await rowOf(journal, cursor.row))!.intended_ms);
   });
 
   it('is unknown at once when its answer was lost, and says for how long it may be in flight', async () => {
-    const { knows } = await run.do(place(1), 'unknown', { failure: 'UnknownOutcome' });
+    const { cursor } = await run.do(place(1), 'unknown', { failure: 'UnknownOutcome' });
     const intended = await run.again().intend(place(1));
-    expect(intended).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
+    expect(intended).toMatchObject({ how: 'unknown', row: cursor.row, restored: false });
     expect((intended as { leftMs: number }).leftMs).toBeGreaterThan(0);
-    expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
+    expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', row: cursor.row });
   });
 }
 
@@ -132,28 +132,28 @@ export function answers(): void {
     'complete a row as %s, with what was said; of %s, written later, what is news counts',
     async (first, second) => {
       const intended = await run.do(place(1), first, { failure: 'Refused', answer: 1 });
-      const before = await read(intended.knows.row);
+      const before = await read(intended.cursor.row);
       expect(before).toMatchObject({ outcome: first, failure: 'Refused', answer: 1, late: null, decided: null });
       expect(before.answered_ms).toBeGreaterThanOrEqual(before.intended_ms!);
 
       const isLate = first === 'not-done' && second === 'done';
       const isNews = isLate || (first === 'unknown' && second !== 'unknown');
       await expect(run.answer(place(1), intended, second, { answer: 2 })).resolves.toBe(isLate ? 'late' : 'written');
-      expect(await read(intended.knows.row)).toMatchObject(isNews ? { outcome: second, failure: null } : before);
-      if (isNews && !isLate) expect(await read(intended.knows.row)).toMatchObject({ answer: 2 });
+      expect(await read(intended.cursor.row)).toMatchObject(isNews ? { outcome: second, failure: null } : before);
+      if (isNews && !isLate) expect(await read(intended.cursor.row)).toMatchObject({ answer: 2 });
     },
   );
 
   it('count when they come late, beside the denial: it is not sent again', async () => {
     const intended = await run.doInVain(place(1));
-    const before = await rowOf(journal, intended.knows.row);
+    const before = await rowOf(journal, intended.cursor.row);
     for (const outcome of ['not-done', 'unknown'] as const) {
       await expect(run.answer(place(1), intended, outcome)).resolves.toBe('written');
     }
-    expect(await rowOf(journal, intended.knows.row)).toEqual(before);
+    expect(await rowOf(journal, intended.cursor.row)).toEqual(before);
 
     await expect(run.answer(place(1), intended, 'done', { answer: { order: 5 } })).resolves.toBe('late');
-    const row = await rowOf(journal, intended.knows.row);
+    const row = await rowOf(journal, intended.cursor.row);
     const { late, decided, outcome } = row!;
     expect({ decided, outcome }).toEqual({ decided: before!.decided, outcome: 'done' });
     await expect(journal.unseal(late!, 'what came late')).resolves.toEqual({ order: 5 });
@@ -164,24 +164,24 @@ export function answers(): void {
     const intended = await run.doInVain(place(1));
     const second = await run.again().send(place(1));
     await expect(run.answer(place(1), intended, 'done')).resolves.toBe('late');
-    expect(await rowOf(journal, intended.knows.row)).toMatchObject({ outcome: 'denied' });
-    expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: null });
+    expect(await rowOf(journal, intended.cursor.row)).toMatchObject({ outcome: 'denied' });
+    expect(await rowOf(journal, second.cursor.row)).toMatchObject({ outcome: null });
   });
 
   it('are not late when they are written once more and the effect was taken back in between', async () => {
     const intended = await run.do(assign);
     await run.do(takeBackAssign);
-    const before = await rowOf(journal, intended.knows.row);
+    const before = await rowOf(journal, intended.cursor.row);
     expect(before).toMatchObject({ outcome: 'undone' });
     await expect(run.answer(assign, intended, 'done')).resolves.toBe('written');
-    expect(await rowOf(journal, intended.knows.row)).toEqual(before);
+    expect(await rowOf(journal, intended.cursor.row)).toEqual(before);
   });
 
   it('mark nothing as taken back unless taking it back is done', async () => {
     const change = await Run.begin(journal, 'setFirewalls');
     const intended = await change.do(assign);
     for (const outcome of ['not-done', 'unknown'] as const) await change.do(takeBackAssign, outcome);
-    expect(await rowOf(journal, intended.knows.row)).toMatchObject({ outcome: 'done', undone_by: null });
+    expect(await rowOf(journal, intended.cursor.row)).toMatchObject({ outcome: 'done', undone_by: null });
   });
 }
 
@@ -196,9 +196,9 @@ export function decisions(): void {
       ['of which nobody wrote what came of it', () => run.send(place(1))],
       ['that was denied', () => run.doInVain(place(1))],
     ])('completes a pivot %s, for every later run', async (_, happen) => {
-      const { knows } = await happen();
-      await expect(run.confirm(knows.row, placed, 'in the panel')).resolves.toBe('done');
-      const row = await rowOf(journal, knows.row);
+      const { cursor } = await happen();
+      await expect(run.confirm(cursor.row, placed, 'in the panel')).resolves.toBe('done');
+      const row = await rowOf(journal, cursor.row);
       expect(row).toMatchObject({ outcome: 'done' });
       expect(Math.abs(row!.decided_ms! - Date.now())).toBeLessThan(60_000);
       await expect(unsealed(row!.decided)).resolves.toEqual({ note: 'in the panel' });
@@ -206,27 +206,27 @@ export function decisions(): void {
     });
 
     it('is also what a look found, without a person', async () => {
-      const { knows } = await run.do(place(1), 'unknown');
+      const { cursor } = await run.do(place(1), 'unknown');
       await letPass(journal, 1_000);
-      await journal.confirm(run.key, knows.row, { how: 'found', vmObjectIds: [1] }, undefined);
-      expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'done', decided: null, decided_ms: null });
+      await journal.confirm(run.key, cursor.row, { how: 'found', vmObjectIds: [1] }, undefined);
+      expect(await rowOf(journal, cursor.row)).toMatchObject({ outcome: 'done', decided: null, decided_ms: null });
       expect(await run.intend(place(1))).toMatchObject({ how: 'recorded', answer: { how: 'found', vmObjectIds: [1] } });
     });
 
     it('changes nothing of a pivot that is known to be done', async () => {
-      const { knows } = await run.do(place(1), 'done', { answer: 'the first' });
-      const before = await rowOf(journal, knows.row);
-      await expect(run.confirm(knows.row, placed)).resolves.toBe('done');
-      expect(await rowOf(journal, knows.row)).toEqual(before);
+      const { cursor } = await run.do(place(1), 'done', { answer: 'the first' });
+      const before = await rowOf(journal, cursor.row);
+      await expect(run.confirm(cursor.row, placed)).resolves.toBe('done');
+      expect(await rowOf(journal, cursor.row)).toEqual(before);
     });
 
     it.each([null, 'unknown', 'done'] as const)(
       'is superseded when it was denied, and is intended again with the outcome %s',
       async (outcome) => {
-        const { knows } = await run.doInVain(place(1));
+        const { cursor } = await run.doInVain(place(1));
         await run.again().do(place(1), outcome);
         const before = await effectsOf(journal.db, run.key);
-        await expect(run.confirm(knows.row, placed)).resolves.toBe('superseded');
+        await expect(run.confirm(cursor.row, placed)).resolves.toBe('superseded');
         expect(await effectsOf(journal.db, run.key)).toEqual(before);
       },
     );
@@ -238,16 +238,16 @@ export function decisions(): void {
       async (outcome) => {
         const intended = await run.do(place(1), outcome);
         await letPass(journal, inFlightMs - 5_000);
-        const before = await rowOf(journal, intended.knows.row);
-        const refused = await run.deny(intended.knows.row);
+        const before = await rowOf(journal, intended.cursor.row);
+        const refused = await run.deny(intended.cursor.row);
         expect(refused).toMatchObject({ how: 'in-flight' });
         expect((refused as { leftMs: number }).leftMs).toBeLessThanOrEqual(5_000);
         expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(0);
-        expect(await rowOf(journal, intended.knows.row)).toEqual(before);
+        expect(await rowOf(journal, intended.cursor.row)).toEqual(before);
 
         await letPass(journal, 5_000);
-        await expect(run.deny(intended.knows.row)).resolves.toEqual({ how: 'denied' });
-        const row = await rowOf(journal, intended.knows.row);
+        await expect(run.deny(intended.cursor.row)).resolves.toEqual({ how: 'denied' });
+        const row = await rowOf(journal, intended.cursor.row);
         expect(row).toMatchObject({ outcome: 'denied' });
         await expect(unsealed(row!.decided)).resolves.toEqual({ by: 'ops', note: 'looked' });
       },
@@ -256,22 +256,22 @@ export function decisions(): void {
     it('is counted for its own row: one that was intended later has its own time', async () => {
       const first = await run.doInVain(place(1));
       const second = await run.do(place(1), 'unknown');
-      await expect(run.deny(first.knows.row)).resolves.toEqual({ how: 'denied' });
-      await expect(run.deny(second.knows.row)).resolves.toMatchObject({ how: 'in-flight' });
-      expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: 'unknown' });
+      await expect(run.deny(first.cursor.row)).resolves.toEqual({ how: 'denied' });
+      await expect(run.deny(second.cursor.row)).resolves.toMatchObject({ how: 'in-flight' });
+      expect(await rowOf(journal, second.cursor.row)).toMatchObject({ outcome: 'unknown' });
     });
 
     it('keeps who said it first', async () => {
-      const { knows } = await run.doInVain(place(1));
-      const before = await rowOf(journal, knows.row);
-      await expect(run.deny(knows.row, 'the second look')).resolves.toEqual({ how: 'denied' });
-      expect(await rowOf(journal, knows.row)).toEqual(before);
+      const { cursor } = await run.doInVain(place(1));
+      const before = await rowOf(journal, cursor.row);
+      await expect(run.deny(cursor.row, 'the second look')).resolves.toEqual({ how: 'denied' });
+      expect(await rowOf(journal, cursor.row)).toEqual(before);
     });
 
     it('is told that it was placed, where that is known by now', async () => {
-      const { knows } = await run.do(place(1), 'done', { answer: 'placed' });
+      const { cursor } = await run.do(place(1), 'done', { answer: 'placed' });
       await letPass(journal);
-      await expect(run.deny(knows.row)).resolves.toEqual({ how: 'done' });
+      await expect(run.deny(cursor.row)).resolves.toEqual({ how: 'done' });
       expect(await run.intend(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
     });
   });

@@ -3,7 +3,7 @@ import type { AnsweredOutcome, PivotNote } from '../../../../src/domain/effects'
 import type { WorkflowName } from '../../../../src/domain/identity';
 import type { CartItem } from '../../../../src/domain/requests';
 import { parsePriceList } from '../../../../src/config/price-list';
-import { parseSpendLimits, type Concern } from '../../../../src/domain/spending';
+import { parseSpendLimits, type ReviewReason } from '../../../../src/domain/spending';
 import { bought as listed, type PurchaseRules } from '../../../../src/journal/purchases';
 import type { Intended } from '../../../../src/journal/decide';
 import { openJournal } from '../../../../src/journal/open';
@@ -26,7 +26,7 @@ const rulesOf = (rules: Rules = {}): PurchaseRules => ({
 const duplicates: Rules = { duplicateWithinMs: 10 * minuteMs };
 const limited = (limits: string): Rules => ({ spendLimits: parseSpendLimits(limits) });
 
-function concernIn(intended: Intended): Concern {
+function concernIn(intended: Intended): ReviewReason {
   if (intended.how !== 'asks') throw new Error(`nobody is asked: ${intended.how}`);
   return intended.concern;
 }
@@ -63,7 +63,7 @@ export function purchases(databases: TestDatabases): void {
       expect(concern).toEqual({
         ...{ id: expect.any(String), same: expect.any(String) },
         kind: 'duplicate',
-        others: [{ row: before.knows?.row, ...before.key, at: expect.stringMatching(/^\d{4}-.*Z$/) }],
+        others: [{ row: before.cursor?.row, ...before.key, at: expect.stringMatching(/^\d{4}-.*Z$/) }],
         more: false,
         withinMs: 10 * minuteMs,
       });
@@ -204,7 +204,7 @@ export function purchases(databases: TestDatabases): void {
       const unknown = concernIn(await buy(await order({ items: unpriced }), rules));
       expect(unknown).toMatchObject({ unit: 'usd', adds: 0, unpriced: expect.stringContaining('plan 99') });
       const other = await order({ items: unpriced });
-      await approve(other, { ...unknown, unpriced: undefined } as Concern);
+      await approve(other, { ...unknown, unpriced: undefined } as ReviewReason);
       const asked = concernIn(await buy(other, rules));
       await approve(other, asked);
       await expect(buy(other, rules)).resolves.toMatchObject({ how: 'send' });
@@ -244,10 +244,10 @@ export function purchases(databases: TestDatabases): void {
         [9001, 9002],
       ]);
       const cancelled = (row: string) => journal.secondCancelled(run.key, row, { by: 'me', note: 'in the panel' });
-      expect([await cancelled(second.knows.row), await cancelled(first.knows.row)]).toEqual([false, true]);
+      expect([await cancelled(second.cursor.row), await cancelled(first.cursor.row)]).toEqual([false, true]);
       expect(await spent()).toMatchObject({ spent: 1 });
       expect(await found()).toEqual([['cancelled', 'placed'], [9002]]);
-      expect(await cancelled(first.knows.row)).toBe(false);
+      expect(await cancelled(first.cursor.row)).toBe(false);
       expect(await run.again().intend(kept!)).toMatchObject({ how: 'recorded' });
     });
 

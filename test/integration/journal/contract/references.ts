@@ -5,17 +5,17 @@ import { sql } from 'kysely';
 import { begin as beginOf, close, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { closeByRun, referenceOf } from '../../../../src/journal/rows';
-import { standingOf } from '../../../../src/journal/standing';
+import { readState } from '../../../../src/journal/read-state';
 import { numbersTo } from '../databases';
 import { Run, add, inFlightMs, journal, letPass, place, remove, run } from '../runs';
 
 export function references(): void {
   it('takes a reference that is seen for the first time', async () => {
     const run = new Run(journal);
-    const { first, knows } = await run.take({ label: 'web-1' }, 'AB-1');
+    const { first, cursor } = await run.take({ label: 'web-1' }, 'AB-1');
     expect(first).toBeUndefined();
     const { id, epoch } = await journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
-    expect(knows).toEqual({ journal: id, epoch, begun: 1 });
+    expect(cursor).toEqual({ journal: id, epoch, fence: 1 });
     const row = await referenceOf(journal.db, run.key);
     expect(row).toMatchObject({ ...run.key, account: 'AB-1', first_run: run.run, epoch });
     expect(Math.abs(row!.first_seen_ms - Date.now())).toBeLessThan(60_000);
@@ -79,20 +79,20 @@ const endingsOf = ({ key }: Run) =>
   journal.db.selectFrom('ending').selectAll().where('reference', '=', key.reference).orderBy('ended_ms').execute();
 
 export function standing(): void {
-  const stands = () => standingOf(journal, run.key, { inFlightMs });
+  const stands = () => readState(journal, run.key, { inFlightMs });
   const from = { journal: expect.any(String) as string, epoch: expect.any(Number) as number };
   const nothing = { from, items: [], perhapsOrdered: [], doubtfulAdds: [], assigned: [] };
 
   it('is unknown for a reference that was never taken', async () => {
     const { key } = new Run(journal);
     const placement = { how: 'none' };
-    expect(await standingOf(journal, key, { inFlightMs })).toEqual({ known: false, placement, ...nothing });
+    expect(await readState(journal, key, { inFlightMs })).toEqual({ known: false, placement, ...nothing });
   });
 
   it('is under way while the order may be in flight, and then unknown', async () => {
     await run.adds(7);
     await run.adds(8, 2);
-    const { knows } = await run.send(place(7));
+    const { cursor } = await run.send(place(7));
     const underWay = await stands();
     expect(underWay).toMatchObject({
       placement: { how: 'under-way' },
@@ -102,14 +102,14 @@ export function standing(): void {
     expect((underWay.placement as { leftMs: number }).leftMs).toBeGreaterThan(0);
     await letPass(journal);
     expect(await stands()).toMatchObject({
-      placement: { how: 'unknown', row: knows.row, run: run.run, inFlightMs, restored: false },
+      placement: { how: 'unknown', row: cursor.row, run: run.run, inFlightMs, restored: false },
       perhapsOrdered: [{ cartItemId: 7 }],
     });
   });
 
   it('tells what a person confirmed', async () => {
-    const { knows } = await run.do(place(7), 'unknown');
-    await run.confirm(knows.row, { how: 'confirmed', orderId: '5' });
+    const { cursor } = await run.do(place(7), 'unknown');
+    await run.confirm(cursor.row, { how: 'confirmed', orderId: '5' });
     expect(await stands()).toMatchObject({ placement: { how: 'placed', placed: { how: 'confirmed', orderId: '5' } } });
   });
 
@@ -268,7 +268,7 @@ export function openOnes(): void {
   });
 
   describe('are owned by one begin', () => {
-    const renewed = (run: Run, more: object = {}) => ({ epoch: run.knows!.epoch, begun: run.knows!.begun, ...more });
+    const renewed = (run: Run, more: object = {}) => ({ epoch: run.cursor!.epoch, fence: run.cursor!.fence, ...more });
     const intended = { how: 'send' };
     const refused = { how: 'not-owned' };
     let run: Run;
@@ -278,28 +278,28 @@ export function openOnes(): void {
     });
 
     it('and only its calls are intended, by one statement or by several', async () => {
-      const before = run.knows;
+      const before = run.cursor;
       expect(await run.intend(add(), { isOwn: true })).toMatchObject(intended);
       expect(await run.intend(place(), { isOwn: true })).toMatchObject(intended);
       await run.again().own();
       for (const call of [add(2), place(), remove(5)])
-        expect(await run.intend(call, { isOwn: true, knows: before })).toEqual(refused);
+        expect(await run.intend(call, { isOwn: true, cursor: before })).toEqual(refused);
     });
 
     it('which may renew itself, also twice, and then the number of before is nobody’s', async () => {
-      const before = run.knows;
+      const before = run.cursor;
       const begun = await run.own(renewed(run));
-      expect(begun).toBe(before!.begun! + 1);
+      expect(begun).toBe(before!.fence! + 1);
       expect(await run.own({ ...before! })).toBe(begun);
-      expect(await run.intend(add(), { isOwn: true, knows: before })).toEqual(refused);
+      expect(await run.intend(add(), { isOwn: true, cursor: before })).toEqual(refused);
       expect(await run.intend(add(2), { isOwn: true })).toMatchObject(intended);
     });
 
     it('in whichever run of those that know it, until another one begins', async () => {
-      const { knows } = run;
+      const { cursor } = run;
       const reset = run.again();
-      expect(await reset.own({ ...knows! })).toBeDefined();
-      expect(await run.own({ ...knows! })).toBeUndefined();
+      expect(await reset.own({ ...cursor! })).toBeDefined();
+      expect(await run.own({ ...cursor! })).toBeUndefined();
       await run.again().own();
       expect(await reset.own(renewed(reset))).toBeUndefined();
     });
@@ -314,10 +314,10 @@ export function openOnes(): void {
     });
 
     it('of one epoch: begins are counted anew after a journal was restored', async () => {
-      const { knows } = run;
-      const before = { ...knows!, epoch: knows!.epoch - 1 };
+      const { cursor } = run;
+      const before = { ...cursor!, epoch: cursor!.epoch - 1 };
       expect(await run.own(before)).toBeUndefined();
-      expect(await run.intend(add(), { isOwn: true, knows: before })).not.toMatchObject(intended);
+      expect(await run.intend(add(), { isOwn: true, cursor: before })).not.toMatchObject(intended);
     });
   });
 

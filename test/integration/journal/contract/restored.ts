@@ -1,8 +1,8 @@
 /** A journal that was restored, and rows that it lost. */
-import type { JournalKnowledge } from '../../../../src/domain/effects';
+import type { JournalCursor } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/decide';
 import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/confirm-restore';
-import { endedSagas, standingOf } from '../../../../src/journal/standing';
+import { endedSagas, readState } from '../../../../src/journal/read-state';
 import { begin } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf } from '../../../../src/journal/rows';
@@ -26,11 +26,11 @@ import {
 
 export function restoredJournal(): void {
   describe('is seen by a saga that ends: nobody says that nothing was placed', () => {
-    const stands = (run: Run, knows = run.knows) => standingOf(journal, run.key, { knows, inFlightMs });
+    const stands = (run: Run, cursor = run.cursor) => readState(journal, run.key, { cursor, inFlightMs });
 
     it('by what its history knows and the journal lacks', async () => {
-      const { knows } = await run.send(place(7));
-      await journal.db.deleteFrom('effect').where('id', '=', knows.row).execute();
+      const { cursor } = await run.send(place(7));
+      await journal.db.deleteFrom('effect').where('id', '=', cursor.row).execute();
       expect(await stands(run)).toMatchObject({
         placement: { how: 'restored', why: expect.stringMatching(/older copy/) },
       });
@@ -38,7 +38,7 @@ export function restoredJournal(): void {
     });
 
     it('by whoever has found it out before', async () => {
-      await (await Run.begin(journal)).intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      await (await Run.begin(journal)).intend(place(1), { cursor: { ...run.cursor!, row: 'lost' } });
       expect(await stands(run, undefined)).toMatchObject({ placement: { how: 'restored' } });
     });
 
@@ -61,7 +61,7 @@ export function restoredJournal(): void {
     await run.end('reversed');
     const begins = async () => (await run.again().own(undefined, false)) !== undefined;
     expect(await begins()).toBe(false);
-    await other.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
+    await other.intend(place(1), { cursor: { ...run.cursor!, row: 'lost' } });
     expect(await begins()).toBe(true);
     await run.end('reversed');
     await restoredAndTrusted(journal);
@@ -100,8 +100,8 @@ export function restoredJournal(): void {
 
   it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {
     const say = () =>
-      writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict: { note: 'seen' }, knows: run.knows });
-    await run.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict: { note: 'seen' }, cursor: run.cursor });
+    await run.intend(place(1), { cursor: { ...run.cursor!, row: 'lost' } });
     await expect(say()).resolves.toMatchObject({ how: 'restored', why: expect.stringMatching(/older copy/) });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
     await restoredAndTrusted(journal);
@@ -109,14 +109,14 @@ export function restoredJournal(): void {
   });
 
   describe('is found out by what a history knows and the journal lacks', () => {
-    const lacking: Record<string, (run: Run) => Promise<JournalKnowledge>> = {
-      'a row': async ({ knows }) => ({ ...knows!, row: 'lost' }),
-      'the reference': async ({ knows, key }) => {
+    const lacking: Record<string, (run: Run) => Promise<JournalCursor>> = {
+      'a row': async ({ cursor }) => ({ ...cursor!, row: 'lost' }),
+      'the reference': async ({ cursor, key }) => {
         await journal.db.deleteFrom('reference').where('reference', '=', key.reference).execute();
-        return knows!;
+        return cursor!;
       },
-      'a greater epoch': async ({ knows }) => ({ ...knows!, epoch: knows!.epoch + 1 }),
-      'another journal': async ({ knows }) => ({ ...knows!, journal: 'another' }),
+      'a greater epoch': async ({ cursor }) => ({ ...cursor!, epoch: cursor!.epoch + 1 }),
+      'another journal': async ({ cursor }) => ({ ...cursor!, journal: 'another' }),
     };
 
     it.each(Object.keys(lacking))('%s: nothing is sent any more, by whichever saga', async (what) => {
@@ -125,8 +125,8 @@ export function restoredJournal(): void {
       await other.do(assign);
       const before = await journal.db.selectFrom('effect').selectAll().execute();
 
-      const knows = await lacking[what]!(run);
-      const intended = await run.intend(place(1), { knows });
+      const cursor = await lacking[what]!(run);
+      const intended = await run.intend(place(1), { cursor });
       expect(intended).toMatchObject({ how: 'restored', why: expect.stringMatching(/journal/) });
       expect(Math.abs((await journalRow(journal)).restored_ms! - Date.now())).toBeLessThan(60_000);
 
@@ -141,10 +141,10 @@ export function restoredJournal(): void {
 
   describe('goes on after `restored`', () => {
     it('and asks about the pivot of a reference from before, once', async () => {
-      await run.intend(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      await run.intend(place(1), { cursor: { ...run.cursor!, row: 'lost' } });
       await restoredAndTrusted(journal);
 
-      const row = await run.asks(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      const row = await run.asks(place(1), { cursor: { ...run.cursor!, row: 'lost' } });
       // The same question for everybody who asks.
       for (const one of [run, run.again()])
         expect(await one.intend(place(1))).toMatchObject({ how: 'unknown', row, restored: true, inFlightMs });
@@ -157,15 +157,15 @@ export function restoredJournal(): void {
     });
 
     it('and takes “not placed” only when the time has passed since the command, however old the row is', async () => {
-      const { knows } = await run.do(place(1), 'unknown');
+      const { cursor } = await run.do(place(1), 'unknown');
       await letPass(journal, dayMs);
       await restoredAndTrusted(journal);
-      const refused = await run.deny(knows.row);
+      const refused = await run.deny(cursor.row);
       expect(refused).toMatchObject({ how: 'in-flight' });
       expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(inFlightMs - 30_000);
-      expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', row: knows.row, restored: false });
+      expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', row: cursor.row, restored: false });
       await letPass(journal);
-      expect(await run.deny(knows.row)).toEqual({ how: 'denied' });
+      expect(await run.deny(cursor.row)).toEqual({ how: 'denied' });
       // The lost time may have had another one.
       expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', restored: true });
     });
@@ -191,10 +191,10 @@ export function restoredJournal(): void {
     });
 
     it('and stops no saga that goes on, nor one that comes back with what it knew before', async () => {
-      const { knows } = run;
+      const { cursor } = run;
       await restoredAndTrusted(journal);
       for (let step = 1; step < 4; step += 1) await run.do(add(step));
-      await run.again().send(add(9), { knows: { ...knows!, row: 'lost' } });
+      await run.again().send(add(9), { cursor: { ...cursor!, row: 'lost' } });
       expect(await journalRow(journal)).toMatchObject({ restored_ms: null });
     });
 
@@ -229,7 +229,7 @@ export function restoredJournal(): void {
       await restored(journal, said);
       const run = new Run(journal);
       const stands = (asking: { run?: string } = { run: run.run }) =>
-        standingOf(journal, run.key, { inFlightMs, ...asking });
+        readState(journal, run.key, { inFlightMs, ...asking });
       expect(await stands({})).toMatchObject({ known: false, placement: { how: 'none' } });
       const first = await stands();
       expect(first).toMatchObject({ placement: { how: 'unknown', restored: true, inFlightMs } });
@@ -245,8 +245,8 @@ export function restoredJournal(): void {
 
 /** A row that a call or a question is about is gone: the journal was restored to a copy from before it. */
 export function lostRows(): void {
-  const lose = async ({ knows }: Sent) => {
-    await journal.db.deleteFrom('effect').where('id', '=', knows.row).execute();
+  const lose = async ({ cursor }: Sent) => {
+    await journal.db.deleteFrom('effect').where('id', '=', cursor.row).execute();
   };
   const effects = () => effectsOf(journal.db, run.key);
   const isRestored = async () => (await journalRow(journal)).restored_ms !== null;
@@ -256,7 +256,7 @@ export function lostRows(): void {
       const intended = await run.send(place(1, 2));
       await lose(intended);
       await run.answer(place(1, 2), intended, outcome, { answer: { order: 5 } });
-      const row = await rowOf(journal, intended.knows.row);
+      const row = await rowOf(journal, intended.cursor.row);
       expect(row).toMatchObject({ ...run.key, kind: 'pivot', step: 'place-order', run: run.run, outcome });
       expect(JSON.parse(row!.about)).toEqual({ cartItems: [1, 2] });
       await expect(journal.unseal(row!.answer!, 'the answer')).resolves.toEqual({ order: 5 });
@@ -268,7 +268,7 @@ export function lostRows(): void {
       const lost = await run.send(add());
       await lose(lost);
       await journal.db.deleteFrom('reference').where('reference', '=', key.reference).execute();
-      expect(other.knows).toBeUndefined();
+      expect(other.cursor).toBeUndefined();
       await run.answer(add(), lost, 'done', { cartItemId: 7 });
       const { sagas } = await endedSagas(journal, { days: 1, after: undefined, limit: 10 });
       expect(sagas).toMatchObject([{ ...key, cartItems: [7] }]);
@@ -279,12 +279,15 @@ export function lostRows(): void {
       const intended = await run.send(remove(7));
       await lose(intended);
       await run.answer(remove(7), intended, 'done');
-      expect(await rowOf(journal, added.knows.row)).toMatchObject({ outcome: 'undone', undone_by: intended.knows.row });
+      expect(await rowOf(journal, added.cursor.row)).toMatchObject({
+        outcome: 'undone',
+        undone_by: intended.cursor.row,
+      });
     });
 
     it('is nothing where nothing was done: a row that was perhaps never written is no sign of an older copy', async () => {
-      const { knows } = run;
-      const never = { how: 'send', knows: { ...knows!, row: 'never-committed' }, doubts: 0 } as const;
+      const { cursor } = run;
+      const never = { how: 'send', cursor: { ...cursor!, row: 'never-committed' }, doubts: 0 } as const;
       await expect(run.answer(place(1), never, 'not-done', { failure: 'JournalUnavailable' })).resolves.toBe('written');
       expect(await effects()).toEqual([]);
       expect(await isRestored()).toBe(false);
@@ -320,7 +323,7 @@ export function lostRows(): void {
       await expect(answered()).resolves.toBe('late');
       await expect(answered()).resolves.toBe('late');
       expect(await rowOf(journal, doubt)).toMatchObject({ outcome: 'denied' });
-      expect(await rowOf(journal, intended.knows.row)).toMatchObject({ outcome: 'done' });
+      expect(await rowOf(journal, intended.cursor.row)).toMatchObject({ outcome: 'done' });
       expect(await run.again().intend(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
     });
   });
@@ -331,12 +334,12 @@ export function lostRows(): void {
     const other = run.again();
     const second = await other.send(place(1));
     await expect(run.answer(place(1), first, 'done', { answer: 'the first' })).resolves.toBe('late');
-    const row = await rowOf(journal, second.knows.row);
+    const row = await rowOf(journal, second.cursor.row);
     expect(row).toMatchObject({ outcome: null });
     await expect(journal.unseal(row!.late!, 'what came late')).resolves.toBe('the first');
 
     await expect(other.answer(place(1), second, 'done', { answer: 'the second' })).resolves.toBe('written');
-    const both = await rowOf(journal, second.knows.row);
+    const both = await rowOf(journal, second.cursor.row);
     await expect(journal.unseal(both!.answer!, 'the answer')).resolves.toBe('the second');
     await expect(journal.unseal(both!.late!, 'what came late')).resolves.toBe('the first');
   });
@@ -345,7 +348,7 @@ export function lostRows(): void {
     it('keeps that it was placed, for every later run, and the journal is found out', async () => {
       const intended = await run.do(place(1), 'unknown');
       await lose(intended);
-      await expect(run.confirm(intended.knows.row, { how: 'confirmed', orderId: '5' })).resolves.toBe('done');
+      await expect(run.confirm(intended.cursor.row, { how: 'confirmed', orderId: '5' })).resolves.toBe('done');
       expect(await isRestored()).toBe(true);
       await restoredAndTrusted(journal);
       const later = await run.again().intend(place(1));
@@ -355,12 +358,12 @@ export function lostRows(): void {
     });
 
     it('takes “not placed” for no reason to send, and the journal is found out', async () => {
-      const { knows } = run;
+      const { cursor } = run;
       const intended = await run.do(place(1), 'unknown');
       await lose(intended);
-      await run.deny(intended.knows.row);
+      await run.deny(intended.cursor.row);
       expect(await isRestored()).toBe(true);
-      expect(await run.intend(place(1), { knows })).toMatchObject({ how: 'restored' });
+      expect(await run.intend(place(1), { cursor })).toMatchObject({ how: 'restored' });
     });
   });
 }

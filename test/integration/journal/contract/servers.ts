@@ -69,10 +69,10 @@ export function servers(): void {
   it('a person’s “placed” with another order’s server is not written', async () => {
     const first = await ordered(id);
     const second = await Run.begin(journal);
-    const { knows } = await second.do(order, 'unknown');
+    const { cursor } = await second.do(order, 'unknown');
     await letPass(journal, inFlightMs);
     const others = [{ vmObjectId: id, reference: first.key.reference }];
-    expect(await second.confirm(knows.row, { how: 'confirmed', vmObjectIds: [id] }, 'in the panel')).toEqual(others);
+    expect(await second.confirm(cursor.row, { how: 'confirmed', vmObjectIds: [id] }, 'in the panel')).toEqual(others);
     expect(await second.intend(order)).toMatchObject({ how: 'unknown' });
   });
 

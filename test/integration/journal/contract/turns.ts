@@ -192,7 +192,7 @@ export function turns(): void {
     await first.do(assign, 'done', {}, { isOwn: true });
     await end(first);
     await expect(first.intend(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
-    await expect(first.own({ epoch: first.knows!.epoch, begun })).resolves.toBeUndefined();
+    await expect(first.own({ epoch: first.cursor!.epoch, fence: begun })).resolves.toBeUndefined();
     await arrive(second);
     const again = first.again();
     await again.own();
@@ -206,6 +206,6 @@ export function turns(): void {
     const behind = await placeBefore(next);
     await expect(dropTurn(journal, behind)).resolves.toBe(0);
     await expect(gone.intend(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
-    await expect(gone.own({ epoch: gone.knows!.epoch, begun })).resolves.toBeUndefined();
+    await expect(gone.own({ epoch: gone.cursor!.epoch, fence: begun })).resolves.toBeUndefined();
   });
 }

@@ -1,16 +1,16 @@
 /** A provisioning that does not run any more: what the journal has of it, and what a clean-up does not put in order. */
-import type { Standing } from '../../activities/journal';
+import type { ReferenceState } from '../../activities/journal';
 import type { Leftover } from '../../domain/outcomes';
-import { askAboutPlacement, untilSettled } from '../../saga/doubt';
-import { SagaFailed } from '../../saga/ends';
-import { looking } from '../../saga/look-back';
+import { askAboutPlacement, untilSettled } from '../../saga/in-doubt';
+import { SagaFailed } from '../../saga/control-flow';
+import { finalRead } from '../../saga/final-read';
 import type { Saga } from '../../saga/saga';
-import { deleteStep, reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart';
+import { deleteStep, reportDoubtfulAdds, reportPerhapsOrdered, unreported } from './cart';
 import { lookAtAssigned } from './protect-servers';
 
 export class LostProvisioning {
   /** Undefined before the first look, and once it is reported. */
-  private standing: Standing | undefined;
+  private standing: ReferenceState | undefined;
 
   constructor(private readonly saga: Saga) {}
 
@@ -20,7 +20,7 @@ export class LostProvisioning {
    * @returns what is in the cart, and in no order; and what is left alone, because it is in one
    * @throws SagaFailed where it runs, or is not known
    */
-  async settle(): Promise<Pick<Standing, 'items'> & { leftAlone: number[] }> {
+  async settle(): Promise<Pick<ReferenceState, 'items'> & { leftAlone: number[] }> {
     const { saga } = this;
     let leftAlone: number[] = [];
     for (;;) {
@@ -41,13 +41,13 @@ export class LostProvisioning {
     }
   }
 
-  private async begin(): Promise<Standing> {
+  private async begin(): Promise<ReferenceState> {
     const { saga } = this;
     try {
-      return await saga.must(looking(saga), { refusal: 'InvalidRequest' });
+      return await saga.must(finalRead(saga), { refusal: 'InvalidRequest' });
     } catch (error) {
       // It goes on, and reports by itself.
-      if (error instanceof SagaFailed) saga.journal.isOwn = false;
+      if (error instanceof SagaFailed) saga.journal.isReferenceOurs = false;
       throw error;
     }
   }
@@ -56,20 +56,20 @@ export class LostProvisioning {
   async report({ looksAtServers = false } = {}): Promise<void> {
     const { saga, standing } = this;
     const { progress } = saga;
-    if (standing === undefined || !saga.journal.isOwn) return;
+    if (standing === undefined || !saga.journal.isReferenceOurs) return;
     this.standing = undefined;
     const { items, perhapsOrdered, doubtfulAdds, unprotected, assigned, placement } = standing;
     if (placement.how === 'unknown') {
       const why = 'the clean-up ended before a person said whether it was placed';
-      progress.leave({ kind: 'placement-unknown', step: 'place-order', why });
+      progress.addLeftovers({ kind: 'placement-unknown', step: 'place-order', why });
     }
-    reportPerhapsOrdered(saga, untold(saga, perhapsOrdered));
+    reportPerhapsOrdered(saga, unreported(saga, perhapsOrdered));
     reportDoubtfulAdds(saga, doubtfulAdds);
-    progress.leave(...(unprotected ?? []));
-    for (const item of untold(saga, items)) {
+    progress.addLeftovers(...(unprotected ?? []));
+    for (const item of unreported(saga, items)) {
       if (deleteStep(saga, item).status === 'done') continue;
       const why = 'the clean-up ended before it was deleted';
-      progress.leave({ kind: 'cart-item', cartItemId: item.cartItemId, why });
+      progress.addLeftovers({ kind: 'cart-item', cartItemId: item.cartItemId, why });
     }
     if (unprotected === undefined || !looksAtServers) return;
     // The journal knows what was assigned; only the provider's list shows whether it is there.
@@ -77,6 +77,6 @@ export class LostProvisioning {
     const denied = [...(await lookAtAssigned(saga, assigned))].map(([vmObjectId, firewalls]): Leftover => {
       return { kind: 'server-unprotected', vmObjectId, firewalls: [...firewalls], why };
     });
-    progress.leave(...denied);
+    progress.addLeftovers(...denied);
   }
 }

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { EffectCall, JournalKnowledge } from '../domain/effects';
+import type { EffectCall, JournalCursor } from '../domain/effects';
 import { nowMs } from './dialects';
 import {
   type Effect,
@@ -29,7 +29,7 @@ import type { Witness } from './witness';
 /** What is asked about: a reference, and what its run's history knows. */
 interface Lacking {
   taken: boolean;
-  knows: JournalKnowledge | undefined;
+  cursor: JournalCursor | undefined;
   /** All of the saga, where they were read already. */
   rows?: readonly Effect[];
 }
@@ -45,14 +45,14 @@ export async function whatIsLacking(
   tx: Tx,
   journal: JournalRow,
   failover: FailoverRule,
-  { taken, knows, rows = [] }: Lacking,
+  { taken, cursor, rows = [] }: Lacking,
 ): Promise<string | undefined> {
   const isThere = async (row: string) => rows.some(({ id }) => id === row) || (await effectOf(tx, row)) !== undefined;
-  if (knows !== undefined && !isSeenToSince(journal, knows.epoch)) {
-    const isAnother = knows.journal !== journal.id;
-    const there = taken && (knows.row === undefined || (await isThere(knows.row)));
-    if (isAnother || !there || knows.epoch !== journal.epoch) {
-      await markRestored(tx, knows.epoch);
+  if (cursor !== undefined && !isSeenToSince(journal, cursor.epoch)) {
+    const isAnother = cursor.journal !== journal.id;
+    const there = taken && (cursor.row === undefined || (await isThere(cursor.row)));
+    if (isAnother || !there || cursor.epoch !== journal.epoch) {
+      await markRestored(tx, cursor.epoch);
       return isAnother
         ? 'this is not the journal that the saga began with'
         : 'the journal lacks what this saga wrote into it: it was restored from an older copy';
@@ -144,15 +144,15 @@ export const restoredFailure = 'JournalRestored';
 export async function insertLost(
   tx: Tx,
   key: SagaKey,
-  { call, run, knows, inFlightMs }: IntendedCall,
+  { call, run, cursor, inFlightMs }: IntendedCall,
 ): Promise<Effect> {
-  const { epoch } = knows;
+  const { epoch } = cursor;
   await noteLoss(tx, epoch);
   await insertReference(tx, key, run, epoch);
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
-  await insertEffect(tx, key, { call, run, inFlightMs }, { id: knows.row, epoch });
-  return effects(tx).where('id', '=', knows.row).executeTakeFirstOrThrow();
+  await insertEffect(tx, key, { call, run, inFlightMs }, { id: cursor.row, epoch });
+  return effects(tx).where('id', '=', cursor.row).executeTakeFirstOrThrow();
 }
 
 /** A pivot of which only is known that it may have been sent. */

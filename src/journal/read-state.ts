@@ -3,12 +3,12 @@
  * what sagas have left that nobody takes care of any more.
  */
 import { sql } from 'kysely';
-import type { About, JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
+import type { About, JournalCursor, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
 import type { RecordedEnding } from '../domain/record';
 import { openPivot } from './decide';
 import { statementBegunMs } from './dialects';
 import type { Journal } from './journal';
-import { epochOfNew, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './lost-time';
+import { epochOfNew, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './recovery-gap';
 import type { PurchaseRules } from './purchases';
 import {
   aboutOf,
@@ -53,9 +53,9 @@ export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
   assigned: { vmObjectId: number; firewalls: readonly number[] }[];
 }
 
-export interface Standing extends Done {
+export interface StateRead extends Done {
   /** The journal that says so. */
-  from: Pick<JournalKnowledge, 'journal' | 'epoch'>;
+  from: Pick<JournalCursor, 'journal' | 'epoch'>;
   placement:
     | PlacementFound
     /** The call may still be in flight for so long: ask again then. */
@@ -66,7 +66,7 @@ export interface Standing extends Done {
 
 export interface Asking {
   /** As in `Intent`. */
-  knows?: JournalKnowledge | undefined;
+  cursor?: JournalCursor | undefined;
   inFlightMs: number;
   /** The run of the saga itself, where it asks; absent where another saga does. */
   run?: string | undefined;
@@ -82,14 +82,14 @@ export interface Asking {
  *
  * @throws JournalUnreadable
  */
-export async function standingOf(
+export async function readState(
   journal: Journal,
   key: SagaKey,
-  { knows, inFlightMs, run, added = [], rules }: Asking,
-): Promise<Standing> {
+  { cursor, inFlightMs, run, added = [], rules }: Asking,
+): Promise<StateRead> {
   const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.locked(key, async (tx, locked) => {
     const from = await theJournal(tx);
-    const lacks = await whatIsLacking(tx, from, journal.failover, { taken: locked !== undefined, knows });
+    const lacks = await whatIsLacking(tx, from, journal.failover, { taken: locked !== undefined, cursor });
     const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
     const isNew = isNewInDoubt && run !== undefined;
     const taken = isNew ? await insertReference(tx, key, run, epochOfNew(from)) : locked;
@@ -109,7 +109,7 @@ export async function standingOf(
   return {
     known: taken !== undefined,
     from: { journal: from.id, epoch: from.epoch },
-    placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'restored', why: lacks },
+    placement: lacks === undefined ? await placementFound(journal, pivot, leftMs) : { how: 'restored', why: lacks },
     items: [...items.map(open), ...added.filter((item) => !rows.some((row) => isOf(row, item)))],
     perhapsOrdered: perhapsOrdered.map(open),
     doubtfulAdds,
@@ -122,7 +122,11 @@ export async function standingOf(
 const isOf = (row: Effect, { cartItemId }: OpenItem) =>
   row.cart_item_id === cartItemId || aboutOf(row).cartItems?.includes(cartItemId) === true;
 
-async function placementOf(journal: Store, pivot: Effect | undefined, leftMs: number): Promise<Standing['placement']> {
+async function placementFound(
+  journal: Store,
+  pivot: Effect | undefined,
+  leftMs: number,
+): Promise<StateRead['placement']> {
   if (pivot === undefined) return { how: 'none' };
   const { run, outcome } = pivot;
   const { cartItems } = aboutOf(pivot);

@@ -1,6 +1,6 @@
 /** The order itself: how it is sent, found again, and corrected; and the object ids of the servers that it brought. */
 import type { PlacedOrder } from '../../activities/orders';
-import { definedOnly } from '../../domain/defined-only';
+import { omitUndefined } from '../../domain/omit-undefined';
 import type { Placement } from '../../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-types';
 import { cutWell } from '../../domain/markdown';
@@ -21,7 +21,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
       return saga.step('place-order', 'Place the order');
     },
     noun: 'the order',
-    known: (placed) => ({ order: orderOf(placed), ...definedOnly({ orderId: orderIdOf(placed) }) }),
+    facts: (placed) => ({ order: orderOf(placed), ...omitUndefined({ orderId: orderIdOf(placed) }) }),
     note: () => {
       const { account, label } = purchase.request;
       const labelled = label === undefined ? '' : `, label “${cutWell(label, 60)}”`;
@@ -30,7 +30,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
     act: (asked) => {
       const { account, currency, label, payment_type, firewalls, vmObjectIds } = purchase.request;
       return activities('place the order').placeOrder({
-        order: { account, cartItems: cart.itemIds, ...definedOnly({ currency, label, payment_type }) },
+        order: { account, cartItems: cart.itemIds, ...omitUndefined({ currency, label, payment_type }) },
         firewalls,
         vmObjectIds,
         noServers: purchase.ordered.most === 0,
@@ -75,18 +75,18 @@ export async function findServers(
     placement.how === 'answered' ? placement.value : { vmObjectIds: placement.vmObjectIds };
   if (pointsNowhere) {
     const why = 'the answer has no object ids where `order.servers` of the provider’s profile points';
-    saga.step('place-order', '').say(why);
+    saga.step('place-order', '').setDetail(why);
   }
   const named = vmObjectIds ?? [];
   const isOdd = (named.length > 0 || pointsNowhere === true) && !fits(named.length, expected);
   const tellOdd = () => {
     const why = `${sources[placement.how]} names ${named.length} servers, and ${countOf(expected)} were ordered: look in the panel`;
-    if (isOdd) progress.leave(miscounted(named, expected, why));
+    if (isOdd) progress.addLeftovers(miscounted(named, expected, why));
     return [];
   };
   if (expected.most === 0) return tellOdd();
   const fitting = (ids: number[] | undefined) => (ids && fits(ids.length, expected) ? ids : undefined);
-  const learnt = fitting(progress.known['vmObjectIds'] as number[] | undefined);
+  const learnt = fitting(progress.facts['vmObjectIds'] as number[] | undefined);
   const placed = fitting(vmObjectIds);
   const asked = fitting(request.vmObjectIds);
   const differ = placed !== undefined && asked !== undefined && !isSame(placed, asked);
@@ -108,7 +108,8 @@ export async function findServers(
     return askServers(saga, expected, differs + describeOthers(others));
   }
   const theirs = others.map(({ vmObjectId }) => vmObjectId);
-  if (theirs.length > 0) progress.leave(miscounted(theirs, expected, `look in the panel:${describeOthers(others)}`));
+  if (theirs.length > 0)
+    progress.addLeftovers(miscounted(theirs, expected, `look in the panel:${describeOthers(others)}`));
   return tellOdd();
 }
 

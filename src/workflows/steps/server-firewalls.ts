@@ -53,7 +53,7 @@ export class ServerFirewalls {
     // A look that has failed is made again before anybody is asked.
     const isTold = failed && failed.failure !== 'NotVisibleYet' && failed.failure !== 'NotDeclared';
     if (isTold) {
-      by?.say(`the look at the list failed: ${describeFailure(failed)}`);
+      by?.setDetail(`the look at the list failed: ${describeFailure(failed)}`);
       countFailedCall(failed);
     }
     try {

@@ -15,15 +15,15 @@
  */
 import type { ResultOf } from '../../domain/results';
 import { runSaga } from '../../saga/run-saga';
-import type { StoryOf } from '../../saga/story';
-import { deleteItems } from '../parts/cart';
-import { LostProvisioning } from '../parts/lost-provisioning';
+import type { DefineSaga } from '../../saga/definition';
+import { deleteItems } from '../steps/cart';
+import { LostProvisioning } from '../steps/lost-provisioning';
 
 export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
   return runSaga('cleanCart', input, cleaning);
 }
 
-const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
+const cleaning: DefineSaga<'cleanCart', never> = (saga, { reference }) => {
   const lost = new LostProvisioning(saga);
   return {
     cleansUp: true,

@@ -15,17 +15,17 @@
 import type { PlacedOrder } from '../../activities/orders';
 import type { ResultOf } from '../../domain/results';
 import { runSaga } from '../../saga/run-saga';
-import type { StoryOf } from '../../saga/story';
-import { Cart } from '../parts/cart';
-import { findServers, ordering, orderOf } from '../parts/order';
-import { Protection } from '../parts/protect-servers';
-import { Purchase } from '../parts/purchase';
+import type { DefineSaga } from '../../saga/definition';
+import { Cart } from '../steps/cart';
+import { findServers, ordering, orderOf } from '../steps/order';
+import { Protection } from '../steps/protect-servers';
+import { Purchase } from '../steps/purchase';
 
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   return runSaga('provisionServers', input, buying);
 }
 
-const buying: StoryOf<'provisionServers', PlacedOrder> = (saga, first, known) => {
+const buying: DefineSaga<'provisionServers', PlacedOrder> = (saga, first, known) => {
   const { reference } = first;
   const purchase = new Purchase(saga, first, known);
   const cart = new Cart(saga, purchase);
@@ -41,9 +41,9 @@ const buying: StoryOf<'provisionServers', PlacedOrder> = (saga, first, known) =>
     pivot: ordering(saga, purchase, cart),
     // From here on the servers exist and cost money: a step that fails waits for a person, and nothing is undone.
     finish: async ({ placement, cartItems = cart.itemIds }) => {
-      const strays = await cart.deleteStrays();
+      const strays = await cart.deleteOrphans();
       const order = orderOf(placement);
-      saga.progress.learn({ cartItemIds: cartItems, order });
+      saga.progress.addFacts({ cartItemIds: cartItems, order });
       const servers = await protection.protect(await findServers(saga, purchase, placement));
       const { skipped, leftovers, decisions } = saga.progress;
       const cartItemIds = cartItems.filter((id) => !strays.includes(id));

@@ -15,7 +15,7 @@ import type { Pivot } from './steps';
 import { activities } from './activities';
 
 /** `foundBy`: says what to look for at the provider, if the row does not: "account AB-1, label “web-1”". */
-type Doubtful = Pick<Pivot<never>, 'step' | 'noun' | 'confirming'> & { foundBy: string };
+type InDoubt = Pick<Pivot<never>, 'step' | 'noun' | 'confirming'> & { foundBy: string };
 
 /** A placement that nobody here has the provider's answer of, and that stands. */
 export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
@@ -29,15 +29,15 @@ export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
  */
 export async function untilSettled(
   { progress }: Saga,
-  { step, noun }: Doubtful,
+  { step, noun }: InDoubt,
   settledMs: number,
   failure?: CallFailure,
 ): Promise<boolean> {
   const leftMs = settledMs - Date.now();
   if (leftMs <= 0) return false;
   const until = inWords(new Date(settledMs).toISOString());
-  step.goOn(`may still take effect until ${until}`);
-  progress.settle(step.id, settledMs);
+  step.resume(`may still take effect until ${until}`);
+  progress.enterSettling(step.id, settledMs);
   setCurrentDetails(describeSettling(noun, until));
   try {
     await sleep(leftMs);
@@ -47,7 +47,7 @@ export async function untilSettled(
     step.end('failed', `nobody was asked whether ${noun} was placed`);
     throw error;
   } finally {
-    progress.settled(step.id);
+    progress.leaveSettling(step.id);
     setCurrentDetails('');
   }
 }
@@ -60,7 +60,7 @@ export async function untilSettled(
  */
 export async function askAboutPlacement(
   saga: Saga,
-  doubtful: Doubtful,
+  doubtful: InDoubt,
   doubt: PivotDoubt,
   lastFailure?: CallFailure,
   look?: Pivot<never>['look'],
@@ -118,7 +118,7 @@ function writePlaced(
 }
 
 function questionAbout(
-  { step, noun, confirming, ...doubtful }: Doubtful,
+  { step, noun, confirming, ...doubtful }: InDoubt,
   doubt: PivotDoubt,
   { lastFailure, others }: { lastFailure: CallFailure | undefined; others: readonly OfOther[] },
 ): Question<'outcome-unknown'> {

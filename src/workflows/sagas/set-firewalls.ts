@@ -12,14 +12,14 @@
 import type { ResultOf } from '../../domain/results';
 import { activities } from '../../saga/activities';
 import { runSaga } from '../../saga/run-saga';
-import type { StoryOf } from '../../saga/story';
-import { FirewallChange, reportOthers } from '../parts/firewall-change';
+import type { DefineSaga } from '../../saga/definition';
+import { FirewallChange, reportOthers } from '../steps/firewall-change';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   return runSaga('setFirewalls', input, changing);
 }
 
-const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
+const changing: DefineSaga<'setFirewalls', never> = (saga, request) => {
   const { reference, vmObjectId } = request;
   let change: FirewallChange | undefined;
   return {

@@ -3,7 +3,7 @@
  * has them, each in a step of its own, or reported.
  */
 import { ActivityFailure, CancellationScope, CancelledFailure } from '@temporalio/workflow';
-import type { Standing } from '../../activities/journal';
+import type { ReferenceState } from '../../activities/journal';
 import type { OpenItem } from '../../domain/effects';
 import type { SentSecrets } from '../../domain/secrets';
 import { activities } from '../../saga/activities';
@@ -36,7 +36,7 @@ export class Cart {
       const specs = missing.map((number) => this.specOf(number));
       await saga.together(specs, { refusal: 'OrderRejected', corrections });
     }
-    saga.progress.learn({ cartItemIds: this.itemIds });
+    saga.progress.addFacts({ cartItemIds: this.itemIds });
   }
 
   has(number: number): boolean {
@@ -62,38 +62,38 @@ export class Cart {
    * Deletes each item that any run has added and that is in no order. Reports each item of an order of unknown outcome,
    * and each call to add an item whose outcome is unknown.
    */
-  async undo(standing: Standing | undefined): Promise<void> {
+  async undo(standing: ReferenceState | undefined): Promise<void> {
     const { saga } = this;
     if (standing === undefined) {
       const why = 'the journal could not be read, and a person went on without it';
-      for (const { cartItemId } of untold(saga, saga.addedItems)) {
-        saga.progress.leave({ kind: 'cart-item', cartItemId, why });
+      for (const { cartItemId } of unreported(saga, saga.addedItems)) {
+        saga.progress.addLeftovers({ kind: 'cart-item', cartItemId, why });
       }
       reportDoubtfulAdds(saga, this.perhapsAdded);
       return;
     }
     const { items, perhapsOrdered, doubtfulAdds, placement } = standing;
     // A person may have left one behind already.
-    const left = untold(saga, items);
+    const left = unreported(saga, items);
     if (left.length > 0) saga.progress.enter('undoing');
     await undoItems(saga, left, this.secrets, { own: placement.how === 'none' });
-    reportPerhapsOrdered(saga, untold(saga, perhapsOrdered));
+    reportPerhapsOrdered(saga, unreported(saga, perhapsOrdered));
     this.reportDoubts(doubtfulAdds);
   }
 
   /** Deletes what other calls have left beside the order. @returns the ids that were deleted */
-  async deleteStrays(): Promise<number[]> {
+  async deleteOrphans(): Promise<number[]> {
     const { saga } = this;
-    if (!saga.journal.inDoubt) return [];
+    if (!saga.journal.mayHaveLeftovers) return [];
     const looked = await saga.one({
       step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
-      act: (asked) => activities('read what is left in the cart').readStanding({ ...asked, added: saga.addedItems }),
+      act: (asked) => activities('read what is left in the cart').readState({ ...asked, added: saga.addedItems }),
     });
     if (looked.skipped) {
       reportDoubtfulAdds(saga, this.perhapsAdded);
       return [];
     }
-    const deleted = await deleteItems(saga, untold(saga, looked.value.items));
+    const deleted = await deleteItems(saga, unreported(saga, looked.value.items));
     this.reportDoubts(looked.value.doubtfulAdds);
     return deleted;
   }
@@ -126,7 +126,7 @@ export class Cart {
     const { journal } = this.saga;
     const others = this.numbers.filter((number) => {
       const { attempts } = this.stepOf(number);
-      return this.doubtsOf(number) === 0 && (journal.inDoubt || attempts > (this.ids.has(number) ? 1 : 0));
+      return this.doubtsOf(number) === 0 && (journal.mayHaveLeftovers || attempts > (this.ids.has(number) ? 1 : 0));
     });
     return [...this.doubted, ...others];
   }
@@ -201,8 +201,8 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
   items.forEach(({ cartItemId }, index) => {
     const outcome = outcomes[index];
     if (!outcome?.skipped) return;
-    const why = outcome.leftAlone ?? 'a person left it behind';
-    saga.progress.leave({ kind: 'cart-item', cartItemId, why });
+    const why = outcome.kept ?? 'a person left it behind';
+    saga.progress.addLeftovers({ kind: 'cart-item', cartItemId, why });
   });
   return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
 }
@@ -246,14 +246,14 @@ function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Ste
   };
 }
 
-export function untold({ progress }: Saga, items: readonly OpenItem[]): OpenItem[] {
+export function unreported({ progress }: Saga, items: readonly OpenItem[]): OpenItem[] {
   const reported = new Set(progress.leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
   return items.filter(({ cartItemId }) => !reported.has(cartItemId));
 }
 
 export function reportPerhapsOrdered(saga: Saga, items: readonly OpenItem[]): void {
   const why = 'it may belong to an order, and nobody knows whether that order was placed';
-  for (const { cartItemId } of items) saga.leaveAlone({ kind: 'cart-item', cartItemId, why });
+  for (const { cartItemId } of items) saga.keepInOrder({ kind: 'cart-item', cartItemId, why });
 }
 
 /** Reports one leftover for each call: two calls for one item may have added two. None is reported twice. */
@@ -263,6 +263,6 @@ export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void
   const reported = leftovers.flatMap((left) => (left.kind === 'cart-item-unknown' ? [left.item] : []));
   for (const item of numbers) {
     if (reported.includes(item)) reported.splice(reported.indexOf(item), 1);
-    else saga.progress.leave({ kind: 'cart-item-unknown', item, why });
+    else saga.progress.addLeftovers({ kind: 'cart-item-unknown', item, why });
   }
 }

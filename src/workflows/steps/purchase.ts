@@ -17,11 +17,11 @@ import {
   type ProvisionServersRequest,
 } from '../../domain/requests';
 import { check } from '../../domain/validation';
-import { askAboutConcern } from '../../saga/approval';
+import { askForReview } from '../../saga/approval';
 import type { Correction, Corrections } from '../../saga/questions';
-import { SagaFailed } from '../../saga/ends';
+import { SagaFailed } from '../../saga/control-flow';
 import type { Saga } from '../../saga/saga';
-import type { StoryContext } from '../../saga/story';
+import type { SagaContext } from '../../saga/definition';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../../saga/corrected-request';
 
@@ -39,7 +39,7 @@ export class Purchase {
   constructor(
     private readonly saga: Saga,
     first: ProvisionServersRequest,
-    private readonly known: StoryContext,
+    private readonly known: SagaContext,
   ) {
     const { planTypes, corrections } = known;
     this.wanted = new CorrectedRequest(saga, first, corrections, {
@@ -85,7 +85,7 @@ export class Purchase {
     // Nobody should approve or reject a purchase of another run.
     await saga.throwIfPlaced(step);
     const approving = (terms: Terms, why: string) => this.approving(terms, why);
-    await askAboutConcern(saga, { step, noun: 'the order', approval: request.approval, approving }, notNow.concern);
+    await askForReview(saga, { step, noun: 'the order', approval: request.approval, approving }, notNow.concern);
     step.end('done', 'approved');
     this.known.notNow = undefined;
   }

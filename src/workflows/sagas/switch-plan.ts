@@ -14,7 +14,7 @@ import type { ResultOf } from '../../domain/results';
 import { check } from '../../domain/validation';
 import { activities } from '../../saga/activities';
 import { runSaga } from '../../saga/run-saga';
-import { placeQuoted } from '../parts/place-quoted';
+import { placeQuoted } from '../steps/place-quoted';
 
 export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
   return runSaga('switchPlan', input, switching);

@@ -1,5 +1,5 @@
 /**
- * A story has three parts, and the type says so: nothing can be undone after the pivot, or ordered before it.
+ * A saga definition has three parts, and the type says so: nothing can be undone after the pivot, or ordered before it.
  *
  * ```text
  *   prepare   what can be undone          add cart items · quote, guard, approval
@@ -7,17 +7,17 @@
  *   finish    what only goes forward      learn the ids, protect the servers · compare quotes · look
  * ```
  */
-import type { Standing } from '../activities/journal';
+import type { ReferenceState } from '../activities/journal';
 import type { WorkflowName } from '../domain/identity';
 import type { PlanTypes } from '../domain/plan-types';
 import type { RequestOf } from '../domain/requests';
-import type { StoryResult } from '../domain/results';
+import type { SagaResult } from '../domain/results';
 import type { NotNow } from '../domain/spending';
 import type { Placed } from './pivot';
 import type { Saga } from './saga';
 import type { Pivot } from './steps';
 
-export interface StoryContext {
+export interface SagaContext {
   /** Plan types beyond the document's four, as the provider's profile has them. */
   planTypes: PlanTypes;
   /** People's corrections of the request, in order: in earlier runs of the reference, and in this one. */
@@ -27,22 +27,22 @@ export interface StoryContext {
 }
 
 /** Makes no call. Made anew whenever the run begins again. */
-export type StoryOf<W extends WorkflowName, P> = (
+export type DefineSaga<W extends WorkflowName, P> = (
   saga: Saga,
   request: RequestOf[W],
-  known: StoryContext,
-) => Story<W, P>;
+  known: SagaContext,
+) => SagaDefinition<W, P>;
 
-export type Story<W extends WorkflowName, P> = Parts &
+export type SagaDefinition<W extends WorkflowName, P> = Parts &
   (
     | {
         /** Called again before the pivot is tried again: what stands is not done again. */
         prepare: () => Promise<void>;
         pivot: Pivot<P>;
-        finish: (placed: Placed<P>) => Promise<StoryResult<W>>;
+        finish: (placed: Placed<P>) => Promise<SagaResult<W>>;
       }
     /** All of it can be undone, or it only looks. */
-    | { pivot?: undefined; finish: () => Promise<StoryResult<W>> }
+    | { pivot?: undefined; finish: () => Promise<SagaResult<W>> }
   );
 
 interface Parts {
@@ -52,11 +52,11 @@ interface Parts {
    * @param standing undefined where a person went on without the journal: then nothing is put back that a pivot, or
    * another run, may rely on
    */
-  undo?: (standing: Standing | undefined) => Promise<void>;
+  undo?: (standing: ReferenceState | undefined) => Promise<void>;
   /** Says in a sentence what {@link undo} would do now; undefined if that is nothing. */
   undoes?: () => string | undefined;
   /** Reports, if the saga does not reach its end, what no undo knows of. @param standing as for {@link undo} */
-  reportLeftovers?: (standing: Standing | undefined) => Promise<void> | void;
+  reportLeftovers?: (standing: ReferenceState | undefined) => Promise<void> | void;
   /** It is about another saga's reference, takes none, and begins by a look of its own: what it deletes stays deleted. */
   cleansUp?: true;
 }

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { FirewallList } from '../../activities/firewalls';
-import type { Standing } from '../../activities/journal';
+import type { ReferenceState } from '../../activities/journal';
 import type { Leftover } from '../../domain/outcomes';
 import { fits, isExact } from '../../domain/plan-types';
 import { firewallsSchema } from '../../domain/requests';
@@ -36,7 +36,7 @@ type Denied = ReadonlyMap<number, readonly number[]>;
 /** The journal's knowledge of the servers beyond this run. */
 interface Known {
   /** By earlier runs, as the journal has it. */
-  assigned: Standing['assigned'];
+  assigned: ReferenceState['assigned'];
   denied: Denied;
   /** Object ids, where all of them are known. */
   ids: readonly number[] | undefined;
@@ -56,7 +56,7 @@ export class Protection {
   /** @param vmObjectIds of the servers, which become known here */
   async protect(vmObjectIds: readonly number[]): Promise<Server[]> {
     const { progress, notices } = this.saga;
-    progress.learn({ vmObjectIds });
+    progress.addFacts({ vmObjectIds });
     progress.nameServers(vmObjectIds);
     const told = { vmObjectIds: vmObjectIds.slice(0, 100) };
     if (vmObjectIds.length > 0) notices.tellProgress('servers', told);
@@ -86,7 +86,7 @@ export class Protection {
   }
 
   /** For a saga that does not reach its end. One that was cancelled in its last moment has reported already. */
-  async report(standing: Standing | undefined): Promise<void> {
+  async report(standing: ReferenceState | undefined): Promise<void> {
     const { saga, purchase } = this;
     if (!saga.isPlaced || saga.isCancelled) return;
     const { assigned = [], bought, placement } = standing ?? {};
@@ -107,9 +107,9 @@ export class Protection {
     const servers = this.servers ?? known.ids?.map((id): Protected => ({ vmObjectId: id, firewalls: [...wanted] }));
     if (servers === undefined) {
       const why = 'the saga ended before the object ids of the servers were known';
-      saga.progress.leave({ kind: 'server-unprotected', firewalls: [...wanted], why });
+      saga.progress.addLeftovers({ kind: 'server-unprotected', firewalls: [...wanted], why });
     }
-    for (const server of servers ?? []) saga.progress.leave(...leftoversOf(server, known));
+    for (const server of servers ?? []) saga.progress.addLeftovers(...leftoversOf(server, known));
   }
 
   private async assign(servers: readonly Guarded[]): Promise<void> {
@@ -169,7 +169,7 @@ export class Protection {
       const shown = list && readable(list);
       if (shown?.active) return { vmObjectId, firewalls: shown.firewalls, verified: true };
       if (list) {
-        verifying.say(`unverified: ${whyUnverified(list)}`);
+        verifying.setDetail(`unverified: ${whyUnverified(list)}`);
         server.unverified = list;
       }
       return { vmObjectId, firewalls: firewalls.filter((id) => !own.denied?.lacks?.includes(id)), verified: false };
@@ -185,7 +185,7 @@ export class Protection {
  */
 export async function lookAtAssigned(
   saga: Saga,
-  assigned: Standing['assigned'],
+  assigned: ReferenceState['assigned'],
   servers: readonly Protected[] = [],
 ): Promise<Denied> {
   const denied = new Map<number, readonly number[]>();

@@ -1,5 +1,5 @@
 /**
- * The two stories that buy at a quoted price have this in common: quote, agree, place; or only quote.
+ * The two sagas that buy at a quoted price have this in common: quote, agree, place; or only quote.
  *
  * ```text
  *   quote ── quoteOnly ──▶ the quote
@@ -20,18 +20,18 @@ import type { Effected, Placement } from '../../domain/effects';
 import type { SagaFailureName } from '../../domain/failures';
 import { describeQuote, type Quote } from '../../domain/quotes';
 import type { RequestOf } from '../../domain/requests';
-import type { StoryResult } from '../../domain/results';
+import type { SagaResult } from '../../domain/results';
 import type { Checked } from '../../domain/validation';
 import { CorrectedRequest } from '../../saga/corrected-request';
-import { SagaFailed } from '../../saga/ends';
+import { SagaFailed } from '../../saga/control-flow';
 import { asksAfterRefusal, refusedQuestion } from '../../saga/questions';
-import type { StoryOf } from '../../saga/story';
+import type { DefineSaga } from '../../saga/definition';
 
 type Quoted = 'changeOrder' | 'switchPlan';
 
-type Told<W extends Quoted> = Omit<StoryResult<W>, 'reference' | 'quote' | 'placed' | 'decisions'>;
+type Facts<W extends Quoted> = Omit<SagaResult<W>, 'reference' | 'quote' | 'placed' | 'decisions'>;
 
-export interface QuotedStory<W extends Quoted, P> {
+export interface QuotedSaga<W extends Quoted, P> {
   pivot: { id: string; title: string };
   /** For a question: "the change order". */
   noun: string;
@@ -45,14 +45,14 @@ export interface QuotedStory<W extends Quoted, P> {
   quote: (request: RequestOf[W], context: CallContext) => Promise<QuoteAnswer>;
   place: (request: RequestOf[W], context: EffectContext) => Promise<Effected<Placement<P>>>;
   /** The report and the result say this of what was placed, by name. */
-  known: (placed: Placement<P>) => Told<W>;
+  known: (placed: Placement<P>) => Facts<W>;
   /** A sentence where it was placed on other terms than these. */
   differs?: (placed: Placement<P>, agreed: Quote) => string | undefined;
   /** The result says this if only a quote was asked for. */
-  unplaced: Told<W>;
+  unplaced: Facts<W>;
 }
 
-export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): StoryOf<W, P> {
+export function placeQuoted<W extends Quoted, P>(spec: QuotedSaga<W, P>): DefineSaga<W, P> {
   return (saga, first, { corrections }) => {
     const { reference, approval, quoteOnly } = first;
     const { progress } = saga;
@@ -71,7 +71,7 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
     if (quoteOnly) {
       const finish = async () => {
         const { quote } = await ask();
-        return { reference, quote, placed: false, ...spec.unplaced, decisions } as unknown as StoryResult<W>;
+        return { reference, quote, placed: false, ...spec.unplaced, decisions } as unknown as SagaResult<W>;
       };
       return { finish };
     }
@@ -83,8 +83,8 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
       for (;;) {
         const answer = await ask();
         const { quote, quotedMs, quoteMaxAgeMs } = answer;
-        quoting().say(describeQuote(quote));
-        progress.learn({ quote });
+        quoting().setDetail(describeQuote(quote));
+        progress.addFacts({ quote });
         if (quote.available) {
           current = quote;
           untilMs = quotedMs + quoteMaxAgeMs;
@@ -107,7 +107,7 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
           return saga.step(id, title);
         },
         noun: spec.noun,
-        known: spec.known,
+        facts: spec.known,
         note: () => ({ foundBy: spec.foundBy(corrected.request), quote: current }),
         act: (context) => spec.place(corrected.request, context),
         refusal,
@@ -122,13 +122,13 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
       },
       finish: ({ placement, note }) => {
         const agreed = note?.quote;
-        if (agreed) progress.learn({ quote: agreed });
+        if (agreed) progress.addFacts({ quote: agreed });
         const told = spec.known(placement);
-        progress.learn(told);
+        progress.addFacts(told);
         const other = agreed && spec.differs?.(placement, agreed);
-        if (other !== undefined) saga.step(id, title).say(other);
+        if (other !== undefined) saga.step(id, title).setDetail(other);
         const result = { reference, quote: agreed, placed: true, ...told, decisions };
-        return Promise.resolve(result as unknown as StoryResult<W>);
+        return Promise.resolve(result as unknown as SagaResult<W>);
       },
     };
   };

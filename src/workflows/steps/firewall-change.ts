@@ -12,12 +12,12 @@
  */
 import type { EffectContext } from '../../activities/effect';
 import type { Changed, FirewallList, How, ListFirewalls } from '../../activities/firewalls';
-import type { Standing } from '../../activities/journal';
+import type { ReferenceState } from '../../activities/journal';
 import type { EffectCall, EffectKind } from '../../domain/effects';
 import type { Leftover } from '../../domain/outcomes';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { learn } from '../../saga/attempts';
-import { SagaFailed } from '../../saga/ends';
+import { SagaFailed } from '../../saga/control-flow';
 import type { Step } from '../../saga/progress';
 import type { Saga } from '../../saga/saga';
 import { readable, seenByHand, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
@@ -108,11 +108,13 @@ export class FirewallChange {
     const firewalls = after?.firewalls ?? asDenied(supposed, denied);
     if (outcome.skipped) {
       const left = leftoversOf(vmObjectId, denied, outcome.note);
-      saga.progress.leave(...(left.length === 0 && server.isUndeclared ? [unverified(vmObjectId, firewalls)] : left));
+      saga.progress.addLeftovers(
+        ...(left.length === 0 && server.isUndeclared ? [unverified(vmObjectId, firewalls)] : left),
+      );
     }
     if (list !== undefined && !this.isSeen) {
-      verifying.say(`unverified: ${whyUnverified(list)}`);
-      saga.progress.leave(unverified(vmObjectId, firewalls, list));
+      verifying.setDetail(`unverified: ${whyUnverified(list)}`);
+      saga.progress.addLeftovers(unverified(vmObjectId, firewalls, list));
     }
     return { firewalls, verified: false };
   }
@@ -126,7 +128,7 @@ export class FirewallChange {
    * Backwards: what it replaced is there again before anything is unassigned. Not where another run may rely on it by now:
    * then {@link reportOthers} reports it.
    */
-  async undo(standing: Standing | undefined): Promise<void> {
+  async undo(standing: ReferenceState | undefined): Promise<void> {
     if (!this.isBegun || standing === undefined || standing.isAfterAnother) return;
     this.saga.progress.enter('undoing');
     if (wasTried(this.unassigning)) await this.assignAgain();
@@ -157,7 +159,7 @@ export class FirewallChange {
     const { saga, vmObjectId, before, assign, assigning, unassign, unassigning } = this;
     const leaving = this.leaving('unassignFirewalls', assign, 'assigned');
     if (before === undefined || (unassign.length > 0 && unassigning.status === 'skipped')) {
-      saga.leaveAlone(leaving.leftover('it cannot be undone safely'));
+      saga.keepInOrder(leaving.leftover('it cannot be undone safely'));
       return;
     }
     const act = async (asked: EffectContext) => {
@@ -181,7 +183,7 @@ export class FirewallChange {
       }
       if (kept.length > 0) {
         const why = 'assigned: another saga has assigned them too, or may have, and relies on them';
-        saga.progress.leave({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
+        saga.progress.addLeftovers({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
       }
     };
     await saga.undo([{ step: assigning, title: 'Unassign the assigned firewalls again', act, ...leaving }]);
@@ -213,7 +215,8 @@ export class FirewallChange {
   }
 
   private tellUnseen(firewalls: readonly number[], list: FirewallList): void {
-    if (this.server.isUndeclared && !readable(list)) this.saga.progress.leave(unverified(this.vmObjectId, firewalls));
+    if (this.server.isUndeclared && !readable(list))
+      this.saga.progress.addLeftovers(unverified(this.vmObjectId, firewalls));
   }
 
   private async undoCall(how: How, firewalls: number[], asked: EffectContext & { countsByHand?: true }): Promise<void> {
@@ -287,11 +290,11 @@ function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, n
 export async function reportOthers(
   saga: Saga,
   { vmObjectId, exactly, assign = [], unassign = [] }: SetFirewallsRequest,
-  standing: Standing | undefined,
+  standing: ReferenceState | undefined,
   change: FirewallChange | undefined,
 ): Promise<void> {
   const { progress, journal } = saga;
-  if (!journal.isOwn && !journal.inDoubt) return;
+  if (!journal.isReferenceOurs && !journal.mayHaveLeftovers) return;
   const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
   const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
   if (standing === undefined) {
@@ -299,7 +302,7 @@ export async function reportOthers(
     if (firewalls.length === 0 && exactly === undefined) return;
     const others = exactly === undefined ? '' : ', and others perhaps unassigned';
     const why = `perhaps changed by this saga${others}: the journal could not be read, and a person went on without it`;
-    progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
+    progress.addLeftovers({ kind: 'firewalls', vmObjectId, firewalls, why });
     return;
   }
   // What this run has changed it has undone since the look, or reported.
@@ -316,7 +319,7 @@ export async function reportOthers(
   const now = (await shownNow(saga, { vmObjectId, after: 'changes' }))?.firewalls;
   const leave = (firewalls: number[], what: string) => {
     const why = `${now ? '' : 'perhaps '}${what} by this saga, and not undone`;
-    if (firewalls.length > 0) progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
+    if (firewalls.length > 0) progress.addLeftovers({ kind: 'firewalls', vmObjectId, firewalls, why });
   };
   const there = assigned.filter((id) => now?.includes(id) !== false);
   const gone = unassigned.filter((id) => now?.includes(id) !== true);

@@ -1,4 +1,4 @@
-/** How a story is broken off: to end the saga, or to begin some of it again. */
+/** How a saga is broken off: to end the saga, or to begin some of it again. */
 import type { PastEnding } from '../activities/journal';
 import type { Decision } from '../domain/decisions';
 import type { CallFailure, SagaFailureName } from '../domain/failures';
@@ -36,7 +36,7 @@ export function placedMeanwhile(step: Step): StateChanged {
 }
 
 /** Another run has begun since the saga looked before its end: what it has seen then does not count. */
-export class LookAgain extends Error {}
+export class ReadAgain extends Error {}
 
 /** A run of the reference has ended: this one tells the same, and does nothing. */
 export class EndedBefore extends Error {

@@ -1,13 +1,13 @@
 /**
- * Looks into the journal for what was placed, by whichever run, before a saga ends without its story being through.
+ * Looks into the journal for what was placed, by whichever run, before a saga ends without being through.
  */
 import type { EffectContext } from '../activities/effect';
-import type { PlacementFound, Standing } from '../activities/journal';
+import type { PlacementFound, ReferenceState } from '../activities/journal';
 import type { Placement } from '../domain/effects';
 import { inWords } from '../domain/times';
 import { activities, isReset } from './activities';
 import { attempt, type Act } from './attempts';
-import { EndedBefore, LookAgain } from './ends';
+import { EndedBefore, ReadAgain } from './control-flow';
 import { Step } from './progress';
 import { lookTitle, type Saga } from './saga';
 import type { StepSpec } from './steps';
@@ -18,13 +18,13 @@ export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefine
   const step = new Step('read-journal', lookTitle);
   const { journal } = saga;
   try {
-    const act: Act<Standing> = (asked) =>
-      activities('read what was placed').readStanding({ ...asked, ...journal.toCompare });
+    const act: Act<ReferenceState> = (asked) =>
+      activities('read what was placed').readState({ ...asked, ...journal.toCompare });
     const looked = await attempt({ step, act }, saga);
     return looked.ok ? looked.value.placement.how === 'none' : undefined;
   } catch (error) {
-    // The story hears of it with its next call.
-    if (error instanceof EndedBefore || error instanceof LookAgain) return undefined;
+    // The saga hears of it with its next call.
+    if (error instanceof EndedBefore || error instanceof ReadAgain) return undefined;
     throw error;
   }
 }
@@ -36,37 +36,41 @@ export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefine
  * @returns undefined where a person went on without the journal
  * @throws EndedBefore
  */
-export async function lookBack(saga: Saga): Promise<Standing | undefined> {
-  const looked = await saga.one(looking(saga));
+export async function readFinally(saga: Saga): Promise<ReferenceState | undefined> {
+  const looked = await saga.one(finalRead(saga));
   if (looked.skipped) return undefined;
-  saga.journal.heard(looked.value);
+  saga.journal.learnOwner(looked.value);
   return looked.value;
 }
 
 /** The look by which a run begins that does nothing more but undo. */
-export function looking(saga: Saga): StepSpec<Standing> {
+export function finalRead(saga: Saga): StepSpec<ReferenceState> {
   const { journal } = saga;
-  journal.giveUpOwnership();
-  const act = async ({ knows, retry }: EffectContext): Promise<Standing> => {
-    const asked = { knows, retry, ...journal.toCompare, added: saga.addedItems, owns: { isReset: isReset() } };
-    const standing = await activities('read what was placed').readStanding(asked);
+  journal.clearRenewal();
+  const act = async ({ cursor, retry }: EffectContext): Promise<ReferenceState> => {
+    const asked = { cursor, retry, ...journal.toCompare, added: saga.addedItems, owns: { isReset: isReset() } };
+    const standing = await activities('read what was placed').readState(asked);
     if (standing.ended !== undefined) throw new EndedBefore(standing.ended);
-    if (standing.knows !== undefined) journal.own(standing.knows);
+    if (standing.cursor !== undefined) journal.acquired(standing.cursor);
     return standing;
   };
   return { step: saga.unlistedStep('read-journal', lookTitle), act };
 }
 
 /** The report names what was placed, by whichever run; the leftovers what may have been. */
-export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, standing: Standing | undefined): void {
+export function reportPlacement(
+  saga: Saga,
+  pivot: NonNullable<Saga['pivot']>,
+  standing: ReferenceState | undefined,
+): void {
   const { progress } = saga;
   const placement = standing?.placement ?? { how: 'unread' as const };
   if (placement.how === 'none') return;
   const { step } = pivot;
   if (placement.how === 'placed') {
-    progress.learn(pivot.known(placement.placed as Placement<never>));
+    progress.addFacts(pivot.facts(placement.placed as Placement<never>));
     if (step.status !== 'done') step.end('done', howKnown(placement));
-    if (placement.cancelled) step.say('it was placed, and the provider has cancelled it');
+    if (placement.cancelled) step.setDetail('it was placed, and the provider has cancelled it');
     saga.passPivot();
     saga.isCancelled ||= placement.cancelled ?? false;
     return;
@@ -76,7 +80,7 @@ export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, sta
   const why = whyUnknown(placement);
   step.end('failed', why);
   if (progress.leftovers.some(({ kind }) => kind === 'placement-unknown')) return;
-  progress.leave({ kind: 'placement-unknown', step: step.id, why });
+  progress.addLeftovers({ kind: 'placement-unknown', step: step.id, why });
 }
 
 export const seenHow = { found: 'found by looking', confirmed: 'confirmed by a person' };
