@@ -176,7 +176,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the
      * first one took, and keeps the saga's place in its queue.
      * Takes nothing while new sagas are held, and this one is new: a reference that was taken before has begun. Fails
-     * as {@link readStanding} where it was taken before, and has a pivot. One that has ended is not taken again.
+     * as {@link readState} where it was taken before, and has a pivot. One that has ended is not taken again.
      */
     takeReference: atHand('read', async (input: TakeReference, by): Promise<ReferenceTaken> => {
       const { saga, run } = by;

@@ -225,7 +225,7 @@ async function renew(journal: JournalMemory, isEnding: boolean, once: boolean): 
   const { cursor } = journal;
   if (cursor === undefined) return undefined;
   const asked = { cursor, isReset: isReset() };
-  const step = new Step('keep-reference', 'Go on under the reference');
+  const step = new Step('renew-reference', 'Go on under the reference');
   const act: Act<JournalCursor | PastEnding> = ({ retry }) =>
     activities('go on under the reference').renewReference({ ...asked, retry });
   const kept = await CancellationScope.nonCancellable(() => attempt({ step, act }, undefined, false, once));

@@ -21,7 +21,7 @@ function spoil(request: { reference: string }, fault: Omit<FaultSpec, 'match'>) 
 
 /** The saga has looked whether something was placed, when its time had passed. */
 const untilLookedAt = (saga: SagaHandle) =>
-  until(async () => (await resultsOf(rig.runOf(saga), 'readStanding')).length > 0);
+  until(async () => (await resultsOf(rig.runOf(saga), 'readState')).length > 0);
 
 async function expectPassed(saga: SagaHandle) {
   const { failure } = await outcomeOf(saga);

@@ -100,11 +100,11 @@ describe('a saga', () => {
     const { saga } = await stuckOrder(rig);
     await saga.cancel();
     const run = rig.runOf(saga);
-    await until(async () => (await activitiesOf(run)).includes('readStanding: read what was placed'));
+    await until(async () => (await activitiesOf(run)).includes('readState: read what was placed'));
     goOn();
     await outcomeOf(saga);
     telling.mockRestore();
-    expect(await inputsOf(run, 'readStanding')).toHaveLength(1);
+    expect(await inputsOf(run, 'readState')).toHaveLength(1);
   });
 
   it('tells of its progress whom it may concern: placed, the servers, and that they are protected', async () => {

@@ -180,7 +180,7 @@ it('a run that ends is told where another run has begun since, and not where its
   const saga = stand.saga({}, 'setFirewalls');
   const request = { reference: saga.key.reference, vmObjectId: 5001, exactly: [143] };
   await saga.do('takeReference', { request, isReset: false });
-  const ending = () => saga.do('readStanding', { owns: { isReset: false } });
+  const ending = () => saga.do('readState', { owns: { isReset: false } });
   expect(await ending()).toMatchObject({ isAfterAnother: false, changed: { assigned: [], unassigned: [] } });
   expect(await ending()).toMatchObject({ isAfterAnother: false });
   await saga.again().do('takeReference', { request, isReset: false });
@@ -194,7 +194,7 @@ it('a clean-up deletes nothing any more once a run of the saga has begun again',
   await saga.do('takeReference', begin);
   const { cleaning } = saga;
   const ended = temporalThat(() => 'TERMINATED');
-  const look = () => cleaning.do('readStanding', { owns: { isReset: false } }, ended);
+  const look = () => cleaning.do('readState', { owns: { isReset: false } }, ended);
   const remove = { step: 'add-cart-item-1', cartItemId: 1 };
   const { cursor } = await look();
   await saga.again().do('takeReference', begin);

@@ -31,7 +31,7 @@ describe('taking a reference', () => {
     const request = requestOf(other);
     const refusal = { failure: 'Rejected', message: expect.stringContaining('another reference') as string };
     expect(await saga.refusal('takeReference', { request })).toMatchObject(refusal);
-    expect(await saga.refusal('readStanding', { request, owns: { isReset: false } })).toMatchObject(refusal);
+    expect(await saga.refusal('readState', { request, owns: { isReset: false } })).toMatchObject(refusal);
     expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
   });
 
@@ -61,7 +61,7 @@ describe('how a saga stands', () => {
         return done;
       });
     });
-    const standing = await saga.do('readStanding', { owns: { isReset: false } });
+    const standing = await saga.do('readState', { owns: { isReset: false } });
     read.mockRestore();
     expect(standing.cursor?.fence).toBeGreaterThan(cursor.fence!);
     expect(new Set(asked)).toEqual(new Set([`${saga.run}/${standing.cursor!.fence}`]));
@@ -91,20 +91,20 @@ describe('how a saga stands', () => {
     ] as const)('%s', async (_, temporal, refusal) => {
       const { cleaning, key } = stand.saga();
       asked.length = 0;
-      expect(await cleaning.refusal('readStanding', begins, temporal)).toMatchObject(refusal);
+      expect(await cleaning.refusal('readState', begins, temporal)).toMatchObject(refusal);
       expect(new Set(asked)).toEqual(new Set([`provision/${key.reference}`]));
     });
 
     it('also where it has begun between the look and the clean-up’s word', async () => {
       const statuses = ['COMPLETED', 'RUNNING'];
       const temporal = temporalThat(() => statuses.shift()!);
-      expect(await stand.saga().cleaning.refusal('readStanding', begins, temporal)).toMatchObject(isRunning);
+      expect(await stand.saga().cleaning.refusal('readState', begins, temporal)).toMatchObject(isRunning);
     });
 
     it('or nobody can say', async () => {
       const { cleaning, key } = stand.saga();
       const temporal = says(grpcError(grpcCodes.unavailable, 'refused'));
-      expect(await cleaning.refusal('readStanding', begins, temporal)).toEqual({
+      expect(await cleaning.refusal('readState', begins, temporal)).toEqual({
         failure: 'TemporalUnavailable',
         message: `Temporal could not say whether provision/${key.reference} is running`,
         retryInMs: expect.any(Number) as number,
