@@ -64,7 +64,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
         return send(failing(spec.status ?? 500, 'Failed on demand'));
       case 'rate-limit': {
         const { retryAfter } = spec;
-        const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+        const headers: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
         return send({ ...refusal(429, 'Too many requests'), headers });
       }
       case 'unauthorized':

@@ -566,7 +566,7 @@ export class Journal extends Store {
       if (wanted !== undefined && resource !== undefined) await noteWanted(tx, resource, wanted, told.leftovers ?? []);
       return { how, next };
     });
-    if (!('past' in written)) return written;
+    if (written.past === undefined) return written;
     const past = await this.endedBy(written.past, run);
     // The run has written it itself, and lost the answer.
     return past.isOwn && isDeepStrictEqual(past.ending, report) ? { how: 'written', next: undefined } : past;

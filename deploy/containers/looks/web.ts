@@ -32,7 +32,7 @@ export async function web({ checks, project }: Context): Promise<void> {
       const id = project.readEnv()['PAYLOAD_KEYS']?.split(':')[0] ?? '';
       for (const key of keys) assert.equal(Buffer.from(key, 'base64').toString(), id);
       assert.ok(!history.includes(inside));
-      for (const headers of [{}, { authorization: `Bearer ${'f'.repeat(48)}` }])
+      for (const headers of [undefined, { authorization: `Bearer ${'f'.repeat(48)}` }])
         assert.equal((await fetch(`${codec}/decode`, { method: 'POST', headers })).status, 401);
     },
   );
