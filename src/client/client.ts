@@ -260,7 +260,7 @@ export class OrderSagaClient {
       args: [request],
       ...policies,
       ...summarize(workflow, request, this.options.planTypes),
-      ...fairnessOf(request),
+      priority: fairnessOf(request),
     } as const;
     const attributes = { typedSearchAttributes: attributesOf(request), memo: { [attributesGivenMemo]: true } };
     const runId = await startUnlessThere(this.temporal, workflow, { ...options, ...attributes }).catch(
@@ -279,8 +279,8 @@ export class OrderSagaClient {
  * Lets accounts take turns on a server with `matching.enableFairness`: a thousand orders of one do not come before the
  * first of another. Elsewhere the key has no effect. Its length is Temporal's limit.
  */
-function fairnessOf({ account }: { reference: string; account?: string | undefined }) {
-  return account === undefined ? {} : { priority: { fairnessKey: accountName(account).slice(0, 64) } };
+function fairnessOf({ account }: { reference: string; account?: string }) {
+  return account === undefined ? undefined : { fairnessKey: accountName(account).slice(0, 64) };
 }
 
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;

@@ -36,7 +36,7 @@ const awayMs = 1_000;
 export async function throughCuts<T>(
   temporal: Client,
   call: () => Promise<T>,
-  { signal, onCut }: { signal?: AbortSignal; onCut?: ((why: string) => void) | undefined } = {},
+  { signal, onCut }: { signal?: AbortSignal; onCut?: (why: string) => void } = {},
 ): Promise<T> {
   const { callContextStorage: around } = temporal.connection as Partial<Connection>;
   const { deadline = Infinity, abortSignal } = around?.getStore() ?? {};

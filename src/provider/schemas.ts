@@ -11,27 +11,27 @@ export interface OrderBody {
   /** `<two-character prefix>-<digits>` */
   account: string;
   /** Ignored by the provider once the account has a currency, which its first order fixes. */
-  currency?: string | undefined;
-  label?: string | undefined;
+  currency?: string;
+  label?: string;
   /** Ids that {@link CartItemBody} calls returned. */
   cartItems: readonly number[];
-  payment_type?: 'ccard' | undefined;
+  payment_type?: 'ccard';
 }
 
 /** Row 2. */
 export interface CartItemBody {
   /** Months. */
   billing_cycle: 1 | 3 | 12;
-  plan_id?: number | undefined;
-  plan_type?: string | undefined;
-  quantity?: number | undefined;
-  addons?: readonly { id: number; additional_value: number }[] | undefined;
-  password?: string | undefined;
-  os_template_id?: number | undefined;
+  plan_id?: number;
+  plan_type?: string;
+  quantity?: number;
+  addons?: readonly { id: number; additional_value: number }[];
+  password?: string;
+  os_template_id?: number;
   /** Base64. */
-  custom_ssh_key?: string | undefined;
+  custom_ssh_key?: string;
   /** Base64. */
-  custom_script?: string | undefined;
+  custom_script?: string;
 }
 
 /** Rows 4 and 5. */

@@ -27,10 +27,10 @@ export function serverIdsOf(vmObjectIds: readonly number[]): string[] {
 /** The attributes that a request has. Set at the start, they cost no event. */
 export function attributesOf(request: {
   reference: string;
-  account?: string | undefined;
+  account?: string;
   subscription_id?: number;
   vmObjectId?: number;
-  metadata?: Metadata | undefined;
+  metadata?: Metadata;
 }): SearchAttributePair[] {
   const { reference, account, subscription_id, vmObjectId, metadata = {} } = request;
   const words = Object.entries(metadata).map(([name, value]) => `${name}=${value}`);

@@ -11,7 +11,6 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, defaultPayloadConverter, WorkflowNotFoundError, type Payload } from '@temporalio/common';
 import { cancelledBySignal, decisionRefused } from '../domain/decisions';
-import { omitUndefined } from '../domain/omit-undefined';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { ignoreErrors } from '../domain/ignore-errors';
@@ -103,11 +102,11 @@ export function describeRun(client: Client, workflowId: string): Promise<Workflo
 }
 
 export function listRuns(client: Client, query: string, pageSize?: number): AsyncIterable<WorkflowExecutionInfo> {
-  return readerOf(client).list({ query, ...omitUndefined({ pageSize }) });
+  return readerOf(client).list({ query, pageSize });
 }
 
 /** @returns why a part of the memo cannot be read, where one cannot */
-export function whyUnreadable({ memo }: { memo?: Record<string, unknown> | undefined }): string | undefined {
+export function whyUnreadable({ memo }: { memo?: Record<string, unknown> }): string | undefined {
   const values = Object.values(memo ?? {}) as (Partial<UnreadableMemo> | null)[];
   return values.map((value) => value?.unreadable).find((why) => typeof why === 'string');
 }
@@ -194,12 +193,12 @@ export async function* runsThatFit(client: Client, query: string, where: string 
 
 /** What each list of sagas may be narrowed by. */
 export interface RunFilter {
-  workflow?: WorkflowName | undefined;
-  account?: string | undefined;
+  workflow?: WorkflowName;
+  account?: string;
   /** The step that waits; with `*` at its end, each that begins so. */
-  step?: string | undefined;
+  step?: string;
   /** A list filter of Temporal's, for all else. */
-  where?: string | undefined;
+  where?: string;
 }
 
 /** @param more conditions; those that are undefined do not count. @returns a list filter of Temporal's */
@@ -215,9 +214,9 @@ export function queryOf({ workflow, account, step, where }: RunFilter, more: rea
 }
 
 export interface WaitingFilter extends RunFilter {
-  kinds?: readonly WaitKind[] | undefined;
+  kinds?: readonly WaitKind[];
   /** Only what has waited since then, or longer. */
-  since?: Date | undefined;
+  since?: Date;
 }
 
 export interface WaitingSaga {
@@ -287,7 +286,8 @@ function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | und
   const [account, failure] = [attributes.get(sagaAttributes.account), attributes.get(sagaAttributes.failure)];
   return {
     ...{ workflowId, runId, ...known, kind, step, question, waitingSince },
-    ...omitUndefined({ account, failure }),
+    account,
+    failure,
   };
 }
 
