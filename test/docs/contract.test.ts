@@ -16,7 +16,7 @@ import { leftoverSchema, sagaOutcomes } from '../../src/domain/outcomes';
 import { sagaStates, stepStatuses } from '../../src/domain/progress';
 import { couldNotLook, findingKinds, reconcileWorkflow, sweepOutcomes } from '../../src/domain/reconcile';
 import { turnSignal } from '../../src/domain/turns';
-import { readDocument } from './tables';
+import { readDocument } from '../support/project';
 
 const page = readDocument('docs/contract.md');
 
