@@ -16,7 +16,6 @@ import {
   accountName,
   attributesGivenMemo,
   defaultTaskQueue,
-  searchAttributeNames,
   workflowIdOf,
   workflowNames,
   type WorkflowName,
@@ -53,7 +52,7 @@ import { listRows, type SagaFilter, type SagaRow } from './saga-list';
 import { declareSender } from './workers';
 import { webUiAt } from '../domain/web-ui';
 import { describeRun, listWaiting, lookAtHold, type WaitingFilter, type WaitingSaga } from '../temporal/service';
-import { attributesOf } from '../temporal/search-attributes';
+import { attributesOf, sagaAttributes } from '../temporal/search-attributes';
 
 export interface OrderSagaClientOptions {
   /** @default 'order-saga' */
@@ -229,7 +228,7 @@ export class OrderSagaClient {
 
   /** How many sagas are held. A change may take a moment to show. @throws NoConnectionError */
   async countHeld(): Promise<number> {
-    const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
+    const query = `ExecutionStatus = 'Running' AND ${sagaAttributes.state.name} = 'held'`;
     const counting = withTemporalErrors(this.temporal, () => this.temporal.workflow.count(query));
     return (await counting.catch(ignoreErrors(SearchAttributesMissingError)))?.count ?? 0;
   }

@@ -12,7 +12,7 @@ import {
 import { ApplicationFailure, defaultPayloadConverter, WorkflowNotFoundError, type Payload } from '@temporalio/common';
 import { cancelledBySignal, decisionRefused } from '../domain/decisions';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
-import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
+import { readWorkflowId, workflowNames, type WorkflowName } from '../domain/identity';
 import { ignoreErrors } from '../domain/ignore-errors';
 import { waitKinds, type WaitKind } from '../domain/progress';
 import { couldNotLook, sweepReportSchema } from '../domain/reconcile';
@@ -155,13 +155,13 @@ type Attribute = 'state' | 'step' | 'account' | 'failure' | 'metadata';
 
 /** @param value of anybody's; undefined or empty: that it has none */
 export function is(name: Attribute, value: string | undefined): string {
-  const attribute = searchAttributeNames[name];
+  const attribute = sagaAttributes[name].name;
   return value === undefined || value === '' ? `${attribute} IS NULL` : `${attribute} = ${text(value)}`;
 }
 
 /** @param step with `*` at its end: each that begins so */
 export function isStep(step: string): string {
-  return step.endsWith('*') ? `${searchAttributeNames.step} STARTS_WITH ${text(step.slice(0, -1))}` : is('step', step);
+  return step.endsWith('*') ? `${sagaAttributes.step.name} STARTS_WITH ${text(step.slice(0, -1))}` : is('step', step);
 }
 
 function text(value: string): string {
@@ -234,7 +234,7 @@ export interface WaitingSaga {
   failure?: string;
 }
 
-const { state, waitingSince } = searchAttributeNames;
+const state = sagaAttributes.state.name;
 
 /** @returns a list filter of Temporal's, also for its Web UI */
 export function waitingQuery({ kinds = waitKinds, since, ...filter }: WaitingFilter): string {
@@ -284,11 +284,7 @@ function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | und
   if (kind === undefined || waitingSince === undefined || question === undefined || step === undefined)
     return undefined;
   const [account, failure] = [attributes.get(sagaAttributes.account), attributes.get(sagaAttributes.failure)];
-  return {
-    ...{ workflowId, runId, ...known, kind, step, question, waitingSince },
-    account,
-    failure,
-  };
+  return { workflowId, runId, ...known, kind, step, question, waitingSince, account, failure };
 }
 
 function bySince(a: WaitingSaga, b: WaitingSaga): number {
@@ -297,7 +293,7 @@ function bySince(a: WaitingSaga, b: WaitingSaga): number {
 
 /** The condition of a filter that names since when they have waited. */
 export function waitingSinceIs(comparison: '<=' | '>', time: Date): string {
-  return `${waitingSince} ${comparison} '${time.toISOString()}'`;
+  return `${sagaAttributes.waitingSince.name} ${comparison} '${time.toISOString()}'`;
 }
 
 /** @returns the reason of the cancellation to which the words belong: any other one does not get them */
