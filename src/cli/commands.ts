@@ -5,7 +5,6 @@ import { NoWorkerError, SagaEndedError } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
-import { omitUndefined } from '../domain/omit-undefined';
 import { decisionHints, type DecisionName } from '../domain/decisions';
 import type { WorkflowName } from '../domain/identity';
 import { isWait, type ProgressView } from '../domain/progress';
@@ -96,14 +95,14 @@ export async function decide(
   reference: string,
   name: DecisionName,
   json: string | undefined,
-  { workflow, question, by, note }: OfWorkflow & Partial<Attribution> & { question?: string },
+  { workflow, json: _, ...said }: OfWorkflow & Partial<Attribution> & { question?: string; json?: boolean },
 ): Promise<CommandResult> {
   const example = `the decision’s JSON (it may also be in a file, or - for standard input), like ${decisionHints[name].example},`;
   const given = json === undefined ? {} : await readJson(json, stdin, example);
-  const body = isRecord(given) ? { ...given, ...omitUndefined({ question, by, note }) } : given;
+  const body = isRecord(given) ? { ...given, ...said } : given;
   // Before any connection, as a request.
   checkDecision(name, body);
-  return withSaga(reference, omitUndefined({ workflow }), async (saga) => {
+  return withSaga(reference, { workflow }, async (saga) => {
     const taken = await saga.decide(name, body);
     printer.line(`${saga.workflowId}: ${taken.taken} is taken at ${taken.step}`);
     return { document: { ...identityOf(saga), ...taken } };

@@ -2,7 +2,6 @@
 import type { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import { checkReference } from '../client/checked';
-import { omitUndefined } from '../domain/omit-undefined';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
@@ -14,7 +13,7 @@ export interface CommandContext {
   printer: Printer;
   stdin: Readable;
   /** Takes what is said to a person who leaves a command that only watches. */
-  onLeave?: ((words: (signal: NodeJS.Signals) => void) => void) | undefined;
+  onLeave?: (words: (signal: NodeJS.Signals) => void) => void;
 }
 
 export interface CommandResult {
@@ -37,7 +36,7 @@ export interface OfWorkflow {
 
 /** A reference, or a workflow id. @throws InvalidRequestError */
 export function referenceIn(target: string, { workflow }: OfWorkflow): { reference: string } & OfWorkflow {
-  return readWorkflowId(target) ?? { reference: checkReference(target), ...omitUndefined({ workflow }) };
+  return readWorkflowId(target) ?? { reference: checkReference(target), workflow };
 }
 
 /** A command whose work asks somebody: Temporal, or the journal. @param ask opens what is asked, and closes it */

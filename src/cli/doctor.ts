@@ -3,12 +3,12 @@ import { lookIfTheyGoOn, type SagaRow } from '../client/saga-list';
 import { pollersOf, type Pollers } from '../client/workers';
 import { noHighWaterMark, readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
-import { searchAttributeNames } from '../domain/identity';
 import { tryOr } from '../domain/ignore-errors';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import type { OrderSagaClient } from '../client/client';
 import type { Journal } from '../journal/journal';
 import { claim, schemaNumber, countsOf } from '../journal/open';
+import { sagaAttributes } from '../temporal/search-attributes';
 import { release, type CommandResult, type CommandContext } from './define';
 import { withSagas } from './connect';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
@@ -72,7 +72,9 @@ async function ofSearchAttributes({ temporal }: OrderSagaClient): Promise<Found>
   const what = 'search attributes';
   const { namespace } = temporal.options;
   const { customAttributes } = await temporal.connection.operatorService.listSearchAttributes({ namespace });
-  const missing = Object.values(searchAttributeNames).filter((name) => customAttributes[name] === undefined);
+  const missing = Object.values(sagaAttributes).flatMap(({ name }) =>
+    customAttributes[name] === undefined ? [name] : [],
+  );
   if (missing.length === 0) return ok(what, 'all are there');
   return wrong(what, `lacks ${missing.join(', ')}`, 'start a worker: it adds them, or says how');
 }

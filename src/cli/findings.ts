@@ -8,7 +8,7 @@ export interface Found {
   is: 'ok' | 'look' | 'wrong';
   found: string;
   /** The advice. */
-  then?: string | undefined;
+  then?: string;
 }
 
 export const ok = (what: string, found: string): Found => ({ what, is: 'ok', found });

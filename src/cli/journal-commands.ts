@@ -1,7 +1,6 @@
 /** The commands that use the journal only: they work without Temporal, and show what Temporal has forgotten. */
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
-import { omitUndefined } from '../domain/omit-undefined';
 import { inWords } from '../domain/times';
 import {
   confirmationsOf,
@@ -125,7 +124,7 @@ export function journalRestored(
       'a person is asked once about each order, change order and switch of a reference from before, before it is sent',
       'the same holds for references that are new here, until `order-saga journal trust-new-references`',
     ]);
-    return { document: { journal: name, epoch, ...omitUndefined({ noticed, elsewhere }) } };
+    return { document: { journal: name, epoch, noticed, elsewhere } };
   });
 }
 

@@ -74,7 +74,7 @@ export function printWaiting(printer: Printer, rows: readonly InboxRow[]): void 
 }
 
 /** Below the table, whose columns they would make as wide as they are long. */
-function printLinks(printer: Printer, all: readonly { name: string; link?: string | undefined }[]): void {
+function printLinks(printer: Printer, all: readonly { name: string; link?: string }[]): void {
   printer.lines(all.flatMap(({ name, link }) => (link === undefined ? [] : [`  ${name}  ${link}`])));
 }
 

@@ -22,7 +22,6 @@ import {
 import { countedBy } from '../client/inbox';
 import type { WaitingSaga } from '../client/index';
 import type { Cancellation } from '../domain/decisions';
-import { omitUndefined } from '../domain/omit-undefined';
 import { namesOfFirst } from '../domain/problems';
 import { inboxGroupings, type InboxGrouping } from '../domain/progress';
 import { asking, referenceIn, type CommandResult, type CommandContext, type Attribution } from './define';
@@ -162,9 +161,7 @@ async function decide(sagas: OrderSagaClient, { saga, decision, since, body }: O
   for (let tries = 1; ; tries += 1) {
     try {
       const handle = await sagas.get(reference, workflow);
-      await (decision === 'cancel'
-        ? handle.cancel(body as Cancellation)
-        : handle.decide(decision, body, omitUndefined({ since })));
+      await (decision === 'cancel' ? handle.cancel(body as Cancellation) : handle.decide(decision, body, { since }));
       return { saga, outcome: 'taken' };
     } catch (error) {
       if (error instanceof DecisionRefusedError)

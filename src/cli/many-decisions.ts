@@ -49,7 +49,7 @@ const lineSchema = lazy(() =>
 export interface OneDecision {
   saga: string;
   decision: ManyDecision;
-  since?: string | undefined;
+  since?: string;
   /** The decision's JSON object. */
   body: object;
 }

@@ -98,7 +98,7 @@ function correctionOf({ at, run, step, correction, ...said }: RecordedCorrection
   return { at, what: 'corrected', text: `${step}: ${what}, by ${whoAndWhy(said)}`, run };
 }
 
-function whoAndWhy({ by = 'somebody', note }: { by?: string | undefined; note?: string | undefined }): string {
+function whoAndWhy({ by = 'somebody', note }: { by?: string; note?: string }): string {
   return inOneLine(by) + (note === undefined ? '' : `: ${inOneLine(note)}`);
 }
 

@@ -1,6 +1,5 @@
 /** Asks a provider, by reads only, what its document does not show, and which settings follow. It changes nothing. */
 import { readProviderConfig, settingsGiven } from '../config';
-import { omitUndefined } from '../domain/omit-undefined';
 import type { Profile } from '../domain/profile';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { readId } from '../provider/ids';
@@ -153,7 +152,7 @@ class Probe {
       return look(what, `names no server ${server}: ${answer.shape}`, then);
     }
     const [labels] = pointersTo((value) => label !== undefined && value === label, answer.value);
-    this.profile.directory = { path, servers: pointer, ...omitUndefined({ labels }), labelIsUnique: false };
+    this.profile.directory = { path, servers: pointer, labels, labelIsUnique: false };
     const found = `names ${idsAt(pointer, answer.value)?.length ?? 'no list of'} servers at ${pointers.join(', ')}`;
     const then = `choose the pointer that is the object id: ${answer.shape}`;
     return pointers.length === 1 ? ok(what, found) : look(what, found, then);
@@ -165,9 +164,13 @@ class Probe {
     { withToken = true, method }: { withToken?: boolean; method?: 'PUT' | 'GET' } = {},
   ): Promise<Answer<T>> {
     const { readToken, profile, ...options } = this.provider;
-    const own = omitUndefined({ quoteMethod: method, readToken: withToken ? readToken : undefined });
-    // Which pointer finds servers is what is asked.
-    const client = new ProviderClient({ ...options, ...own, profile: { ...profile, directory: undefined } });
+    const client = new ProviderClient({
+      ...options,
+      quoteMethod: method ?? options.quoteMethod,
+      readToken: withToken ? readToken : undefined,
+      // Which pointer finds servers is what is asked.
+      profile: { ...profile, directory: undefined },
+    });
     try {
       const value = await call(client);
       return { says: 'answered', value, shape: excerpt(client.blank(value)) };

@@ -1,6 +1,5 @@
 /** The commands that schedule sweeps, start them, and show what they have found. */
 import type { SweepRun, SweepSchedule } from '../client/reconcile';
-import { omitUndefined } from '../domain/omit-undefined';
 import { describeCounts, describeFinding, type ReconcileOptions } from '../domain/reconcile';
 import { inWords } from '../domain/times';
 import { withSagas } from './connect';
@@ -8,10 +7,11 @@ import { asking } from './define';
 import { exitStatus } from './exit-status';
 import { inUnits } from './units';
 
-type Options = Omit<ReconcileOptions, 'perSecond'> & { rate?: number };
+type Options = Omit<ReconcileOptions, 'perSecond'> & { rate?: number; json?: boolean };
 
-function requestOf({ clean, repair, days, servers, rate: perSecond }: Options): ReconcileOptions {
-  return omitUndefined({ clean, repair, days, servers, perSecond });
+/** What is not typed is not named: it stays as the schedule has it. */
+function requestOf({ rate: perSecond, json: _, ...options }: Options): ReconcileOptions {
+  return perSecond === undefined ? options : { ...options, perSecond };
 }
 
 export const schedule = asking(

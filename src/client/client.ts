@@ -16,7 +16,6 @@ import {
   accountName,
   attributesGivenMemo,
   defaultTaskQueue,
-  searchAttributeNames,
   workflowIdOf,
   workflowNames,
   type WorkflowName,
@@ -53,7 +52,7 @@ import { listRows, type SagaFilter, type SagaRow } from './saga-list';
 import { declareSender } from './workers';
 import { webUiAt } from '../domain/web-ui';
 import { describeRun, listWaiting, lookAtHold, type WaitingFilter, type WaitingSaga } from '../temporal/service';
-import { attributesOf } from '../temporal/search-attributes';
+import { attributesOf, sagaAttributes } from '../temporal/search-attributes';
 
 export interface OrderSagaClientOptions {
   /** @default 'order-saga' */
@@ -229,7 +228,7 @@ export class OrderSagaClient {
 
   /** How many sagas are held. A change may take a moment to show. @throws NoConnectionError */
   async countHeld(): Promise<number> {
-    const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
+    const query = `ExecutionStatus = 'Running' AND ${sagaAttributes.state.name} = 'held'`;
     const counting = withTemporalErrors(this.temporal, () => this.temporal.workflow.count(query));
     return (await counting.catch(ignoreErrors(SearchAttributesMissingError)))?.count ?? 0;
   }
@@ -260,7 +259,7 @@ export class OrderSagaClient {
       args: [request],
       ...policies,
       ...summarize(workflow, request, this.options.planTypes),
-      ...fairnessOf(request),
+      priority: fairnessOf(request),
     } as const;
     const attributes = { typedSearchAttributes: attributesOf(request), memo: { [attributesGivenMemo]: true } };
     const runId = await startUnlessThere(this.temporal, workflow, { ...options, ...attributes }).catch(
@@ -279,8 +278,8 @@ export class OrderSagaClient {
  * Lets accounts take turns on a server with `matching.enableFairness`: a thousand orders of one do not come before the
  * first of another. Elsewhere the key has no effect. Its length is Temporal's limit.
  */
-function fairnessOf({ account }: { reference: string; account?: string | undefined }) {
-  return account === undefined ? {} : { priority: { fairnessKey: accountName(account).slice(0, 64) } };
+function fairnessOf({ account }: { reference: string; account?: string }) {
+  return account === undefined ? undefined : { fairnessKey: accountName(account).slice(0, 64) };
 }
 
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;

@@ -7,7 +7,6 @@ import {
   type ScheduleHandle,
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
-import { omitUndefined } from '../domain/omit-undefined';
 import { ignoreErrors } from '../domain/ignore-errors';
 import { reconcileSchema, reconcileWorkflow, type ReconcileOptions, type SweepReport } from '../domain/reconcile';
 import { check } from '../domain/validation';
@@ -95,7 +94,9 @@ export class Sweeps {
     return {
       options: options.ok ? options.value : {},
       paused: state.paused,
-      ...omitUndefined({ everyMs, note: state.note, next: info.nextActionTimes[0] }),
+      everyMs,
+      note: state.note,
+      next: info.nextActionTimes[0],
     };
   }
 
@@ -156,5 +157,5 @@ export class Sweeps {
 
 function described(run: Omit<WorkflowExecutionInfo, 'raw'>, report: SweepReport | undefined): SweepRun {
   const { workflowId, runId, status, startTime, closeTime } = run;
-  return { workflowId, runId, status: status.name, startTime, ...omitUndefined({ closeTime, report }) };
+  return { workflowId, runId, status: status.name, startTime, closeTime, report };
 }

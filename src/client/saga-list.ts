@@ -1,7 +1,7 @@
 /** Sagas as Temporal's visibility shows them: without a worker, and without reading a history. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { readWorkflowId, searchAttributeNames, type WorkflowName } from '../domain/identity';
+import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { waysLost, type RunStatus } from '../domain/lost';
 import { ignoreErrors } from '../domain/ignore-errors';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
@@ -87,13 +87,13 @@ function stateOf(
   return (status === 'FAILED' || status === 'CANCELLED') && isOutcome(state) ? state : 'lost';
 }
 
-const { state: stateAttribute } = searchAttributeNames;
+const stateAttribute = sagaAttributes.state.name;
 
 /** A saga that undoes and has never waited has written no state: it counts as running. */
 function queryFor({ state, server, metadata, ...filter }: SagaFilter): string {
   return queryOf(filter, [
     state && condition(state),
-    server === undefined ? undefined : `${searchAttributeNames.servers} = '${server}'`,
+    server === undefined ? undefined : `${sagaAttributes.servers.name} = '${server}'`,
     metadata === undefined ? undefined : is('metadata', metadata),
   ]);
 }

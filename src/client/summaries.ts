@@ -1,5 +1,4 @@
 /** The note that an operator sees beside a run: what is bought and for whom; never a password, a key or a script. */
-import { omitUndefined } from '../domain/omit-undefined';
 import type { WorkflowName } from '../domain/identity';
 import { countOf, serversOrdered, type PlanTypes } from '../domain/plan-types';
 import { namesOfFirst } from '../domain/problems';
@@ -16,9 +15,8 @@ export function summarize<W extends WorkflowName>(
   planTypes: PlanTypes = {},
 ): { staticSummary: string; staticDetails: string } {
   const { summary, details = {} } = writers[workflow](request, planTypes);
-  const lines = Object.entries<string | number>({ reference: request.reference, ...omitUndefined(details) }).map(
-    ([name, value]) => `- ${name}: ${value}`,
-  );
+  const all: Details = { reference: request.reference, ...details };
+  const lines = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
   return {
     staticSummary: `${summary} (${request.reference})`.slice(0, summaryMax),
     // Markdown. The Web UI's frame cuts off the last line: this one is empty.
@@ -26,11 +24,13 @@ export function summarize<W extends WorkflowName>(
   };
 }
 
-/** Details that are undefined are left out. */
+/** Those that are undefined are left out. */
+type Details = Record<string, string | number | undefined>;
+
 type Writer<W extends WorkflowName> = (
   request: RequestOf[W],
   planTypes: PlanTypes,
-) => { summary: string; details?: Record<string, string | number | undefined> };
+) => { summary: string; details?: Details };
 
 const writers: { [W in WorkflowName]: Writer<W> } = {
   provisionServers: ({ account, items, firewalls }, planTypes) => {

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isGrpcDeadlineError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
-import { searchAttributeNames } from '../domain/identity';
+import { sagaAttributes } from '../temporal/search-attributes';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf, WrongFilter } from '../temporal/service';
 import {
   InvalidRequestError,
@@ -36,7 +36,7 @@ const awayMs = 1_000;
 export async function throughCuts<T>(
   temporal: Client,
   call: () => Promise<T>,
-  { signal, onCut }: { signal?: AbortSignal; onCut?: ((why: string) => void) | undefined } = {},
+  { signal, onCut }: { signal?: AbortSignal; onCut?: (why: string) => void } = {},
 ): Promise<T> {
   const { callContextStorage: around } = temporal.connection as Partial<Connection>;
   const { deadline = Infinity, abortSignal } = around?.getStore() ?? {};
@@ -74,7 +74,7 @@ export function named(temporal: Client, error: unknown): unknown {
 function lacksSearchAttributes(error: unknown): boolean {
   if (grpcCodeOf(error) !== grpcCodes.invalidArgument) return false;
   const details = grpcDetailsOf(error);
-  return Object.values(searchAttributeNames).some((name) => details.includes(name));
+  return Object.values(sagaAttributes).some(({ name }) => details.includes(name));
 }
 
 /** A sentence; undefined when the error is not about the connection. */

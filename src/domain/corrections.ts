@@ -1,5 +1,4 @@
 /** People correct a request before its pivot: the first request stays, and the journal keeps the corrections. */
-import { omitUndefined } from './omit-undefined';
 import type { WorkflowName } from './identity';
 import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
@@ -7,7 +6,7 @@ type Corrected<T> = { [F in keyof T]?: T[F] | undefined };
 
 /** `items`: the numbers of the items, from 1, that get the item's fields. */
 export type PurchaseCorrection = Corrected<ProvisionServersRequest['items'][number]> &
-  Corrected<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & { items?: number[] | undefined };
+  Corrected<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & { items?: number[] };
 type ChangeCorrection = Pick<ChangeOrderRequest, 'resources'>;
 type SwitchCorrection = Pick<SwitchPlanRequest, 'plan_id'>;
 
@@ -23,11 +22,12 @@ export function correctPurchase(
   request: ProvisionServersRequest,
   correction: PurchaseCorrection,
 ): ProvisionServersRequest {
-  const { items: numbers = [], label, currency, vmObjectIds } = correction;
+  const { items: numbers = [] } = correction;
   const fields = itemFieldsOf(correction);
+  const others = Object.entries(correction).filter(([field]) => ofTheOrder.includes(field));
   return {
     ...request,
-    ...omitUndefined({ label, currency, vmObjectIds }),
+    ...Object.fromEntries(others),
     items: request.items.map((item, index) => (numbers.includes(index + 1) ? { ...item, ...fields } : item)),
   };
 }

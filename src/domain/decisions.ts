@@ -113,9 +113,9 @@ interface Asked {
   /** The question's. */
   id: string;
   /** That wait together, where more than one does. */
-  steps?: readonly string[] | undefined;
+  steps?: readonly string[];
   /** How many object ids are asked for. */
-  servers?: number | undefined;
+  servers?: number;
 }
 
 /** The JSON to paste as an answer. What only a look can tell is no answer until somebody has filled it in. */

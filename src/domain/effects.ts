@@ -37,15 +37,15 @@ export type About = { [F in keyof Said]: Said[F] extends number | undefined ? Sa
 export type Placement<T> =
   | { how: 'answered'; value: T }
   | { how: 'found'; vmObjectIds: number[] }
-  | { how: 'confirmed'; vmObjectIds?: number[] | undefined; orderId?: string | undefined };
+  | { how: 'confirmed'; vmObjectIds?: number[]; orderId?: string };
 
 /** A question about a pivot shows it, in any run: the history that knew it may be gone. */
 export interface PivotNote {
   /** A person looks for it in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
   foundBy: string;
-  quote?: Quote | undefined;
+  quote?: Quote;
   /** The server directory listed them before it was sent: these are not its servers. */
-  listedBefore?: readonly number[] | undefined;
+  listedBefore?: readonly number[];
 }
 
 /** The row of a pivot of unknown outcome. */
@@ -58,7 +58,7 @@ export interface OpenPivot {
   inFlightMs: number;
   /** True: not a row of ours. The journal was restored, and nobody knows what was sent in the lost time. */
   restored: boolean;
-  note?: PivotNote | undefined;
+  note?: PivotNote;
 }
 
 /** A cart item that was added and not deleted. */

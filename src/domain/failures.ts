@@ -75,7 +75,7 @@ export function ownerOf(failed: Pick<CallFailure, 'failure' | 'doubt' | 'endpoin
 }
 
 /** A 403 has two readings: our credentials do not allow it, or the provider refuses this request (a quota, a plan). */
-export function isForbidden({ failure, status }: { failure: CallFailureName; status?: number | undefined }): boolean {
+export function isForbidden({ failure, status }: { failure: CallFailureName; status?: number }): boolean {
   return failure === 'Unauthorized' && status === 403;
 }
 
@@ -118,7 +118,7 @@ export interface CallFailure {
 /** A person is asked about this pivot. */
 export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
   /** As it was sent, where the row says it. */
-  foundBy?: string | undefined;
+  foundBy?: string;
 }
 
 /** For a pivot whose row the journal has without an outcome. */

@@ -28,20 +28,6 @@ export function readWorkflowId(workflowId: string): { workflow: WorkflowName; re
   return workflow && reference.success ? { workflow, reference: reference.data } : undefined;
 }
 
-/** The search attributes that an operator filters by: keywords, lists of keywords (`servers`, and `metadata` as `name=value`), and a time. */
-export const searchAttributeNames = {
-  state: 'SagaState',
-  step: 'SagaStep',
-  reference: 'OrderReference',
-  account: 'ProviderAccount',
-  subscription: 'SubscriptionId',
-  servers: 'ServerIds',
-  metadata: 'OrderMetadata',
-  question: 'SagaQuestion',
-  failure: 'SagaFailure',
-  waitingSince: 'SagaWaitingSince',
-} as const;
-
 /**
  * The memo of a run that was started with its search attributes. A workflow does not look for the attributes
  * themselves: a server that has just learnt their names shows them under other ones for a moment, and a replay would

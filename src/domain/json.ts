@@ -44,7 +44,7 @@ export function parseJson(text: string, name: string): unknown {
 /** @throws Error, which may quote the text */
 export function parseLossless(text: string, onDuplicateKey?: OnDuplicateKey): unknown {
   const parseNumber = (number: string) => (isSafeNumber(number) ? Number(number) : number);
-  return parse(text, undefined, { parseNumber, ...(onDuplicateKey ? { onDuplicateKey } : {}) });
+  return parse(text, undefined, { parseNumber, onDuplicateKey });
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {

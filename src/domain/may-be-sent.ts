@@ -25,29 +25,29 @@ import type {
 export interface Terms {
   /** A keyed digest of what is bought. */
   same: string;
-  total?: number | undefined;
+  total?: number;
   /** In lower case. */
-  currency?: string | undefined;
+  currency?: string;
   /** Why the total is not known, as a sentence. */
-  unpriced?: string | undefined;
+  unpriced?: string;
 }
 
 export interface SendFacts {
   nowMs: number;
   /** ISO times: the request's, and that from which the quote is too old. */
-  notAfter?: string | undefined;
-  quoteUntil?: string | undefined;
+  notAfter?: string;
+  quoteUntil?: string;
   terms: Terms;
-  guard?: (Guard & PurchaseGuard) | undefined;
-  approval?: ApprovalRule | PurchaseApproval | undefined;
+  guard?: Guard & PurchaseGuard;
+  approval?: ApprovalRule | PurchaseApproval;
   /** An order's: what may be a server counts as one. */
-  items?: ProvisionServersRequest['items'] | undefined;
-  ordered?: ServersOrdered | undefined;
+  items?: ProvisionServersRequest['items'];
+  ordered?: ServersOrdered;
   /** Resources of a quote that would not apply. */
-  inapplicable?: readonly unknown[] | undefined;
+  inapplicable?: readonly unknown[];
   /** It buys servers, and names no firewalls. */
   isUnprotected: boolean;
-  requireFirewalls?: 'off' | 'ask' | 'refuse' | undefined;
+  requireFirewalls?: 'off' | 'ask' | 'refuse';
   /** People's approvals that hold, of terms that may be other ones. */
   approved: readonly Agreed[];
 }

@@ -30,8 +30,8 @@ export interface ServersOrdered {
 }
 
 interface Counted {
-  plan_type?: string | undefined;
-  quantity?: number | undefined;
+  plan_type?: string;
+  quantity?: number;
 }
 
 /** A missing quantity is one; an item without a plan type may be servers or not. */

@@ -17,7 +17,7 @@ export const quoteSchema = lazy(() =>
 export type Quote = z.infer<ReturnType<typeof quoteSchema>>;
 
 /** For a quote or a purchase. */
-export type ExpiringRule = 'never' | 'always' | { expiresAfterSeconds?: number | undefined };
+export type ExpiringRule = 'never' | 'always' | { expiresAfterSeconds?: number };
 
 /** When a question without a decision is rejected; undefined where it waits for ever. */
 export function approvalExpiresInMs(rule: ExpiringRule = 'never'): number | undefined {

@@ -155,7 +155,7 @@ const cleanUpInWords: Record<CleanUp, string> = {
   'not-asked': 'look at its record',
 };
 
-function repairInWords({ repair }: { repair?: string | undefined }): string {
+function repairInWords({ repair }: { repair?: string }): string {
   return repair === undefined ? '' : `: ${repair} assigns them`;
 }
 

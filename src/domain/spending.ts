@@ -15,14 +15,14 @@ export type Fate = (typeof fates)[number];
 
 export interface Purchase {
   /** Absent where a change or a switch names none. */
-  account?: string | undefined;
+  account?: string;
   /** Purchases of the same have the same text. It contains no label, reference, template or secret. */
   what: string;
   /** For an order. An item that may be a server counts as one. */
   servers?: number;
   items?: number;
   /** As the request names it, in lower case. */
-  currency?: string | undefined;
+  currency?: string;
   /** For an order, where there is a price list. */
   estimate?: Estimate;
 }
@@ -47,7 +47,7 @@ export function purchaseOf(
         servers: serversOrdered(items, planTypes).most,
         items: items.length,
         currency: currency?.toLowerCase(),
-        ...(priceList === undefined ? {} : { estimate: estimateOf({ items, currency }, priceList) }),
+        estimate: priceList && estimateOf({ items, currency }, priceList),
       };
     }
     case 'changeOrder': {
@@ -180,7 +180,7 @@ export type ReviewReason = {
   | {
       kind: 'over-limit';
       /** Absent where the request names none: whose limit it would be is not known. */
-      account?: string | undefined;
+      account?: string;
       most: number;
       unit: string;
       withinMs: number;
@@ -188,9 +188,9 @@ export type ReviewReason = {
       spent: number;
       adds: number;
       /** Why it is not known what it adds; then a yes is one to its own total alone, if it has one. */
-      unpriced?: string | undefined;
-      total?: number | undefined;
-      currency?: string | undefined;
+      unpriced?: string;
+      total?: number;
+      currency?: string;
     }
 );
 

@@ -5,7 +5,7 @@ import type { Queued } from './progress';
 /** @returns `server 7` or `subscription 5`; undefined for a saga that needs no turn */
 export function resourceOf(
   workflow: WorkflowName,
-  request: { reference: string; vmObjectId?: number; subscription_id?: number; quoteOnly?: boolean | undefined },
+  request: { reference: string; vmObjectId?: number; subscription_id?: number; quoteOnly?: boolean },
 ): string | undefined {
   switch (workflow) {
     case 'setFirewalls':

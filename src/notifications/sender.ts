@@ -30,7 +30,7 @@ export interface NotDelivered {
   /** The receiver has said that it is gone for good. */
   isGone?: true;
   /** The receiver has asked to wait so long. */
-  retryAfterMs?: number | undefined;
+  retryAfterMs?: number;
 }
 
 const gone: NotDelivered = { why: 'its receiver is gone (410): this worker does not call it again', isGone: true };

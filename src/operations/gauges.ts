@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { WorkerConfig } from '../config';
-import { searchAttributeNames, workflowNames } from '../domain/identity';
+import { workflowNames } from '../domain/identity';
 import { metrics, type Metric } from '../domain/metrics';
 import { notifyWorkflow } from '../domain/notifications';
 import { waitKinds } from '../domain/progress';
@@ -34,12 +34,10 @@ const readMax = 200;
 /** A receiver that restarts is back before. */
 const lateMs = 10 * 60 * 1000;
 
-const { state, waitingSince } = searchAttributeNames;
+const state = sagaAttributes.state.name;
 
 /** Temporal's own search attribute: set while an activity is paused, and on newer servers while a run is. */
 const pausedQuery = `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL AND WorkflowType IN (${quoted(workflowNames)})`;
-
-type Since = typeof waitingSince | 'StartTime';
 
 type GaugesConfig = Pick<WorkerConfig, 'namespace' | 'taskQueue' | 'version'> & { routes: readonly string[] };
 
@@ -93,7 +91,7 @@ export class Gauges {
 
   private async waits(): Promise<void> {
     for (const kind of waitKinds) {
-      const { count, oldest } = await this.inState(kind, waitingSince);
+      const { count, oldest } = await this.inState(kind, sagaAttributes.waitingSince.name);
       this.set(metrics.waiting, count, { kind });
       this.set(metrics.oldestWait, ageOf(oldest), { kind });
     }
@@ -163,7 +161,7 @@ export class Gauges {
     this.set(metrics.sweepEndedAge, ageOf(await sinceMs('')));
   }
 
-  private async inState(name: string, since: Since): Promise<{ count: number; oldest: number | undefined }> {
+  private async inState(name: string, since: string): Promise<{ count: number; oldest: number | undefined }> {
     const nowMs = Date.now();
     const query = `ExecutionStatus = 'Running' AND ${state} = '${name}'`;
     const count = await this.count(query);

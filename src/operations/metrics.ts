@@ -23,7 +23,7 @@ export function installRuntime(log: Log, metricsAddress: ListenAddress | undefin
       telemetryOptions: {
         // The log of the native part comes in our format, too.
         logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
-        ...(metricsAddress === undefined ? {} : { metrics: scrapedAt(metricsAddress) }),
+        metrics: metricsAddress && scrapedAt(metricsAddress),
       },
     });
   } catch (error) {

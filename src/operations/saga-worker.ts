@@ -47,7 +47,7 @@ export type SagaWorkerConfig = Pick<
   | 'secrets'
   | 'version'
   | 'shutdownGraceMs'
-> & { activitiesAtOnce: number; callsPerSecond?: number | undefined };
+> & { activitiesAtOnce: number; callsPerSecond?: number };
 
 /** These decisions at once need a few hundred megabytes and one core; more throughput is more workers. */
 export const workflowTasksAtOnce = 200;
@@ -127,8 +127,8 @@ export async function createSagaWorker(
       lookUp: runStatusOf,
     }),
     dataConverter,
-    ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
-    ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
+    maxTaskQueueActivitiesPerSecond: config.callsPerSecond,
+    workerDeploymentOptions: config.version && deploymentOf(config.version),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
     maxConcurrentWorkflowTaskExecutions: workflowTasksAtOnce,
     maxCachedWorkflows: Math.min(cachedMax, cachedByHeap()),

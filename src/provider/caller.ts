@@ -87,7 +87,7 @@ export abstract class Caller {
     } finally {
       clearTimeout(timer);
       const durationMs = performance.now() - startedMs;
-      const event = { endpoint, durationMs, ...state, ...(failure ? { failure: failure.name } : {}) };
+      const event = { endpoint, durationMs, ...state, failure: failure?.name };
       tryOr(() => this.options.onCall(event), undefined);
     }
   }

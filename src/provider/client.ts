@@ -25,8 +25,8 @@ export type { CallEvent, ProviderClientOptions } from './options';
 export interface ServerLookup {
   /** Below the base URL, with `{account}` and `{label}`, e.g. `/servers?account={account}&label={label}`. */
   path: string;
-  account?: string | undefined;
-  label?: string | undefined;
+  account?: string;
+  label?: string;
 }
 
 export class ProviderClient extends Caller {

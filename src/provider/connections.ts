@@ -70,7 +70,7 @@ function opener({ origin, connectTimeoutMs, ca, proxy }: ResolvedOptions): Opene
     timeout: 0,
     allowH2: false,
     // Made once: reading all authorities takes longer than a handshake, and each pivot has a new connection.
-    ...(ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }),
+    secureContext: ca === undefined ? undefined : createSecureContext({ ca: [...rootCertificates, ca] }),
   });
   const secured = (to: buildConnector.Options, below: Socket) =>
     ready(below, (done) => connectTls({ ...to, httpSocket: below }, done));

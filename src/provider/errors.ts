@@ -56,15 +56,15 @@ export interface FailureFacts {
    */
   endpoint: string;
   /** HTTP status; undefined where there was no answer. */
-  status?: number | undefined;
+  status?: number;
   /** The answer's body: secrets blanked out, cut to 500 characters. Undefined where there was none. */
-  body?: string | undefined;
+  body?: string;
   /** The id of a cart item that came with an answer that is no success. */
-  cartItemId?: number | undefined;
+  cartItemId?: number;
   /** How long the answer asks to wait, in milliseconds. */
-  retryAfterMs?: number | undefined;
+  retryAfterMs?: number;
   /** It is what the profile declares, and not what the status says. */
-  declared?: boolean | undefined;
+  declared?: boolean;
 }
 
 export class ProviderFailure extends Error {

@@ -16,7 +16,7 @@ export interface WireRequest {
   path: string;
   headers: Record<string, string>;
   /** JSON text. */
-  body?: string | undefined;
+  body?: string;
 }
 
 export interface ExchangeLimits {
@@ -25,7 +25,7 @@ export interface ExchangeLimits {
   /** Bytes of a 2xx body that are read at most, compressed or not; the connection of a longer one is dropped. */
   responseBytesMax: number;
   /** Called when the request is about to be sent. If it returns a sentence, nothing is sent. */
-  mayLeave?: (() => string | undefined) | undefined;
+  mayLeave?: () => string | undefined;
 }
 
 /** How an exchange ended. `fault` says why it is not complete, in words for a message, without addresses. */
@@ -35,7 +35,7 @@ export type Exchanged =
       status: number;
       headers: Dispatcher.ResponseData['headers'];
       body: Buffer;
-      fault?: string | undefined;
+      fault?: string;
     }
   /** `breaksHttp`: something answered, and will answer so again. */
   | { answered: false; sent: boolean; fault: string; breaksHttp?: boolean };

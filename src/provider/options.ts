@@ -18,14 +18,14 @@ export interface CallEvent {
 
 export interface ProviderClientOptions {
   /** What its answers mean, where the document does not show them; undefined: nothing is declared. */
-  profile?: Profile | undefined;
+  profile?: Profile;
   /** Without credentials, query and fragment. A path in it is kept as a prefix. */
   baseUrl: string;
   /**
    * Reads the token, without its scheme, from its source: at the first call, and after a 401, because a file may have
    * been renewed under a running process. Undefined: no credentials are sent, and a 401 is final.
    */
-  readToken?: (() => string) | undefined;
+  readToken?: () => string;
   authHeader: string;
   /** The word before the token; '' sends the token alone. */
   authScheme: string;
@@ -52,14 +52,14 @@ export interface ProviderClientOptions {
    * `http:` or `https:`, with a name and a password where it wants them. All calls go through it, each connection by a
    * CONNECT of its own.
    */
-  proxy?: string | undefined;
+  proxy?: string;
   /** The document has row 5 as PUT, and in its summary as GET. GET sends the same payload. */
   quoteMethod: 'PUT' | 'GET';
   /**
    * PEM certificates, trusted in addition to Node's own. With it, certificates that the process trusts for other
    * reasons no longer count.
    */
-  ca?: string | undefined;
+  ca?: string;
   /** Called for every finished call. What it throws is ignored: a broken counter must not change a call's outcome. */
   onCall?: (event: CallEvent) => void;
 }

@@ -1,38 +1,20 @@
 /**
- * The provider's payloads, with the document's field names. Requests are types only: the caller has checked them. Of
- * responses, the documented parts are checked strictly, and other fields are kept as they came.
+ * The provider's payloads, with the document's field names. Requests are types only: parts of the service's own, which
+ * have been checked. Of responses, the documented parts are checked strictly, and other fields are kept as they came.
  */
 import { z } from 'zod';
+import type { CartItem, ProvisionServersRequest, SwitchPlanRequest } from '../domain/requests';
 import { amountMax, isRecord } from '../domain/values';
 import { isId, readId } from './ids';
 
-/** Row 1. */
-export interface OrderBody {
-  /** `<two-character prefix>-<digits>` */
-  account: string;
-  /** Ignored by the provider once the account has a currency, which its first order fixes. */
-  currency?: string | undefined;
-  label?: string | undefined;
-  /** Ids that {@link CartItemBody} calls returned. */
+/** Row 1. The provider ignores the currency once the account has one, which its first order fixes. */
+export type OrderBody = Pick<ProvisionServersRequest, 'account' | 'currency' | 'label' | 'payment_type'> & {
+  /** Ids that row 2 has answered. */
   cartItems: readonly number[];
-  payment_type?: 'ccard' | undefined;
-}
+};
 
-/** Row 2. */
-export interface CartItemBody {
-  /** Months. */
-  billing_cycle: 1 | 3 | 12;
-  plan_id?: number | undefined;
-  plan_type?: string | undefined;
-  quantity?: number | undefined;
-  addons?: readonly { id: number; additional_value: number }[] | undefined;
-  password?: string | undefined;
-  os_template_id?: number | undefined;
-  /** Base64. */
-  custom_ssh_key?: string | undefined;
-  /** Base64. */
-  custom_script?: string | undefined;
-}
+/** Row 2: each secret itself, and not its name. */
+export type CartItemBody = { [F in keyof CartItem]: Exclude<CartItem[F], { secret: string }> };
 
 /** Rows 4 and 5. */
 export interface ChangeOrderBody {
@@ -42,10 +24,7 @@ export interface ChangeOrderBody {
 }
 
 /** Row 7; row 6 has the subscription in its path. */
-export interface PlanSwitchBody {
-  subscription_id: number;
-  plan_id: number;
-}
+export type PlanSwitchBody = Pick<SwitchPlanRequest, 'subscription_id' | 'plan_id'>;
 
 /** A documented number: encoders write it as a string; PHP has 9.99 as 9.9900000000000002, kept as a text till here. */
 const number = () =>

@@ -94,7 +94,7 @@ export const rows: readonly Row[] = [
 /** @param about the call; whether it is about a server that is minutes old */
 export function meaningOf(
   status: number,
-  { call, serverIsNew = false }: { call: ProviderCall; serverIsNew?: boolean | undefined },
+  { call, serverIsNew = false }: { call: ProviderCall; serverIsNew?: boolean },
 ): Meaning {
   const found = rows.find(({ status: of, calls = providerCalls, newServer: onlyNew }) => {
     const [first, last] = typeof of === 'number' ? [of, of] : of;

@@ -1,7 +1,6 @@
 /** Payloads in protobuf's JSON, as Temporal's tools have them: base64; empty parts left out, other fields ignored. */
 import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
-import { omitUndefined } from '../domain/omit-undefined';
 
 export function payloadToJson({ metadata, data }: Payload) {
   const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)] as const);
@@ -25,6 +24,6 @@ const payload = z.object({ metadata: z.record(z.string(), bytes).nullish(), data
 /** @throws TypeError, which quotes nothing of it, for anything that is not a payload */
 export function payloadFromJson(json: unknown): Payload {
   const read = payload.safeParse(json);
-  if (read.success) return omitUndefined(read.data);
+  if (read.success) return read.data;
   throw new TypeError('it is not a payload');
 }

@@ -11,7 +11,7 @@ export interface SecretResolver {
 
 export interface SecretSources {
   /** A folder with one file per secret, with the secret's name, as Docker and Kubernetes mount them. */
-  folder?: string | undefined;
+  folder?: string;
   /** Reads an environment variable. */
   variable: (name: string) => string | undefined;
 }

@@ -1,19 +1,23 @@
 /** The search attributes of a saga: written by workflows and at the start, read by clients, added by workers. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
-import { searchAttributeNames } from '../domain/identity';
 import type { Metadata } from '../domain/requests';
 
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+const keywords = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST);
+
+/** By these names an operator filters, and dashboards do: they never change. */
 export const sagaAttributes = {
-  state: defineSearchAttributeKey(searchAttributeNames.state, SearchAttributeType.KEYWORD),
-  step: defineSearchAttributeKey(searchAttributeNames.step, SearchAttributeType.KEYWORD),
-  reference: defineSearchAttributeKey(searchAttributeNames.reference, SearchAttributeType.KEYWORD),
-  account: defineSearchAttributeKey(searchAttributeNames.account, SearchAttributeType.KEYWORD),
-  subscription: defineSearchAttributeKey(searchAttributeNames.subscription, SearchAttributeType.KEYWORD),
-  servers: defineSearchAttributeKey(searchAttributeNames.servers, SearchAttributeType.KEYWORD_LIST),
-  metadata: defineSearchAttributeKey(searchAttributeNames.metadata, SearchAttributeType.KEYWORD_LIST),
-  question: defineSearchAttributeKey(searchAttributeNames.question, SearchAttributeType.KEYWORD),
-  failure: defineSearchAttributeKey(searchAttributeNames.failure, SearchAttributeType.KEYWORD),
-  waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
+  state: keyword('SagaState'),
+  step: keyword('SagaStep'),
+  reference: keyword('OrderReference'),
+  account: keyword('ProviderAccount'),
+  subscription: keyword('SubscriptionId'),
+  servers: keywords('ServerIds'),
+  /** `name=value` */
+  metadata: keywords('OrderMetadata'),
+  question: keyword('SagaQuestion'),
+  failure: keyword('SagaFailure'),
+  waitingSince: defineSearchAttributeKey('SagaWaitingSince', SearchAttributeType.DATETIME),
 };
 
 /** A hundred ids of any size fit the 2 KiB of one search attribute; a workflow task with more fails for ever. */
@@ -27,10 +31,10 @@ export function serverIdsOf(vmObjectIds: readonly number[]): string[] {
 /** The attributes that a request has. Set at the start, they cost no event. */
 export function attributesOf(request: {
   reference: string;
-  account?: string | undefined;
+  account?: string;
   subscription_id?: number;
   vmObjectId?: number;
-  metadata?: Metadata | undefined;
+  metadata?: Metadata;
 }): SearchAttributePair[] {
   const { reference, account, subscription_id, vmObjectId, metadata = {} } = request;
   const words = Object.entries(metadata).map(([name, value]) => `${name}=${value}`);

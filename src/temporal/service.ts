@@ -11,9 +11,8 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, defaultPayloadConverter, WorkflowNotFoundError, type Payload } from '@temporalio/common';
 import { cancelledBySignal, decisionRefused } from '../domain/decisions';
-import { omitUndefined } from '../domain/omit-undefined';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
-import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
+import { readWorkflowId, workflowNames, type WorkflowName } from '../domain/identity';
 import { ignoreErrors } from '../domain/ignore-errors';
 import { waitKinds, type WaitKind } from '../domain/progress';
 import { couldNotLook, sweepReportSchema } from '../domain/reconcile';
@@ -103,11 +102,11 @@ export function describeRun(client: Client, workflowId: string): Promise<Workflo
 }
 
 export function listRuns(client: Client, query: string, pageSize?: number): AsyncIterable<WorkflowExecutionInfo> {
-  return readerOf(client).list({ query, ...omitUndefined({ pageSize }) });
+  return readerOf(client).list({ query, pageSize });
 }
 
 /** @returns why a part of the memo cannot be read, where one cannot */
-export function whyUnreadable({ memo }: { memo?: Record<string, unknown> | undefined }): string | undefined {
+export function whyUnreadable({ memo }: { memo?: Record<string, unknown> }): string | undefined {
   const values = Object.values(memo ?? {}) as (Partial<UnreadableMemo> | null)[];
   return values.map((value) => value?.unreadable).find((why) => typeof why === 'string');
 }
@@ -156,13 +155,13 @@ type Attribute = 'state' | 'step' | 'account' | 'failure' | 'metadata';
 
 /** @param value of anybody's; undefined or empty: that it has none */
 export function is(name: Attribute, value: string | undefined): string {
-  const attribute = searchAttributeNames[name];
+  const attribute = sagaAttributes[name].name;
   return value === undefined || value === '' ? `${attribute} IS NULL` : `${attribute} = ${text(value)}`;
 }
 
 /** @param step with `*` at its end: each that begins so */
 export function isStep(step: string): string {
-  return step.endsWith('*') ? `${searchAttributeNames.step} STARTS_WITH ${text(step.slice(0, -1))}` : is('step', step);
+  return step.endsWith('*') ? `${sagaAttributes.step.name} STARTS_WITH ${text(step.slice(0, -1))}` : is('step', step);
 }
 
 function text(value: string): string {
@@ -194,12 +193,12 @@ export async function* runsThatFit(client: Client, query: string, where: string 
 
 /** What each list of sagas may be narrowed by. */
 export interface RunFilter {
-  workflow?: WorkflowName | undefined;
-  account?: string | undefined;
+  workflow?: WorkflowName;
+  account?: string;
   /** The step that waits; with `*` at its end, each that begins so. */
-  step?: string | undefined;
+  step?: string;
   /** A list filter of Temporal's, for all else. */
-  where?: string | undefined;
+  where?: string;
 }
 
 /** @param more conditions; those that are undefined do not count. @returns a list filter of Temporal's */
@@ -215,9 +214,9 @@ export function queryOf({ workflow, account, step, where }: RunFilter, more: rea
 }
 
 export interface WaitingFilter extends RunFilter {
-  kinds?: readonly WaitKind[] | undefined;
+  kinds?: readonly WaitKind[];
   /** Only what has waited since then, or longer. */
-  since?: Date | undefined;
+  since?: Date;
 }
 
 export interface WaitingSaga {
@@ -235,7 +234,7 @@ export interface WaitingSaga {
   failure?: string;
 }
 
-const { state, waitingSince } = searchAttributeNames;
+const state = sagaAttributes.state.name;
 
 /** @returns a list filter of Temporal's, also for its Web UI */
 export function waitingQuery({ kinds = waitKinds, since, ...filter }: WaitingFilter): string {
@@ -285,10 +284,7 @@ function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | und
   if (kind === undefined || waitingSince === undefined || question === undefined || step === undefined)
     return undefined;
   const [account, failure] = [attributes.get(sagaAttributes.account), attributes.get(sagaAttributes.failure)];
-  return {
-    ...{ workflowId, runId, ...known, kind, step, question, waitingSince },
-    ...omitUndefined({ account, failure }),
-  };
+  return { workflowId, runId, ...known, kind, step, question, waitingSince, account, failure };
 }
 
 function bySince(a: WaitingSaga, b: WaitingSaga): number {
@@ -297,7 +293,7 @@ function bySince(a: WaitingSaga, b: WaitingSaga): number {
 
 /** The condition of a filter that names since when they have waited. */
 export function waitingSinceIs(comparison: '<=' | '>', time: Date): string {
-  return `${waitingSince} ${comparison} '${time.toISOString()}'`;
+  return `${sagaAttributes.waitingSince.name} ${comparison} '${time.toISOString()}'`;
 }
 
 /** @returns the reason of the cancellation to which the words belong: any other one does not get them */

@@ -1,7 +1,8 @@
 /** The arrows of ARCHITECTURE.md are those that lint keeps; the code that spec/README.md names is there. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { codesIn, readDocument } from './tables';
+import { codesIn } from './tables';
+import { projectFolder, readDocument } from '../support/project';
 
 interface Rule {
   name: string;
@@ -9,8 +10,9 @@ interface Rule {
   to: { path?: string[]; pathNot?: string[] };
 }
 
-const root = join(__dirname, '..', '..');
-const { forbidden } = createRequire(__filename)(join(root, '.dependency-cruiser.cjs')) as { forbidden: Rule[] };
+const { forbidden } = createRequire(__filename)(join(projectFolder, '.dependency-cruiser.cjs')) as {
+  forbidden: Rule[];
+};
 
 /** `^src/domain(/|[.]ts$)` is the room `domain`, or a file of one; what stands for a package is none. */
 const roomsIn = (patterns: readonly string[] = []) =>

@@ -1,14 +1,15 @@
 /** Each command line of ours that a page shows exists, with its options. */
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { run } from '../../src/cli/program';
-import { readDocument } from './tables';
+import { projectFolder, readDocument } from '../support/project';
 
-const root = join(__dirname, '..', '..');
 /** The CHANGELOG names what is gone. */
-const pages = execFileSync('git', ['ls-files', '*.md', '*.yaml', ':!CHANGELOG.md'], { cwd: root, encoding: 'utf8' })
+const pages = execFileSync('git', ['ls-files', '*.md', '*.yaml', ':!CHANGELOG.md'], {
+  cwd: projectFolder,
+  encoding: 'utf8',
+})
   .trim()
   .split('\n');
 

@@ -5,18 +5,13 @@ import { exitStatus } from '../../src/cli/exit-status';
 import { decisionNames } from '../../src/domain/decisions';
 import { sagaFailureNames } from '../../src/domain/failures';
 import { holdWorkflow } from '../../src/domain/hold';
-import {
-  attributesGivenMemo,
-  defaultTaskQueue,
-  searchAttributeNames,
-  workflowIdOf,
-  workflowNames,
-} from '../../src/domain/identity';
+import { attributesGivenMemo, defaultTaskQueue, workflowIdOf, workflowNames } from '../../src/domain/identity';
 import { leftoverSchema, sagaOutcomes } from '../../src/domain/outcomes';
 import { sagaStates, stepStatuses } from '../../src/domain/progress';
 import { couldNotLook, findingKinds, reconcileWorkflow, sweepOutcomes } from '../../src/domain/reconcile';
 import { turnSignal } from '../../src/domain/turns';
-import { readDocument } from './tables';
+import { sagaAttributes } from '../../src/temporal/search-attributes';
+import { readDocument } from '../support/project';
 
 const page = readDocument('docs/contract.md');
 
@@ -28,7 +23,7 @@ it.each<[string, readonly string[]]>([
   ['outcomes', sagaOutcomes],
   ['leftovers', leftoverSchema.options.map(({ shape }) => shape.kind.value)],
   ['failures', sagaFailureNames],
-  ['search attributes', Object.values(searchAttributeNames)],
+  ['search attributes', Object.values(sagaAttributes).map(({ name }) => name)],
   ['decisions', decisionNames],
   ['of sweeps', [reconcileWorkflow, couldNotLook, ...sweepOutcomes, ...findingKinds]],
   ['the rest', [defaultTaskQueue, attributesGivenMemo, holdWorkflow, turnSignal]],

@@ -7,7 +7,8 @@ import { type ProviderFailureName, ProviderFailure } from '../../src/provider/er
 import { withFailuresTables } from '../../scripts/failures-table';
 import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/saga/activities';
 import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../support/stand-in';
-import { codesIn, readDocument, tableUnder } from './tables';
+import { codesIn, tableUnder } from './tables';
+import { readDocument } from '../support/project';
 import { activitySettings } from '../support/activity-settings';
 
 type Row = Record<string, string>;

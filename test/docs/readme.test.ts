@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { requestSchemas } from '../../src/domain/requests';
 import { workflowIdOf, workflowNames } from '../../src/domain/identity';
 import { check } from '../../src/domain/validation';
-import { readDocument, tableUnder } from './tables';
+import { tableUnder } from './tables';
+import { projectFolder, readDocument } from '../support/project';
 
-const root = join(__dirname, '..', '..');
 const readme = readDocument('README.md');
 
 it('shows the backend example that is compiled beside this test', () => {
@@ -40,7 +40,9 @@ it.each([
   globalThis.atob = atob;
 });
 
-const documents = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+const documents = execFileSync('git', ['ls-files', '*.md'], { cwd: projectFolder, encoding: 'utf8' })
+  .trim()
+  .split('\n');
 
 /** As GitHub makes them of headings; what stands in a block of code is no heading. */
 function anchorsOf(document: string): Set<string> {
@@ -56,7 +58,7 @@ function anchorsOf(document: string): Set<string> {
 }
 
 const { scripts } = JSON.parse(readDocument('package.json')) as { scripts: Record<string, string> };
-const tests = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' });
+const tests = execFileSync('git', ['ls-files', 'test'], { cwd: projectFolder, encoding: 'utf8' });
 
 it.each(documents)(
   '%s points at nothing that is not there, names no such file, test or command, and has whole tables',
@@ -65,13 +67,13 @@ it.each(documents)(
     const all = (pattern: RegExp) => [...document.matchAll(pattern)];
     const lost = all(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g).filter(([, link = '', anchor]) => {
       const target = link === '' ? path : join(dirname(path), link);
-      if (!existsSync(join(root, target))) return true;
+      if (!existsSync(join(projectFolder, target))) return true;
       return anchor !== undefined && !anchorsOf(readDocument(target)).has(anchor);
     });
     expect(lost.map(([whole]) => whole)).toEqual([]);
     const files = all(/`((?:src|sandbox|scripts|test|docs|examples)\/[\w./-]*)`/g).map(([, name]) => name!);
     const isThere = (name: string) =>
-      [name, `${name}.ts`, `${name}.test.ts`].some((file) => existsSync(join(root, file)));
+      [name, `${name}.ts`, `${name}.test.ts`].some((file) => existsSync(join(projectFolder, file)));
     expect(files.filter((name) => !isThere(name))).toEqual([]);
     const asked = all(/npx jest ([^`\n#]*)/g).flatMap(([, words = '']) => words.split(/ -|\s+/));
     const paths = asked.filter((word) => /^[\w./-]*\/[\w./-]*$/.test(word));
@@ -85,7 +87,10 @@ it.each(documents)(
 it('the sources point at pages, anchors and decisions that are there', () => {
   const places = 'src scripts deploy bench sandbox spec mutation test .ci docker-compose.yml'.split(' ');
   const pattern = 'docs/decisions/[0-9]{4}|docs/[a-z]+[.]md(#[a-z-]+)?';
-  const found = execFileSync('git', ['grep', '-hoE', pattern, '--', ...places], { cwd: root, encoding: 'utf8' });
+  const found = execFileSync('git', ['grep', '-hoE', pattern, '--', ...places], {
+    cwd: projectFolder,
+    encoding: 'utf8',
+  });
   const named = [...new Set(found.trim().split('\n'))];
   expect(named.length).toBeGreaterThan(20);
   const missing = named.filter((name) => {

@@ -7,7 +7,8 @@ import { codecServerSettings } from '../../src/config/codec-server';
 import { journalSettings } from '../../src/config/journal';
 import { boundsOf, variablesOf } from '../../src/config/settings';
 import { workerSettings } from '../../src/config/worker';
-import { readDocument, sandboxSettings, settingsUnder } from './tables';
+import { sandboxSettings, settingsUnder } from './tables';
+import { readDocument } from '../support/project';
 
 const ofTemporal = settingsUnder('Temporal');
 const ours = settingsUnder().filter((name) => !ofTemporal.includes(name));

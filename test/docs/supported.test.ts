@@ -2,7 +2,8 @@
 import { readCompose } from '../../deploy/compose';
 import { serverVersion, uiVersion } from '../../deploy/stack/programs';
 import { nodeVersions } from '../../scripts/node-versions';
-import { codesIn, readDocument, tableUnder } from './tables';
+import { codesIn, tableUnder } from './tables';
+import { readDocument } from '../support/project';
 
 const document = readDocument('docs/supported.md');
 const nodes = tableUnder(document, 'Node');

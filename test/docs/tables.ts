@@ -1,12 +1,5 @@
 /** Tables of the documents, as tests read them. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const root = join(__dirname, '..', '..');
-
-export function readDocument(path: string): string {
-  return readFileSync(join(root, path), 'utf8');
-}
+import { readDocument } from '../support/project';
 
 /** The rows of the table under a heading; each row by the names of its columns. */
 export function tableUnder(document: string, heading: string): Record<string, string>[] {

@@ -4,6 +4,7 @@ import type { SagaHandle } from '../../src/client/handle';
 import type { WaitKind } from '../../src/domain/progress';
 import { changeRequest } from './requests';
 import { until, type Rig } from './rig';
+import { idsListed } from './listed';
 
 type Fault = Pick<FaultSpec, 'kind' | 'times'>;
 
@@ -37,9 +38,8 @@ export function doubtfulSagas(rig: Rig, count: number, placed: number): Promise<
 /** Until the list shows all of them: a change takes a moment to show. */
 export async function untilListed(rig: Rig, sagas: readonly SagaHandle[], state: WaitKind): Promise<void> {
   await until(async () => {
-    const listed = new Set<string>();
-    for await (const { workflowId } of rig.sagas.list({ state })) listed.add(workflowId);
-    return sagas.every(({ workflowId }) => listed.has(workflowId));
+    const listed = await idsListed(rig.sagas, { state });
+    return sagas.every(({ workflowId }) => listed.includes(workflowId));
   });
 }
 

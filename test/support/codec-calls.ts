@@ -1,5 +1,4 @@
 /** Calls as a browser or a command line makes them, over real sockets, with every header free to choose. */
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -8,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { JSONToPayload, payloadToJSON, type JSONPayload } from '@temporalio/common/lib/proto-utils';
 import { parsePayloadKeys } from '../../src/security/keys';
+import { newKey } from './keys';
 import { startCodecServer, type CodecServer, type CodecServerOptions } from '../../src/security/codec-server/server';
 
 export interface Answered {
@@ -33,8 +33,6 @@ export async function call(url: string, { method = 'POST', headers = {}, body, c
   const text = (await buffer(response)).toString();
   return { status: response.statusCode ?? 0, headers: response.headers, text };
 }
-
-export const newKey = (): string => randomBytes(32).toString('base64');
 
 /** The fields of each line of the log. */
 type Line = Record<string, unknown> & { level: 'info' | 'warn' | 'error'; message: string };

@@ -83,7 +83,7 @@ export async function operate(rig: Rig, saga: SagaHandle, asked: Asked, operator
       const { waiting } = await progressOf(saga);
       if (waiting === undefined) continue;
       // A call that is still in flight may show in the control panel later: nobody can say yet what is there.
-      await until(() => Promise.resolve(!anyUnderWay(rig.sandbox.ledger, callsOf(asked))));
+      await until(() => !anyUnderWay(rig.sandbox.ledger, callsOf(asked)));
       const fitting = fittingDecisions(waiting, rig.sandbox.ledger, asked);
       const chooses = operator.attends && operator.choices === 0;
       if (chooses) operator.choices = fitting.length;

@@ -9,10 +9,10 @@ import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { transformFile } from '@swc/core';
 import { bundleInto } from '../../scripts/build';
+import { projectFolder } from './project';
 
-const root = join(__dirname, '..', '..');
-const sources = join(root, 'src');
-const cache = join(root, '.cache', 'programs');
+const sources = join(projectFolder, 'src');
+const cache = join(projectFolder, '.cache', 'programs');
 
 /** Those of other branches are used for a while. */
 const keptMs = 24 * 60 * 60 * 1000;
@@ -61,12 +61,12 @@ const sourceFiles = () =>
 
 function hashOfSources(): string {
   const hash = createHash('sha256');
-  const others = ['package-lock.json', 'scripts/workflow-bundle.ts', relative(root, __filename)];
+  const others = ['package-lock.json', 'scripts/workflow-bundle.ts', relative(projectFolder, __filename)];
   for (const name of [...sourceFiles().map((file) => join('src', file)), ...others]) {
     hash
       .update(name)
       .update('\0')
-      .update(readFileSync(join(root, name)))
+      .update(readFileSync(join(projectFolder, name)))
       .update('\0');
   }
   return hash.digest('hex').slice(0, 24);

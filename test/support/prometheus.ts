@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { onPath } from '../../scripts/program-cache';
 import { lowPorts } from '../../scripts/reachable';
-import { readDocument } from '../docs/tables';
+import { readDocument } from './project';
 import { until } from './rig';
 
 const folder = 'deploy/prometheus';

@@ -243,6 +243,11 @@ export class Rig {
     return ordersWithLabel(this.sandbox.ledger, reference);
   }
 
+  /** The object ids of the servers that the order under the saga's reference brought. */
+  serversOf({ reference }: { reference: string }): readonly number[] {
+    return this.ordersOf({ reference })[0]?.vmObjectIds ?? [];
+  }
+
   /** Calls that name the saga's items: each saga of the tests has a plan of its own. */
   callsOf({ reference }: { reference: string }, endpoint?: EndpointName): readonly Call[] {
     const isOwn = ({ names }: Call) => names.planId?.includes(planIdOf(reference));
@@ -358,8 +363,10 @@ function quietRuntime(): void {
   runtimeInstalled = true;
 }
 
+type Awaitable<T> = T | Promise<T>;
+
 /** Waits for a condition of the world outside; a test that waits for ever is ended by jest and says where. */
-export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+export async function until<T>(look: () => Awaitable<T | undefined | false>): Promise<T> {
   // A look may be a question to a saga, which costs the server and a worker more than waiting does.
   for (let delayMs = 25; ; delayMs = Math.min(delayMs * 1.2, 250)) {
     const found = await look();

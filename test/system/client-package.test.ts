@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildClient } from '../../scripts/build-client';
 import { parsePayloadKeys } from '../../src/security/keys';
-import { newKey } from '../support/codec-calls';
+import { newKey } from '../support/keys';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
+import { projectFolder } from '../support/project';
 
-const root = join(__dirname, '..', '..');
 const run = promisify(execFile);
-const bin = (name: string) => join(root, 'node_modules', '.bin', name);
+const bin = (name: string) => join(projectFolder, 'node_modules', '.bin', name);
 
 interface Manifest {
   version: string;
@@ -23,10 +23,10 @@ interface Manifest {
 }
 
 const readManifest = (at: string) => JSON.parse(readFileSync(join(at, 'package.json'), 'utf8')) as Manifest;
-const { peerDependencies } = readManifest(join(root, 'packages', 'client'));
+const { peerDependencies } = readManifest(join(projectFolder, 'packages', 'client'));
 const peers = Object.keys(peerDependencies);
 const oldest = /^>=(\S+) /.exec(peerDependencies['@temporalio/client'] ?? '')?.[1] ?? '';
-const newest = readManifest(join(root, 'node_modules', '@temporalio', 'client')).version;
+const newest = readManifest(join(projectFolder, 'node_modules', '@temporalio', 'client')).version;
 
 const PAYLOAD_KEYS = `k1:${newKey()}`;
 let rig: Rig;
@@ -36,7 +36,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-saga-client-'));
   const built = join(folder, 'package');
   mkdirSync(built);
-  for (const name of ['package.json', 'README.md']) cpSync(join(root, 'packages', 'client', name), join(built, name));
+  for (const name of ['package.json', 'README.md'])
+    cpSync(join(projectFolder, 'packages', 'client', name), join(built, name));
   const payloadKeys = parsePayloadKeys(PAYLOAD_KEYS);
   [rig] = await Promise.all([Rig.start({ payloadKeys }), buildClient(built)]);
   const { stdout } = await run('npm', ['pack', '--pack-destination', folder], { cwd: built });
@@ -131,7 +132,7 @@ describe.each([oldest, newest])('with Temporal’s client %s', (version) => {
   it.each([{ module: 'nodenext' }, { module: 'esnext', moduleResolution: 'bundler' }])('is typed: %j', async (how) => {
     const compilerOptions = {
       ...{ target: 'es2022', strict: true, noEmit: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
-      ...{ types: ['node'], typeRoots: [join(root, 'node_modules', '@types')], ...how },
+      ...{ types: ['node'], typeRoots: [join(projectFolder, 'node_modules', '@types')], ...how },
     };
     writeFileSync(join(at, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['strict.ts'] }));
     const checked = await run(process.execPath, [bin('tsc'), '-p', at]).catch(

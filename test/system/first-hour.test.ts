@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { assertFree, touch } from '../../scripts/reachable';
-import { readDocument, shellBlocks } from '../docs/tables';
+import { shellBlocks } from '../docs/tables';
+import { projectFolder, readDocument } from '../support/project';
 import { until } from '../support/rig';
 
-const root = join(__dirname, '..', '..');
 const sectionOf = (name: string) =>
   readDocument('README.md')
     .split('\n## ')
@@ -34,7 +34,7 @@ const keep = (terminal: Terminal) => terminals.push({ pid: terminal.pid, closed:
 function open(lines: readonly string[], out: (text: string) => void = () => undefined): Terminal {
   const { TEMPORAL_ADDRESS: _, ...env } = process.env;
   const child = spawn('bash', ['-c', lines.join('\n')], {
-    ...{ cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    ...{ cwd: projectFolder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
     env: { ...env, XDG_STATE_HOME: folder },
   });
   for (const stream of [child.stdout, child.stderr])
@@ -66,7 +66,7 @@ beforeAll(async () => {
     ),
   );
   keep(open(second, (text) => (said += text)));
-  await until(() => Promise.resolve(/polling|RUNNING|started/i.test(said)));
+  await until(() => /polling|RUNNING|started/i.test(said));
 });
 afterAll(async () => {
   for (const { pid = 0, closed } of terminals.reverse()) {
@@ -103,6 +103,8 @@ it('and so does an own backend', async () => {
   const backend = join(folder, 'my-backend');
   mkdirSync(backend);
   writeFileSync(join(backend, 'buy.ts'), code);
-  const { status, out } = await type(commands.replaceAll('../my-backend', backend).replaceAll('../order-saga', root));
+  const { status, out } = await type(
+    commands.replaceAll('../my-backend', backend).replaceAll('../order-saga', projectFolder),
+  );
   expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(/\n\[ \d+, \d+ \]\n$/) });
 });

@@ -10,7 +10,9 @@ import { changeOrdersOf, ordersWithLabel } from '../../sandbox/sentences';
 import type { SagaHandle } from '../../src/client/handle';
 import type { OpenLine } from '../../src/cli/many-commands';
 import { sagaAttributes } from '../../src/temporal/search-attributes';
-import { readDocument, shellBlocks } from '../docs/tables';
+import { shellBlocks } from '../docs/tables';
+import { idsListed } from '../support/listed';
+import { readDocument } from '../support/project';
 import { doubtfulSagas, stuckSagas } from '../support/bad-night';
 import { folderForFile } from '../support/folder';
 import { stuckOrder } from '../support/orders';
@@ -45,15 +47,12 @@ function type(line: string): Promise<{ status: number | null; out: string }> {
 }
 
 async function untilNoneRuns(): Promise<void> {
-  await until(async () => {
-    for await (const _ of rig.sagas.list({ state: 'running' })) return false;
-    return true;
-  });
+  await until(async () => (await idsListed(rig.sagas, { state: 'running' })).length === 0);
 }
 
 /** By the ledger. */
 async function ordersOf(workflowId: string): Promise<unknown[]> {
-  const { typedSearchAttributes: named } = await rig.temporal.workflow.getHandle(workflowId).describe();
+  const { typedSearchAttributes: named } = await rig.runOf({ workflowId }).describe();
   const { ledger } = rig.sandbox;
   const subscription = named.get(sagaAttributes.subscription);
   return subscription === undefined

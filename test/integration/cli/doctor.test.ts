@@ -5,7 +5,7 @@ import { noHighWaterMark } from '../../../src/config';
 import { openJournal } from '../../../src/journal/open';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
-import { readDocument } from '../../docs/tables';
+import { readDocument } from '../../support/project';
 import { runHere } from '../../support/command-line';
 import { sandboxProfileFile } from '../../support/activity-settings';
 import { provisionRequest } from '../../support/requests';

@@ -76,7 +76,7 @@ describe('a sweep that is started at once', () => {
     expect(told.status).toBe(4);
     expect(openCartItems(rig.sandbox.ledger)).toHaveLength(1);
     expect((await reconcile('now', '--clean')).out).toMatch(/a clean-up is started/);
-    await until(() => Promise.resolve(openCartItems(rig.sandbox.ledger).length === 0));
+    await until(() => openCartItems(rig.sandbox.ledger).length === 0);
     await reconcile('remove');
     await rig.temporal.workflow.getHandle(`clean/${saga.reference}`).result();
   });

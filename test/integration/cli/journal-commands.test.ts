@@ -12,7 +12,7 @@ import type { SagaKey } from '../../../src/journal/rows';
 import { schemaNumber, openJournal } from '../../../src/journal/open';
 import { takeTurn } from '../../../src/journal/turns';
 import { createSealing } from '../../../src/security/sealing';
-import { readDocument } from '../../docs/tables';
+import { readDocument } from '../../support/project';
 import { folderForFile } from '../../support/folder';
 import { describeWithPostgres } from '../../support/left-out';
 import { PostgresServer, whyNoPostgres } from '../../support/postgres';

@@ -11,6 +11,7 @@ import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { screenOf, withoutColors } from '../../support/terminal';
+import { idsListed } from '../../support/listed';
 
 const rig = rigForFile({ clears: true });
 
@@ -87,7 +88,7 @@ it('cancel waits until it is undone, and exits 0 also when asked again', async (
 
 it('a saga that was terminated while it waited is lost, and asks nobody', async () => {
   const { workflowId, reference } = await startWaiting();
-  await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+  await rig.runOf({ workflowId }).terminate('a test');
   for (const shown of [await order(['watch', reference]), await order(['status', reference])]) {
     expect(shown).toMatchObject({ status: 1, out: expect.stringContaining('was lost (terminated): a test') });
     expect(shown.out).not.toContain('waits for a decision');
@@ -96,10 +97,7 @@ it('a saga that was terminated while it waited is lost, and asks nobody', async 
 
 it('list prints a table, or one document', async () => {
   const saga = await startWaiting();
-  await until(async () => {
-    for await (const row of rig.sagas.list({ state: 'approval' })) if (row.workflowId === saga.workflowId) return true;
-    return false;
-  });
+  await until(async () => (await idsListed(rig.sagas, { state: 'approval' })).includes(saga.workflowId));
   const table = await order(['list', '--state', 'approval']);
   const json = await order(['list', '--state', 'approval', '--json']);
   const first = await order(['list', '--limit', '1']);

@@ -7,6 +7,7 @@ import { changeRequest, provisionRequest, switchRequest } from '../../support/re
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { runHere } from '../../support/command-line';
+import { listOf } from '../../support/listed';
 
 const ui = 'http://ui.example:8233/';
 /** No account, but a filter that a query has to quote. */
@@ -74,8 +75,7 @@ it.each<[InboxOptions['by'], Record<string, number>]>([
   expect(Object.fromEntries(groups.map(({ name, count }) => [name, count]))).toEqual(expected);
   for (const { count, link, oldest } of groups) {
     expect((await rig.temporal.workflow.count(queryOf(link))).count).toBe(count);
-    const found: string[] = [];
-    for await (const { workflowId } of rig.temporal.workflow.list({ query: queryOf(link) })) found.push(workflowId);
+    const found = ids(await listOf(rig.temporal.workflow.list({ query: queryOf(link) })));
     expect(oldest.workflowId).toBe(all().find((id) => found.includes(id)));
   }
 });

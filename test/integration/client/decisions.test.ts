@@ -91,7 +91,7 @@ describe('a cancellation that names the question which somebody has read', () =>
 
   it('counts less than an approval that comes in the same task, at a replay too', async () => {
     const { saga, question } = await approvable('GH-5');
-    const handle = rig.temporal.workflow.getHandle(saga.workflowId);
+    const handle = rig.runOf(saga);
     let approving: Promise<unknown> | undefined;
     await rig.withoutWorkers(async () => {
       approving = handle.executeUpdate('approve', { args: [{ question, by: 'bob' }] });

@@ -6,15 +6,12 @@ import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from
 import { resetTo } from '../../support/web-ui';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { listOf } from '../../support/listed';
 
 const rig = rigForFile();
 const sagas: Record<string, SagaHandle> = {};
 
-async function rows(filter: SagaFilter): Promise<SagaRow[]> {
-  const found: SagaRow[] = [];
-  for await (const row of rig.sagas.list(filter)) found.push(row);
-  return found;
-}
+const rows = (filter: SagaFilter): Promise<SagaRow[]> => listOf(rig.sagas.list(filter));
 
 /** Visibility lags behind: looks until it shows what is expected, or the test's time is over. */
 async function untilListed(filter: SagaFilter, expected: (SagaHandle | undefined)[]): Promise<SagaRow[]> {
@@ -55,7 +52,7 @@ beforeAll(async () => {
   await answer(doneAfterWaiting, 'approve');
   await cancelled.cancel();
   await Promise.all([doneAfterWaiting, cancelled, done, failed].map(outcomeOf));
-  await rig.temporal.workflow.getHandle(terminated.workflowId).terminate();
+  await rig.runOf(terminated).terminate();
   await resetTo(rig.temporal, reset, 4);
   await untilWaiting(reset);
   // Nobody works on this one, so that it runs for as long as the tests.

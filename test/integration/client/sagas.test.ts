@@ -16,15 +16,15 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { toRow } from '../../../src/client/saga-list';
 import { decisionNames, exampleFor } from '../../../src/domain/decisions';
 import { workflowIdOf } from '../../../src/domain/identity';
-import type { ProgressView } from '../../../src/domain/progress';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { newKey } from '../../support/codec-calls';
+import { newKey } from '../../support/keys';
 import { startLink, type Link } from '../../support/proxies';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilState, untilWaiting } from '../../support/sagas';
 import { resetTo, taskBefore } from '../../support/web-ui';
+import { listOf } from '../../support/listed';
 
 const rig = rigForFile({ clears: true });
 /** A namespace that no worker ever comes to: what is started there stands at its first event. */
@@ -144,17 +144,11 @@ async function startWaiting() {
   return saga;
 }
 
-async function all(saga: SagaHandle): Promise<ProgressView[]> {
-  const seen: ProgressView[] = [];
-  for await (const progress of saga.events()) seen.push(progress);
-  return seen;
-}
-
 describe('events', () => {
   it('tell each change once, and end with the saga', async () => {
     const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate' });
     const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-    const events = all(saga);
+    const events = listOf(saga.events());
     await rig.sandbox.whenStruck(gate);
     rig.sandbox.faults.lift(gate);
     const seen = await events;
@@ -167,7 +161,7 @@ describe('events', () => {
 
   it('go on in the run that a reset goes on with', async () => {
     const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));
-    const events = all(saga);
+    const events = listOf(saga.events());
     await untilWaiting(saga, 'approval');
     await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, saga, 'quotePlanSwitch'));
     await untilWaiting(saga, 'approval');
@@ -184,7 +178,7 @@ describe('events', () => {
         await untilState(saga, 'reversed');
       },
     ],
-    ['was terminated', 'approval', ({ workflowId }) => rig.temporal.workflow.getHandle(workflowId).terminate('a test')],
+    ['was terminated', 'approval', ({ workflowId }) => rig.runOf({ workflowId }).terminate('a test')],
   ])('tell the end of a saga that %s while nobody answered', async (_, last, end) => {
     const saga = await startWaiting();
     let looks = 0;
@@ -194,8 +188,7 @@ describe('events', () => {
       await end(saga);
       throw new NoWorkerError(saga.workflowId);
     };
-    const seen: ProgressView[] = [];
-    for await (const progress of changesOf(rig.temporal, saga.workflowId, look)) seen.push(progress);
+    const seen = await listOf(changesOf(rig.temporal, saga.workflowId, look));
     expect(seen.map(({ state }) => state)).toEqual([last]);
     expect(seen[0]?.waiting).toBeUndefined();
   });
@@ -206,7 +199,7 @@ describe('events', () => {
     const events = saga.events();
     expect((await events.next()).value).toMatchObject({ state: 'approval' });
     const waiting = events.next();
-    await until(() => Promise.resolve(polls.mock.calls.length >= 2));
+    await until(() => polls.mock.calls.length >= 2);
     await events.return?.();
     expect(await waiting).toEqual({ done: true, value: undefined });
     const asked = polls.mock.calls.length;
@@ -223,7 +216,7 @@ describe('events', () => {
     let first: ReturnType<typeof events.next> | undefined;
     await rig.withoutWorkers(async () => {
       first = events.next();
-      await until(() => Promise.resolve(silences.length > 0));
+      await until(() => silences.length > 0);
     });
     expect((await first)?.value).toMatchObject({ state: 'approval' });
     expect(silences).toHaveLength(1);
@@ -253,16 +246,11 @@ describe('while the line to Temporal is cut', () => {
       const silences: string[] = [];
       const events = saga.events({ onSilence: (why) => silences.push(why) });
       expect((await events.next()).value).toMatchObject({ state: 'approval' });
-      const rest = (async () => {
-        const seen: ProgressView[] = [];
-        for await (const progress of events) seen.push(progress);
-        return seen;
-      })();
-      const ends = Promise.all([saga.result(), rest, saga.reached('placed', { throughWaits: true })]);
+      const ends = Promise.all([saga.result(), listOf(events), saga.reached('placed', { throughWaits: true })]);
       // A rejection before it is awaited.
       ends.catch(() => undefined);
       line.cut();
-      await until(() => Promise.resolve(silences.length > 0));
+      await until(() => silences.length > 0);
       await pause(2_500);
       await answer(await rig.sagas.get(reference, 'switchPlan'), 'approve');
       line.repair();

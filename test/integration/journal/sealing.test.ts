@@ -1,6 +1,5 @@
 /** A journal’s database tells whoever has it that there were effects, and not what was ordered. */
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgresFolder } from '../../../deploy/stack/programs';
@@ -18,8 +17,9 @@ import { createSealing } from '../../../src/security/sealing';
 import { Search } from '../../system/canaries/search';
 import { describeEachDatabase } from './databases';
 import { add, assign, letPass, openedJournals, place, Run } from './runs';
+import { newKey } from '../../support/keys';
 
-const [first, second] = ['first', 'second'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
+const [first, second] = ['first', 'second'].map((id) => `${id}:${newKey()}`);
 const sealedWith = (...keys: (string | undefined)[]) => createSealing(parsePayloadKeys(keys.join(',')));
 
 const canaries = {
@@ -130,7 +130,7 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
   });
 
   describe('a worker, at its start, with keys that are', () => {
-    const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+    const key = (id: string) => `${id}:${newKey()}`;
     const [written, other] = [key('k1'), key('k1')];
     beforeEach(async () => {
       await Run.begin(await opened(address, sealedWith(written)));

@@ -19,7 +19,7 @@ const look = () => rig.withJournal((journal) => new LostSagas(rig.temporal, jour
 /** Visibility may show as running what was ended a moment ago. */
 const untilLost = (lost: Partial<LostCounts>) =>
   until(async () => isDeepStrictEqual(await look(), { ...none, ...lost }));
-const run = ({ workflowId }: SagaHandle) => rig.temporal.workflow.getHandle(workflowId);
+const run = ({ workflowId }: SagaHandle) => rig.runOf({ workflowId });
 const cli = (...args: string[]) =>
   runHere(args, '', { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace, JOURNAL_URL: rig.journalUrl });
 

@@ -69,8 +69,7 @@ const scenes: [string, () => Promise<void>][] = [
       await untilPast(notAfter);
       await untilLookedAt(saga);
       expect((await saga.progress()).waiting?.id).toBe(waiting.id);
-      const [order] = rig.ordersOf(request);
-      await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: order?.vmObjectIds });
+      await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: rig.serversOf(request) });
       expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
     },
   ],

@@ -177,8 +177,7 @@ describe('a run that Temporal has gone back to tells what was told in the time t
     await rig.sandbox.whenStruck(gate);
     await otherBegins(request, randomUUID());
     rig.sandbox.faults.release(gate);
-    const [open] =
-      rig.ordersOf(saga)[0]?.vmObjectIds.filter((id) => firewallsOf(rig.sandbox.ledger, id).length === 0) ?? [];
+    const [open] = rig.serversOf(saga).filter((id) => firewallsOf(rig.sandbox.ledger, id).length === 0);
     const leftovers = [{ kind: 'server-unprotected', vmObjectId: open, firewalls: [143] }];
     expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'partly', leftovers });
   });

@@ -18,6 +18,7 @@ import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilState, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 import { deleteRun } from '../../support/web-ui';
+import { idsListed } from '../../support/listed';
 
 const limited = 'ZZ-1';
 const rig = rigForFile({
@@ -95,10 +96,7 @@ it.each<[what: string, word: SagaOutcome, start: () => Promise<SagaHandle>]>([
   const { outcome } = (result ?? failure?.report ?? cancelled) as { outcome: SagaOutcome };
   expect(outcome).toBe(word);
   expect((await saga.progress()).state).toBe(word);
-  const isListed = async (state: SagaOutcome) => {
-    for await (const row of rig.sagas.list({ state })) if (row.workflowId === saga.workflowId) return true;
-    return false;
-  };
+  const isListed = async (state: SagaOutcome) => (await idsListed(rig.sagas, { state })).includes(saga.workflowId);
   await until(() => isListed(word));
   for (const other of Object.keys(exits) as SagaOutcome[]) expect(await isListed(other)).toBe(other === word);
   const said: string[] = [];

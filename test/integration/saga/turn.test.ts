@@ -11,6 +11,7 @@ import { changeRequest, firewallsRequest, switchRequest } from '../../support/re
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, progressOf, stepOf, untilWaiting } from '../../support/sagas';
 import { deleteRun, terminate } from '../../support/web-ui';
+import { idsListed, listOf } from '../../support/listed';
 
 const rig = rigForFile({ clears: true });
 
@@ -93,19 +94,13 @@ it('is found in the list as queued, and as no wait for a person', async () => {
   const second = await rig.sagas.change(changeRequest({ subscription_id }));
   const { holder } = await untilQueued(second);
   expect(holder).toBe(first.workflowId);
-  const idsOf = async (state: 'queued' | 'waiting' | 'running') => {
-    const ids = new Map<string, Date | undefined>();
-    for await (const row of rig.sagas.list({ state })) ids.set(row.workflowId, row.waitingSince);
-    return ids;
-  };
-  const queued = await until(async () => {
-    const ids = await idsOf('queued');
-    return ids.has(second.workflowId) && ids;
-  });
-  expect(queued.get(second.workflowId)).toBeUndefined();
-  const waiting = await idsOf('waiting');
-  expect([waiting.has(first.workflowId), waiting.has(second.workflowId)]).toEqual([true, false]);
-  expect((await idsOf('running')).has(second.workflowId)).toBe(false);
+  const queued = await until(async () =>
+    (await listOf(rig.sagas.list({ state: 'queued' }))).find(({ workflowId }) => workflowId === second.workflowId),
+  );
+  expect(queued.waitingSince).toBeUndefined();
+  const waiting = await idsListed(rig.sagas, { state: 'waiting' });
+  expect([first, second].map(({ workflowId }) => waiting.includes(workflowId))).toEqual([true, false]);
+  expect(await idsListed(rig.sagas, { state: 'running' })).not.toContain(second.workflowId);
   expect((await progressOf(second)).waiting).toBeUndefined();
   await expect(answer(second, 'retry')).rejects.toThrow(/nothing waits for a decision now; the saga is queued/);
   await second.cancel();

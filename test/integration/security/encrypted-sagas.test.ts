@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { OrderSagaClient } from '../../../src/client/client';
@@ -10,9 +9,9 @@ import { stuckOrder } from '../../support/orders';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilState } from '../../support/sagas';
+import { newKey } from '../../support/keys';
 
-const key = () => randomBytes(32).toString('base64');
-const [one, two] = [key(), key()];
+const [one, two] = [newKey(), newKey()];
 const secrets = folderForFile();
 const rig = rigForFile({
   payloadKeys: parsePayloadKeys(`k1:${one},k2:${two}`),
@@ -37,7 +36,7 @@ const addsOf = (reference: string) => rig.callsOf({ reference }, 'add-cart-item'
 it('a request in the clear is refused, and calls nobody', async () => {
   const request = provisionRequest();
   const { workflowId } = await new OrderSagaClient(inTheClear(), { allowClear: true }).provision(request);
-  await expect(rig.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+  await expect(rig.runOf({ workflowId }).result()).rejects.toMatchObject({
     cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) },
   });
   expect(addsOf(request.reference)).toEqual([]);
@@ -90,7 +89,7 @@ it('a secret by its name is looked up where the call is made, and never reaches 
   const saga = await rig.sagas.provision(request);
   await saga.result();
   expect(addsOf(request.reference)[0]?.body).toMatchObject({ password: canary, custom_ssh_key: 'c3NoLWtleQ==' });
-  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
+  const { events } = await rig.runOf(saga).fetchHistory();
   const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
   const input = await rig.temporal.options.loadedDataConverter.payloadCodecs.at(-1)?.decode(payloads);
   expect(Buffer.from(input?.[0]?.data ?? []).toString()).toContain('"password":{"secret":"web-root"}');

@@ -5,12 +5,12 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { temporal as proto } from '@temporalio/proto';
 import { OrderSagaClient } from '../../../src/client/client';
 import { KeysDifferError } from '../../../src/client/errors';
-import { lookIfTheyGoOn, type SagaRow } from '../../../src/client/saga-list';
+import { lookIfTheyGoOn } from '../../../src/client/saga-list';
 import { cancelledBySignal } from '../../../src/domain/decisions';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
-import { newKey } from '../../support/codec-calls';
+import { newKey } from '../../support/keys';
 import { runHere } from '../../support/command-line';
 import { bundleOf } from '../../support/programs';
 import { replayAll } from '../../support/replay';
@@ -18,6 +18,7 @@ import { changeRequest, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { requestCancel } from '../../../src/temporal/service';
 import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
+import { listOf } from '../../support/listed';
 
 const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED } =
   proto.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
@@ -50,12 +51,6 @@ const signal = (workflowId: string, payload: Payload) =>
     ...{ signalName: cancelledBySignal, input: { payloads: [payload] } },
   });
 
-async function rowsOf(sagas: OrderSagaClient): Promise<SagaRow[]> {
-  const rows: SagaRow[] = [];
-  for await (const row of sagas.list()) rows.push(row);
-  return rows;
-}
-
 const missing = /encrypted with key “old”, which is not among PAYLOAD_KEYS \((k1|none are set)\)/;
 
 it('one memo that nobody here can read breaks no list: its row says which key is missing', async () => {
@@ -67,7 +62,7 @@ it('one memo that nobody here can read breaks no list: its row says which key is
   });
   for (const sagas of [rig.sagas, new OrderSagaClient(clientOf())]) {
     const [row, ...others] = await until(async () => {
-      const rows = await rowsOf(sagas);
+      const rows = await listOf(sagas.list());
       return (
         rows.length > 1 && rows.sort((a, b) => Number(b.workflowId === foreign) - Number(a.workflowId === foreign))
       );
@@ -96,7 +91,7 @@ it('a signal under a key that is missing waits for a worker that has it; the lis
   await signal(saga.workflowId, await sealed(`k2:${two}`, said));
   const why = 'encrypted with key “k2”, which is not among PAYLOAD_KEYS (k1)';
   await until(async () => {
-    const rows = await rowsOf(rig.sagas);
+    const rows = await listOf(rig.sagas.list());
     await lookIfTheyGoOn(rig.temporal, rows);
     return rows.some(({ workflowId, unreadable }) => workflowId === saga.workflowId && unreadable === why);
   });

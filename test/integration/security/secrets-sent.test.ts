@@ -22,7 +22,7 @@ async function addedByAnother(item: object, more: object = {}) {
 
 /** All of the history that is no request and no argument of ours. */
 async function toldIn(workflowId: string): Promise<string> {
-  const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const { events } = await rig.runOf({ workflowId }).fetchHistory();
   const told = (events ?? []).flatMap((event) => [
     event.activityTaskCompletedEventAttributes?.result,
     event.activityTaskFailedEventAttributes?.failure,

@@ -11,7 +11,7 @@ import { omitUndefined } from '../../../src/domain/omit-undefined';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
-import { newKey } from '../../support/codec-calls';
+import { newKey } from '../../support/keys';
 import { stuckOrder } from '../../support/orders';
 import { bundleOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
@@ -150,7 +150,7 @@ it('a notice in the clear is delivered to nobody, and those of workers are', asy
     ...{ workflowId, taskQueue: 'order-saga', signal: 'deliver', signalArgs: [[notice]] },
   });
   await (await rig.sagas.provision(request)).result();
-  await until(() => Promise.resolve(receiver.typesOf(request.reference).at(-1) === 'saga.ended'));
+  await until(() => receiver.typesOf(request.reference).at(-1) === 'saga.ended');
   expect(receiver.typesOf('forged')).toEqual([]);
 });
 

@@ -20,8 +20,6 @@ const rig = rigForFile({
   clears: true,
 });
 
-const idsOf = ({ reference }: { reference: string }) => rig.ordersOf({ reference })[0]?.vmObjectIds ?? [];
-
 /** The second order’s look before it does not show the first one’s server; its look after it shows only that. */
 async function bothUnlisted(first: ProvisionServersRequest, second: ProvisionServersRequest) {
   rig.sandbox.configure({ directory: { lag: 1_000 } });
@@ -51,7 +49,7 @@ describe('where the directory has more than the order', () => {
     await before();
     const request = bought([143, 150]);
     const result = await (await rig.sagas.provision(request)).result();
-    const [own = 0] = idsOf(request);
+    const [own = 0] = rig.serversOf(request);
     expect(result).toMatchObject({ outcome: 'done', servers: [{ vmObjectId: own, verified: true }] });
     expect(firewallsOf(rig.sandbox.ledger, own)).toEqual([143, 150]);
   });
@@ -60,12 +58,12 @@ describe('where the directory has more than the order', () => {
     const [first, second] = [bought([143]), bought([150])];
     const { waiting, saga } = await bothUnlisted(first, second);
     expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });
-    await answer(saga, 'provideServers', { vmObjectIds: idsOf(second) });
+    await answer(saga, 'provideServers', { vmObjectIds: rig.serversOf(second) });
     await saga.result();
-    await answer(waiting, 'provideServers', { vmObjectIds: idsOf(first) });
+    await answer(waiting, 'provideServers', { vmObjectIds: rig.serversOf(first) });
     await waiting.result();
-    expect(firewallsOf(rig.sandbox.ledger, idsOf(first)[0] ?? 0)).toEqual([143]);
-    expect(firewallsOf(rig.sandbox.ledger, idsOf(second)[0] ?? 0)).toEqual([150]);
+    expect(firewallsOf(rig.sandbox.ledger, rig.serversOf(first)[0] ?? 0)).toEqual([143]);
+    expect(firewallsOf(rig.sandbox.ledger, rig.serversOf(second)[0] ?? 0)).toEqual([150]);
   });
 });
 

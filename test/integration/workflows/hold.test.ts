@@ -36,7 +36,7 @@ it.each<[string, () => Promise<unknown>]>([
     expect(waiting).toBeUndefined();
     expect(steps[0]?.detail).toMatch(/^new sagas are held since 20[-0-9]+ [:0-9]+ UTC by ann; nothing was sent$/);
     expect(rig.sandbox.ledger.calls).toHaveLength(calls);
-    const { raw } = await rig.temporal.workflow.getHandle(sagas[0]!.workflowId).describe();
+    const { raw } = await rig.runOf(sagas[0]!).describe();
     expect(raw.pendingActivities?.[0]?.lastFailure?.message).toMatch(/^new sagas are held since .* UTC by ann$/);
 
     await end();

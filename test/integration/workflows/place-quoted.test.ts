@@ -149,7 +149,7 @@ describe('an approval that expires', () => {
     const { id, expiresAt = '' } = await untilWaiting(saga, 'approval');
     let approving: Promise<unknown> | undefined;
     await rig.withoutWorkers(async () => {
-      await until(() => Promise.resolve(Date.now() > Date.parse(expiresAt)));
+      await until(() => Date.now() > Date.parse(expiresAt));
       approving = saga.decide('approve', { question: id }).catch((error: unknown) => error);
     });
     expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved' });

@@ -10,8 +10,6 @@ import { startRaw } from '../../support/web-ui';
 
 const rig = rigForFile({ clears: true });
 
-const idsOf = (reference: string) => rig.ordersOf({ reference })[0]?.vmObjectIds ?? [];
-
 it('is told of the servers that a cancelled saga had not come to, and of no other', async () => {
   const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144] });
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', nth: 1 });
@@ -22,7 +20,7 @@ it('is told of the servers that a cancelled saga had not come to, and of no othe
   await saga.cancel();
   rig.sandbox.faults.release(gate);
   const ended = await outcomeOf(saga);
-  const open = idsOf(request.reference).filter((id) => firewallsOf(rig.sandbox.ledger, id).length === 0);
+  const open = rig.serversOf(request).filter((id) => firewallsOf(rig.sandbox.ledger, id).length === 0);
   expect(open).toHaveLength(1);
   const why = 'the saga ended: they were not assigned';
   expect(ended.cancelled?.leftovers).toEqual([
@@ -43,7 +41,7 @@ it('is told of what the list does not show of what an earlier run has assigned, 
   await untilWaiting(again, 'stuck');
   await again.cancel();
   const why = 'the saga ended: the provider’s list does not show them';
-  const [vmObjectId] = idsOf(request.reference);
+  const [vmObjectId] = rig.serversOf(request);
   expect((await outcomeOf(again)).cancelled?.leftovers).toEqual([
     { kind: 'server-unprotected', vmObjectId, firewalls: [144], why },
   ]);
@@ -62,7 +60,7 @@ describe('a server is open', () => {
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga, 'servers');
     expect(await open(request)).toEqual([[undefined, [143, 144], 'open']]);
-    const [vmObjectId = 0] = idsOf(request.reference);
+    const [vmObjectId = 0] = rig.serversOf(request);
     await answer(saga, 'provideServers', { vmObjectIds: [vmObjectId] });
     await untilWaiting(saga, 'stuck');
     expect(await open(request)).toEqual([[vmObjectId, [143, 144], 'open']]);
@@ -107,7 +105,7 @@ describe('after a termination', () => {
     const request = provisionRequest({ items: [{ quantity: 3 }], firewalls: [143] });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga, 'servers');
-    const [first = 0, second = 0, third = 0] = idsOf(request.reference);
+    const [first = 0, second = 0, third = 0] = rig.serversOf(request);
     for (const vmObjectId of [second, third]) {
       const fault = { endpoint: 'assign-firewalls', kind: 'unauthorized', match: { vmObjectId } } as const;
       rig.sandbox.faults.add({ ...fault, times: 'all' });
@@ -130,6 +128,6 @@ describe('after a termination', () => {
     expect((await untilWaiting(saga, 'stuck')).step).toMatch(/^verify-/);
     await rig.runOf(saga).terminate('a test');
     expect(await recorded(request)).toEqual([]);
-    expect(await cleaned(request)).toEqual([[idsOf(request.reference)[0], [144]]]);
+    expect(await cleaned(request)).toEqual([[rig.serversOf(request)[0], [144]]]);
   });
 });

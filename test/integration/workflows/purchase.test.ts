@@ -14,6 +14,7 @@ import { sandboxProfile } from '../../support/activity-settings';
 import { rigForFile, until } from '../../support/rig';
 import { answer, leftoversOf, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 import { resetToBeginning } from '../../support/web-ui';
+import { listOf } from '../../support/listed';
 
 const plans = [
   { plan_id: 17, billing_cycle: 1, price: 10 },
@@ -140,12 +141,13 @@ describe('with a price list of the operator’s', () => {
     expect(question).toContain('By the price list it costs about 100 usd');
     await answer(saga, 'approve');
     await saga.result();
-    const [row] = await rig.withJournal(async (journal) => {
-      const rows = [];
-      for await (const one of bought(journal, {})) if (one.reference === saga.reference) rows.push(one);
-      return rows;
+    const rows = await rig.withJournal((journal) => listOf(bought(journal, {})));
+    expect(rows.find(({ reference }) => reference === saga.reference)).toMatchObject({
+      total: 100,
+      currency: 'usd',
+      isEstimate: true,
+      fate: 'placed',
     });
-    expect(row).toMatchObject({ total: 100, currency: 'usd', isEstimate: true, fate: 'placed' });
     const unpriced = await rig.sagas.provision(listed(19, { approval }));
     const asked = await untilWaiting(unpriced, 'approval');
     expect(asked.question).toContain('and the price list has no price for item 1: plan 19, cycle 1.');
@@ -214,7 +216,7 @@ describe('the same under another reference', () => {
     const { id, expiresAt = '' } = await untilWaiting(saga, 'duplicate');
     let approving: Promise<unknown> | undefined;
     await rig.withoutWorkers(async () => {
-      await until(() => Promise.resolve(Date.now() > Date.parse(expiresAt)));
+      await until(() => Date.now() > Date.parse(expiresAt));
       approving = saga.decide('approve', { question: id }).catch((error: unknown) => error);
     });
     expect(await approving).toBeInstanceOf(Error);

@@ -13,6 +13,7 @@ import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { providerAt } from '../../support/stand-in';
 import { emptyJournal, sweepIn } from '../../support/sweeps';
+import { idsListed } from '../../support/listed';
 
 // Somebody changes firewalls in the control panel, which no journal knows.
 const rig = rigForFile({ compares: false, clears: true, activities: { listLagMs: 0 } });
@@ -109,8 +110,7 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
   expect((await sweep({ repair: true })).outcome).toBe('clean');
   // The saga of the repair is found by its server, like the one that bought it.
   await until(async () => {
-    const rows = [];
-    for await (const { workflowId } of rig.sagas.list({ server: one })) rows.push(workflowId);
+    const rows = await idsListed(rig.sagas, { server: one });
     return rows.length === 2 && rows.includes(repair);
   });
 });

@@ -9,7 +9,7 @@ import { answer, untilAnother, untilWaiting } from '../../support/sagas';
 const rig = rigForFile({ sandbox: { orderResponse: 'opaque' }, clears: true });
 
 type Request = ReturnType<typeof provisionRequest>;
-const idOf = ({ reference }: { reference: string }) => rig.ordersOf({ reference })[0]?.vmObjectIds[0] ?? 0;
+const idOf = (request: { reference: string }) => rig.serversOf(request)[0] ?? 0;
 
 /** A person says which server an order has. */
 async function bought(request: Request): Promise<SagaHandle> {

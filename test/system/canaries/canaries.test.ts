@@ -4,7 +4,7 @@
  *
  * The same search finds them where they belong, at the provider, and in the file of a server that was not given keys.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +26,7 @@ import { Journey } from './journey';
 import { Witness } from './witness';
 import { Search, type Canary } from './search';
 import { canariesOf, makeConfided, makeSecrets } from './secrets';
+import { newKey } from '../../support/keys';
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
 const here = unlessLacking(cli === undefined ? 'TEMPORAL_ADDRESS names a server whose files are not here' : undefined);
@@ -188,7 +189,7 @@ const namesOf = (sightings: { canary: string }[]) => new Set(sightings.map(({ ca
 here('with keys', () => {
   let travelled: Travelled;
   beforeAll(async () => {
-    travelled = await travel(`canary-${randomUUID().slice(0, 4)}:${randomBytes(32).toString('base64')}`);
+    travelled = await travel(`canary-${randomUUID().slice(0, 4)}:${newKey()}`);
   }, 600_000);
 
   it('the journey went everywhere: each workflow, each failure, each decision', () => {

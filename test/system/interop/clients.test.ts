@@ -3,7 +3,6 @@
  * the worker's keys. Each is asked the same.
  */
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,6 +19,7 @@ import { resetTo, taskBefore } from '../../support/web-ui';
 import { Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 import { examples, python, PythonBackend, whyNoPython } from './python-backend';
+import { newKey } from '../../support/keys';
 
 type Request = ReturnType<typeof provisionRequest>;
 
@@ -32,7 +32,7 @@ interface AnyClient {
   result: (reference: string) => Promise<unknown>;
 }
 
-const keys = `py-1:${randomBytes(32).toString('base64')},old:${randomBytes(32).toString('base64')}`;
+const keys = `py-1:${newKey()},old:${newKey()}`;
 const payloadKeys = parsePayloadKeys(keys);
 const whyNot = whyNoPython();
 

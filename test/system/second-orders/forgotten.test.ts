@@ -3,7 +3,7 @@
  * deleted, out of retention, forged, or asked too early. Each was proved with a second order in the ledger. Those with
  * a worker that stands still: stood-still.test.ts; with a database that was restored: restored.test.ts.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { callsTo, changeOrdersOf, openCartItems, orders, ordersWithLabel } from '../../../sandbox/sentences';
 import { parsePayloadKeys } from '../../../src/security/keys';
@@ -11,6 +11,8 @@ import { changeRequest, provisionRequest } from '../../support/requests';
 import { deleteRun, resetTo, resetToBeginning, taskBefore } from '../../support/web-ui';
 import { Rig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilAnother, untilWaiting } from '../../support/sagas';
+import { newKey } from '../../support/keys';
+import { idsListed } from '../../support/listed';
 
 const rig = rigForFile({ clears: true });
 
@@ -147,12 +149,7 @@ describe('nobody is asked while the call may be in flight: the saga is settling'
 
   it('takes no word of it, is found by a filter, and asks when it has settled', async () => {
     const { saga, placed, takesEffect } = await inFlight();
-    await until(async () => {
-      for await (const found of slow.sagas.list({ state: 'settling' })) {
-        if (found.workflowId === saga.workflowId) return true;
-      }
-      return false;
-    });
+    await until(async () => (await idsListed(slow.sagas, { state: 'settling' })).includes(saga.workflowId));
     await expect(saga.decide('confirmNotPlaced', early)).rejects.toThrow(/nothing waits for a decision now/);
     await takesEffect();
     const { question } = await untilWaiting(saga, 'outcome-unknown');
@@ -190,7 +187,7 @@ describe('nobody is asked while the call may be in flight: the saga is settling'
 });
 
 it('a forged start, with ciphertext copied from the first event, gets the order that there is', async () => {
-  const payloadKeys = parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`);
+  const payloadKeys = parsePayloadKeys(`k1:${newKey()}`);
   const secret = await Rig.start({ payloadKeys });
   try {
     const request = provisionRequest();

@@ -47,7 +47,7 @@ describeWithPostgres('PostgreSQL is killed', () => {
     const { pid } = worker;
     const request = changeRequest();
     const saga = await rig.sagas.change(request);
-    await until(() => Promise.resolve(isStopped(pid)));
+    await until(() => isStopped(pid));
     await server.part.kill();
     process.kill(pid, 'SIGCONT');
     const sent = () => callsTo(rig.sandbox.ledger, 'place-change-order').length;

@@ -60,7 +60,7 @@ class Scene {
   /** Lets the worker go on, and returns when it has said what became of its call. */
   async thaw(): Promise<void> {
     if (this.worker) process.kill(this.worker.pid, 'SIGCONT');
-    await until(() => Promise.resolve(this.words.some((word) => word !== 'send')));
+    await until(() => this.words.some((word) => word !== 'send'));
   }
 
   private get words(): string[] {
@@ -206,7 +206,7 @@ async function letGoLater(scene: Scene, at: 'before-intend' | 'after-intend' | '
   const isSent = at === 'before-answered';
   const frozen = await scene.startWorker({ STOP_AT: at });
   const saga = await scene.rig.sagas.change(scene.request);
-  await until(() => Promise.resolve(isStopped(frozen.pid)));
+  await until(() => isStopped(frozen.pid));
   await scene.rig.startWorker();
   if (at !== 'before-intend') {
     await untilWaiting(saga, 'outcome-unknown');

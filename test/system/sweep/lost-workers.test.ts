@@ -101,7 +101,7 @@ async function loseWorker(cases: readonly Case[], worker: NonNullable<Way['worke
 
   const ending = doomed.kill(worker === 'killed' ? 'SIGKILL' : 'SIGTERM');
   // The calls go on once the worker is dead, or knows that it is to stop.
-  await (worker === 'killed' ? ending : until(() => Promise.resolve(doomed.errors().includes('STOPPING'))));
+  await (worker === 'killed' ? ending : until(() => doomed.errors().includes('STOPPING')));
   release();
   const exit = await ending;
   const successor = await startWorker();

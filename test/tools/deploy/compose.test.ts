@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { composeService, readCompose } from '../../../deploy/compose';
 import { parse } from 'yaml';
 import { readWorkerConfig } from '../../../src/config';
-import { knownSettings, readDocument } from '../../docs/tables';
+import { knownSettings } from '../../docs/tables';
+import { readDocument } from '../../support/project';
 
 const { services } = readCompose();
 const text = readDocument('docker-compose.yml');

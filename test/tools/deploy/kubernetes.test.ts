@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { readWorkerConfig } from '../../../src/config';
-import { knownSettings, readDocument } from '../../docs/tables';
+import { knownSettings } from '../../docs/tables';
+import { projectFolder, readDocument } from '../../support/project';
 import { operatorRules, rulesFile } from '../../../deploy/kubernetes/write-rules';
 
 interface Probe {
@@ -43,9 +44,8 @@ interface Resource {
   };
 }
 
-const root = join(__dirname, '..', '..', '..');
 const resourcesIn = (folder: string): Resource[] =>
-  readdirSync(join(root, folder))
+  readdirSync(join(projectFolder, folder))
     .filter((file) => file !== 'kustomization.yaml')
     .flatMap((file) => parseAllDocuments(readDocument(`${folder}/${file}`)))
     .map((document) => document.toJS({ maxAliasCount: 10 }) as Resource);

@@ -1,14 +1,13 @@
 /** Our own dev server: ready when it says so, gone when it should be, whichever way its parent ends. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { startDevServer } from '../../../scripts/dev-server';
 import { isRunning } from '../../support/is-running';
 import { unless } from '../../support/left-out';
+import { projectFolder } from '../../support/project';
 
-const root = join(__dirname, '..', '..', '..');
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'] ?? '';
 /** With a server from elsewhere (TEMPORAL_ADDRESS) there need not be a CLI on this machine. */
 const describeWithCli = unless(cli === '' ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
@@ -31,7 +30,7 @@ describeWithCli('a dev server', () => {
   it('does not outlive a parent that is killed', async () => {
     const program = `require('./scripts/dev-server').startDevServer({ cli: '${cli}', ui: false }).then(({ pid }) => console.log(pid))`;
     const parent = spawn(process.execPath, ['--import', 'tsx', '-e', program], {
-      cwd: root,
+      cwd: projectFolder,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const [printed] = (await once(parent.stdout, 'data')) as [Buffer];

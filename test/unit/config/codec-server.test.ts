@@ -2,7 +2,7 @@
 import { readCodecServerConfig, type Environment } from '../../../src/config';
 import { selfSigned } from '../../support/certificates';
 import { folderForFile } from '../../support/folder';
-import { newKey } from '../../support/codec-calls';
+import { newKey } from '../../support/keys';
 import * as settings from '../../support/settings';
 
 const base = { PAYLOAD_KEYS: `k1:${newKey()}` };

@@ -1,5 +1,4 @@
 /** Settings: what is wrong is told at once, all of it, by name; and passwords do not travel unless somebody says so. */
-import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,8 +13,9 @@ import {
 import { Authority } from '../../support/certificates';
 import { folderForFile } from '../../support/folder';
 import { problemsOf } from '../../support/settings';
+import { newKey } from '../../support/keys';
 
-const keys = `k1:${randomBytes(32).toString('base64')}`;
+const keys = `k1:${newKey()}`;
 const enough = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_ADDRESS: 'localhost:7233' };
 
 const { write: fileOf } = folderForFile();

@@ -1,5 +1,4 @@
 /** Keys in a file that is replaced while they are in use: a rotation without a restart. */
-import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -7,8 +6,9 @@ import { keysInFile } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { createSealing } from '../../../src/security/sealing';
 import { folderForFile } from '../../support/folder';
+import { newKey } from '../../support/keys';
 
-const [one, two] = ['one', 'two'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
+const [one, two] = ['one', 'two'].map((id) => `${id}:${newKey()}`) as [string, string];
 
 let nowMs = 0;
 const folder = folderForFile();

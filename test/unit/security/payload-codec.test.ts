@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { payloadOf } from '../../support/codec-calls';
 import { fc } from '../../support/properties';
@@ -7,9 +6,9 @@ import { payloadConverter } from '../../../src/saga/payload-converter';
 import { failureConverter } from '../../../src/security/encrypted-failure-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { DecryptionError, EncryptionCodec } from '../../../src/security/payload-codec';
+import { newKey } from '../../support/keys';
 
-const key = () => randomBytes(32).toString('base64');
-const [one, two] = [key(), key()];
+const [one, two] = [newKey(), newKey()];
 const codec = new EncryptionCodec(parsePayloadKeys(`k1:${one}`));
 const metadataOf = ({ metadata }: Payload) =>
   Object.fromEntries(Object.entries(metadata ?? {}).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]));

@@ -1,17 +1,18 @@
 /** The journal keeps payloads as Temporal’s own, so that the same keys and tools open them. */
-import { randomBytes, scrypt } from 'node:crypto';
+import { scrypt } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { payloadFromJson } from '../../../src/security/payload-json';
 import { createSealing } from '../../../src/security/sealing';
+import { newKey } from '../../support/keys';
 
 jest.mock('node:crypto', () => {
   const real = jest.requireActual<{ scrypt: typeof scrypt }>('node:crypto');
   return { ...real, scrypt: jest.fn(real.scrypt) };
 });
 
-const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+const key = (id: string) => `${id}:${newKey()}`;
 const [one, two] = [key('k1'), key('k2')];
 const sealing = createSealing(parsePayloadKeys(one));
 const open = createSealing(undefined);

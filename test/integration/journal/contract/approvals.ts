@@ -4,6 +4,7 @@ import type { ReviewReason } from '../../../../src/domain/spending';
 import { bought } from '../../../../src/journal/purchases';
 import { provisionRequest } from '../../../support/requests';
 import { approve, journal, letPass, place, Run } from '../runs';
+import { listOf } from '../../../support/listed';
 
 const priceOf = (price: number) => ({
   duplicateWithinMs: 0,
@@ -94,7 +95,7 @@ export function approvals(): void {
   it('say with the purchase who has given them', async () => {
     await approved();
     await run.do(place(1), 'done', {}, { rules });
-    for await (const one of bought(journal, {}))
-      if (one.reference === run.key.reference) expect(one.by).toEqual(['boss']);
+    const purchase = (await listOf(bought(journal, {}))).find(({ reference }) => reference === run.key.reference);
+    expect(purchase).toMatchObject({ by: ['boss'] });
   });
 }

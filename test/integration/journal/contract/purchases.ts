@@ -13,6 +13,7 @@ import { createSealing } from '../../../../src/security/sealing';
 import { changeRequest, provisionRequest, switchRequest } from '../../../support/requests';
 import type { TestDatabases } from '../databases';
 import { approve, journal, letPass, place, Run } from '../runs';
+import { listOf } from '../../../support/listed';
 
 type Rules = Partial<PurchaseRules>;
 
@@ -233,8 +234,7 @@ export function purchases(databases: TestDatabases): void {
       await run.answer(late!, first, 'done', brings(9001));
       const spent = async () => concernIn(await buy(await order(), limited(`${account}=1 servers/1d`)));
       const found = async () => {
-        const fates = [];
-        for await (const { fate } of listed(journal, { account })) fates.push(fate);
+        const fates = (await listOf(listed(journal, { account }))).map(({ fate }) => fate);
         const open = (await openServers(journal)).filter(({ reference }) => reference === run.key.reference);
         return [fates, open.map(({ vmObjectId }) => vmObjectId).sort()];
       };
@@ -255,8 +255,7 @@ export function purchases(databases: TestDatabases): void {
       const runs: Run[] = [];
       for (let index = 0; index < 10; index++) runs.push(await bought(await order()));
       const timesOf = async (filter: object) => {
-        const times = new Map<string, string>();
-        for await (const { reference, at } of listed(journal, filter)) times.set(reference, at);
+        const times = new Map((await listOf(listed(journal, filter))).map(({ reference, at }) => [reference, at]));
         return runs.map(({ key }) => times.get(key.reference));
       };
       const times = await timesOf({ account });

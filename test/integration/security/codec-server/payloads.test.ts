@@ -8,13 +8,13 @@ import {
   bodyOf,
   call,
   encodingsIn,
-  newKey,
   payloadOf,
   payloadsIn,
   startServer,
   valuesIn,
   type TestServer,
 } from '../../../support/codec-calls';
+import { newKey } from '../../../support/keys';
 
 const keys = parsePayloadKeys(`k1:${newKey()}`);
 const codec = new EncryptionCodec(keys);

@@ -6,7 +6,8 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { startProcess, type RunningProcess } from '../../../../scripts/processes';
 import { selfSigned } from '../../../support/certificates';
-import { call, newKey } from '../../../support/codec-calls';
+import { call } from '../../../support/codec-calls';
+import { newKey } from '../../../support/keys';
 import { folderForFile } from '../../../support/folder';
 import { programOf } from '../../../support/programs';
 import { until } from '../../../support/rig';

@@ -13,6 +13,7 @@ import type { Asked } from '../../../support/promises';
 import { anyUnderWay } from '../../../support/saga-calls';
 import type { Storm } from './life';
 import type { PlannedSaga } from './plan';
+import { listOf } from '../../../support/listed';
 
 const roundMs = 700;
 
@@ -52,8 +53,7 @@ export class RandomOperator {
   private async work(): Promise<void> {
     while (!this.ended) {
       await this.unlessServerIsAway(async () => {
-        const rows: SagaRow[] = [];
-        for await (const row of this.world.sagas.list({ state: 'waiting' })) rows.push(row);
+        const rows = await listOf(this.world.sagas.list({ state: 'waiting' }));
         this.waiting = rows;
         await Promise.all(rows.map((row) => this.unlessServerIsAway(() => this.visit(row))));
       });

@@ -2,7 +2,8 @@
 import crypto from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { bodyOf, call, newKey, payloadOf, startServer, type Sent, type TestServer } from '../../../support/codec-calls';
+import { bodyOf, call, payloadOf, startServer, type Sent, type TestServer } from '../../../support/codec-calls';
+import { newKey } from '../../../support/keys';
 import { parsePayloadKeys } from '../../../../src/security/keys';
 import { EncryptionCodec } from '../../../../src/security/payload-codec';
 
