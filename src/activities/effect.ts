@@ -118,7 +118,6 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
       const rules = kind === 'pivot' ? { ...settings, notAfter, quoteUntil } : undefined;
       const intended = await intend(journal, {
         ...{ ...saga, call: effect, run, cursor, note, turn, corrections, inFlightMs, recall, countsByHand },
-        isOwn: true,
         sent: sentDigests,
         rules,
       });

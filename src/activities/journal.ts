@@ -11,7 +11,7 @@ import type { Milestone } from '../domain/progress';
 import type { NotNow } from '../domain/spending';
 import type { TurnAnswer } from '../domain/turns';
 import { type Approval, approvalsOf, writeApproval } from '../journal/approvals';
-import { writeByHand } from '../journal/decide';
+import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ended as PastEnding, Ending, Journal } from '../journal/journal';
 import type { Begin, SagaKey } from '../journal/rows';
 import { begin } from '../journal/open-references';

@@ -6,17 +6,7 @@ import { sql } from 'kysely';
 import { isRepair } from '../domain/reconcile';
 import { changeInFlight } from './decide';
 import { nowMs } from './dialects';
-import {
-  aboutOf,
-  type Db,
-  effects,
-  effectsOf,
-  isSameSaga,
-  isUnanswered,
-  theJournal,
-  type SagaKey,
-  type Tx,
-} from './rows';
+import { aboutOf, type Db, effects, effectsOf, isSameSaga, isUnanswered, look, type SagaKey, type Tx } from './rows';
 import type { WantedFirewalls } from './schema';
 import { stateOf } from './state';
 import type { Store } from './store';
@@ -40,7 +30,8 @@ export function lookAtServer(
   }: { kind?: 'compensate' | undefined; withOthers?: boolean | undefined; lagMs?: number } = {},
 ): Promise<{ leftMs: number; others?: number[] }> {
   return journal.locked(key, async (tx) => {
-    const inFlight = await changeInFlight(tx, await effectsOf(tx, key), await theJournal(tx), { vmObjectId, kind });
+    const { journal: from, rows } = await look(tx, key);
+    const inFlight = changeInFlight(rows, from, { vmObjectId, kind });
     if (inFlight !== undefined || !withOthers) return { leftMs: inFlight?.leftMs ?? 0 };
     return { leftMs: 0, others: await assignedByOthers(tx, key, vmObjectId, lagMs) };
   });

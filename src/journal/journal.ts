@@ -25,7 +25,8 @@ import type { OfOther } from '../domain/servers';
 import { factsOf } from '../domain/may-be-sent';
 import type { Quote } from '../domain/quotes';
 import { purchaseOf } from '../domain/spending';
-import { decide, intendAtOnce, isPlain, cursorAt, sends, type Intent, type Intended } from './decide';
+import { cursorAt, type Intent, type Intended } from './decide';
+import { intendFirst, intendLocked, mayBeFirst } from './intend';
 import { giveBack } from './approvals';
 import { nowMs } from './dialects';
 import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './errors';
@@ -56,6 +57,7 @@ import {
   iso,
   leftInFlight,
   livePivot,
+  look,
   mayHaveTakenEffect,
   type IntendedCall,
   ofSaga,
@@ -72,7 +74,7 @@ import {
 } from './rows';
 import type { WantedFirewalls } from './schema';
 import { claim, idsIn, isProtecting, noteAssigned, noteEnded, notePlaced, noteWanted, release } from './servers';
-import { markUndone } from './state';
+import { markUndone, ofStep, sends } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
 
@@ -252,15 +254,8 @@ export class Journal extends Store {
       boughtBy: (requested: Requested) => this.boughtBy(intent, requested),
     };
     try {
-      // Another call of the step was intended at the same moment, or a lock has failed: the rows are read once more.
-      const again = (error: unknown) => {
-        if (!isUniqueViolation(error)) throw error;
-      };
-      const atOnce = isPlain(noted)
-        ? await this.inOneStatement((db) => intendAtOnce(db, noted, row)).catch(again)
-        : undefined;
-      const decideNow = () => this.inTransaction((tx) => decide(tx, noted, row));
-      const { top, ...intended } = atOnce ?? (await decideNow().catch(again)) ?? (await decideNow());
+      const first = mayBeFirst(noted) ? await this.inOneStatement((db) => intendFirst(db, noted, row)) : undefined;
+      const { top, ...intended } = first ?? (await this.inTransaction((tx) => intendLocked(tx, noted, row)));
       if (intended.how === 'send' && top !== undefined) {
         const { journal, epoch, row } = intended.cursor;
         this.failover.witness?.see({ journal, epoch, seq: top, row });
@@ -341,10 +336,11 @@ export class Journal extends Store {
   private async findWritten(intent: Intent, row: string): Promise<Intended | undefined> {
     // Waits for that commit, if the database is still working on it.
     return this.locked(intent, async (tx) => {
-      const found = await effectOf(tx, row);
+      const { journal, rows } = await look(tx, intent);
+      const found = rows.find(({ id }) => id === row);
       if (found === undefined) return undefined;
-      const known = cursorAt({ ...(await theJournal(tx)), epoch: found.epoch }, row, intent.cursor);
-      return sends(known, await rowsOfStep(tx, intent, intent.call), intent);
+      const cursor = cursorAt({ ...journal, epoch: found.epoch }, row, intent.cursor);
+      return { how: 'send', cursor, ...sends(row, ofStep(rows, intent.call), intent) };
     });
   }
 
@@ -519,11 +515,12 @@ export class Journal extends Store {
   ): Promise<{ how: 'denied' | 'done' } | { how: 'in-flight'; leftMs: number }> {
     const decided = await this.sealing.seal(verdict);
     return this.locked(key, async (tx) => {
-      const found = await effectOf(tx, row);
+      const { journal, rows } = await look(tx, key);
+      const found = rows.find(({ id }) => id === row);
       if (found === undefined) await noteLossOf(tx, key);
       if (found?.outcome === 'done') return { how: 'done' };
       if (found === undefined || !isUnanswered(found.outcome)) return { how: 'denied' };
-      const leftMs = await leftInFlight(tx, found, await theJournal(tx));
+      const leftMs = leftInFlight(found, journal);
       if (leftMs > 0) return { how: 'in-flight', leftMs };
       await updateEffect(tx, row, { outcome: 'denied', decided, decided_ms: nowMs(tx) });
       return { how: 'denied' };

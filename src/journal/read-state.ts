@@ -5,16 +5,16 @@
 import { sql } from 'kysely';
 import type { About, JournalCursor, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
 import type { RecordedEnding } from '../domain/record';
-import { openPivot } from './decide';
+import { describePivot } from './decide';
 import { statementBegunMs } from './dialects';
 import type { Journal } from './journal';
-import { epochOfNew, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './recovery-gap';
+import { epochOfNew, inDoubt, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './recovery-gap';
 import type { PurchaseRules } from './purchases';
 import {
   aboutOf,
   doneAt,
   type Effect,
-  effectsOf,
+  look,
   insertReference,
   leftInFlight,
   type SagaKey,
@@ -88,21 +88,20 @@ export async function readState(
   { cursor, inFlightMs, run, added = [], rules }: Asking,
 ): Promise<StateRead> {
   const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.locked(key, async (tx, locked) => {
-    const from = await theJournal(tx);
-    const lacks = await whatIsLacking(tx, from, journal.failover, { taken: locked !== undefined, cursor });
+    const { journal: from, rows } = await look(tx, key);
+    const lacks = await whatIsLacking(tx, from, journal.failover, { taken: locked !== undefined, cursor, rows });
     const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
     const isNew = isNewInDoubt && run !== undefined;
     const taken = isNew ? await insertReference(tx, key, run, epochOfNew(from)) : locked;
-    const rows = await effectsOf(tx, key);
     const doubt = async () => {
-      const call = { call: lostPivot, run: taken?.first_run ?? '', inFlightMs };
-      const row = await insertDoubt(tx, key, from, { taken, rows }, call);
-      if (row) await journal.notePurchase(tx, key, row.id, rules);
+      if (!inDoubt({ taken, rows }, from)) return undefined;
+      const row = await insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inFlightMs });
+      await journal.notePurchase(tx, key, row.id, rules);
       return row;
     };
     const state = stateOf(rows);
     const pivot = state.pivot ?? (lacks === undefined ? await doubt() : undefined);
-    return { from, taken, rows, state, pivot, leftMs: pivot ? await leftInFlight(tx, pivot, from) : 0, lacks };
+    return { from, taken, rows, state, pivot, leftMs: pivot ? leftInFlight(pivot, from) : 0, lacks };
   });
   const { items, perhapsOrdered, doubtfulAdds, firewalls } = state;
   const open = ({ cartItemId, step }: OpenItem) => ({ cartItemId, step });
@@ -137,7 +136,7 @@ async function placementFound(
     return { how: 'placed', at, run, placed, cartItems, note: await journal.noteOf(pivot.note), ...cancelled };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
-  return { how: 'unknown', ...openPivot(pivot), cartItems, note: await journal.noteOf(pivot.note) };
+  return { how: 'unknown', ...describePivot(pivot), cartItems, note: await journal.noteOf(pivot.note) };
 }
 
 export interface LeftBehind extends SagaKey {

@@ -17,6 +17,7 @@ import {
   type JournalRow,
   livePivot,
   type IntendedCall,
+  type Moment,
   type Reference,
   referenceOf,
   type SagaKey,
@@ -88,22 +89,15 @@ export function epochOfNew({ epoch, doubts_new }: Pick<JournalRow, 'epoch' | 'do
 
 /** What the journal has of a saga: its reference, and all its rows, the oldest first. */
 export interface SagaRows {
-  taken: Reference | undefined;
+  taken: Pick<Reference, 'epoch' | 'first_run'> | undefined;
   rows: readonly Effect[];
 }
 
 /** Writes a row for a pivot that may have been sent in the lost time. A person is asked about it. */
-export async function insertDoubt(
-  tx: Tx,
-  key: SagaKey,
-  journal: JournalRow,
-  saga: SagaRows,
-  intended: WrittenCall,
-): Promise<Effect | undefined> {
-  if (inDoubt(saga, journal) === undefined) return undefined;
+export async function insertDoubt(tx: Tx, key: SagaKey, { epoch }: Moment, intended: WrittenCall): Promise<Effect> {
   const id = randomUUID();
-  await insertEffect(tx, key, intended, { id, epoch: journal.epoch, outcome: 'unknown', failure: restoredFailure });
-  return effectOf(tx, id);
+  await insertEffect(tx, key, intended, { id, epoch, outcome: 'unknown', failure: restoredFailure });
+  return effects(tx).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
 /**
@@ -112,7 +106,7 @@ export async function insertDoubt(
  */
 export function inDoubt(
   { taken, rows }: SagaRows,
-  { epoch, raised_ms }: JournalRow,
+  { epoch, raised_ms }: Moment,
 ): { at: string; run: string } | undefined {
   if (taken === undefined || taken.epoch === epoch) return undefined;
   if (rows.some((row) => row.kind === 'pivot' && row.epoch === epoch)) return undefined;
@@ -120,13 +114,13 @@ export function inDoubt(
 }
 
 /** False for an item that was added after the journal was restored: it is in no order of the lost time. */
-export function mayBeOfLostTime(rows: readonly Effect[], { epoch, raised_ms }: JournalRow, item: number): boolean {
+export function mayBeOfLostTime(rows: readonly Effect[], { epoch, raised_ms }: Moment, item: number): boolean {
   const isLater = (row: Effect) => row.kind === 'mutate' && row.cart_item_id === item && row.epoch === epoch;
   return raised_ms > 0 && !rows.some(isLater);
 }
 
 /** The row may stand for another order, from the lost time, with unknown items. */
-export function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): boolean {
+export function isOfAny({ failure, decided_ms, epoch }: Effect, journal: Moment): boolean {
   return (
     failure === restoredFailure || (epoch < journal.epoch && decided_ms !== null && decided_ms >= journal.raised_ms)
   );

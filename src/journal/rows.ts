@@ -33,7 +33,12 @@ export interface JournalRow extends Selectable<JournalTables['journal']> {
   here: string | null;
   /** The place of the youngest row of a call. */
   top: number | null;
+  /** The database's clock, in milliseconds since 1970: a number that stands still. */
+  now: number;
 }
+
+/** The journal, as far as rules go by it. */
+export type Moment = Pick<JournalRow, 'epoch' | 'raised_ms' | 'now'>;
 
 export type Columns<Table extends keyof JournalTables> = UpdateObject<JournalTables, Table>;
 export type Db = Kysely<JournalTables>;
@@ -115,30 +120,40 @@ export function correctionsOf(db: Db, key: SagaKey): Promise<CorrectionRow[]> {
 }
 
 /**
- * Milliseconds until no worker can still be sending it, counted from when it was intended or the journal was restored.
+ * What the journal has of a saga, whose reference is locked.
  *
  * A row of the future was intended while the database's clock was ahead. It counts as intended now, when it is first seen:
  * the wait is never longer than the time in flight.
+ *
+ * @returns its rows, the oldest first
  */
-export async function leftInFlight(
-  tx: Tx,
-  { id, intended_ms, in_flight_ms }: Pick<Effect, 'id' | 'intended_ms' | 'in_flight_ms'>,
-  { raised_ms }: JournalRow,
-): Promise<number> {
-  const now = await timeNow(tx);
-  if (intended_ms > now) await updateEffect(tx, id, { intended_ms: now });
-  if (raised_ms > now) await tx.updateTable('journal').set({ raised_ms: now }).execute();
+export async function look(tx: Tx, key: SagaKey): Promise<{ journal: JournalRow; rows: Effect[] }> {
+  const journal = await theJournal(tx);
+  const { now } = journal;
+  const rows = await effectsOf(tx, key);
+  for (const row of rows.filter(({ intended_ms }) => intended_ms > now)) {
+    row.intended_ms = now;
+    await updateEffect(tx, row.id, { intended_ms: now });
+  }
+  if (journal.raised_ms > now) {
+    journal.raised_ms = now;
+    await tx.updateTable('journal').set({ raised_ms: now }).execute();
+  }
+  return { journal, rows };
+}
+
+/** Milliseconds until no worker can still be sending it, counted from when it was intended or the journal was restored. */
+export function leftInFlight(
+  { intended_ms, in_flight_ms }: Pick<Effect, 'intended_ms' | 'in_flight_ms'>,
+  { raised_ms, now }: Moment,
+): number {
   return Math.max(0, Math.min(now, Math.max(intended_ms, raised_ms)) + in_flight_ms - now);
 }
 
 /** Milliseconds until no call of a saga can still be sent or take effect. */
 export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
-  const journal = await theJournal(tx);
-  let leftMs = 0;
-  const hasNoAnswer = sql<boolean>`(outcome is null or outcome = 'unknown')`;
-  for (const row of await effects(tx).where(ofSaga(key)).where(hasNoAnswer).execute())
-    leftMs = Math.max(leftMs, await leftInFlight(tx, row, journal));
-  return leftMs;
+  const { journal, rows } = await look(tx, key);
+  return Math.max(0, ...rows.filter(({ outcome }) => isUnanswered(outcome)).map((row) => leftInFlight(row, journal)));
 }
 
 /** Now; but each time is another one, so that who has looked at it sees that it was used since. */
@@ -298,7 +313,11 @@ export function theJournal(tx: Db): Promise<JournalRow> {
   return tx
     .selectFrom('journal')
     .selectAll()
-    .select([identityHere(tx).as('here'), sql<number | null>`(select max(seq) from effect)`.as('top')])
+    .select([
+      identityHere(tx).as('here'),
+      sql<number | null>`(select max(seq) from effect)`.as('top'),
+      nowMs(tx).as('now'),
+    ])
     .executeTakeFirstOrThrow();
 }
 

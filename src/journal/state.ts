@@ -3,7 +3,17 @@
  * or ends, a clean-up, a sweep and the record each select from it.
  */
 import type { About, EffectCall, OpenItem } from '../domain/effects';
-import { aboutOf, type Effect, isDoubtful, mayHaveHappened, pivotIn, rowsOfStep, type SagaKey, type Tx } from './rows';
+import {
+  aboutOf,
+  type Effect,
+  isDoubtful,
+  isUnanswered,
+  mayHaveHappened,
+  pivotIn,
+  rowsOfStep,
+  type SagaKey,
+  type Tx,
+} from './rows';
 
 /** None of these is sealed. */
 export const stateColumns = [
@@ -97,6 +107,79 @@ function notUndone<Call extends FirewallCall>(call: Call, calls: readonly Call[]
     .filter((later) => later.kind === 'compensate' && later.outcome === 'done' && later.step === step)
     .flatMap((later) => (later.about.vmObjectId === about.vmObjectId ? (later.about.firewalls ?? []) : []));
   return (about.firewalls ?? []).filter((id) => !back.includes(id));
+}
+
+/** The rows of a call's step; for a pivot, those of all pivots of the saga. */
+export const ofStep = <Row extends Pick<Effect, 'kind' | 'step'>>(rows: readonly Row[], { kind, step }: EffectCall) =>
+  rows.filter((row) => (kind === 'pivot' ? row.kind === 'pivot' : row.step === step));
+
+/**
+ * The undo of the item, where it is gone. The provider may give an id again: the last item that had it counts.
+ *
+ * @param rows of its step, as below
+ */
+export function goneOf<Row extends Effect>(rows: readonly Row[], item: number | undefined): Row | undefined {
+  const last = rows.findLast(({ kind, cart_item_id: id }) => kind === 'mutate' && id === item);
+  const gone = last?.outcome === 'undone' ? last : undefined;
+  return gone && (rows.find(({ id }) => id === gone.undone_by) ?? gone);
+}
+
+/** The call whose answer counts, if what it made has not been undone. One before a correction made something else. */
+export function madeBy<Row extends Effect>(rows: readonly Row[], { corrected }: About): Row | undefined {
+  const isSame = (row: Row) => aboutOf(row).corrected === corrected;
+  const made = rows.filter((row) => row.kind === 'mutate' && row.outcome === 'done' && isSame(row));
+  const takesBack = ({ kind, seq, outcome, cart_item_id: item }: Row, row: Row) =>
+    kind === 'compensate' && seq > row.seq && mayHaveHappened(outcome) && [null, item].includes(row.cart_item_id);
+  return made.findLast((row) => !rows.some((other) => takesBack(other, row)));
+}
+
+/** What a call that is sent has to be told of the others of its step. @param row its own */
+export function sends(row: string, rows: readonly Effect[], { call, recall }: Asked) {
+  const repeats = isRepeated(row, rows, call) ? (true as const) : undefined;
+  return { doubts: doubtsBeside(row, rows, recall), repeats };
+}
+
+interface Asked {
+  call: EffectCall;
+  /** As in `Intent`. */
+  recall?: boolean | undefined;
+}
+
+/**
+ * Counts the other calls of a repeatable step that may have made something that is still there. Where a second call
+ * makes a second thing, one that is done counts, too: what it made is surely gone only when its row is `undone`.
+ *
+ * @param row of the call that counts for the run
+ */
+export function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
+  const mayBeThere = (other: Effect) =>
+    isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
+  return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
+}
+
+/** The same was sent before, and nobody knows what came of it. */
+function isRepeated(row: string, rows: readonly Effect[], { kind, activity }: EffectCall): boolean {
+  const isSame = (other: Effect) => other.id !== row && other.kind === kind && other.activity === activity;
+  return rows.some((other) => isSame(other) && isUnanswered(other.outcome));
+}
+
+/**
+ * Steps that made these items, and were undone, or are being undone. If the provider gave the same id again, only the
+ * last time counts.
+ *
+ * @param rows of the saga
+ */
+export function takenBackOf(rows: readonly Effect[], items: readonly number[]): string[] {
+  const steps = items.map((item) => {
+    let takenBack: string | undefined;
+    for (const { kind, step, outcome, cart_item_id: id } of rows) {
+      if (id !== item) continue;
+      if (kind === 'mutate' && outcome === 'done') takenBack = undefined;
+      else if (kind === 'mutate' ? outcome === 'undone' : mayHaveHappened(outcome)) takenBack = step;
+    }
+    return takenBack;
+  });
+  return [...new Set(steps.filter((step) => step !== undefined))];
 }
 
 /** A change of firewalls is undone only once this call, and those before it, have undone all of them. */

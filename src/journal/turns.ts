@@ -32,7 +32,7 @@ import {
 import type { JournalTables } from './schema';
 import type { Store } from './store';
 
-type Turn = Selectable<JournalTables['turn']>;
+export type Turn = Selectable<JournalTables['turn']>;
 
 /** A saga's place in a queue. */
 export type Place = Pick<Turn, 'id' | 'workflow' | 'reference'>;

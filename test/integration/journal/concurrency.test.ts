@@ -4,12 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EffectCall } from '../../../src/domain/effects';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
-import { decide, type Intended } from '../../../src/journal/decide';
+import { intendLocked } from '../../../src/journal/intend';
+import type { Intended } from '../../../src/journal/decide';
 import { effectsOf, lock, type Tx } from '../../../src/journal/rows';
 import { restoredAndTrusted } from '../../support/operator';
 import { describeEachDatabase } from './databases';
 import {
   add,
+  assign,
   inFlightMs,
   letPass,
   openedJournals,
@@ -36,17 +38,14 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
   /** One run for each, three for each journal, all of the same reference. */
   const crowd = (run: Run) => [...journals, ...journals, ...journals].map((journal) => run.again(journal));
 
-  it.each([true, false])('one pivot is sent, and the others see it (the reference was taken: %s)', async (isTaken) => {
-    const first = new Run(journals[0]!);
-    if (isTaken) await first.take();
+  it('one pivot is sent, whichever run begins last', async () => {
+    const first = await Run.begin(journals[0]!);
     const intended = await Promise.all(crowd(first).map((run) => run.intend(place(1))));
-    expect(how(intended)).toEqual(['send', ...intended.slice(1).map(() => 'under-way')].sort());
     const [row, ...others] = await effectsOf(journals[0]!.db, first.key);
     expect(others).toEqual([]);
-    for (const one of intended)
-      expect(one.how === 'send' ? one.cursor.row : one).toEqual(
-        one.how === 'send' ? row!.id : expect.objectContaining({ row: row!.id }),
-      );
+    expect(intended.flatMap((one) => (one.how === 'send' ? [one.cursor.row] : []))).toEqual([row!.id]);
+    const unsent = intended.filter(({ how }) => how !== 'send' && how !== 'not-owned');
+    for (const one of unsent) expect(one).toMatchObject({ how: 'under-way', row: row!.id });
   });
 
   it('one takes a reference, and the others get its request', async () => {
@@ -59,28 +58,85 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
 
   /** By the begin that owns the reference: decided by one statement, where nothing stands against it. */
   const intendAsOwner = ({ key, run, cursor }: Run, journal: Journal, call: EffectCall) =>
-    journal.intend({ ...key, call, run, cursor, inFlightMs, isOwn: true });
+    journal.intend({ ...key, call, run, cursor, inFlightMs });
 
-  it.each([false, true])(
-    'an item is deleted, or an order with it is sent, never both (at once: %s)',
-    async (atOnce) => {
-      const outcomes = new Set<string>();
-      for (const round of rounds) {
-        const run = await Run.begin(journals[0]!);
-        const item = 7 + round;
-        await run.adds(item);
-        const intend = (journal: Journal, call: EffectCall) =>
-          atOnce ? intendAsOwner(run, journal, call) : run.again(journal).intend(call);
-        const calls = [() => intend(journals[1]!, place(item)), () => intend(journals[2]!, remove(item))];
-        if (round % 2 === 0) calls.reverse();
-        const intended = await Promise.all(calls.map((call) => call()));
-        expect(how(intended).filter((one) => one === 'send')).toHaveLength(1);
-        outcomes.add(how(intended).join());
-      }
-      // Each of the two was first at least once, or the rounds say little.
-      expect([...outcomes].sort()).toEqual(['changed,send', 'send,under-way']);
-    },
-  );
+  it('an item is deleted, or an order with it is sent, never both', async () => {
+    const outcomes = new Set<string>();
+    for (const round of rounds) {
+      const run = await Run.begin(journals[0]!);
+      const item = 7 + round;
+      await run.adds(item);
+      const calls = [
+        () => intendAsOwner(run, journals[1]!, place(item)),
+        () => intendAsOwner(run, journals[2]!, remove(item)),
+      ];
+      if (round % 2 === 0) calls.reverse();
+      const intended = await Promise.all(calls.map((call) => call()));
+      expect(how(intended).filter((one) => one === 'send')).toHaveLength(1);
+      outcomes.add(how(intended).join());
+    }
+    // Each of the two was first at least once, or the rounds say little.
+    expect([...outcomes].sort()).toEqual(['changed,send', 'send,under-way']);
+  });
+
+  it('a server is changed, or an undo at it is sent, never both', async () => {
+    for (const round of rounds) {
+      const run = await Run.begin(journals[0]!, 'setFirewalls');
+      const calls = [{ ...assign, step: 'assign-more' }, takeBackAssign].map(
+        (call, index) => () => intendAsOwner(run, journals[index + 1]!, call),
+      );
+      if (round % 2 === 0) calls.reverse();
+      expect(how(await Promise.all(calls.map((call) => call())))).toEqual(['send', 'under-way']);
+    }
+  });
+
+  it('a correction is written, or an order without it is sent, never both', async () => {
+    for (const round of rounds) {
+      const run = await Run.begin(journals[0]!);
+      const correct = () =>
+        journals[1]!.correct(run.key, { id: randomUUID(), run: run.run, step: 'place-order', correction: {} });
+      const order = async () => (await intendAsOwner(run, journals[2]!, place(7))).how;
+      const both = round % 2 === 0 ? [correct, order] : [order, correct];
+      expect([
+        ['changed', 'written'],
+        ['placed', 'send'],
+      ]).toContainEqual((await Promise.all(both.map((act) => act()))).sort());
+    }
+  });
+
+  it('nothing of an earlier begin is written once another one owns the reference', async () => {
+    for (const round of rounds) {
+      const run = await Run.begin(journals[0]!);
+      const later = run.again(journals[1]);
+      const ten = Array.from({ length: 10 }, (_, index) => add(index + 1));
+      const sent = ten.map((call, index) => intendAsOwner(run, journals[index % 4]!, call));
+      if (round % 2 === 0) await Promise.race(sent);
+      await later.own();
+      const rowsThen = await effectsOf(journals[0]!.db, run.key);
+      const intended = await Promise.all(sent);
+      expect(intended.map((one) => one.how).filter((one) => one !== 'send' && one !== 'not-owned')).toEqual([]);
+      expect(await effectsOf(journals[0]!.db, run.key)).toEqual(rowsThen);
+      expect(intended.filter((one) => one.how === 'send')).toHaveLength(rowsThen.length);
+    }
+  });
+
+  it('ten items are added side by side, and ten are deleted: all of them are sent', async () => {
+    const run = await Run.begin(journals[0]!);
+    const ten = Array.from({ length: 10 }, (_, index) => index + 1);
+    const add10 = await Promise.all(ten.map((item) => intendAsOwner(run, journals[item % 4]!, add(item))));
+    expect(new Set(how(add10))).toEqual(new Set(['send']));
+    const undo10 = await Promise.all(ten.map((item) => intendAsOwner(run, journals[item % 4]!, remove(item, item))));
+    expect(new Set(how(undo10))).toEqual(new Set(['send']));
+  });
+
+  it('a step is called first by one of many calls at the same moment', async () => {
+    for (const run of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
+      const { key, cursor } = run;
+      const intent = { ...key, call: add(), run: run.run, cursor, inFlightMs, recall: true };
+      const intended = await Promise.all(journals.map((journal) => journal.intend(intent)));
+      expect(how(intended)).toEqual(['send', 'under-way', 'under-way', 'under-way']);
+    }
+  });
 
   it('an ending is written once, and told to whoever writes another one', async () => {
     for (const { run, key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
@@ -95,10 +151,10 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     for (const { key } of await Promise.all(rounds.map(() => Run.begin(journals[0]!)))) {
       const run = new Run(other, key);
       await run.own();
-      const intent = { ...key, call: add(), run: run.run, cursor: run.cursor, inFlightMs, isOwn: true };
+      const intent = { ...key, call: add(), run: run.run, cursor: run.cursor, inFlightMs };
       let intended: Promise<Intended> | undefined;
       const decided = await one.inTransaction(async (tx) => {
-        const decided = await decide(tx, { ...intent, note: null, store: one }, randomUUID());
+        const decided = await intendLocked(tx, { ...intent, note: null, store: one }, randomUUID());
         intended = run.intend(add(), intent);
         return decided;
       });
@@ -111,10 +167,10 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     for (const round of rounds) {
       const run = await Run.begin(journals[0]!);
       await run.adds(7 + round);
-      const intent = { ...run.key, call: remove(7 + round), run: run.run, cursor: run.cursor, inFlightMs, isOwn: true };
+      const intent = { ...run.key, call: remove(7 + round), run: run.run, cursor: run.cursor, inFlightMs };
       let order: Promise<Intended> | undefined;
       await one.inTransaction(async (tx) => {
-        await decide(tx, { ...intent, note: null, store: one }, randomUUID());
+        await intendLocked(tx, { ...intent, note: null, store: one }, randomUUID());
         order = intendAsOwner(run, other, place(7 + round));
         await pause(20);
       });
@@ -127,8 +183,8 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
       'an undo at its server',
       'under-way',
       (tx, { key, run, cursor }, store) => {
-        const undo = { ...key, call: takeBackAssign, run, cursor, inFlightMs, isOwn: true, note: null, store };
-        return decide(tx, undo, randomUUID());
+        const undo = { ...key, call: takeBackAssign, run, cursor, inFlightMs, note: null, store };
+        return intendLocked(tx, undo, randomUUID());
       },
     ],
     [

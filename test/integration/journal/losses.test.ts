@@ -53,7 +53,7 @@ describeWithPostgres('the journal loses its database', () => {
       ['a step, at once', 'returning seq', add()],
     ])('finds the row that was written, and sends: %s', async (_, statement, call) => {
       const lost = proxy.loseAnswerTo(statement);
-      const intended = await run.intend(call, { isOwn: true });
+      const intended = await run.intend(call);
       await lost;
       expect(intended).toMatchObject({ how: 'send', doubts: 0, cursor: run.cursor });
       expect(await effects()).toMatchObject([
@@ -115,7 +115,7 @@ describeWithPostgres('the journal loses its database', () => {
       await untilReady('the setting', async () => expect(await server().ask(isSet)).toHaveLength(1));
       const call = { step: 'a-step', kind, activity, about: {} };
       const intended = lossless
-        .intend({ ...key, call, run: 'r', isOwn: true, inFlightMs: 1_000, cursor })
+        .intend({ ...key, call, run: 'r', inFlightMs: 1_000, cursor })
         .catch((error: unknown) => error);
       const waiting = `from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'order-saga'`;
       await untilReady('its wait', async () => expect(await server().ask(`select pid ${waiting}`)).toHaveLength(1));

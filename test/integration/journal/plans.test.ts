@@ -92,7 +92,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
   const calls: Record<string, () => Promise<unknown>> = {
     'a pivot is intended, denied, intended again and confirmed': async () => {
       const run = await Run.begin(journal);
-      const { cursor } = await run.do(place(1, 2), 'unknown', {}, { isOwn: true });
+      const { cursor } = await run.do(place(1, 2), 'unknown', {});
       await run.intend(place(1, 2));
       await letPassFor(plain, cursor.row);
       await run.deny(cursor.row);
@@ -235,7 +235,7 @@ function isNarrow(access: string): boolean {
     /(\(workflow=\? AND reference=\?|resource=\?|vm_object_id=\?|first_seen_ms>\?|(same|account)=\? AND intended_ms>\?|\(id=\?\)|rowid=\?|\((cart_item_id|effect)=\?)|^SEARCH effect $|using open_reference on reference|USING INDEX open_reference /.test(
       access,
     ) ||
-    /Index Cond: \(.*(\breference = |\bresource = |\bvm_object_id = |\bfirst_seen_ms >= |\((same|account) = [^)]*\) AND \(intended_ms > |\bseq = |\bid = |\bcart_item_id = )/.test(
+    /(Index|Recheck) Cond: \(.*(\breference = |\bresource = |\bvm_object_id = |\bfirst_seen_ms >= |\((same|account) = [^)]*\) AND \(intended_ms > |\bseq = |\bid = |\bcart_item_id = )/.test(
       access,
     )
   );

@@ -92,7 +92,7 @@ export const undoOld: EffectCall = { ...unassignOld, kind: 'compensate', activit
 export type Sent = Extract<Intended, { how: 'send' }>;
 
 interface Ways extends Partial<
-  Pick<Intent, 'recall' | 'countsByHand' | 'inFlightMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'isOwn'>
+  Pick<Intent, 'recall' | 'countsByHand' | 'inFlightMs' | 'note' | 'turn' | 'corrections' | 'rules'>
 > {
   cursor?: JournalCursor | undefined;
 }
@@ -134,7 +134,7 @@ export class Run {
     return taken;
   }
 
-  /** From here on only this run means anything: see `Intent.isOwn`. */
+  /** From here on only this run means anything: see `Intent`. */
   async own(renews?: Begin['renews'], isReset = true): Promise<number | undefined> {
     const begun = await begin(this.journal, this.key, { run: this.run, isReset, renews });
     const { id, epoch } = await journalRow(this.journal);
@@ -143,18 +143,16 @@ export class Run {
     return begun.number;
   }
 
-  async intend(call: EffectCall, { cursor = this.cursor, ...ways }: Ways = {}): Promise<Intended> {
+  /** A run that is not the owner begins anew, as the engine does; not where it is said what it knows. */
+  async intend(call: EffectCall, { cursor, ...ways }: Ways = {}): Promise<Intended> {
     // An item that was added is given again; a step that may be repeated is sent again.
     const recall = { recall: call.activity === 'addCartItem' };
-    const intended = await this.journal.intend({
-      ...this.key,
-      call,
-      run: this.run,
-      cursor,
-      inFlightMs,
-      ...recall,
-      ...ways,
-    });
+    const intent = { ...this.key, call, run: this.run, inFlightMs, ...recall, ...ways };
+    let intended = await this.journal.intend({ ...intent, cursor: cursor ?? this.cursor });
+    if (intended.how === 'not-owned' && cursor === undefined) {
+      await this.own();
+      intended = await this.journal.intend({ ...intent, cursor: this.cursor });
+    }
     if ('cursor' in intended) this.cursor = intended.cursor;
     return intended;
   }

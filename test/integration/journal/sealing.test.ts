@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgresFolder } from '../../../deploy/stack/programs';
-import { writeByHand } from '../../../src/journal/decide';
+import { writeByHand } from '../../../src/journal/by-hand';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import { JournalUnreadable } from '../../../src/journal/errors';
 import type { Journal } from '../../../src/journal/journal';

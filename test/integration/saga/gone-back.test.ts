@@ -47,7 +47,7 @@ describe('a run that Temporal has gone back to tells what was told in the time t
     const sent = { call, run, inFlightMs: 0 };
     const cursor = await otherBegins(request, run);
     await rig.withJournal(async (journal) => {
-      const intended = await journal.intend({ ...key, isOwn: true, ...sent, cursor });
+      const intended = await journal.intend({ ...key, ...sent, cursor });
       if (intended.how !== 'send') throw new Error(intended.how);
       await journal.answered(key, { ...sent, cursor: intended.cursor }, { outcome: 'done', answer });
     });

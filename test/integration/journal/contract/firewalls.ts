@@ -1,6 +1,6 @@
 /** Firewalls of a server, by calls and by hand. */
 import type { EffectCall } from '../../../../src/domain/effects';
-import { writeByHand } from '../../../../src/journal/decide';
+import { writeByHand } from '../../../../src/journal/by-hand';
 import { changedLately, changedBy, lookAtServer } from '../../../../src/journal/firewalls';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf } from '../../../../src/journal/rows';

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { begin as beginOf, close, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
-import { closeByRun, referenceOf } from '../../../../src/journal/rows';
+import { closeByRun, insertReference, referenceOf } from '../../../../src/journal/rows';
 import { readState } from '../../../../src/journal/read-state';
 import { numbersTo } from '../databases';
 import { Run, add, inFlightMs, journal, letPass, place, remove, run } from '../runs';
@@ -23,8 +23,11 @@ export function references(): void {
 
   it.each([
     ['that took it first', (run: Run, request: object) => run.take(request, 'AB-1')],
-    // Then the request is filled in.
-    ['whose effects alone were known', (run: Run) => run.send(place(1))],
+    // The journal was restored, and an answer came before the reference was taken again: the request is filled in.
+    [
+      'whose effects alone were known',
+      ({ key, run }: Run) => journal.inTransaction((tx) => insertReference(tx, key, run, 0)),
+    ],
   ])('knows it for ever, with its first request and the run %s', async (_, happen) => {
     const run = new Run(journal);
     const request = { label: 'web-1', items: [1, { deep: 'ä' }] };
@@ -279,11 +282,11 @@ export function openOnes(): void {
 
     it('and only its calls are intended, by one statement or by several', async () => {
       const before = run.cursor;
-      expect(await run.intend(add(), { isOwn: true })).toMatchObject(intended);
-      expect(await run.intend(place(), { isOwn: true })).toMatchObject(intended);
+      expect(await run.intend(add())).toMatchObject(intended);
+      expect(await run.intend(place())).toMatchObject(intended);
       await run.again().own();
       for (const call of [add(2), place(), remove(5)])
-        expect(await run.intend(call, { isOwn: true, cursor: before })).toEqual(refused);
+        expect(await run.intend(call, { cursor: before })).toEqual(refused);
     });
 
     it('which may renew itself, also twice, and then the number of before is nobody’s', async () => {
@@ -291,8 +294,8 @@ export function openOnes(): void {
       const begun = await run.own(renewed(run));
       expect(begun).toBe(before!.fence! + 1);
       expect(await run.own({ ...before! })).toBe(begun);
-      expect(await run.intend(add(), { isOwn: true, cursor: before })).toEqual(refused);
-      expect(await run.intend(add(2), { isOwn: true })).toMatchObject(intended);
+      expect(await run.intend(add(), { cursor: before })).toEqual(refused);
+      expect(await run.intend(add(2))).toMatchObject(intended);
     });
 
     it('in whichever run of those that know it, until another one begins', async () => {
@@ -317,7 +320,7 @@ export function openOnes(): void {
       const { cursor } = run;
       const before = { ...cursor!, epoch: cursor!.epoch - 1 };
       expect(await run.own(before)).toBeUndefined();
-      expect(await run.intend(add(), { isOwn: true, cursor: before })).not.toMatchObject(intended);
+      expect(await run.intend(add(), { cursor: before })).not.toMatchObject(intended);
     });
   });
 

@@ -1,6 +1,6 @@
 /** A journal that was restored, and rows that it lost. */
 import type { JournalCursor } from '../../../../src/domain/effects';
-import { writeByHand } from '../../../../src/journal/decide';
+import { writeByHand } from '../../../../src/journal/by-hand';
 import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/confirm-restore';
 import { endedSagas, readState } from '../../../../src/journal/read-state';
 import { begin } from '../../../../src/journal/open-references';
@@ -144,7 +144,7 @@ export function restoredJournal(): void {
       await run.intend(place(1), { cursor: { ...run.cursor!, row: 'lost' } });
       await restoredAndTrusted(journal);
 
-      const row = await run.asks(place(1), { cursor: { ...run.cursor!, row: 'lost' } });
+      const row = await run.asks(place(1));
       // The same question for everybody who asks.
       for (const one of [run, run.again()])
         expect(await one.intend(place(1))).toMatchObject({ how: 'unknown', row, restored: true, inFlightMs });
@@ -191,10 +191,11 @@ export function restoredJournal(): void {
     });
 
     it('and stops no saga that goes on, nor one that comes back with what it knew before', async () => {
-      const { cursor } = run;
+      const back = run.again();
+      back.cursor = { ...run.cursor!, row: 'lost' };
       await restoredAndTrusted(journal);
       for (let step = 1; step < 4; step += 1) await run.do(add(step));
-      await run.again().send(add(9), { cursor: { ...cursor!, row: 'lost' } });
+      await back.send(add(9));
       expect(await journalRow(journal)).toMatchObject({ restored_ms: null });
     });
 
@@ -212,16 +213,15 @@ export function restoredJournal(): void {
     it('are asked about, where the operator wants that', async () => {
       await restored(journal, said);
       expect(await journalRow(journal)).toMatchObject({ doubts_new: 1 });
-      for (const run of [await Run.begin(journal), new Run(journal)]) {
-        const doubt = await run.asks(place(1));
-        expect(await run.intend(place(1))).toMatchObject({ row: doubt, restored: true });
-        await letPass(journal);
-        await run.deny(doubt);
-        await run.send(place(1));
-      }
+      const run = await Run.begin(journal);
+      const doubt = await run.asks(place(1));
+      expect(await run.intend(place(1))).toMatchObject({ row: doubt, restored: true });
+      await letPass(journal);
+      await run.deny(doubt);
+      await run.send(place(1));
       // They are sent again when the operator trusts them, which is said once.
       await expect(trustNewReferences(journal, said)).resolves.toBe(true);
-      for (const run of [await Run.begin(journal), new Run(journal)]) await run.send(place(1));
+      await (await Run.begin(journal)).send(place(1));
       await expect(trustNewReferences(journal, said)).resolves.toBe(false);
     });
 

@@ -189,14 +189,14 @@ export function turns(): void {
     const [first, second] = [await begin(), await begin()];
     const begun = await first.own();
     await turnOf(first);
-    await first.do(assign, 'done', {}, { isOwn: true });
+    await first.do(assign);
     await end(first);
-    await expect(first.intend(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
+    await expect(first.intend(assign, { cursor: first.cursor })).resolves.toEqual({ how: 'not-owned' });
     await expect(first.own({ epoch: first.cursor!.epoch, fence: begun })).resolves.toBeUndefined();
     await arrive(second);
     const again = first.again();
     await again.own();
-    await expect(again.intend(assign, { isOwn: true })).resolves.toMatchObject({ how: 'send' });
+    await expect(again.intend(assign)).resolves.toMatchObject({ how: 'send' });
   });
 
   it('that are taken from a saga leave it nothing to go on with', async () => {
@@ -205,7 +205,7 @@ export function turns(): void {
     await turnOf(gone);
     const behind = await placeBefore(next);
     await expect(dropTurn(journal, behind)).resolves.toBe(0);
-    await expect(gone.intend(assign, { isOwn: true })).resolves.toEqual({ how: 'not-owned' });
+    await expect(gone.intend(assign, { cursor: gone.cursor })).resolves.toEqual({ how: 'not-owned' });
     await expect(gone.own({ epoch: gone.cursor!.epoch, fence: begun })).resolves.toBeUndefined();
   });
 }
