@@ -1,5 +1,5 @@
 /** Shows in one screen whether an installation has each thing that sagas need, and what to do where it lacks one. */
-import { lookIfTheyGoOn, type SagaRow } from '../client/saga-list';
+import { lookIfTheyGoOn, missingAttributes, type SagaRow } from '../client/saga-list';
 import { pollersOf, type Pollers } from '../client/workers';
 import { noHighWaterMark, readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
@@ -8,7 +8,6 @@ import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import type { OrderSagaClient } from '../client/client';
 import type { Journal } from '../journal/journal';
 import { claim, schemaNumber, countsOf } from '../journal/open';
-import { sagaAttributes } from '../temporal/search-attributes';
 import { release, type CommandResult, type CommandContext } from './define';
 import { withSagas } from './connect';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
@@ -70,11 +69,7 @@ async function ofServer({ temporal }: OrderSagaClient, address: string): Promise
 
 async function ofSearchAttributes({ temporal }: OrderSagaClient): Promise<Found> {
   const what = 'search attributes';
-  const { namespace } = temporal.options;
-  const { customAttributes } = await temporal.connection.operatorService.listSearchAttributes({ namespace });
-  const missing = Object.values(sagaAttributes).flatMap(({ name }) =>
-    customAttributes[name] === undefined ? [name] : [],
-  );
+  const missing = await missingAttributes(temporal);
   if (missing.length === 0) return ok(what, 'all are there');
   return wrong(what, `lacks ${missing.join(', ')}`, 'start a worker: it adds them, or says how');
 }

@@ -12,14 +12,8 @@
 import { styleText } from 'node:util';
 import { isOutcome } from '../domain/outcomes';
 import { isWait, type ProgressView, type StepStatus, type StepView } from '../domain/progress';
-import { printable } from './print';
+import { printable, type Streams } from './print';
 import { inUnits } from './units';
-
-export interface Screen {
-  write: (text: string) => unknown;
-  columns?: number;
-  rows?: number;
-}
 
 const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const frameMs = 120;
@@ -42,7 +36,7 @@ export class Live {
   }, frameMs);
 
   constructor(
-    private readonly screen: Screen,
+    private readonly screen: Streams['out'],
     private readonly hasColors: boolean,
   ) {}
 

@@ -1,5 +1,4 @@
 /** The command line: which commands there are, and what they take. */
-import type { Readable } from 'node:stream';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionNames } from '../domain/decisions';
@@ -12,10 +11,7 @@ import { decisionsMax, filteredDecisions } from './many-decisions';
 import { Printer, type Streams } from './print';
 import { moment, objectId, period, rate, whole } from './units';
 
-export interface Terminal extends Streams {
-  stdin: Readable;
-  onLeave?: CommandContext['onLeave'];
-}
+export type Terminal = Streams & Omit<CommandContext, 'printer'>;
 
 const help =
   'FILE is a JSON file; - reads standard input. REFERENCE may also be a workflow id.\n\n' +

@@ -44,12 +44,11 @@ import {
 import { requireSameRequest, tookNoReference } from './first-request';
 import { Sweeps } from './reconcile';
 import { summarize } from './summaries';
-import { startUnlessThere } from './runs';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { listRows, type SagaFilter, type SagaRow } from './saga-list';
-import { declareSender } from './workers';
+import { declareSender, startUnlessThere } from './workers';
 import { webUiAt } from '../domain/web-ui';
 import { describeRun, listWaiting, lookAtHold, type WaitingFilter, type WaitingSaga } from '../temporal/service';
 import { attributesOf, sagaAttributes } from '../temporal/search-attributes';

@@ -13,8 +13,8 @@ import { check } from '../domain/validation';
 import { describeRun, listRuns, reportOf } from '../temporal/service';
 import { valueOf } from './checked';
 import { InvalidRequestError } from './errors';
-import { startUnlessThere } from './runs';
 import { withTemporalErrors } from './temporal-errors';
+import { startUnlessThere } from './workers';
 
 /** A sweep of many servers takes minutes; after a month, what it looks at has become too old. */
 const everyMinMs = 5 * 60_000;

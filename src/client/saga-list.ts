@@ -89,6 +89,13 @@ function stateOf(
 
 const stateAttribute = sagaAttributes.state.name;
 
+/** The names of those that the namespace does not know yet. */
+export async function missingAttributes(temporal: Client): Promise<string[]> {
+  const { namespace } = temporal.options;
+  const { customAttributes } = await temporal.connection.operatorService.listSearchAttributes({ namespace });
+  return Object.values(sagaAttributes).flatMap(({ name }) => (customAttributes[name] === undefined ? [name] : []));
+}
+
 /** A saga that undoes and has never waited has written no state: it counts as running. */
 function queryFor({ state, server, metadata, ...filter }: SagaFilter): string {
   return queryOf(filter, [

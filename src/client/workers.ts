@@ -1,6 +1,8 @@
-/** The workers behind a queue, and whether they can read what a client is about to send. */
-import type { Client, Connection } from '@temporalio/client';
+/** The workers behind a queue, whether they can read what a client is about to send, and the start of what they run. */
+import type { Client, Connection, WorkflowStartOptions } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { temporal as proto } from '@temporalio/proto';
+import { ignoreErrors } from '../domain/ignore-errors';
 import { isLoopback } from '../domain/loopback';
 import { EncryptionCodec } from '../security/payload-codec';
 import { readWorker, type WorkerIdentity } from '../temporal/worker-identity';
@@ -73,4 +75,16 @@ export async function requireSharedKeys(temporal: Client): Promise<void> {
     throw new KeysDifferError(own, `no worker polls ${taskQueue}, and ${address} is not this machine`);
   }
   if (fits) sender.fineUntilMs = Date.now() + fineForMs;
+}
+
+/**
+ * Starts a workflow, unless there is one of its id already.
+ *
+ * @returns the run's id; undefined where there is one
+ * @throws as {@link withTemporalErrors}
+ */
+export async function startUnlessThere(temporal: Client, workflow: string, options: WorkflowStartOptions) {
+  await requireSharedKeys(temporal);
+  const starting = withTemporalErrors(temporal, () => temporal.workflow.start(workflow, options));
+  return (await starting.catch(ignoreErrors(WorkflowExecutionAlreadyStartedError)))?.firstExecutionRunId;
 }

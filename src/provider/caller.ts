@@ -10,7 +10,7 @@ import { ProviderFailure } from './errors';
 import { secretsIn, withoutSecrets, type Secrets } from './excerpt';
 import { exchange, type WireRequest } from './exchange';
 import { resolveOptions, type CallEvent, type ProviderClientOptions, type ResolvedOptions } from './options';
-import { fillPath, type PathValues } from './paths';
+import { isId } from './ids';
 import { RecentSecrets } from './recent-secrets';
 import { decoded, interpret, refusalIn, type Answered } from './interpret';
 import { kindOf, type ProviderCall } from './verdicts';
@@ -34,9 +34,12 @@ export interface CallOptions {
 }
 
 /** A call sends and reads these. */
-interface CallParts<T> extends PathValues {
+interface CallParts<T> {
   /** The path to send, below the base URL, its parameters unfilled. @default the endpoint's */
   path?: string;
+  /** What is filled into it. */
+  ids?: Readonly<Record<string, number>>;
+  texts?: Readonly<Record<string, string | undefined>>;
   body?: unknown;
   /** The document's success; a success that does not fit is of unknown outcome. */
   response?: z.ZodType<T>;
@@ -186,6 +189,26 @@ export abstract class Caller {
     if (sent) throw new ProviderFailure(name, `was sent and not answered: ${fault}`, { endpoint });
     throw new ProviderFailure('NotSent', `was not sent: ${fault}`, { endpoint });
   }
+}
+
+/**
+ * Fills a path's `{name}`s; texts are encoded, so that none can add a segment or a parameter of its own.
+ *
+ * @throws RangeError for a value that does not belong there: a bug in the program
+ */
+function fillPath(template: string, { ids = {}, texts = {} }: Pick<CallParts<unknown>, 'ids' | 'texts'>): string {
+  const path = template.replace(/\{([^{}]*)\}/g, (_, name: string) => {
+    if (name in ids && !isId(ids[name])) throw new RangeError(`${name} must be a positive integer`);
+    const value = ids[name] ?? texts[name];
+    if (value === undefined) throw new RangeError(`nothing to fill in for {${name}}`);
+    // Encoding leaves these two segments as they are, and a server may follow them upwards.
+    if (value === '.' || value === '..') throw new RangeError(`{${name}} must not be dots only`);
+    return encodeURIComponent(value);
+  });
+  if (!/^\/(?!\/)[\x21\x22\x24-\x7e]*$/.test(path)) {
+    throw new RangeError('the path must begin with one slash, be plain ASCII and have no fragment');
+  }
+  return path;
 }
 
 /** If this room has a bug, a request that was sent must still not be reported as not sent. */

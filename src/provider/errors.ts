@@ -67,23 +67,16 @@ export interface FailureFacts {
   declared?: boolean;
 }
 
-export class ProviderFailure extends Error {
-  /** {@link FailureFacts}, one by one. */
-  readonly endpoint: string;
-  readonly status: number | undefined;
-  readonly body: string | undefined;
-  readonly cartItemId: number | undefined;
-  readonly retryAfterMs: number | undefined;
-  readonly declared: boolean | undefined;
+const ErrorWithFacts = Error as unknown as new (message: string) => Error & Readonly<FailureFacts>;
 
+export class ProviderFailure extends ErrorWithFacts {
   constructor(
     override readonly name: ProviderFailureName,
     message: string,
     facts: FailureFacts,
   ) {
     super(`${facts.endpoint} ${message}`);
-    ({ endpoint: this.endpoint, status: this.status, body: this.body, declared: this.declared } = facts);
-    ({ cartItemId: this.cartItemId, retryAfterMs: this.retryAfterMs } = facts);
+    Object.assign(this, facts);
   }
 }
 

@@ -1,20 +1,38 @@
 /**
- * The provider's payloads, with the document's field names. Requests are types only: parts of the service's own, which
- * have been checked. Of responses, the documented parts are checked strictly, and other fields are kept as they came.
+ * The provider's payloads, with the document's field names. Requests are types only: the caller has checked them. Of
+ * responses, the documented parts are checked strictly, and other fields are kept as they came.
  */
 import { z } from 'zod';
-import type { CartItem, ProvisionServersRequest, SwitchPlanRequest } from '../domain/requests';
 import { amountMax, isRecord } from '../domain/values';
 import { isId, readId } from './ids';
 
-/** Row 1. The provider ignores the currency once the account has one, which its first order fixes. */
-export type OrderBody = Pick<ProvisionServersRequest, 'account' | 'currency' | 'label' | 'payment_type'> & {
-  /** Ids that row 2 has answered. */
+/** Row 1. */
+export interface OrderBody {
+  /** `<two-character prefix>-<digits>` */
+  account: string;
+  /** Ignored by the provider once the account has a currency, which its first order fixes. */
+  currency?: string;
+  label?: string;
+  /** Ids that {@link CartItemBody} calls returned. */
   cartItems: readonly number[];
-};
+  payment_type?: 'ccard';
+}
 
-/** Row 2: each secret itself, and not its name. */
-export type CartItemBody = { [F in keyof CartItem]: Exclude<CartItem[F], { secret: string }> };
+/** Row 2. */
+export interface CartItemBody {
+  /** Months. */
+  billing_cycle: 1 | 3 | 12;
+  plan_id?: number;
+  plan_type?: string;
+  quantity?: number;
+  addons?: readonly { id: number; additional_value: number }[];
+  password?: string;
+  os_template_id?: number;
+  /** Base64. */
+  custom_ssh_key?: string;
+  /** Base64. */
+  custom_script?: string;
+}
 
 /** Rows 4 and 5. */
 export interface ChangeOrderBody {
@@ -24,7 +42,10 @@ export interface ChangeOrderBody {
 }
 
 /** Row 7; row 6 has the subscription in its path. */
-export type PlanSwitchBody = Pick<SwitchPlanRequest, 'subscription_id' | 'plan_id'>;
+export interface PlanSwitchBody {
+  subscription_id: number;
+  plan_id: number;
+}
 
 /** A documented number: encoders write it as a string; PHP has 9.99 as 9.9900000000000002, kept as a text till here. */
 const number = () =>

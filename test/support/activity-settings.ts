@@ -1,7 +1,7 @@
 /** The settings of activities as most tests want them. */
 import { join } from 'node:path';
 import type { ActivitySettings, RetryBudget } from '../../src/activities/settings';
-import { readProfile } from '../../src/config/profile';
+import { readProfile } from '../../src/config/parsers';
 
 /** Few and quick: a test wants to see the end of them. */
 const quickRetries: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs: 50, totalMs: 60_000 };

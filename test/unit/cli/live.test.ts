@@ -1,5 +1,6 @@
 /** Sagas in place on a terminal, however narrow and low that is. */
-import { Live, type Screen } from '../../../src/cli/live';
+import { Live } from '../../../src/cli/live';
+import type { Streams } from '../../../src/cli/print';
 import { inUnits } from '../../../src/cli/units';
 import type { ProgressView, StepStatus } from '../../../src/domain/progress';
 import { screenOf, withoutColors } from '../../support/terminal';
@@ -11,7 +12,7 @@ const progress = (state: ProgressView['state'], steps: [title: string, status: S
 
 let live: Live;
 let written: string;
-const draw = (size: Pick<Screen, 'columns' | 'rows'>) => {
+const draw = (size: Pick<Streams['out'], 'columns' | 'rows'>) => {
   written = '';
   live = new Live({ write: (text) => (written += text), ...size }, false);
 };

@@ -2,10 +2,13 @@
 import { Client } from '@temporalio/client';
 import { OrderSagaClient } from '../../../src/client/client';
 import { ReferenceTakenError } from '../../../src/client/errors';
-import { startUnlessThere } from '../../../src/client/runs';
+import { startUnlessThere } from '../../../src/client/workers';
 import { changeRequest } from '../../support/requests';
 
-jest.mock('../../../src/client/runs', () => ({ startUnlessThere: jest.fn(() => Promise.resolve(undefined)) }));
+jest.mock('../../../src/client/workers', () => ({
+  ...jest.requireActual<object>('../../../src/client/workers'),
+  startUnlessThere: jest.fn(() => Promise.resolve(undefined)),
+}));
 jest.mock('../../../src/client/first-request', () => ({
   requireSameRequest: () => Promise.reject(new ReferenceTakenError('change/R', [])),
   tookNoReference: () => Promise.resolve(true),

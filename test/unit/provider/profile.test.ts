@@ -1,5 +1,5 @@
 /** The provider's profile: what a file may declare, and when a condition holds. */
-import { readProfile } from '../../../src/config/profile';
+import { readProfile } from '../../../src/config/parsers';
 import type { Condition } from '../../../src/domain/profile';
 import { digestOf, holds } from '../../../src/provider/profile';
 import { folderForFile } from '../../support/folder';

@@ -1,11 +1,10 @@
-import type { CartItemBody } from '../../../src/provider/schemas';
 import { closeAll, createClient, added, quote, serve, failureOf } from '../../support/stand-in';
 import type { ProviderClient } from '../../../src/provider/client';
 
 afterEach(closeAll);
 
 const order = { account: 'ab-12', label: 'web', cartItems: [1, 2], payment_type: 'ccard' } as const;
-const item: CartItemBody = {
+const item = {
   billing_cycle: 12,
   plan_id: 3,
   plan_type: 'cloud_servers_standard',
@@ -14,7 +13,7 @@ const item: CartItemBody = {
   password: 'pässwörd"1',
   os_template_id: 5,
   custom_ssh_key: undefined,
-};
+} as const;
 const change = { subscription_id: 8, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
 const changeQuote = { ...quote, inapplicable_resources: [] };
 
