@@ -8,6 +8,8 @@ async function main(): Promise<void> {
   const config = readCodecServerConfig();
   // Not the worker's log, which loads Temporal's core. The level is fixed: it always says who read what.
   const output = pino.destination({ dest: 2, sync: true });
+  // A line that cannot be written is lost; who asks is answered all the same.
+  output.on('error', () => undefined);
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
   const server = await startCodecServer({ ...config, log }).catch((error: unknown) => {
     throw cannotListen('CODEC_ADDRESS', config, error);

@@ -9,6 +9,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   readerIsGone();
 });
+// What it came to stands in the exit status, too.
+process.stderr.on('error', () => undefined);
 
 // A call that nobody awaits any more may be about to be repeated when its connection is closed: the SDK's timer then
 // throws. That says nothing about what the command has found out.

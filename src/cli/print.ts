@@ -100,5 +100,7 @@ export function asJson(value: unknown, indent = 0): string {
   const escaped = (control: string) =>
     // Within a text it is escaped already.
     control === '\n' ? control : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(redact(value), null, indent).replace(steering, escaped);
+  // As JSON has it: a time is a text.
+  const plain: unknown = JSON.parse(JSON.stringify(value));
+  return JSON.stringify(redact(plain), null, indent).replace(steering, escaped);
 }

@@ -143,6 +143,12 @@ export class KeysDifferError extends saying((key: string | undefined, why: strin
   return { fields: { key }, message: `this client ${has}: ${why}. Nothing was sent: ${advice}` };
 }) {}
 
+/** What came is sealed with a key that this client lacks, or that does not fit. */
+export class PayloadUnreadableError extends saying((why: string) => ({
+  fields: {},
+  message: `what came cannot be read: it is ${why}`,
+})) {}
+
 export class SearchAttributesMissingError extends saying((namespace: string) => ({
   fields: { namespace },
   message: `namespace ${namespace} does not know the search attributes of sagas yet: a worker adds them when it starts`,

@@ -3,17 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isGrpcDeadlineError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { sagaAttributes } from '../temporal/search-attributes';
+import { DecryptionError } from '../security/payload-codec';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf, WrongFilter } from '../temporal/service';
 import {
   InvalidRequestError,
   NoConnectionError,
   OrderSagaError,
+  PayloadUnreadableError,
   SearchAttributesMissingError,
   UnknownReferenceError,
 } from './errors';
 
 /**
- * @throws NoConnectionError, UnknownReferenceError, SearchAttributesMissingError; InvalidRequestError for a filter that
+ * @throws NoConnectionError, UnknownReferenceError, PayloadUnreadableError, SearchAttributesMissingError; InvalidRequestError for a filter that
  * Temporal does not understand; any other error as it is
  */
 export async function withTemporalErrors<T>(temporal: Client, call: () => Promise<T>): Promise<T> {
@@ -64,6 +66,7 @@ export function named(temporal: Client, error: unknown): unknown {
   if (error instanceof OrderSagaError) return error;
   if (error instanceof WorkflowNotFoundError) return new UnknownReferenceError(error.workflowId);
   if (error instanceof WrongFilter) return new InvalidRequestError([{ field: 'where', message: error.message }]);
+  if (error instanceof DecryptionError) return new PayloadUnreadableError(error.message);
   const { namespace } = temporal.options;
   if (lacksSearchAttributes(error)) return new SearchAttributesMissingError(namespace);
   const why = whyUnreachable(error, namespace);

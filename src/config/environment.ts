@@ -3,7 +3,7 @@ import { withoutMarks } from '../domain/values';
 import { knownNames, SettingsError, type Environment } from './settings';
 
 const ourPrefixes =
-  /^(?:CODEC|JOURNAL|NOTIFICATION|OUTAGE|PAYLOAD|PIVOT|PROVIDER|RETRY|SPEND)_|^(?:OWN_TRIES|PLACED_IF|PLAN_TYPES|SERVER_DIRECTORY|SERVER_POINTERS)/;
+  /^(?:CODEC|JOURNAL|NOTIFICATION|OUTAGE|PAYLOAD|PIVOT|PROVIDER|RETRY|SPEND)_|^(?:DUPLICATE_WITHIN|ON_REFUSAL|OWN_TRIES|PLACED_IF|PLAN_TYPES|PRICE_LIST|REQUIRE_FIREWALL|SERVER_DIRECTORY|SERVER_POINTERS|TAKE_CLEAR)/;
 /** Kubernetes gives each container the addresses of services, by their names. */
 const ofService = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?)$/;
 /** The configuration of Temporal's SDKs, and what our containers are given beside the programs' settings. */
@@ -25,15 +25,18 @@ export function valuesIn(env: Environment): Environment {
   });
 }
 
+/** A shorter name is like one of ours by chance. */
+const lettersMin = 11;
+
 /** @returns a sentence for each name that looks like one of ours and is none */
 function unknownNames(env: Environment): string[] {
   const known = [...knownNames, ...ofOthers];
   return Object.keys(env).flatMap((name) => {
     const isOurs = ourPrefixes.test(name);
-    if (!(isOurs || name.startsWith('TEMPORAL_')) || !env[name] || known.includes(name) || ofService.test(name))
-      return [];
-    const [nearest = '', edits = Infinity] = nearestOf(name, known);
-    // Other programs have settings of Temporal's, too.
+    if (!(isOurs || name.length >= lettersMin) || !env[name] || known.includes(name) || ofService.test(name)) return [];
+    // Other programs have settings, too.
+    const alike = isOurs ? known : known.filter((other) => Math.abs(other.length - name.length) <= 2);
+    const [nearest = '', edits = Infinity] = nearestOf(name, alike);
     if (!isOurs && edits > 2) return [];
     const advice = edits <= name.length / 3 ? `; the nearest one is ${nearest}` : ' (docs/settings.md has all)';
     return [`${name}: there is no such setting${advice}`];

@@ -8,7 +8,7 @@ import { readState } from '../../../src/journal/read-state';
 import { restoredAndTrusted, said } from '../../support/operator';
 import { provisionRequest } from '../../support/requests';
 import { describeEachDatabase } from './databases';
-import { assign, letPass, openedJournals, place, Run } from './runs';
+import { assign, letPass, openedJournals, place, Run, type Sent } from './runs';
 
 const account = 'AB-4711';
 const rules = {
@@ -56,12 +56,32 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   };
   const deniedFirst = (run: Run) => run.doInVain(protectedOrder);
 
-  it.each([
-    'a person confirms it',
-    'a person confirms it to a run that has looked',
-    'a person confirms the row that was lost',
-    'its answer comes',
-  ])('an order of the lost time counts once %s', async (how) => {
+  /** A person looks whether the order is there, and says so when nothing is in flight any more. */
+  const confirmed = async (run: Run, journal: Journal) => {
+    await letPass(journal);
+    await run.confirm(await run.again().asks(place(1), { rules }));
+  };
+  it.each<[string, (run: Run, journal: Journal, sent: Sent) => Promise<unknown>]>([
+    ['a person confirms it', confirmed],
+    [
+      'a person confirms it to a run that has looked',
+      async (run, journal) => {
+        await readState(journal, run.key, { inFlightMs: 1_000, rules });
+        await confirmed(run, journal);
+      },
+    ],
+    [
+      'a person confirms the row that was lost',
+      (run, journal, { cursor }) => journal.confirm(run.key, cursor.row, { how: 'confirmed' }, { note: 'seen' }, rules),
+    ],
+    [
+      'its answer comes',
+      ({ key, run }, journal, { cursor }) => {
+        const call = { call: place(1), run, cursor, inFlightMs: 1_000, rules };
+        return journal.answered(key, call, { outcome: 'done', ...answered() });
+      },
+    ],
+  ])('an order of the lost time counts once %s', async (_, happen) => {
     const address = await fresh();
     const before = await opened(address);
     const first = await taken(before);
@@ -72,20 +92,7 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     const journal = await opened(backup);
     await restoredAndTrusted(journal);
     await letPass(journal);
-    first.on(journal);
-    if (how === 'its answer comes')
-      await journal.answered(
-        first.key,
-        { call: place(1), run: first.run, cursor: sent.cursor, inFlightMs: 1_000, rules },
-        { outcome: 'done', ...answered() },
-      );
-    else if (how.endsWith('lost'))
-      await journal.confirm(first.key, sent.cursor.row, { how: 'confirmed' }, { note: 'seen' }, rules);
-    else {
-      if (how.endsWith('looked')) await readState(journal, first.key, { inFlightMs: 1_000, rules });
-      await letPass(journal);
-      await first.confirm(await first.again().asks(place(1), { rules }));
-    }
+    await happen(first.on(journal), journal, sent);
     // It is known as placed.
     expect(await first.again().intend(place(1), { rules })).toMatchObject({ how: 'recorded' });
     expect(await (await taken(journal)).intend(place(2), { rules })).toMatchObject({ how: 'asks' });
@@ -126,23 +133,29 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
   });
 
-  it.each(['while its saga waits for its servers', 'after its saga has ended'])(
-    'an order that the provider has cancelled leaves no open server: %s',
-    async (when) => {
-      const { journal, run } = await ordered((run) => run.do(protectedOrder, 'done', answered()));
-      if (when.startsWith('while')) {
+  it.each<[string, (run: Run, journal: Journal) => Promise<unknown>]>([
+    [
+      'while its saga waits for its servers',
+      async (run, journal) => {
         await journal.cancelled(run.key, said);
         await endWith(run, 'reversed', 'OrderCancelled', []);
-      } else {
+      },
+    ],
+    [
+      'after its saga has ended',
+      async (run, journal) => {
         const bare = { kind: 'server-unprotected', firewalls: [143], why: 'the saga ended' };
         await endWith(run, 'partly', 'cancelled', [bare]);
         await journal.cancelled(run.key, said, { isOver: true });
-      }
-      // A look into the directory stood still meanwhile.
-      await claimServers(journal, run.key, [9001]);
-      expect(await openServers(journal)).toEqual([]);
-    },
-  );
+      },
+    ],
+  ])('an order that the provider has cancelled leaves no open server: %s', async (_, cancelled) => {
+    const { journal, run } = await ordered((run) => run.do(protectedOrder, 'done', answered()));
+    await cancelled(run, journal);
+    // A look into the directory stood still meanwhile.
+    await claimServers(journal, run.key, [9001]);
+    expect(await openServers(journal)).toEqual([]);
+  });
 
   it.each(['provisionServers', 'cleanCart'] as const)(
     'a server that an ending of %s names twice lacks all of it',
@@ -167,15 +180,18 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     expect(await openServers(journal)).toEqual([]);
   });
 
-  it.each(['before its saga has ended', 'after it'])(
+  it.each<[string, <T>(hear: T, end: T) => T[]]>([
+    ['before its saga has ended', (hear, end) => [hear, end]],
+    ['after it', (hear, end) => [end, hear]],
+  ])(
     'the servers of an order that a person had denied lack their firewalls until somebody sees to them: its answer comes %s',
-    async (when) => {
+    async (_, inOrder) => {
       const { journal, run, came: denied } = await ordered(deniedFirst);
       await run.do(protectedOrder, 'done', answered(9002));
       await run.do({ ...assign, about: { vmObjectId: 9002, firewalls: [143] } });
-      const hear = () => run.answer(protectedOrder, denied, 'done', answered(9001));
+      const hear = (): Promise<unknown> => run.answer(protectedOrder, denied, 'done', answered(9001));
       const end = () => run.end('done', { report: { report: { leftovers: [], known: { vmObjectIds: [9002] } } } });
-      for (const next of when === 'after it' ? [end, hear] : [hear, end]) await next();
+      for (const next of inOrder(hear, end)) await next();
       expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
     },
   );

@@ -37,28 +37,27 @@ it('takes one of two decisions that come at once; the other finds nothing to dec
   expect(rig.ordersOf(saga)).toHaveLength(taken[0]?.decision === 'confirmNotPlaced' ? 1 : 0);
 });
 
-it.each(['the decision', 'the cancel'])(
-  'loses neither of a decision and a cancel that race: %s is sent first',
-  async (which) => {
-    const race = async () => {
-      const { saga } = await orderThat(rig, lost);
-      await untilWaiting(saga);
-      const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => rig.runOf(saga).cancel()];
-      const [first, second] = which === 'the decision' ? inOrder : inOrder.reverse();
-      await Promise.allSettled([first?.(), second?.()]);
-      const { cancelled } = await outcomeOf(saga);
-      const orders = rig.ordersOf(saga);
-      expect(orders.length).toBeLessThanOrEqual(1);
-      const taken = (await saga.progress()).decisions.length === 1;
-      const open = rig.openItems(saga).map(({ cartItemId }) => cartItemId);
-      // Decided "not placed" and cancelled: undone. Cancelled while nobody knew: left alone, and told.
-      const told = (cancelled?.leftovers ?? []).flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : []));
-      if (orders.length === 0) expect(told.length).toBe(taken ? 0 : 1);
-      expect(told.filter((id) => !open.includes(id))).toEqual([]);
-    };
-    await Promise.all(Array.from({ length: 5 }, race));
-  },
-);
+it.each<[string, <T>(decide: T, cancel: T) => T[]]>([
+  ['the decision', (decide, cancel) => [decide, cancel]],
+  ['the cancel', (decide, cancel) => [cancel, decide]],
+])('loses neither of a decision and a cancel that race: %s is sent first', async (_, inOrder) => {
+  const race = async () => {
+    const { saga } = await orderThat(rig, lost);
+    await untilWaiting(saga);
+    const decide = (): Promise<unknown> => answer(saga, 'confirmNotPlaced', { note: 'looked' });
+    await Promise.allSettled(inOrder(decide, () => rig.runOf(saga).cancel()).map((say) => say()));
+    const { cancelled } = await outcomeOf(saga);
+    const orders = rig.ordersOf(saga);
+    expect(orders.length).toBeLessThanOrEqual(1);
+    const taken = (await saga.progress()).decisions.length === 1;
+    const open = rig.openItems(saga).map(({ cartItemId }) => cartItemId);
+    // Decided "not placed" and cancelled: undone. Cancelled while nobody knew: left alone, and told.
+    const told = (cancelled?.leftovers ?? []).flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : []));
+    if (orders.length === 0) expect(told.length).toBe(taken ? 0 : 1);
+    expect(told.filter((id) => !open.includes(id))).toEqual([]);
+  };
+  await Promise.all(Array.from({ length: 5 }, race));
+});
 
 it('says of each decision what it does and what to paste, and of the query what it answers', async () => {
   const { saga } = await stuckOrder(rig);

@@ -38,12 +38,12 @@ async function againWhenForgotten(saga: SagaHandle, request: object) {
   return { again, outcome: await outcomeOf(again), sent: rig.sandbox.ledger.calls.slice(calls) };
 }
 
-const exits: Record<SagaOutcome, number> = {
-  done: 0,
-  partly: 5,
-  reversed: 1,
-  'reversed-with-leftovers': 6,
-  untouched: 1,
+const exits: Record<SagaOutcome, { status: number; says: RegExp }> = {
+  done: { status: 0, says: /done|partly/ },
+  partly: { status: 5, says: /done|partly/ },
+  reversed: { status: 1, says: /^ {2}reversed: /m },
+  'reversed-with-leftovers': { status: 6, says: /^ {2}reversed-with-leftovers: /m },
+  untouched: { status: 1, says: /^ {2}untouched: /m },
 };
 
 /** It meets the faults, waits, and somebody does this. */
@@ -102,9 +102,8 @@ it.each<[what: string, word: SagaOutcome, start: () => Promise<SagaHandle>]>([
   const said: string[] = [];
   const out = new Writable({ write: (chunk: Buffer, _encoding, done) => (said.push(chunk.toString()), done()) });
   const { status } = await followToEnd({ printer: new Printer({ out, err: out }, false) }, saga);
-  expect(status).toBe(exits[word]);
-  const isWord = word === 'done' || word === 'partly' ? /done|partly/ : new RegExp(`^  ${word}: `, 'm');
-  expect(said.join('')).toMatch(isWord);
+  expect(status).toBe(exits[word].status);
+  expect(said.join('')).toMatch(exits[word].says);
 });
 
 describe('sent again when Temporal has forgotten it', () => {

@@ -1,6 +1,7 @@
 /** A wait that time alone can end: the saga tries by itself while a person is asked, and never what might be done twice. */
 import type { FaultSpec } from '../../../sandbox/faults';
 import { changeOrdersOf, firewallsOf } from '../../../sandbox/sentences';
+import type { DecisionName } from '../../../src/domain/decisions';
 import type { Route } from '../../../src/domain/notifications';
 import { readWorkerConfig } from '../../../src/config';
 import { ownTryInMs } from '../../../src/saga/human-decisions';
@@ -182,23 +183,23 @@ describe('a decision that comes during an own try is taken, and applies after it
     return { saga, id, release: () => rig.sandbox.faults.release(gate) };
   }
 
-  it.each<[string, boolean, object]>([
-    ['retry, and it succeeds', true, { outcome: 'done', servers: [{ firewalls: [143] }] }],
-    ['retry, and it fails', false, { outcome: 'done', servers: [{ firewalls: [143] }] }],
-    ['skip, and it succeeds', true, { outcome: 'done', servers: [{ firewalls: [143] }] }],
-    ['skip, and it fails', false, { outcome: 'partly', servers: [{ firewalls: [], verified: false }] }],
-    ['markCancelled, and it succeeds', true, {}],
-  ])('%s', async (what, succeeds, result) => {
+  const isProtected = { outcome: 'done', servers: [{ firewalls: [143] }] };
+  const isBare = { outcome: 'partly', servers: [{ firewalls: [], verified: false }] };
+  it.each<[DecisionName, boolean, object]>([
+    ['retry', true, { result: isProtected }],
+    ['retry', false, { result: isProtected }],
+    ['skip', true, { result: isProtected }],
+    ['skip', false, { result: isBare }],
+    ['markCancelled', true, { failure: { type: 'OrderCancelled' } }],
+  ])('%s, where the try succeeds: %j', async (decision, succeeds, expected) => {
     const { saga, id, release } = await trying(succeeds);
-    const [decision = ''] = what.split(',');
-    const taken = await saga.decide(decision as 'skip', { question: id, by: 'ann', note: 'so I say' });
+    const taken = await saga.decide(decision, { question: id, by: 'ann', note: 'so I say' });
     expect(taken).toMatchObject({ taken: decision });
     const { steps, state } = await saga.progress();
     expect([state, steps.find(({ id }) => id.startsWith('assign'))?.status]).toEqual(['running', 'running']);
     release();
-    const ended = await outcomeOf(saga);
-    if (decision === 'markCancelled') expect(ended.failure?.type).toBe('OrderCancelled');
-    else expect(ended.result).toMatchObject({ ...result, decisions: [{ decision, question: id }] });
+    expect(await outcomeOf(saga)).toMatchObject(expected);
+    expect((await saga.progress()).decisions).toMatchObject([{ decision, question: id }]);
     expect(rig.ordersOf(saga)).toHaveLength(1);
   });
 

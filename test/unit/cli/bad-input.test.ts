@@ -1,7 +1,7 @@
 /** Wrong input is named before any connection is made: these run where there is no Temporal at all. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { runCommand, runHere } from '../../support/command-line';
+import { runCommand, runHere, startCommand } from '../../support/command-line';
 import { listenHere, type Listening } from '../../support/listen-here';
 
 let connections = 0;
@@ -31,6 +31,12 @@ it('names every wrong field and no value', async () => {
   expect(out).toBe('');
   expect(err).not.toMatch(/geheim|nobody/);
   expect(connections).toBe(0);
+});
+
+it('words that nobody reads change no status', async () => {
+  const { child, ended } = startCommand(['nonsense'], environment);
+  child.stderr.destroy();
+  expect(await ended).toMatchObject({ status: 2 });
 });
 
 it('a proxy of the environment is not asked for the way to Temporal', async () => {

@@ -67,8 +67,9 @@ it('a message of several lines stays one', () => {
 });
 
 it('a document has the same value, escaped', () => {
-  printer(true).document({ words });
-  expect(JSON.parse(said)).toEqual({ words });
+  const [startTime, item] = [new Date(0), { password: { secret: 'web' } }];
+  printer(true).document({ words, startTime, item });
+  expect(JSON.parse(said)).toEqual({ words, startTime: startTime.toISOString(), item });
   expect(said).not.toMatch(/[\u0080-\u009f\u202e\u2066]/);
 });
 

@@ -6,10 +6,12 @@ import {
   DecisionRefusedError,
   NoConnectionError,
   NoWorkerError,
+  PayloadUnreadableError,
   SagaEndedError,
   UnknownReferenceError,
 } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
+import { DecryptionError } from '../../../src/security/payload-codec';
 
 const view = { state: 'running' };
 
@@ -67,6 +69,17 @@ it('where not even Temporal answers, no worker is blamed', async () => {
   );
   await expect(saga.progress()).rejects.toBeInstanceOf(NoConnectionError);
   await expect(saga.decide('approve', { question: 'q', by: 'ann' })).rejects.toBeInstanceOf(NoConnectionError);
+});
+
+it('what is sealed with a key that the client lacks has a name, and says which key', async () => {
+  const sealed = () =>
+    Promise.reject(new DecryptionError('encrypted with key “k2”, which is not among PAYLOAD_KEYS', false));
+  const saga = sagaOf({ query: sealed }, described, { result: sealed });
+  for (const asked of [saga.result(), saga.progress()]) {
+    const error: unknown = await asked.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PayloadUnreadableError);
+    expect((error as Error).message).toContain('key “k2”');
+  }
 });
 
 it.each([

@@ -352,6 +352,11 @@ describe('a name that no program reads', () => {
     ['JOURNAL_URI', 'JOURNAL_URL'],
     ['TEMPORAL_NAMESPCE', 'TEMPORAL_NAMESPACE'],
     ['CODEC_TOKENS', 'CODEC_TOKEN'],
+    ['REQUIRE_FIREWALL', 'REQUIRE_FIREWALLS'],
+    ['DUPLICATE_WITHIN', 'DUPLICATE_WITHIN_MS'],
+    ['PAYLOADS_KEYS', 'PAYLOAD_KEYS'],
+    ['SECRET_FOLDER', 'SECRETS_FOLDER'],
+    ['VERSIONING_BEHAVIOUR', 'VERSIONING_BEHAVIOR'],
   ])('%s is refused with the nearest one, by every program', (name, nearest) => {
     const told = [`${name}: there is no such setting; the nearest one is ${nearest}`];
     for (const read of [readWorkerConfig, readClientConfig, readJournalConfig])
@@ -359,17 +364,21 @@ describe('a name that no program reads', () => {
     expect(problems({ ...enough, [name]: '' })).toEqual([]);
   });
 
-  it('is refused without another one where none is near', () => {
-    const told = ['PLAN_TYPES_MORE: there is no such setting (docs/settings.md has all)'];
-    expect(problems({ ...enough, PLAN_TYPES_MORE: 'gpu' })).toEqual(told);
+  it.each(['PLAN_TYPES_MORE', 'PRICE_LIST'])('%s is refused without another one, as none is near', (name) => {
+    const told = [`${name}: there is no such setting (docs/settings.md has all)`];
+    expect(problems({ ...enough, [name]: 'gpu' })).toEqual(told);
   });
 
-  it.each(['HOME', 'TEMPORAL_CLI_PATH', 'JOURNAL_SERVICE_HOST', 'PROVIDER_PORT_443_TCP_ADDR', 'CODEC_ALLOW_HTTP'])(
-    '%s is another’s, or of another program',
-    (name) => {
-      expect(problems({ ...enough, [name]: 'x' })).toEqual([]);
-    },
-  );
+  it.each([
+    'HOME',
+    'LOGLEVEL',
+    'TEMPORAL_CLI_PATH',
+    'JOURNAL_SERVICE_HOST',
+    'PROVIDER_PORT_443_TCP_ADDR',
+    'CODEC_ALLOW_HTTP',
+  ])('%s is another’s, or of another program', (name) => {
+    expect(problems({ ...enough, [name]: 'x' })).toEqual([]);
+  });
 });
 
 it('shows which settings are given, and of what may be secret only that it is', () => {

@@ -3,7 +3,9 @@
  * and tokens of an identity provider. The library that verifies them is an ES module, which jest's CommonJS cannot load
  * on Node 20.
  */
+import { spawn } from 'node:child_process';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { once } from 'node:events';
 import { startProcess, type RunningProcess } from '../../../../scripts/processes';
 import { selfSigned } from '../../../support/certificates';
 import { call } from '../../../support/codec-calls';
@@ -17,6 +19,19 @@ const program = programOf('codec-server');
 const base = { PAYLOAD_KEYS: `k1:${newKey()}`, CODEC_ADDRESS: '127.0.0.1:0' };
 
 const { write: file } = folderForFile();
+
+it('goes on where its log cannot be written', async () => {
+  const server = spawn('sh', ['-c', 'exec "$@" 2> /dev/full', 'sh', process.execPath, program], {
+    env: { ...process.env, ...base },
+  });
+  try {
+    const [ready] = (await once(server.stdout, 'data')) as [Buffer];
+    const decode = `${ready.toString().trim().replace('codec server ready: ', '')}/decode`;
+    for (const status of [200, 200]) expect(await call(decode, { body: '{}' })).toMatchObject({ status });
+  } finally {
+    server.kill('SIGTERM');
+  }
+});
 
 it('speaks TLS with the certificate that it was given, and with nothing below 1.2', async () => {
   const { key, cert } = selfSigned('127.0.0.1');
