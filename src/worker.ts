@@ -6,7 +6,7 @@ import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog, type Log } from './operations/logging';
 import { installRuntime } from './operations/metrics';
-import { JournalSchemaError, JournalUnavailable } from './journal/errors';
+import { JournalSchemaError, JournalUnavailable } from './journal/database/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import type { Route } from './domain/notifications';
 import { createSecretResolver, type SecretResolver } from './security/secret-resolver';

@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import type { About, JournalCursor, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
 import type { RecordedEnding } from '../domain/record';
 import { describePivot } from './decide';
-import { statementBegunMs } from './dialects';
+import { statementBegunMs } from './database/dialects';
 import type { Journal } from './journal';
-import { epochOfNew, inDoubt, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './recovery-gap';
+import { epochOfNew, inDoubt, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './restore/recovery-gap';
 import type { PurchaseRules } from './purchases';
 import {
   aboutOf,

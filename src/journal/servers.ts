@@ -16,7 +16,7 @@ import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/outcomes';
 import type { OfOther } from '../domain/servers';
 import type { Report } from '../domain/results';
-import { nowMs, statementBegunMs } from './dialects';
+import { nowMs, statementBegunMs } from './database/dialects';
 import {
   aboutOf,
   type Columns,
@@ -33,8 +33,8 @@ import {
   type SagaKey,
   type Tx,
 } from './rows';
-import { isUniqueViolation } from './errors';
-import type { JournalTables, PurchaseTable, WantedFirewalls } from './schema';
+import { isUniqueViolation } from './database/errors';
+import type { JournalTables, PurchaseTable, WantedFirewalls } from './database/schema';
 import type { Store, Verdict } from './store';
 
 export type ServerRow = JournalTables['server'];

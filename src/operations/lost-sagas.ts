@@ -9,7 +9,7 @@ import { isLost, waysLost } from '../domain/lost';
 import { withTemporalErrors } from '../client/temporal-errors';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
-import { close, openSagas } from '../journal/open-references';
+import { close, openSagas } from '../journal/views/open-references';
 
 const sliceSize = 100;
 const slicesMax = 10;

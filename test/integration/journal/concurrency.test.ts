@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EffectCall } from '../../../src/domain/effects';
-import type { JournalAddress } from '../../../src/journal/dialects';
+import type { JournalAddress } from '../../../src/journal/database/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import { intendLocked } from '../../../src/journal/intend';
 import type { Intended } from '../../../src/journal/decide';

@@ -4,8 +4,8 @@ import type { WorkflowName } from '../../../../src/domain/identity';
 import type { Leftover } from '../../../../src/domain/outcomes';
 import { repairReference } from '../../../../src/domain/reconcile';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/read-state';
-import type { WantedFirewalls } from '../../../../src/journal/schema';
-import { statedFirewalls } from '../../../../src/journal/firewalls';
+import type { WantedFirewalls } from '../../../../src/journal/database/schema';
+import { statedFirewalls } from '../../../../src/journal/views/firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
 import { assign, dayMs, journal, letPass, place, Run, run, takeBackAssign, unassignOld, undoOld } from '../runs';
 
