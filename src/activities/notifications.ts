@@ -4,7 +4,6 @@
  */
 import { Context, log, metricMeter } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { omitUndefined } from '../domain/omit-undefined';
 import { workflowIdOf } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { webUiAt } from '../domain/web-ui';
@@ -97,7 +96,7 @@ export async function handOver(
     const notices = events
       .filter((event) => routesOf(event, of, routes).includes(route))
       .map(({ id, event, at, ...said }): Notice => {
-        const data = { reference, workflow, ...run, ...omitUndefined({ account: of, metadata, link }), ...said };
+        const data = { reference, workflow, ...run, account: of, metadata, link, ...said };
         return { id, message: { type: `saga.${event}`, timestamp: at, data } };
       });
     if (notices.length === 0) continue;

@@ -1,5 +1,4 @@
 /** The order itself (row 1), and where its servers are. Nothing here can be undone. */
-import { omitUndefined } from '../domain/omit-undefined';
 import type { Effected, Placement } from '../domain/effects';
 import { countOf, type ServersOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
@@ -63,7 +62,7 @@ export function createOrderActivities({ provider, journal, activity, effect, rea
   ): Promise<number[] | undefined> => {
     if (directory === undefined || (asksForLabel(directory) && label === undefined)) return undefined;
     const { path, servers, labels } = directory;
-    const answer = await provider.findServers({ path, account, ...omitUndefined({ label }) }, options);
+    const answer = await provider.findServers({ path, account, label }, options);
     if (labels === undefined || label === undefined) return idsAt(servers, answer);
     // It may have searched for a part of the label, in any case.
     const own = pairsAt(servers, labels, answer).filter(([, found]) => found.length === 1 && found[0] === label);
@@ -101,7 +100,7 @@ export function createOrderActivities({ provider, journal, activity, effect, rea
       const about = {
         cartItems: order.cartItems,
         ...(firewalls.length > 0 ? { firewalls } : {}),
-        ...omitUndefined({ vmObjectIds: named }),
+        vmObjectIds: named,
       };
       const lookFirst = async () => {
         if (noServers || directory === undefined || (await mayBePlaced(journal, sagaOf().saga))) return {};
@@ -111,7 +110,7 @@ export function createOrderActivities({ provider, journal, activity, effect, rea
           if (isFailure(error, 'NotYet') && error.status === 404) return [];
           throw error;
         });
-        return omitUndefined({ listedBefore });
+        return { listedBefore };
       };
       const placed = await effect<Placement<PlacedOrder>>(
         { kind: 'pivot', about, lookFirst },

@@ -3,7 +3,6 @@
  * answers with a quote as well, and the document does not say that it changes nothing: it is treated as a pivot.
  */
 import { Context } from '@temporalio/activity';
-import { omitUndefined } from '../domain/omit-undefined';
 import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
 import type { ChangeOrderBody, PlanSwitchBody } from '../provider/schemas';
@@ -71,5 +70,5 @@ export function createQuotedActivities({ provider, activity, effect, settings }:
 export function documentedParts(quote: Quote): Quote {
   if (rawResponse(quote) === quote) return quote;
   const { available, total, currency, date_from, date_to, inapplicable_resources } = quote;
-  return { available, total, currency, date_from, date_to, ...omitUndefined({ inapplicable_resources }) };
+  return { available, total, currency, date_from, date_to, inapplicable_resources };
 }

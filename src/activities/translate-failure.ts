@@ -3,7 +3,6 @@
  * budget. Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { omitUndefined } from '../domain/omit-undefined';
 import { mayEndByTime, type CallFailure, type CallFailureName } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
 import { ProviderFailure } from '../provider/errors';
@@ -59,9 +58,10 @@ export function translateFailure(
     category: ApplicationFailureCategory.BENIGN,
     details: [
       {
-        ...omitUndefined({ retryInMs, ownTriesMs }),
-        ...(settings.takesClearRequests ? { takesClear: true } : {}),
-        ...(failure.failure === 'Rejected' && settings.onRefusal === 'ask' ? { asks: true } : {}),
+        retryInMs,
+        ownTriesMs,
+        takesClear: settings.takesClearRequests || undefined,
+        asks: (failure.failure === 'Rejected' && settings.onRefusal === 'ask') || undefined,
         ...failure,
       } satisfies CallFailure,
     ],
@@ -82,7 +82,7 @@ function read(error: unknown): Facts | undefined {
   if (error instanceof JournalUnreadable) return { failure: 'JournalUnreadable', message: error.message };
   if (!(error instanceof ProviderFailure)) return undefined;
   const { name: failure, message, endpoint, status, body, retryAfterMs, cartItemId, declared } = error;
-  return omitUndefined({ failure, message, endpoint, status, body, retryAfterMs, cartItemId, declared });
+  return { failure, message, endpoint, status, body, retryAfterMs, cartItemId, declared };
 }
 
 /** Failures of a pivot after which nobody has to be asked: it was surely not sent, or surely refused. */

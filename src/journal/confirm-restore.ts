@@ -3,7 +3,6 @@
  * transaction, a row that stays: who has said so, and why.
  */
 import { sql } from 'kysely';
-import { omitUndefined } from '../domain/omit-undefined';
 import { nowMs } from './dialects';
 import { unlessUnreadable } from './errors';
 import { whyElsewhere } from './recovery-gap';
@@ -34,7 +33,7 @@ export async function confirmationsOf(journal: Store, limit: number): Promise<Co
     rows.map(async ({ at_ms, what, details, said: sealed }) => {
       const said = (await unlessUnreadable(journal.unseal(sealed, what))) as Verdict | undefined;
       const read = JSON.parse(details) as Record<string, unknown>;
-      return { at: iso(at_ms), what, details: read, ...omitUndefined({ said }) };
+      return { at: iso(at_ms), what, details: read, said };
     }),
   );
 }

@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs';
 import { Migrator, sql, type Migration } from 'kysely';
-import { omitUndefined } from '../domain/omit-undefined';
 import { isPostgres, openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalSchemaError, JournalUnavailable } from './errors';
 import { Journal } from './journal';
@@ -187,11 +186,11 @@ export async function countsOf(journal: Store) {
       id,
       /** The time at which the journal was created or last restored. */
       epoch: iso(epoch),
-      ...(raised_ms > 0 ? { raisedAt: iso(raised_ms) } : {}),
+      raisedAt: raised_ms > 0 ? iso(raised_ms) : undefined,
       /** When a worker found that it was restored, if nobody has run `journal restored` since. */
-      ...(restored_ms === null ? {} : { restoredAt: iso(restored_ms) }),
+      restoredAt: restored_ms === null ? undefined : iso(restored_ms),
       /** Why a person has to say what became of it: a sentence. */
-      ...omitUndefined({ restored }),
+      restored,
       /** The cluster and the timeline that were last known to hold it, and those of the database that answers. */
       identity: { known: identity, here },
       newReferences: doubts_new === 1 ? ('ask' as const) : ('trust' as const),

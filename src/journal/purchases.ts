@@ -16,7 +16,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { omitUndefined } from '../domain/omit-undefined';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { PriceList } from '../domain/prices';
 import type { Profile } from '../domain/profile';
@@ -194,7 +193,7 @@ async function overLimits(
     if (unpriced === undefined && inAll({ spent, adds }) <= most) continue;
     const { total, currency } = bought.facts.terms;
     const about = { account, most, unit, withinMs, spent, adds, total, currency, unpriced };
-    concerns.push({ ...identified(bought.facts), kind: 'over-limit', ...omitUndefined(about) });
+    concerns.push({ ...identified(bought.facts), kind: 'over-limit', ...about });
   }
   return concerns;
 }

@@ -6,7 +6,6 @@
  * something was sent.
  */
 import { sql } from 'kysely';
-import { omitUndefined } from '../domain/omit-undefined';
 import { workflowNames, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/outcomes';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
@@ -62,7 +61,7 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   const endings = await inOrder(rows.endings, (row) => endingOf(row, open));
   const isClosed = rows.servers.filter(({ closed }) => closed !== null);
   const closed = await inOrder(isClosed, async ({ vm_object_id: id, closed, closed_ms }) => ({
-    ...(id === unnamed ? {} : { vmObjectId: id }),
+    vmObjectId: idOf(id),
     ...(await open.said(closed, closed_ms ?? 0, `who closed server ${id}`)),
   }));
   const isCorrected = rows.servers.filter(({ corrected }) => corrected !== null);
@@ -79,19 +78,19 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   return {
     reference: key.reference,
     workflow: key.workflow,
-    ...present({ account: taken.account }),
+    account: taken.account ?? undefined,
     firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
-    ...omitUndefined({ request }),
+    request,
     corrections,
     state,
     placement,
     effects,
     endings,
     ...main,
-    ...(closed.length > 0 ? { serversClosed: closed } : {}),
-    ...(serversCorrected.length > 0 ? { serversCorrected } : {}),
+    serversClosed: unlessEmpty(closed),
+    serversCorrected: unlessEmpty(serversCorrected),
     leftovers: distinct([...main.leftovers, ...found]),
-    ...(open.unreadable.length > 0 ? { unreadable: open.unreadable } : {}),
+    unreadable: unlessEmpty(open.unreadable),
     journal: { id: from.id, epoch: iso(from.epoch), at: iso(now) },
   };
 }
@@ -180,15 +179,17 @@ async function effectOf(
   return {
     ...{ id, step, kind, activity },
     about: { ...aboutOf(row), ...present({ cartItemId }) } as RecordedEffect['about'],
-    ...omitUndefined({ note, bought: purchase && boughtOf(purchase) }),
+    note,
+    bought: purchase && boughtOf(purchase),
     run,
     intendedAt: iso(row.intended_ms),
-    ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
+    answeredAt: row.answered_ms === null ? undefined : iso(row.answered_ms),
     outcome: outcome ?? 'intended',
     ...(isUnanswered(outcome) ? { inFlightUntil: iso(Math.max(row.intended_ms, raised_ms) + row.in_flight_ms) } : {}),
     ...present({ failure: row.failure, answer, undoneBy: row.undone_by }),
-    ...omitUndefined({ decided, cancelled }),
-    ...(row.late === null ? {} : { late: omitUndefined({ answer: late }) }),
+    decided,
+    cancelled,
+    late: row.late === null ? undefined : { answer: late },
   };
 }
 
@@ -206,12 +207,15 @@ async function endingOf(row: EndingRow, open: Unsealer): Promise<RecordedEnding>
     run,
     at: iso(ended_ms),
     workflow: ended_by,
-    ...omitUndefined({ report }),
+    report,
     outcome: outcome as RecordedEnding['outcome'],
-    ...omitUndefined({ ended, result }),
+    ended,
+    result,
   };
 }
 
+const idOf = (id: number) => (id === unnamed ? undefined : id);
+const unlessEmpty = <T>(list: T[]) => (list.length > 0 ? list : undefined);
 const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
 
 /** The outcome of the last run of the saga itself: the outcome of a clean-up does not say what the saga bought. */
@@ -249,8 +253,9 @@ function lifted(
   const leftovers = endings.slice(Math.max(0, ofSaga)).flatMap(({ report }) => report?.leftovers ?? []);
   return {
     decisions: last?.report?.decisions ?? [],
-    ...(servers.length > 0 ? { servers } : {}),
-    ...(quote ? { total: quote.total, currency: quote.currency } : {}),
+    servers: unlessEmpty(servers),
+    total: quote?.total,
+    currency: quote?.currency,
     leftovers: distinct(leftovers.filter((leftover) => isStillThere(leftover, effects, placement))),
   };
 }
@@ -343,8 +348,12 @@ function leftOpen(
     ...(workflow === 'provisionServers'
       ? servers.filter(lacksSome).map(({ vm_object_id: id, firewalls }): Leftover => {
           const why = 'they were not assigned, and the saga has not ended';
-          const named = id === unnamed ? {} : { vmObjectId: id };
-          return { kind: 'server-unprotected', ...named, firewalls: JSON.parse(firewalls) as number[], why };
+          return {
+            kind: 'server-unprotected',
+            vmObjectId: idOf(id),
+            firewalls: JSON.parse(firewalls) as number[],
+            why,
+          };
         })
       : state.firewalls.map((changed): Leftover => {
           const { activity, vmObjectId, firewalls } = changed;

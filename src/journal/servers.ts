@@ -11,7 +11,6 @@
  * ```
  */
 import { type RawBuilder, sql } from 'kysely';
-import { omitUndefined } from '../domain/omit-undefined';
 import type { About, EffectCall, PivotNote } from '../domain/effects';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/outcomes';
@@ -261,7 +260,7 @@ export async function noteAssigned(db: Db, key: SagaKey, call: Pick<EffectCall, 
  */
 export async function release(tx: Tx, key: SagaKey, which = sql<boolean>`true`, corrected?: string): Promise<void> {
   const closed_ms = sql<number>`coalesce(closed_ms, ${nowMs(tx)})`;
-  const released = tx.updateTable('server').set({ closed_ms, left_ms: nowMs(tx), ...omitUndefined({ corrected }) });
+  const released = tx.updateTable('server').set({ closed_ms, left_ms: nowMs(tx), corrected });
   await released.where(ofSaga(key)).where('left_ms', 'is', null).where(which).execute();
 }
 

@@ -13,7 +13,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import { omitUndefined } from '../domain/omit-undefined';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
@@ -84,7 +83,7 @@ export function takeTurn(
         holder: workflowIdOf(holder.workflow, holder.reference),
         waitedMs: Math.max(0, (await timeNow(tx)) - mine.since_ms),
         behind: placeOf(last),
-        ...(last === holder ? omitUndefined({ inFlightMs }) : {}),
+        ...(last === holder ? { inFlightMs } : {}),
       };
     }
     await updateTurn(tx, mine.id, { begun_ms: nowMs(tx) });

@@ -276,6 +276,6 @@ function lostCall(error: ActivityFailure, attempts = 1): CallFailure {
   return {
     failure: 'WorkerLost',
     message: `the call ended without an answer (${error.cause?.message ?? error.message})`,
-    ...(attempts < lostCallAttemptsMax ? { retryInMs: lostCallDelayMs * attempts } : {}),
+    retryInMs: attempts < lostCallAttemptsMax ? lostCallDelayMs * attempts : undefined,
   };
 }

@@ -32,7 +32,6 @@ import {
   type WorkflowInfo,
 } from '@temporalio/workflow';
 import type { ReferenceState } from '../activities/journal';
-import { omitUndefined } from '../domain/omit-undefined';
 import type { SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
@@ -365,5 +364,5 @@ async function fail(saga: Saga, type: SagaFailureName, message: string, problems
 function repeatedBy({ cronSchedule, retryPolicy }: WorkflowInfo): Problem[] {
   const message = 'a saga is never repeated by Temporal: start it without';
   const repeats = { cronSchedule, retryPolicy: retryPolicy?.maximumAttempts === 1 ? undefined : retryPolicy };
-  return Object.entries(omitUndefined(repeats)).map(([field]) => ({ field, message }));
+  return Object.entries(repeats).flatMap(([field, value]) => (value === undefined ? [] : [{ field, message }]));
 }

@@ -40,3 +40,6 @@ export const rigSettings: ActivitySettings = activitySettings(quickRetries, {
   profile: sandboxProfile,
   approvalMaxAgeMs: 3_600_000,
 });
+
+/** As Temporal hands it on: a field that is undefined is not there. */
+export const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -1,7 +1,6 @@
 /** Asks the process that the global set-up has started (`replayer.ts`) whether histories replay. */
 import type { History } from '@temporalio/common/lib/proto-utils';
 import { temporal } from '@temporalio/proto';
-import { omitUndefined } from '../../src/domain/omit-undefined';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { Replay, Replayed } from './replayer';
 
@@ -20,7 +19,7 @@ export async function replayAll(
   if (url === undefined) throw new Error('the global set-up starts what replays: run this through jest');
   const asked: Replay = {
     bundle,
-    ...omitUndefined({ payloadKeys: payloadKeys && textOf(payloadKeys) }),
+    payloadKeys: payloadKeys && textOf(payloadKeys),
     histories: histories.map(({ workflowId, history }) => ({
       workflowId,
       history: Buffer.from(temporal.api.history.v1.History.encode(history).finish()).toString('base64'),

@@ -30,8 +30,8 @@ const changing = placeQuoted<'changeOrder', { order: unknown }>({
     activities('quote the change order').quoteChangeOrder({ change: { subscription_id, resources }, ...context }),
   place: ({ subscription_id, resources }, context) =>
     activities('place the change order').placeChangeOrder({ change: { subscription_id, resources }, ...context }),
-  known: (placed) => ({ order: orderOf(placed) }),
-  unplaced: { order: null },
+  facts: (placed) => ({ order: orderOf(placed) }),
+  result: (told, placed) => ({ ...told, order: placed ? orderOf(placed) : null }),
 });
 
 /** The provider's answer; null where the change is known without one. */

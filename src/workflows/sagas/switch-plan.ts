@@ -32,16 +32,16 @@ const switching = placeQuoted<'switchPlan', { quote: Quote }>({
     activities('quote the plan switch').quotePlanSwitch({ change: { subscription_id, plan_id }, ...context }),
   place: ({ subscription_id, plan_id }, context) =>
     activities('switch the plan').switchPlan({ change: { subscription_id, plan_id }, ...context }),
-  known: finalQuoteOf,
+  facts: (placed) => ({ finalQuote: finalQuoteOf(placed) }),
+  result: (told, placed) => ({ ...told, finalQuote: placed && finalQuoteOf(placed) }),
   differs: (placed, agreed) => {
-    const { finalQuote } = finalQuoteOf(placed);
+    const finalQuote = finalQuoteOf(placed);
     const isSame = finalQuote === undefined || sameTerms(agreed, finalQuote);
     return isSame ? undefined : `switched on other terms: ${describeQuote(finalQuote)}`;
   },
-  unplaced: {},
 });
 
-/** Absent where the switch is known without an answer of the provider. */
-function finalQuoteOf(placed: Placement<{ quote: Quote }>): { finalQuote?: Quote } {
-  return placed.how === 'answered' ? { finalQuote: placed.value.quote } : {};
+/** Undefined where the switch is known without an answer of the provider. */
+function finalQuoteOf(placed: Placement<{ quote: Quote }>): Quote | undefined {
+  return placed.how === 'answered' ? placed.value.quote : undefined;
 }

@@ -1,6 +1,5 @@
 /** The order itself: how it is sent, found again, and corrected; and the object ids of the servers that it brought. */
 import type { PlacedOrder } from '../../activities/orders';
-import { omitUndefined } from '../../domain/omit-undefined';
 import type { Placement } from '../../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../../domain/plan-types';
 import { cutWell } from '../../domain/markdown';
@@ -21,7 +20,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
       return saga.step('place-order', 'Place the order');
     },
     noun: 'the order',
-    facts: (placed) => ({ order: orderOf(placed), ...omitUndefined({ orderId: orderIdOf(placed) }) }),
+    facts: (placed) => ({ order: orderOf(placed), orderId: orderIdOf(placed) }),
     note: () => {
       const { account, label } = purchase.request;
       const labelled = label === undefined ? '' : `, label “${cutWell(label, 60)}”`;
@@ -30,7 +29,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
     act: (asked) => {
       const { account, currency, label, payment_type, firewalls, vmObjectIds } = purchase.request;
       return activities('place the order').placeOrder({
-        order: { account, cartItems: cart.itemIds, ...omitUndefined({ currency, label, payment_type }) },
+        order: { account, cartItems: cart.itemIds, currency, label, payment_type },
         firewalls,
         vmObjectIds,
         noServers: purchase.ordered.most === 0,

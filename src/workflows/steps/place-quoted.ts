@@ -29,7 +29,8 @@ import type { DefineSaga } from '../../saga/definition';
 
 type Quoted = 'changeOrder' | 'switchPlan';
 
-type Facts<W extends Quoted> = Omit<SagaResult<W>, 'reference' | 'quote' | 'placed' | 'decisions'>;
+/** What the results of both have. */
+type Told = Pick<SagaResult<Quoted>, 'reference' | 'quote' | 'placed' | 'decisions'>;
 
 export interface QuotedSaga<W extends Quoted, P> {
   pivot: { id: string; title: string };
@@ -44,12 +45,12 @@ export interface QuotedSaga<W extends Quoted, P> {
   foundBy: (request: RequestOf[W]) => string;
   quote: (request: RequestOf[W], context: CallContext) => Promise<QuoteAnswer>;
   place: (request: RequestOf[W], context: EffectContext) => Promise<Effected<Placement<P>>>;
-  /** The report and the result say this of what was placed, by name. */
-  known: (placed: Placement<P>) => Facts<W>;
+  /** The report says this of what was placed, by name. */
+  facts: (placed: Placement<P>) => Record<string, unknown>;
+  /** @param placed undefined where only a quote was asked for */
+  result: (told: Told, placed?: Placement<P>) => SagaResult<W>;
   /** A sentence where it was placed on other terms than these. */
   differs?: (placed: Placement<P>, agreed: Quote) => string | undefined;
-  /** The result says this if only a quote was asked for. */
-  unplaced: Facts<W>;
 }
 
 export function placeQuoted<W extends Quoted, P>(spec: QuotedSaga<W, P>): DefineSaga<W, P> {
@@ -71,7 +72,7 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedSaga<W, P>): Define
     if (quoteOnly) {
       const finish = async () => {
         const { quote } = await ask();
-        return { reference, quote, placed: false, ...spec.unplaced, decisions } as unknown as SagaResult<W>;
+        return spec.result({ reference, quote, placed: false, decisions });
       };
       return { finish };
     }
@@ -107,7 +108,7 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedSaga<W, P>): Define
           return saga.step(id, title);
         },
         noun: spec.noun,
-        facts: spec.known,
+        facts: spec.facts,
         note: () => ({ foundBy: spec.foundBy(corrected.request), quote: current }),
         act: (context) => spec.place(corrected.request, context),
         refusal,
@@ -123,12 +124,10 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedSaga<W, P>): Define
       finish: ({ placement, note }) => {
         const agreed = note?.quote;
         if (agreed) progress.addFacts({ quote: agreed });
-        const told = spec.known(placement);
-        progress.addFacts(told);
+        progress.addFacts(spec.facts(placement));
         const other = agreed && spec.differs?.(placement, agreed);
         if (other !== undefined) saga.step(id, title).setDetail(other);
-        const result = { reference, quote: agreed, placed: true, ...told, decisions };
-        return Promise.resolve(result as unknown as SagaResult<W>);
+        return Promise.resolve(spec.result({ reference, quote: agreed, placed: true, decisions }, placement));
       },
     };
   };

@@ -7,7 +7,6 @@ import type { Payload } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils';
 import { msToTs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
-import { omitUndefined } from '../../../src/domain/omit-undefined';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
@@ -69,7 +68,7 @@ async function sealedIn(workflowId: string, type: string): Promise<{ input?: Pay
     one?.scheduledEventId && asked?.eventId?.eq(one.scheduledEventId) ? (one.result?.payloads ?? []) : [],
   );
   const [input] = asked?.activityTaskScheduledEventAttributes?.input?.payloads ?? [];
-  return omitUndefined({ input, answer: answers[0] });
+  return { input, answer: answers[0] };
 }
 
 /** Of another saga, with what it bought for 1. */

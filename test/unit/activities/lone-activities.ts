@@ -34,7 +34,7 @@ import type { PayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { createSecretResolver } from '../../../src/security/secret-resolver';
 import { grpcCodes } from '../../../src/temporal/service';
-import { rigSettings, sandboxProfile } from '../../support/activity-settings';
+import { asJson, rigSettings, sandboxProfile } from '../../support/activity-settings';
 import { inMemory } from '../../support/folder';
 import { providerAt } from '../../support/stand-in';
 
@@ -178,7 +178,7 @@ export class LoneSaga {
     );
     if (!(error instanceof ApplicationFailure)) throw error;
     expect(error.nonRetryable).toBe(true);
-    const failure = error.details?.[0] as CallFailure;
+    const failure = asJson(error.details?.[0]) as CallFailure;
     expect([error.type, error.message]).toEqual([failure.failure, failure.message]);
     return failure;
   }

@@ -6,7 +6,7 @@ import { callFailureOf, OwnFailure, translateFailure } from '../../../src/activi
 import type { CallFailure } from '../../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/errors';
 import { ProviderFailure, type ProviderFailureName } from '../../../src/provider/errors';
-import { activitySettings } from '../../support/activity-settings';
+import { activitySettings, asJson } from '../../support/activity-settings';
 
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
 const kinds: CallKind[] = ['read', 'mutate', 'compensate', 'pivot', 'poll'];
@@ -37,7 +37,7 @@ function translated(
   const failure = translateFailure(error, kind, again, { ...settings, ...other }, () => random);
   expect(failure).toBeInstanceOf(ApplicationFailure);
   expect(failure.nonRetryable).toBe(true);
-  const facts = failure.details?.[0] as CallFailure;
+  const facts = asJson(failure.details?.[0]) as CallFailure;
   expect(failure.type).toBe(facts.failure);
   return facts;
 }
