@@ -63,7 +63,7 @@ async function sagaGoesThrough(environment: Record<string, string>): Promise<voi
 it('with a client certificate of our authority a saga goes through', () =>
   sagaGoesThrough(shown(authority.forClient('worker.test'))));
 
-it('a worker whose client certificate is renewed ends in order, to be started anew, and not before its key is there', async () => {
+it('a worker ends in order once its client certificate and key are renewed, and not before', async () => {
   const put = (kind: 'cert' | 'key', from: Certificate) => folder.write(`client-${kind}.pem`, from[kind]);
   const [old, young] = [authority.forClient('worker.test'), authority.forClient('worker.test')];
   const environment = shown({ ...old, certFile: put('cert', old), keyFile: put('key', old) });
