@@ -14,14 +14,11 @@ import { look, messageOf, ok, printFindings, wrong, type Found } from './finding
 import { withJournal } from './journal-commands';
 
 export async function doctor({ printer }: CommandContext): Promise<CommandResult> {
-  const found = [ofThisProgram(), ...ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
+  const versions = `order-saga ${release}, Node ${process.versions.node}, journal of schema ${schemaNumber}`;
+  const found = [ok('versions', versions), ...ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
   const [settings, status] = [settingsGiven(), printFindings(printer, found)];
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
   return { status, document: { found, settings } };
-}
-
-function ofThisProgram(): Found {
-  return ok('versions', `order-saga ${release}, Node ${process.versions.node}, journal of schema ${schemaNumber}`);
 }
 
 function ofSettings(): Found[] {

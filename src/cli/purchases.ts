@@ -30,12 +30,15 @@ const columns: readonly [name: string, of: (row: Bought) => string | number | un
   ['by', ({ by }) => by.join(', '), 16],
   ['ended', ({ ended }) => ended, 14],
   ['object ids', ({ vmObjectIds }) => vmObjectIds.join(' '), 16],
-  ['metadata', ({ metadata }) => worded(metadata).join('; '), 0],
+  [
+    'metadata',
+    ({ metadata }) =>
+      Object.entries(metadata)
+        .map((entry) => entry.join('='))
+        .join('; '),
+    0,
+  ],
 ];
-
-function worded(metadata: Bought['metadata']): string[] {
-  return Object.entries(metadata).map((entry) => entry.join('='));
-}
 
 const names = columns.map(([name]) => name);
 const widths = columns.map(([, , width]) => width);

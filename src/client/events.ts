@@ -60,7 +60,7 @@ export function changesOf(
     const asked = { namespace, execution: { workflowId, runId }, waitNewEvent: true, maximumPageSize: 100 };
     const { history, nextPageToken } = await abortable(() =>
       temporal.withDeadline(Date.now() + pollMaxMs, () =>
-        temporal.workflowService.getWorkflowExecutionHistory({ ...asked, ...(token && { nextPageToken: token }) }),
+        temporal.workflowService.getWorkflowExecutionHistory({ ...asked, nextPageToken: token }),
       ),
     );
     return { isNews: history?.events?.length, next: nextPageToken.length ? nextPageToken : undefined };

@@ -49,7 +49,7 @@ export async function throughCuts<T>(
       const isOver = [signal, abortSignal].some((one) => one?.aborted) || Date.now() >= Number(deadline);
       if (isOver || !(error instanceof NoConnectionError && isCut(error))) throw error;
       if (!isTold) onCut?.(error.message);
-      await pause(awayMs, undefined, { ...(signal && { signal }) });
+      await pause(awayMs, undefined, { signal });
     }
   }
 }

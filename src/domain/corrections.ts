@@ -2,11 +2,9 @@
 import type { WorkflowName } from './identity';
 import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
-type Corrected<T> = { [F in keyof T]?: T[F] | undefined };
-
 /** `items`: the numbers of the items, from 1, that get the item's fields. */
-export type PurchaseCorrection = Corrected<ProvisionServersRequest['items'][number]> &
-  Corrected<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & { items?: number[] };
+export type PurchaseCorrection = Partial<ProvisionServersRequest['items'][number]> &
+  Partial<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & { items?: number[] };
 type ChangeCorrection = Pick<ChangeOrderRequest, 'resources'>;
 type SwitchCorrection = Pick<SwitchPlanRequest, 'plan_id'>;
 

@@ -11,7 +11,7 @@ import { restoredAndTrusted } from '../../support/operator';
 import { orderThat } from '../../support/orders';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { sandboxProfile } from '../../support/activity-settings';
-import { rigForFile, until } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, leftoversOf, outcomeOf, stepOf, untilAnother, untilWaiting } from '../../support/sagas';
 import { resetToBeginning } from '../../support/web-ui';
 import { listOf } from '../../support/listed';
@@ -75,16 +75,6 @@ describe('with a price list of the operator’s', () => {
     expect(failure).toMatchObject({ type: 'GuardViolated', report: { outcome: 'reversed' } });
     expect(failure?.report.why).toContain('the total is 100 usd and the guard allows 20');
     expect(rig.sandbox.ledger.calls).toHaveLength(calls);
-  });
-
-  it('a person is asked where a guard meets what costs nobody knows what', async () => {
-    const calls = rig.sandbox.ledger.calls.length;
-    const saga = await rig.sagas.provision(listed(19, { guard: { maxTotal: 20 } }));
-    const { question } = await untilWaiting(saga, 'approval');
-    expect(question).toContain('The guard allows a total of 20, and the price list has no price for item 1');
-    expect(rig.sandbox.ledger.calls).toHaveLength(calls);
-    await answer(saga, 'approve');
-    expect(await saga.result()).toMatchObject({ outcome: 'done' });
   });
 
   describe('what has moved while an order was stuck counts', () => {
@@ -207,21 +197,6 @@ describe('the same under another reference', () => {
     const { failure } = await outcomeOf(await rig.sagas.provision(second));
     expect(failure).toMatchObject({ type: 'NotApproved', report: { why: expect.stringContaining('nobody answered') } });
     expect(rig.ordersOf(second)).toEqual([]);
-  });
-
-  it('is no yes after that time, where no worker ran then', async () => {
-    const order = alike();
-    await (await rig.sagas.provision(order())).result();
-    const saga = await rig.sagas.provision({ ...order(), approval: { above: 9, expiresAfterSeconds: 2 } });
-    const { id, expiresAt = '' } = await untilWaiting(saga, 'duplicate');
-    let approving: Promise<unknown> | undefined;
-    await rig.withoutWorkers(async () => {
-      await until(() => Date.now() > Date.parse(expiresAt));
-      approving = saga.decide('approve', { question: id }).catch((error: unknown) => error);
-    });
-    expect(await approving).toBeInstanceOf(Error);
-    expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved' });
-    expect(rig.ordersOf(saga)).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Every call that the client can make, and what of its answer the document promises, read here a second time. */
 import type { ProviderClient } from '../../../src/provider/client';
+import { providerCalls } from '../../support/provider-calls';
 
 export interface ProviderCall {
   name: string;
@@ -40,10 +41,6 @@ function own(value: object): Fields {
   return Object.fromEntries<unknown>(Object.entries(value));
 }
 
-const change = { subscription_id: 5512, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
-const planSwitch = { subscription_id: 5512, plan_id: 21 };
-const directory = { path: '/servers?account={account}', account: 'AB-1' };
-
 type Promised = Partial<Pick<ProviderCall, 'pivot' | 'documented'>>;
 
 const call = (name: string, make: ProviderCall['make'], promised: Promised = {}): ProviderCall => ({
@@ -53,20 +50,20 @@ const call = (name: string, make: ProviderCall['make'], promised: Promised = {})
 
 /** The document's ten rows, and the directory that it does not have. */
 export const calls: ProviderCall[] = [
-  call('1 order', (client) => client.placeOrder({ account: 'AB-1', cartItems: [1] }), { pivot: true }),
-  call('2 add to cart', (client) => client.addCartItem({ billing_cycle: 1 }), { documented: isAdded }),
-  call('3 delete item', (client) => client.deleteCartItem(17)),
-  call('4 change order', (client) => client.placeChangeOrder(change), { pivot: true }),
-  call('5 change total', (client) => client.quoteChangeOrder(change), {
+  call('1 order', providerCalls.order, { pivot: true }),
+  call('2 add to cart', providerCalls.add, { documented: isAdded }),
+  call('3 delete item', providerCalls.delete),
+  call('4 change order', providerCalls.changeOrder, { pivot: true }),
+  call('5 change total', providerCalls['change quote'], {
     documented: (body) => isQuote(body) && Array.isArray(own(body as object)['inapplicable_resources']),
   }),
-  call('6 switch', (client) => client.switchPlan(5512, 21), {
+  call('6 switch', providerCalls.switch, {
     pivot: true,
     documented: (body) => isQuote(body) && /^(?:true|1)$/.test(String(own(body as object)['available'])),
   }),
-  call('7 switch total', (client) => client.quotePlanSwitch(planSwitch), { documented: isQuote }),
-  call('8 assign', (client) => client.assignFirewalls(9001, [143])),
-  call('9 unassign', (client) => client.unassignFirewalls(9001, [143])),
-  call('10 list', (client) => client.listFirewalls(9001)),
-  call('directory', (client) => client.findServers(directory)),
+  call('7 switch total', providerCalls.quote, { documented: isQuote }),
+  call('8 assign', providerCalls.assign),
+  call('9 unassign', providerCalls.unassign),
+  call('10 list', providerCalls.list),
+  call('directory', providerCalls.directory),
 ];

@@ -3,21 +3,15 @@ import type { ProviderClient } from '../../../src/provider/client';
 import type { ProviderFailureName } from '../../../src/provider/errors';
 import { added, closeAll, createClient, failureOf, quote, serve, type Answer } from '../../support/stand-in';
 import { fc } from '../../support/properties';
+import { providerCalls } from '../../support/provider-calls';
 
 afterEach(closeAll);
 
-const order = { account: 'ab-12', cartItems: [1] };
 /** Early: of a new server. */
 const calls = {
-  pivot: (client: ProviderClient) => client.placeOrder(order),
-  add: (client: ProviderClient) => client.addCartItem({ billing_cycle: 1 }),
-  delete: (client: ProviderClient) => client.deleteCartItem(1),
-  quote: (client: ProviderClient) => client.quotePlanSwitch({ subscription_id: 1, plan_id: 2 }),
-  assign: (client: ProviderClient) => client.assignFirewalls(1, [2]),
+  ...providerCalls,
   'assign early': (client: ProviderClient) => client.assignFirewalls(1, [2], { serverIsNew: true }),
-  list: (client: ProviderClient) => client.listFirewalls(1),
   'list early': (client: ProviderClient) => client.listFirewalls(1, { serverIsNew: true }),
-  directory: (client: ProviderClient) => client.findServers({ path: '/servers' }),
 };
 type Name = keyof typeof calls;
 
@@ -35,14 +29,14 @@ const isUnsafe = (value: unknown) => Number.isInteger(value) && !Number.isSafeIn
 
 // All statuses: docs/failures.md, which is printed from the code.
 test.each<[number, Partial<Record<Name, ProviderFailureName | 'done'>>]>([
-  [400, { pivot: 'Rejected', assign: 'Rejected', 'assign early': 'NotYet', 'list early': 'NotYet' }],
-  [404, { pivot: 'Rejected', delete: 'done', assign: 'Rejected', list: 'Rejected', directory: 'NotYet' }],
+  [400, { order: 'Rejected', assign: 'Rejected', 'assign early': 'NotYet', 'list early': 'NotYet' }],
+  [404, { order: 'Rejected', delete: 'done', assign: 'Rejected', list: 'Rejected', directory: 'NotYet' }],
   [404, { 'list early': 'NotYet' }],
-  [409, { pivot: 'UnknownOutcome', add: 'NotYet', delete: 'NotYet', assign: 'Rejected', 'assign early': 'NotYet' }],
-  [422, { pivot: 'Rejected', add: 'Rejected', assign: 'Rejected', 'assign early': 'NotYet' }],
-  [423, { pivot: 'UnknownOutcome', add: 'NotYet', quote: 'NotYet', assign: 'NotYet', list: 'NotYet' }],
-  [429, { pivot: 'RateLimited', add: 'RateLimited' }],
-  [503, { pivot: 'UnknownOutcome', assign: 'UnknownOutcome', directory: 'UnknownOutcome' }],
+  [409, { order: 'UnknownOutcome', add: 'NotYet', delete: 'NotYet', assign: 'Rejected', 'assign early': 'NotYet' }],
+  [422, { order: 'Rejected', add: 'Rejected', assign: 'Rejected', 'assign early': 'NotYet' }],
+  [423, { order: 'UnknownOutcome', add: 'NotYet', quote: 'NotYet', assign: 'NotYet', list: 'NotYet' }],
+  [429, { order: 'RateLimited', add: 'RateLimited' }],
+  [503, { order: 'UnknownOutcome', assign: 'UnknownOutcome', directory: 'UnknownOutcome' }],
 ])('%i', async (status, expected) => {
   for (const [name, means] of Object.entries(expected)) {
     expect([name, await verdict(name as Name, { status, body: error })]).toEqual([name, means]);
@@ -70,7 +64,7 @@ describe('numbers', () => {
   test('that JavaScript cannot hold are kept as they came', async () => {
     const rest = '"share":0.1,"__proto__":{"a":1}}';
     const { url } = await serve({ body: `{"order_id":9007199254740993,"total":1e400,${rest}` });
-    const answer = await createClient(url).placeOrder(order);
+    const answer = await calls.order(createClient(url));
     expect(JSON.stringify(answer)).toBe(`{"order_id":"9007199254740993","total":"1e400",${rest}`);
   });
 
@@ -81,14 +75,14 @@ describe('numbers', () => {
         const { url } = await serve({ body });
         const kept = (_: string, value: unknown) => (isUnsafe(value) ? String(value) : value);
         const expected = JSON.stringify(JSON.parse(body), kept);
-        expect(JSON.stringify(await createClient(url).placeOrder(order))).toBe(expected);
+        expect(JSON.stringify(await calls.order(createClient(url)))).toBe(expected);
       }),
       { numRuns: 30 },
     );
   });
 
   test('a field that is named twice, with two values, is unreadable', async () => {
-    expect(await verdict('pivot', { body: '{"code":200,"code":400}' })).toBe('UnknownOutcome');
+    expect(await verdict('order', { body: '{"code":200,"code":400}' })).toBe('UnknownOutcome');
   });
 });
 

@@ -2,9 +2,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import https from 'node:https';
 import net from 'node:net';
-import fc from 'fast-check';
 import type { CallEvent, CallOptions, ProviderClient, ProviderClientOptions } from '../../../src/provider/client';
 import { selfSigned } from '../../support/certificates';
+import { fc } from '../../support/properties';
+import { providerCalls } from '../../support/provider-calls';
 import {
   closeAll,
   closeLater,
@@ -356,12 +357,6 @@ describe.each(transports)('the connection of a pivot, %s', (_, certificate) => {
 });
 
 describe('connections', () => {
-  const pivots: [string, (client: ProviderClient) => Promise<unknown>][] = [
-    ['placeOrder', (client) => client.placeOrder(order)],
-    ['placeChangeOrder', (client) => client.placeChangeOrder({ subscription_id: 1, resources: [] })],
-    ['switchPlan', (client) => client.switchPlan(1, 2)],
-  ];
-
   test('a pivot takes none that another call left open, and leaves none', async () => {
     const server = await serve({});
     const client = createClient(server.url);
@@ -388,10 +383,10 @@ describe('connections', () => {
       }),
     );
 
-  test.each(pivots)('%s does not fall for a stale one', async (_, act) => {
+  test.each(['order', 'changeOrder', 'switch'] as const)('%s does not fall for a stale one', async (pivot) => {
     const server = await closesWhenUsedAgain();
     const client = createClient(server.url);
-    for (let nth = 0; nth < 3; nth++) expect(await act(client)).toEqual(quote);
+    for (let nth = 0; nth < 3; nth++) expect(await providerCalls[pivot](client)).toEqual(quote);
     expect(server.connections()).toBe(3);
   });
 
