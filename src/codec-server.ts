@@ -1,8 +1,13 @@
 /** The codec server's process: it knows no address of Temporal or the provider, and runs until a signal. */
 import { onStop } from './config/stop-signals';
+import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import { cannotListen, CannotStart, readCodecServerConfig } from './config';
+import { tryOr } from './domain/ignore-errors';
 import { startCodecServer } from './security/codec-server/server';
+
+/** A certificate is renewed days before the old one ends. */
+const lookForRenewalMs = 10_000;
 
 async function main(): Promise<void> {
   const config = readCodecServerConfig();
@@ -17,6 +22,13 @@ async function main(): Promise<void> {
   if (config.tokens.length === 0 && config.jwt === undefined) {
     log.warn('no token is required: everyone who can use this machine can read payloads');
   }
+  let { tls } = config;
+  const renewals = setInterval(() => {
+    // Certificate and key may come one by one.
+    const now = tryOr(() => readCodecServerConfig().tls, tls);
+    if (now !== undefined && !isDeepStrictEqual(now, tls)) server.renew((tls = now));
+  }, lookForRenewalMs);
+  renewals.unref();
   onStop((signal) => {
     log.info({ signal }, 'stopping');
     void server.stop();

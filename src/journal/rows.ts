@@ -122,8 +122,9 @@ export function correctionsOf(db: Db, key: SagaKey): Promise<CorrectionRow[]> {
 /**
  * What the journal has of a saga, whose reference is locked.
  *
- * A row of the future was intended while the database's clock was ahead. It counts as intended now, when it is first seen:
- * the wait is never longer than the time in flight.
+ * A row of the future was intended while the database's clock was ahead. While it has no answer, it counts as intended now,
+ * when it is first seen: the wait is never longer than the time in flight. Others keep their time, by which they stand
+ * before or after what else was written then.
  *
  * @returns its rows, the oldest first
  */
@@ -131,7 +132,7 @@ export async function look(tx: Tx, key: SagaKey): Promise<{ journal: JournalRow;
   const journal = await theJournal(tx);
   const { now } = journal;
   const rows = await effectsOf(tx, key);
-  for (const row of rows.filter(({ intended_ms }) => intended_ms > now)) {
+  for (const row of rows.filter(({ outcome, intended_ms }) => isUnanswered(outcome) && intended_ms > now)) {
     row.intended_ms = now;
     await updateEffect(tx, row.id, { intended_ms: now });
   }

@@ -1,7 +1,7 @@
 /** The codec server shows payloads to the Web UI and Temporal's command line; `calls.ts` decides who is admitted. */
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { EncryptionCodec } from '../payload-codec';
@@ -9,12 +9,17 @@ import type { PayloadKeys } from '../keys';
 import { createAuthentication, type AuthenticationOptions } from './authentication';
 import { createCalls, type CallLog } from './calls';
 
+export interface TlsPair {
+  cert: string;
+  key: string;
+}
+
 export interface CodecServerOptions extends AuthenticationOptions {
   host: string;
   /** 0: any free port. */
   port: number;
   /** PEM. Undefined: HTTP. */
-  tls: { cert: string; key: string } | undefined;
+  tls: TlsPair | undefined;
   keys: PayloadKeys;
   origins: readonly string[];
   log: CallLog;
@@ -31,6 +36,7 @@ const limits: ServerOptions = {
   connectionsCheckingInterval: 1_000,
 };
 const handshakeTimeout = 10_000;
+const minVersion = 'TLSv1.2';
 const stopGraceMs = 5_000;
 
 /** Rejects with the system's error when it cannot listen. */
@@ -46,7 +52,7 @@ export async function startCodecServer(options: CodecServerOptions) {
       ? { createServer: createHttpServer, serverOptions: limits }
       : {
           createServer: createHttpsServer,
-          serverOptions: { ...limits, ...tls, handshakeTimeout, minVersion: 'TLSv1.2' },
+          serverOptions: { ...limits, ...tls, handshakeTimeout, minVersion },
         }),
   }) as Server;
   server.on('request', (_request, response) => {
@@ -59,6 +65,10 @@ export async function startCodecServer(options: CodecServerOptions) {
   const { port: bound } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    /** Connections from now on are shown this certificate. */
+    renew: (pair: TlsPair) => {
+      if (server instanceof HttpsServer) server.setSecureContext({ ...pair, minVersion });
+    },
     /** Lets calls in flight finish, for at most `graceMs`. */
     stop: async (graceMs = stopGraceMs) => {
       if (!server.listening) return;

@@ -126,7 +126,7 @@ it('each question is printed as a line, and a decision for each is taken, once',
   for (const saga of sagas) expect(await decisionsOf(saga)).toHaveLength(1);
 });
 
-it('a saga that refuses is named with its reason, one that has moved on needs nothing, and the rest is decided', async () => {
+it('a saga that refuses is named with its reason, and the others are decided', async () => {
   const [refusing, answered, right] = await doubtfulSagas(rig, 3, 3);
   const lineOf = async (saga: SagaHandle | undefined) => {
     const { id: question } = await untilWaiting(saga!);

@@ -8,7 +8,7 @@ import { stuckOrder } from '../../support/orders';
 const rig = rigForFile({ clears: true });
 const said = { by: 'ann', note: 'looked' };
 
-it('the same decision is answered with what it came to, also after the end; another one is told which stands', async () => {
+it('the same decision is answered with what it came to, also after the end', async () => {
   const { saga, waiting } = await stuckOrder(rig);
   const { id: question, since } = waiting;
   rig.sandbox.faults.clear();
@@ -20,7 +20,7 @@ it('the same decision is answered with what it came to, also after the end; anot
   expect((await progressOf(saga)).decisions).toHaveLength(1);
 });
 
-it('who is late is told which decision stands, and a question that was asked at another time is another one', async () => {
+it('who decides too late is told which decision stands', async () => {
   const { saga, waiting } = await stuckOrder(rig);
   const { id: question, since } = waiting;
   rig.sandbox.faults.clear();

@@ -81,7 +81,7 @@ it.each(junks)('a run under its id that was %s, and took no reference, is passed
   expect((await rig.sagas.switch(request)).existing).toBe(true);
 });
 
-it('a request past the client, under an id that is not its reference’s, is refused before anything is sent', async () => {
+it('a request under an id that is not its reference’s is refused before anything is sent', async () => {
   const request = switchRequest();
   const options = { workflowId: 'switch/another', taskQueue: 'order-saga', args: [request] };
   const run = await rig.temporal.workflow.start('switchPlan', options);

@@ -183,18 +183,15 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
   it.each<[string, <T>(hear: T, end: T) => T[]]>([
     ['before its saga has ended', (hear, end) => [hear, end]],
     ['after it', (hear, end) => [end, hear]],
-  ])(
-    'the servers of an order that a person had denied lack their firewalls until somebody sees to them: its answer comes %s',
-    async (_, inOrder) => {
-      const { journal, run, came: denied } = await ordered(deniedFirst);
-      await run.do(protectedOrder, 'done', answered(9002));
-      await run.do({ ...assign, about: { vmObjectId: 9002, firewalls: [143] } });
-      const hear = (): Promise<unknown> => run.answer(protectedOrder, denied, 'done', answered(9001));
-      const end = () => run.end('done', { report: { report: { leftovers: [], known: { vmObjectIds: [9002] } } } });
-      for (const next of inOrder(hear, end)) await next();
-      expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
-    },
-  );
+  ])('the servers of an order that was denied, and answered %s, are open', async (_, inOrder) => {
+    const { journal, run, came: denied } = await ordered(deniedFirst);
+    await run.do(protectedOrder, 'done', answered(9002));
+    await run.do({ ...assign, about: { vmObjectId: 9002, firewalls: [143] } });
+    const hear = (): Promise<unknown> => run.answer(protectedOrder, denied, 'done', answered(9001));
+    const end = () => run.end('done', { report: { report: { leftovers: [], known: { vmObjectIds: [9002] } } } });
+    for (const next of inOrder(hear, end)) await next();
+    expect(await openServers(journal)).toMatchObject([{ vmObjectId: 9001, firewalls: [143] }]);
+  });
 
   it('the servers of an order whose ids nobody knows stay open where those of another one are told late', async () => {
     const { journal, run, came: denied } = await ordered(deniedFirst);

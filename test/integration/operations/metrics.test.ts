@@ -246,7 +246,7 @@ it('measures when a server that was bought is protected, and how many calls a st
   expect(failed.reduce((sum, { value }) => sum + value, 0)).toBe(5);
 });
 
-it('knows how the journal is, that no version lacks workers, who waits, and how old the last good sweep is', () => {
+it('gauges tell of the journal, unserved versions, waiting sagas and the last good sweep', () => {
   expect(gauge(metrics.journalReachable)).toBe(1);
   expect(gauge(metrics.journalAnswer)).toBeGreaterThan(0);
   expect(gauge(metrics.journalRestored)).toBe(0);

@@ -63,7 +63,7 @@ async function sagaGoesThrough(environment: Record<string, string>): Promise<voi
 it('with a client certificate of our authority a saga goes through', () =>
   sagaGoesThrough(shown(authority.forClient('worker.test'))));
 
-it('a worker whose client certificate is renewed ends in order, to be started anew, and not before its key is there', async () => {
+it('a worker ends in order once its client certificate and key are renewed, and not before', async () => {
   const put = (kind: 'cert' | 'key', from: Certificate) => folder.write(`client-${kind}.pem`, from[kind]);
   const [old, young] = [authority.forClient('worker.test'), authority.forClient('worker.test')];
   const environment = shown({ ...old, certFile: put('cert', old), keyFile: put('key', old) });
@@ -76,6 +76,19 @@ it('a worker whose client certificate is renewed ends in order, to be started an
   put('key', young);
   expect(await worker.exited).toEqual({ status: 75, signal: null });
   await sagaGoesThrough(environment);
+});
+
+it('a worker whose provider has another authority ends so, too, once a certificate is there', async () => {
+  const put = (pem: string | Buffer) => folder.write('provider-ca.pem', pem);
+  const environment = { ...rig.environment, PROVIDER_CA_FILE: put(authority.certificate.cert) };
+  const worker = await startProcess(programOf('worker'), environment);
+  let hasEnded = false;
+  void worker.exited.then(() => (hasEnded = true));
+  put('half a certi');
+  await pause(12_000);
+  expect(hasEnded).toBe(false);
+  put(stranger.certificate.cert);
+  expect(await worker.exited).toEqual({ status: 75, signal: null });
 });
 
 it('with an API key a saga goes through, over TLS without another word', async () => {

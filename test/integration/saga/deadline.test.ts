@@ -94,7 +94,7 @@ it.each(scenes.map(([title], index) => [title, index] as const))('that passes %s
   if (scene?.status === 'rejected') throw scene.reason;
 });
 
-it('that passes while nobody knows of a change ends what a run waits for once a person says that it was not placed', async () => {
+it('that passes while nobody knows of a change ends the wait once a person says “not placed”', async () => {
   const notAfter = inMs(6_000);
   const request = changeRequest({ approval: 'always', notAfter });
   const match = { subscriptionId: request.subscription_id };

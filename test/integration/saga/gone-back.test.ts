@@ -99,7 +99,7 @@ describe('a run that Temporal has gone back to tells what was told in the time t
     expect(rig.ordersOf(saga)).toEqual([]);
   });
 
-  it('by itself, which came from a reset and asked nobody: its history replays, where it has another run id', async () => {
+  it('by itself, after a reset and without a question: its history replays under another run id', async () => {
     const request = firewallsRequest();
     rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized' });
     const first = await rig.sagas.firewalls(request);

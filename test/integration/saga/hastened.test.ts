@@ -47,7 +47,7 @@ it('a receiver is reminded of a question, and told of its end', async () => {
   expect(told.slice(-2)).toEqual([expect.stringMatching(/^saga\.settled [3-9]$/), 'saga.ended ']);
 });
 
-it('a saga that hears signals that do not fit, until its history has no room for more, undoes all and says why', async () => {
+it('a saga whose history is filled with signals that do not fit undoes all, and says why', async () => {
   const { saga } = await stuckOrder(rig, { items: [{}, {}] });
   const run = rig.runOf(saga);
   const eventsMax = 400;

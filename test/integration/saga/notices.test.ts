@@ -93,7 +93,7 @@ describe('a saga', () => {
     expect(boss.typesOf(saga.reference)[0]).toBe('saga.waiting');
   });
 
-  it('looks into the journal by an ordinary activity while they are told: which of two ends first, a replay would turn round', async () => {
+  it('reads the journal by an ordinary activity while receivers are notified, so that it replays', async () => {
     let goOn: () => void = () => undefined;
     const held = new Promise<never>((resolve) => (goOn = resolve as () => void));
     const telling = jest.spyOn(WorkflowClient.prototype, 'signalWithStart').mockReturnValueOnce(held);
@@ -127,25 +127,22 @@ describe('a saga', () => {
     ['is down', 503],
     ['redirects', { redirectTo: 'http://127.0.0.1:1/' }],
     ['hangs', 'hang'],
-  ])(
-    'whose receiver %s: no other one is kept up, it is asked again with the same id, and no saga waits for it',
-    async (_how, told) => {
-      const isFirst = new Set<string>();
-      ops.answers = ({ data }) => {
-        if (isFirst.has(data.reference)) return 200;
-        isFirst.add(data.reference);
-        return told;
-      };
-      const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-8' }));
-      await saga.result();
-      await untilEnded(boss, saga.reference);
-      await untilEnded(ops, saga.reference);
-      const tries = ops.deliveries.filter(({ message }) => message.data.reference === saga.reference);
-      expect(tries.length).toBeGreaterThanOrEqual(2);
-      expect(new Set(tries.map(({ id }) => id)).size).toBe(1);
-      ops.answers = () => 200;
-    },
-  );
+  ])('whose receiver %s notifies the others, and this one later with the same id', async (_how, told) => {
+    const isFirst = new Set<string>();
+    ops.answers = ({ data }) => {
+      if (isFirst.has(data.reference)) return 200;
+      isFirst.add(data.reference);
+      return told;
+    };
+    const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-8' }));
+    await saga.result();
+    await untilEnded(boss, saga.reference);
+    await untilEnded(ops, saga.reference);
+    const tries = ops.deliveries.filter(({ message }) => message.data.reference === saga.reference);
+    expect(tries.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(tries.map(({ id }) => id)).size).toBe(1);
+    ops.answers = () => 200;
+  });
 
   it('whose receiver is gone (410) ends there: it is called once, for no other saga either', async () => {
     for (const _ of [1, 2]) {

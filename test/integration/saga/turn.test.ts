@@ -67,7 +67,7 @@ it('two exact sets of firewalls side by side: the server never has fewer than on
   expect(momentsOf(vmObjectId)).toEqual([[1, 2], [1], [1, 2], [2]]);
 });
 
-it('a subscription has one change or switch at a time; who waits sends nothing, and is quoted when its turn has come', async () => {
+it('a subscription has one change or switch at a time, and the next is quoted in its own turn', async () => {
   const { subscription_id, first } = await heldSubscription();
   const second = await rig.sagas.change(changeRequest({ subscription_id }));
   await untilQueued(second, 1);

@@ -42,7 +42,7 @@ it('a request in the clear is refused, and calls nobody', async () => {
   expect(addsOf(request.reference)).toEqual([]);
 });
 
-it('a correction in the clear that holds a secret is refused, leaves nothing behind, and is told how to come', async () => {
+it('a correction in the clear that holds a secret is refused, and leaves nothing behind', async () => {
   const { saga, waiting } = await stuckOrder(rig, {}, 'add-cart-item');
   const { id: question } = waiting;
   const { connection } = rig.temporal;

@@ -78,7 +78,7 @@ describe('its probes', () => {
     expect(await (await rig.sagas.provision(provisionRequest())).result()).toMatchObject({ leftovers: [] });
   });
 
-  it('that it takes no work, where it is stopped in a call: that ends and is known, whatever signals follow', async () => {
+  it('that it takes no work while it is stopped in a call, which ends and is known', async () => {
     const request = provisionRequest();
     const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'before' });
     const saga = await rig.sagas.provision(request);
@@ -101,7 +101,7 @@ describe('its probes', () => {
   });
 });
 
-it('a token from a file is read again when the provider takes the old one no more, through a proxy too, and nobody notices', async () => {
+it('a token from a file is read again when the provider takes the old one no more', async () => {
   const renew = (token: string) => {
     rig.sandbox.configure({ token });
     return folder.write('token', `${token}\n`);

@@ -31,7 +31,7 @@ async function bothUnlisted(first: ProvisionServersRequest, second: ProvisionSer
   return { waiting, saga: await rig.sagas.provision(second) };
 }
 
-it('another order of another account may have brought the server that is listed, where the directory is of all', async () => {
+it('a server of a directory of all accounts may be of another account’s order: a person is asked', async () => {
   const [first, second] = ['EF-1', 'EF-2'].map((account) => provisionRequest({ account, firewalls: [143] }));
   const { saga } = await bothUnlisted(first!, second!);
   expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });

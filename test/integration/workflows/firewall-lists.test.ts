@@ -164,7 +164,7 @@ describe('what takes effect late is not lost by an undo', () => {
     expect(firewallsOf(rig.sandbox.ledger, request.vmObjectId).sort()).toEqual([1, 150]);
   });
 
-  it('an exact set is not called verified while the list shows a firewall that somebody has assigned meanwhile', async () => {
+  it('an exact set is not verified while the list shows a firewall of somebody else', async () => {
     const request = requestAtServer(rig, [], { exactly: [150] });
     const { vmObjectId } = request;
     const match = { vmObjectId };

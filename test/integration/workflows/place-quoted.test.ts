@@ -195,7 +195,7 @@ it('a run that was reset to before its approval asks nobody twice', async () => 
   expect(changesOf(request)).toHaveLength(1);
 });
 
-it('a quote that is too old is asked about when the pivot is tried again, where it is another one than was approved', async () => {
+it('a quote that grew old is approved anew before the pivot is tried again, at another price', async () => {
   // Longer than a quote and a pivot take on a busy machine, and shorter than the provider asks to wait.
   await rig.restartWith({ quoteMaxAgeMs: 4_000 });
   const request = changeRequest({ approval: 'always' });

@@ -30,7 +30,7 @@ it('is told of the servers that a cancelled saga had not come to, and of no othe
   expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
 });
 
-it('is told of what the list does not show of what an earlier run has assigned, by a run that does not come to assign', async () => {
+it('a cancelled run tells which firewalls of an earlier run the list does not show', async () => {
   const request = provisionRequest({ firewalls: [143, 144] });
   rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
   const saga = await rig.sagas.provision(request);

@@ -114,7 +114,7 @@ describe('before the order', () => {
 });
 
 describe('after the order', () => {
-  it('asks a person where the order’s answer names other servers than the request, and touches neither before', async () => {
+  it('asks a person where the order’s answer names other servers than the request', async () => {
     rig.sandbox.addServer({ vmObjectId: 77_301, firewalls: [] });
     const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_301] });
     const saga = await rig.sagas.provision(request);

@@ -200,7 +200,7 @@ it('unassigns nothing before the list shows what replaces it as active', async (
   expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true, firewalls: [2] });
 });
 
-it('what another run has unassigned is assigned first by one that is cancelled before it came to unassign', async () => {
+it('a cancelled run first assigns again what another run has unassigned', async () => {
   const request = requestFor([1, 2], { assign: [143], unassign: [1] });
   const again = () => rig.latest('setFirewalls', request);
   const { vmObjectId } = request;

@@ -7,7 +7,7 @@ import { answer, leftoversOf, outcomeOf, untilWaiting } from '../../support/saga
 
 const rig = rigForFile({ activities: { profile: undefined }, clears: true });
 
-it('the first order asks, shows what was answered, and by which line the next one would not; confirmed, it goes on', async () => {
+it('the first order asks, shows the answer, and names the line of the profile that would settle it', async () => {
   const request = provisionRequest();
   const saga = await rig.sagas.provision(request);
   const { question, lastFailure, choices } = await untilWaiting(saga, 'outcome-unknown');

@@ -75,10 +75,8 @@ interface ChaosArguments {
 program
   .command('drill')
   .description(
-    'a bad night of the provider: sagas come at a steady rate; in the middle it takes orders without an answer, then ' +
-      'answers nothing, and a worker holds new sagas; it comes back. One person retries all that is stuck, sends one ' +
-      'evidence file for what is in doubt, and has the rest reconciled, all with the command line. docs/operating.md ' +
-      'tells what that person does',
+    'a bad night of the provider: sagas come at a steady rate; it takes some items without an answer, and then answers ' +
+      'nothing; it comes back, and all sagas end by themselves, without a decision by anybody',
   )
   // Fewer cannot show all that has to be seen.
   .option('--sagas <N>', 'how many', whole(40), 1_000)

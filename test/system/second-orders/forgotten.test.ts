@@ -32,7 +32,7 @@ it('the newest run was deleted, which frees the workflow id, and the request com
   expect(rig.ordersOf(request)).toHaveLength(1);
 });
 
-it('the question names the order by the label that was sent: corrected, and reset to before the correction', async () => {
+it('the question names the order by the label that was sent, also after a reset', async () => {
   // Stuck, corrected, sent, and not answered.
   const request = provisionRequest({ label: `${randomUUID()}-old` });
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });

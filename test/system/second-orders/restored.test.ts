@@ -156,7 +156,7 @@ describe('the journal', () => {
     return saga.result();
   }
 
-  it('restored, is noticed by the first history that knows more; nothing is sent until somebody has seen to it', async () => {
+  it('restored, sends nothing from the first history on that knows more, until a person says so', async () => {
     const early = changeRequest({ approval: 'always' });
     const waits = await rig.sagas.change(early);
     await untilWaiting(waits, 'approval');
@@ -249,7 +249,7 @@ describe('the journal', () => {
     expect(await (await rig.sagas.change(fresh)).result()).toMatchObject({ decisions: [] });
   });
 
-  it('restored to before a reference was seen: one that is cancelled while it is held does not say that nothing was placed', async () => {
+  it('restored to before a reference: a held saga that is cancelled does not say “nothing was placed”', async () => {
     backup();
     const request = changeRequest();
     await (await rig.sagas.change(request)).result();

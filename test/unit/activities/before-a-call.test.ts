@@ -32,7 +32,7 @@ describe('a secret by name', () => {
     stand.saga({ secrets: createSecretResolver({ variable: (name) => variables[name], ...sources }) });
   const add = (secrets: object) => ({ step: 'add-cart-item-1', number: 1, item: cartItem(secrets) });
 
-  it('that is not there, not what the field takes, or not to be read is refused by its name, and nothing is sent', async () => {
+  it('that is missing, unfit or unreadable is refused by its name, and nothing is sent', async () => {
     const told = async (secrets: object, saga = sagaWith()) => {
       const { failure, message } = await nothingSent(() => saga.refusal('addCartItem', add(secrets)));
       return `${failure}: ${message}`;
@@ -46,7 +46,7 @@ describe('a secret by name', () => {
     );
   });
 
-  it('is what stands in its file, but for the mark and the line break that editors add; or else in its variable', async () => {
+  it('is read from its file, without the marks of editors, or else from its variable', async () => {
     const { path, write } = folder;
     write('web-root', '\ufeff a päss word \r\n');
     const { resolve } = createSecretResolver({ folder: path, variable: (name) => `of ${name}` });

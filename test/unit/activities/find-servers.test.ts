@@ -49,7 +49,7 @@ it('what a directory finds that searches for a part of the label is not its own'
   expect(await saga.refusal('findServers', asked)).toMatchObject({ failure: 'NotVisibleYet' });
 });
 
-it('a server of another order is not taken for its own: of “web-2” for “web”, while its own is not listed yet', async () => {
+it('a server of “web-2” is not taken for one of “web” while that is not listed yet', async () => {
   const own = await LoneActivities.start({ directory: { lag: 1_000 }, orderResponse: 'opaque' });
   // The sandbox ignores a parameter that it does not know: the label is a search.
   const path = '/servers?account={account}&search={label}';

@@ -113,7 +113,7 @@ describe('how a saga stands', () => {
   });
 });
 
-it('an undo leaves what another saga has perhaps assigned just before: the first list may not have shown it yet', async () => {
+it('an undo leaves what another saga has perhaps assigned just before', async () => {
   const vmObjectId = 7001;
   const resource = `server ${vmObjectId}`;
   const assigning = { step: 'assign-firewalls', vmObjectId };

@@ -10,7 +10,7 @@ const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const read = (body: unknown, declared?: Parameters<typeof readFirewalls>[1], isPart = false) =>
   readFirewalls({ body, isPart }, declared);
 
-test('without a profile an answer that is a list of ids, or of objects with an id, is read, and none of them is active', () => {
+test('without a profile a list of ids, or of objects with an id, is read, and none is active', () => {
   const asWritten = (value: number) =>
     fc.constantFrom<unknown>(value, String(value), { id: value }, { id: String(value), name: 'web', status: 'active' });
   fc.assert(

@@ -143,7 +143,7 @@ export function repeatableSteps(): void {
   });
 
   it.each([null, 'unknown'] as const)(
-    'sends an add again while its delete has the outcome %s, and tells that the first item may be there as well',
+    'sends an add again after a delete of outcome %s, and tells that there may be two items',
     async (outcome) => {
       await run.adds(7);
       await run.do(remove(7), outcome);

@@ -184,6 +184,19 @@ export function leftBehind(): void {
         expect(await stated()).toMatchObject({ assigned: [1, 2], unassigned: [3, 4] });
       });
 
+      it('but not one from before the last call, though the clock went back since', async () => {
+        await bought(1, 2);
+        await says({ exactly: [1] });
+        const run = await begin('setFirewalls');
+        await run.do(at(assign, 3));
+        const effects = journal.db.updateTable('effect').where('vm_object_id', '=', server);
+        await effects.set({ intended_ms: sql`intended_ms + 60000`, answered_ms: sql`answered_ms + 60000` }).execute();
+        const endings = journal.db.updateTable('ending').where('resource', '=', `server ${server}`);
+        await endings.set({ ended_ms: sql`ended_ms + 60000` }).execute();
+        await says({ assign: [3], unassign: [] }, 'done', run);
+        expect(await stated()).toMatchObject({ assigned: [3, 1], unassigned: [2] });
+      });
+
       it('but no repair of a sweep, which does what was said before', async () => {
         await bought(1, 2);
         await says({ assign: [], unassign: [1] });

@@ -292,7 +292,7 @@ export function corrections(): void {
     expect(await known()).toEqual([{ label: 'web-2' }, { label: 'web-3', password: 'ä' }]);
   });
 
-  it('are written once, however often; and are two where a restored Temporal gives the id of one to another', async () => {
+  it('are written once, and are two where a restored Temporal gives one id twice', async () => {
     const id = randomUUID();
     for (const label of ['web-2', 'web-2', 'web-3', 'web-3']) await correct({ label }, id);
     expect(await known()).toEqual([{ label: 'web-2' }, { label: 'web-3' }]);

@@ -88,7 +88,7 @@ export function restoredJournal(): void {
     expect(await begins()).toBe(true);
   });
 
-  it('tells no ending while its database is another one than it was, until a person has said what became of it', async () => {
+  it('tells no ending on another database, until a person has said what became of the old one', async () => {
     await run.end('reversed');
     const again = () => begin(journal, run.key, { run: run.again().run });
     await expect(again()).resolves.toMatchObject({ how: 'ended' });
@@ -170,7 +170,7 @@ export function restoredJournal(): void {
       expect(await run.intend(place(1))).toMatchObject({ how: 'unknown', restored: true });
     });
 
-    it('and deletes nothing that an order of the lost time may name, before somebody has said what became of it', async () => {
+    it('and deletes nothing that an order of the lost time may name, until a person has answered', async () => {
       await run.adds(7);
       await restoredAndTrusted(journal);
       expect(await run.intend(remove(7))).toMatchObject({ how: 'ordered', placed: false, run: run.run });

@@ -84,7 +84,7 @@ export function servers(): void {
     expect(await first.intend(call)).toMatchObject({ how: 'send' });
   });
 
-  it('a server that was there before the order is none of its own, whoever names it, unless a person corrects it', async () => {
+  it('a server that was there before the order is none of its own, unless a person corrects it', async () => {
     const [changed, listed, free, own] = [id, id + 1_000, id + 2_000, id + 3_000];
     const change = (vmObjectId: number) => ({ ...assign, about: { vmObjectId, firewalls: [149] } });
     const older = await Run.begin(journal, 'setFirewalls');

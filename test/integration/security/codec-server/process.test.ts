@@ -52,6 +52,12 @@ it('speaks TLS with the certificate that it was given, and with nothing below 1.
     expect(await decode('0123456789abcdeX')).toMatchObject({ status: 401 });
     await expect(call(`${url}/live`)).rejects.toThrow(/self.signed/);
     await expect(call(`${url.replace('https', 'http')}/live`)).rejects.toThrow();
+    // Renewed on the disk, one file after the other.
+    const renewed = selfSigned('127.0.0.1');
+    file('cert.pem', renewed.cert);
+    file('key.pem', renewed.key);
+    const answered = () => call(`${url}/live`, { ca: renewed.cert }).catch(() => undefined);
+    expect(await until(answered)).toBeDefined();
   } finally {
     expect(await server.kill('SIGTERM')).toMatchObject({ status: 0 });
   }
