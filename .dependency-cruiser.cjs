@@ -51,7 +51,11 @@ const rooms = {
     node: true,
   },
   // Holds keys and a socket: no client, no worker, no provider.
-  'src/codec-server': { rooms: ['src/config', 'src/security'], packages: ['pino'], node: true },
+  'src/codec-server': {
+    rooms: ['src/config', 'src/domain/ignore-errors', 'src/security'],
+    packages: ['pino'],
+    node: true,
+  },
   // What a backend imports: no worker, no provider, no settings of ours.
   'src/client': {
     rooms: ['src/domain', 'src/security', 'src/temporal'],

@@ -14,7 +14,8 @@ import { connectToTemporal } from './operations/temporal-server';
 
 /** A certificate is renewed days before the old one ends. */
 const lookForRenewalMs = 10_000;
-const renewed = 'the files of the connection to Temporal or to the provider were renewed: this worker ends, and is to be started anew';
+const renewed =
+  'the files of the connection to Temporal or to the provider were renewed: this worker ends, and is to be started anew';
 /** Not 0, so that whoever starts it anew after a failure only does so, too. */
 const renewedStatus = 75;
 

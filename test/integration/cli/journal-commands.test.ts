@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { readJournalConfig } from '../../../src/config';
 import type { EffectCall } from '../../../src/domain/effects';
 import { recordSchema } from '../../../src/domain/record';
+import { theJournal } from '../../../src/journal/rows';
 import type { Journal } from '../../../src/journal/journal';
 import type { SagaKey } from '../../../src/journal/rows';
 import { schemaNumber, openJournal } from '../../../src/journal/open';
@@ -70,13 +71,9 @@ async function take(journal: Journal, reference: string): Promise<void> {
 
 /** Intended, and nothing more: as a worker leaves it that died. */
 async function intendOrder(journal: Journal, reference: string) {
-  const intended = await journal.intend({
-    ...keyOf(reference),
-    call: order,
-    run: 'run-1',
-    cursor: undefined,
-    inFlightMs: 0,
-  });
+  const { id, epoch } = await journal.read(theJournal);
+  const cursor = { journal: id, epoch, fence: 1 };
+  const intended = await journal.intend({ ...keyOf(reference), call: order, run: 'run-1', cursor, inFlightMs: 0 });
   if (intended.how !== 'send') throw new Error(intended.how);
   return { call: order, run: 'run-1', cursor: intended.cursor, inFlightMs: 0 };
 }
