@@ -15,7 +15,7 @@ export const rooms: Record<string, Room> = {
   },
   effect: { sources: ['src/activities/effect.ts'], tests: ['unit/activities/*.test.ts'] },
   journal: {
-    sources: ['src/journal/{journal,decide,intend,state,rows,recovery-gap,read-state,confirm-restore}.ts'],
+    sources: ['src/journal/{journal,acquire,decide,intend,state,rows,read-state}.ts', 'src/journal/restore/*.ts'],
     tests: ['integration/journal/contract.test.ts'],
   },
 };

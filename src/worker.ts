@@ -6,7 +6,7 @@ import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog, type Log } from './operations/logging';
 import { installRuntime } from './operations/metrics';
-import { JournalSchemaError, JournalUnavailable } from './journal/errors';
+import { JournalSchemaError, JournalUnavailable } from './journal/database/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import type { Route } from './domain/notifications';
 import { createSecretResolver, type SecretResolver } from './security/secret-resolver';
@@ -14,7 +14,7 @@ import { connectToTemporal } from './operations/temporal-server';
 
 /** A certificate is renewed days before the old one ends. */
 const lookForRenewalMs = 10_000;
-const renewed = 'the files of the connection to Temporal were renewed: this worker ends, and is to be started anew';
+const renewed = 'the files of the connection to Temporal or to the provider were renewed: this worker ends, and is to be started anew';
 /** Not 0, so that whoever starts it anew after a failure only does so, too. */
 const renewedStatus = 75;
 

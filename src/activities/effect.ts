@@ -17,7 +17,7 @@ import type { About, EffectCall, Effected, EffectKind, JournalCursor, PivotNote,
 import { outcomeOf, whyInDoubt, type CallFailure } from '../domain/failures';
 import { metrics } from '../domain/metrics';
 import type { ReviewReason } from '../domain/spending';
-import { JournalUnavailable } from '../journal/errors';
+import { JournalUnavailable } from '../journal/database/errors';
 import type { Answer, Journal } from '../journal/journal';
 import type { Intent, Intended } from '../journal/decide';
 import type { IntendedCall, SagaKey } from '../journal/rows';

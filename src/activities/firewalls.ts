@@ -5,7 +5,7 @@
 import type { Effected } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { SentSecrets } from '../domain/secrets';
-import { changedLately, lookAtServer } from '../journal/firewalls';
+import { changedLately, lookAtServer } from '../journal/views/firewalls';
 import { isNewServer } from '../journal/servers';
 import type { CallOptions } from '../provider/client';
 import { isFailure, ProviderFailure } from '../provider/errors';

@@ -1,4 +1,6 @@
 /** A saga reads and writes the journal beside its effects. None of these calls the provider. */
+import { begin } from '../journal/begin';
+import type { Begin } from '../journal/acquire';
 import { Context, log } from '@temporalio/activity';
 import { differences } from '../domain/differences';
 import type { EffectCall, Effected, JournalCursor, Placement, Unwritten } from '../domain/effects';
@@ -13,13 +15,12 @@ import type { TurnAnswer } from '../domain/turns';
 import { type Approval, approvalsOf, writeApproval } from '../journal/approvals';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ended as PastEnding, Ending, Journal } from '../journal/journal';
-import type { Begin, SagaKey } from '../journal/rows';
-import { begin } from '../journal/open-references';
-import { JournalUnavailable } from '../journal/errors';
-import { changedBy, type ChangedFirewalls } from '../journal/firewalls';
+import type { SagaKey } from '../journal/rows';
+import { JournalUnavailable } from '../journal/database/errors';
+import { changedBy, type ChangedFirewalls } from '../journal/views/firewalls';
 import { whyNotNow } from '../journal/purchases';
-import { recordOf } from '../journal/record';
-import type { WantedFirewalls } from '../journal/schema';
+import { recordOf } from '../journal/views/record';
+import type { WantedFirewalls } from '../journal/database/schema';
 import { claimServers, serversOf } from '../journal/servers';
 import { readState, type Asking, type Done, type PlacementFound, type StateRead as Read } from '../journal/read-state';
 import type { Verdict } from '../journal/store';

@@ -2,9 +2,9 @@
 import { Context } from '@temporalio/activity';
 import { isLost, type WayLost } from '../domain/lost';
 import { reconcileWorkflow } from '../domain/reconcile';
-import { changedLately, statedFirewalls } from '../journal/firewalls';
+import { changedLately, statedFirewalls } from '../journal/views/firewalls';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/read-state';
-import { openSagas, type LookUp } from '../journal/open-references';
+import { openSagas, type LookUp } from '../journal/views/open-references';
 import { isSameSaga, type SagaKey } from '../journal/rows';
 import {
   countServers,

@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { mayEndByTime, type CallFailure, type CallFailureName } from '../domain/failures';
-import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
+import { JournalUnavailable, JournalUnreadable } from '../journal/database/errors';
 import { ProviderFailure } from '../provider/errors';
 import type { ActivitySettings, CallKind, RetryBudget } from './settings';
 

@@ -8,7 +8,7 @@ import {
 } from '../client/errors';
 import { SettingsError } from '../config';
 import { UnreadableJson } from '../domain/json';
-import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../journal/errors';
+import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../journal/database/errors';
 
 export const exitStatus = {
   done: 0,

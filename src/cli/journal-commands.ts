@@ -8,13 +8,13 @@ import {
   restored,
   trustNewReferences,
   type Confirmation,
-} from '../journal/confirm-restore';
-import { JournalUnavailable } from '../journal/errors';
-import { describeIdentity } from '../journal/recovery-gap';
+} from '../journal/restore/confirm-restore';
+import { JournalUnavailable } from '../journal/database/errors';
+import { describeIdentity } from '../journal/restore/recovery-gap';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { migrate, schemaNumber, openToAsk, countsOf } from '../journal/open';
-import { recordOf, workflowsOf } from '../journal/record';
+import { recordOf, workflowsOf } from '../journal/views/record';
 import { createSealing } from '../security/sealing';
 import { referenceIn, type CommandResult, type CommandContext, type OfWorkflow, type Attribution } from './define';
 import { exitStatus, UsageError } from './exit-status';

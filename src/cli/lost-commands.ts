@@ -3,7 +3,7 @@ import { runStatusOf } from '../client/saga-list';
 import { isLost, type WayLost } from '../domain/lost';
 import { inWords } from '../domain/times';
 import { claim } from '../journal/open';
-import { mayBePlaced, openSagas, type OpenReference } from '../journal/open-references';
+import { mayBePlaced, openSagas, type OpenReference } from '../journal/views/open-references';
 import type { CommandResult, CommandContext } from './define';
 import { withSagas } from './connect';
 import { listed, withJournal } from './journal-commands';

@@ -4,7 +4,6 @@
  */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { temporal as proto } from '@temporalio/proto';
 import type { SagaFailureName } from '../domain/failures';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
@@ -14,9 +13,7 @@ import { check } from '../domain/validation';
 import { differences } from '../domain/differences';
 import { ReferenceTakenError } from './errors';
 import { toRow } from './saga-list';
-import { decode, describeRun, noneIfNotFound } from '../temporal/service';
-
-const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.api.enums.v1.HistoryEventFilterType;
+import { decode, describeRun, latestEvents, noneIfNotFound } from '../temporal/service';
 
 /**
  * Compares a request with the one that its reference belongs to.
@@ -52,12 +49,8 @@ export async function tookNoReference(temporal: Client, workflowId: string): Pro
   const { type, closeTime, runId } = last;
   if (closeTime === undefined) return false;
   if (!workflowNames.some((name) => name === type) || toRow(last)?.state === 'untouched') return true;
-  const { history } = await temporal.workflowService.getWorkflowExecutionHistory({
-    namespace: temporal.options.namespace,
-    execution: { workflowId, runId },
-    historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
-  });
-  const { failure } = history?.events?.at(-1)?.workflowExecutionFailedEventAttributes ?? {};
+  const [end] = await latestEvents(temporal, { workflowId, runId }, 1);
+  const { failure } = end?.workflowExecutionFailedEventAttributes ?? {};
   return failuresOfNothing.includes(failure?.applicationFailureInfo?.type ?? '');
 }
 

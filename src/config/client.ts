@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
 import { withoutMarks } from '../domain/values';
-import { readerOf, valuesIn } from './environment';
+import { readerOf } from './environment';
 import { isCertificate, isKeyPair, requireKeys } from './checks';
 import { oneOf, payloadKeys, profile, serviceUrl, text } from './parsers';
 import { from, fromTextOrFile, readSettings, readText, type Environment } from './settings';
@@ -67,12 +66,6 @@ function withoutMarksIn(tls: TLSConfig): TLSConfig {
     ...(own && { clientCertPair: { crt: pem(own.crt), key: pem(own.key) } }),
     ...(authority && { serverRootCACertificate: pem(authority) }),
   };
-}
-
-/** Whether the files now give another way to Temporal, which can be used: certificate and key may come one by one. */
-export function isRenewed({ temporal }: Pick<ClientConfig, 'temporal'>, env: Environment = process.env): boolean {
-  const now = readTemporal(valuesIn(env), []);
-  return now !== undefined && !isDeepStrictEqual(now.temporal, temporal);
 }
 
 /**

@@ -1,7 +1,14 @@
 /** The environment, read once, frozen. A wrong setting stops the program, with a message of all of them. */
-export { isRenewed, readClientConfig, readTerminal, type ClientConfig, type Terminal } from './client';
+export { readClientConfig, readTerminal, type ClientConfig, type Terminal } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readProfile } from './parsers';
 export { noHighWaterMark, readJournalConfig, type JournalConfig } from './journal';
 export { cannotListen, CannotStart, inUrl, SettingsError, type Environment, type ListenAddress } from './settings';
-export { readProviderConfig, readWorkerConfig, settingsGiven, type WorkerConfig, type WorkerVersion } from './worker';
+export {
+  isRenewed,
+  readProviderConfig,
+  readWorkerConfig,
+  settingsGiven,
+  type WorkerConfig,
+  type WorkerVersion,
+} from './worker';

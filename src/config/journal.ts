@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, normalize } from 'node:path';
 import { z } from 'zod';
 import { tryOr } from '../domain/ignore-errors';
-import type { JournalAddress } from '../journal/dialects';
+import type { JournalAddress } from '../journal/database/dialects';
 import { isLoopback } from '../domain/loopback';
 import { readerOf } from './environment';
 import { given, oneOf, parsedBy, payloadKeys } from './parsers';

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ActivitySettings, RetryBudget } from '../activities/settings';
 import type { SecretSources } from '../security/secret-resolver';
+import { tryOr } from '../domain/ignore-errors';
 import { describeLimit, isCurrency } from '../domain/spending';
 import { requireHttps, requireKeys } from './checks';
 import { clientSettings, readTemporal } from './client';
@@ -211,6 +213,16 @@ function requireSealed(env: Environment, { address }: JournalConfig, problems: s
   const host = searchParams.get('host') ?? hostname;
   // A path is a socket of this machine.
   if (!host.startsWith('/')) requireKeys('journal', host, env, problems);
+}
+
+/**
+ * Whether the files now give another way to Temporal, or another authority of the provider's, which can be used:
+ * certificate and key may come one by one.
+ */
+export function isRenewed({ temporal, provider }: WorkerConfig, env: Environment = process.env): boolean {
+  const now = readTemporal(valuesIn(env), []);
+  const { ca } = tryOr(() => readProviderConfig(env), provider);
+  return (now !== undefined && !isDeepStrictEqual(now.temporal, temporal)) || ca !== provider.ca;
 }
 
 /** The worker's settings that the environment gives. Those that may hold a secret only say that they are there. */

@@ -10,8 +10,8 @@
 import { sql } from 'kysely';
 import type { Quote } from '../domain/quotes';
 import type { ReviewReason } from '../domain/spending';
-import { nowMs } from './dialects';
-import { unlessUnreadable } from './errors';
+import { nowMs } from './database/dialects';
+import { unlessUnreadable } from './database/errors';
 import { type Db, ofSaga, rowsOf, type SagaKey, type Tx } from './rows';
 import type { Store } from './store';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { EffectCall, JournalCursor } from '../domain/effects';
 import { isByHand } from './decide';
-import { nowMs } from './dialects';
-import { epochOfNew, whatIsLacking } from './recovery-gap';
+import { nowMs } from './database/dialects';
+import { epochOfNew, whatIsLacking } from './restore/recovery-gap';
 import {
   type Effect,
   insertEffect,

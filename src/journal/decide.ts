@@ -2,13 +2,13 @@
  * The rules by which a call may be sent, or not: a pure function of what the journal has of a saga. What stands in other
  * references, limits for one, is asked by the writer (intend.ts).
  */
+import { beginOf } from './acquire';
 import type { EffectCall, JournalCursor, OpenPivot, PivotNote } from '../domain/effects';
 import type { NotNow } from '../domain/spending';
 import type { PurchaseRules } from './purchases';
-import { inDoubt, isOfAny, mayBeOfLostTime, restoredFailure } from './recovery-gap';
+import { inDoubt, isOfAny, mayBeOfLostTime, restoredFailure } from './restore/recovery-gap';
 import {
   aboutOf,
-  beginOf,
   type Effect,
   isDoubtful,
   iso,

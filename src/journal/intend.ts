@@ -13,16 +13,16 @@
  * the row must not have been used since the statement began. Of two first calls of a step at the same moment, which see no
  * row, an index lets one be written.
  */
+import { beginOf } from './acquire';
 import { type RawBuilder, sql } from 'kysely';
 import type { JournalCursor } from '../domain/effects';
 import { describeOther } from '../domain/servers';
 import { approvalsOf, noApprovals, useUp } from './approvals';
 import { cursorAt, decide, type Decided, describePivot, type Intended, type Intent, type Seen } from './decide';
-import { identityHere, isPostgres } from './dialects';
+import { identityHere, isPostgres } from './database/dialects';
 import { type Buying, whatSpeaksAgainst, writePurchase } from './purchases';
-import { insertDoubt, whatIsLacking } from './recovery-gap';
+import { insertDoubt, whatIsLacking } from './restore/recovery-gap';
 import {
-  beginOf,
   correctionsOf,
   type Db,
   doneAt,

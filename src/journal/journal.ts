@@ -13,6 +13,7 @@
  * Whatever decides writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file):
  * concurrent calls of one reference decide one after the other.
  */
+import { closeByRun, closeCleaned, disown, endedMs, endingOf, takeAtOnce } from './acquire';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
@@ -28,8 +29,8 @@ import { purchaseOf } from '../domain/spending';
 import { cursorAt, type Intent, type Intended } from './decide';
 import { intendFirst, intendLocked, mayBeFirst } from './intend';
 import { giveBack } from './approvals';
-import { nowMs } from './dialects';
-import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './errors';
+import { nowMs } from './database/dialects';
+import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './database/errors';
 import {
   epochOfNew,
   insertLost,
@@ -38,19 +39,14 @@ import {
   noteLossOf,
   restoredFailure,
   whatIsLacking,
-} from './recovery-gap';
+} from './restore/recovery-gap';
 import { type Buying, isLimited, type PurchaseRules, writePurchase } from './purchases';
 import {
   aboutOf,
-  closeByRun,
-  closeCleaned,
   correctionsOf,
   type Db,
-  disown,
   type Effect,
   effectOf,
-  endedMs,
-  endingOf,
   type EndingRow,
   inFlightOf,
   isUnanswered,
@@ -67,12 +63,11 @@ import {
   rowsOfStep,
   type SentDigests,
   type SagaKey,
-  takeAtOnce,
   theJournal,
   type Tx,
   updateEffect,
 } from './rows';
-import type { WantedFirewalls } from './schema';
+import type { WantedFirewalls } from './database/schema';
 import { claim, idsIn, isProtecting, noteAssigned, noteEnded, notePlaced, noteWanted, release } from './servers';
 import { markUndone, ofStep, sends } from './state';
 import { Store, type Verdict } from './store';

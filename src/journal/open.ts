@@ -5,11 +5,11 @@
  */
 import { existsSync } from 'node:fs';
 import { Migrator, sql, type Migration } from 'kysely';
-import { isPostgres, openDatabase, type JournalAddress } from './dialects';
-import { asUnavailable, JournalSchemaError, JournalUnavailable } from './errors';
+import { isPostgres, openDatabase, type JournalAddress } from './database/dialects';
+import { asUnavailable, JournalSchemaError, JournalUnavailable } from './database/errors';
 import { Journal } from './journal';
-import { askAboutFailovers, whyRestored, type Failover, type FailoverRule } from './recovery-gap';
-import * as first from './migrations/0001-journal';
+import { askAboutFailovers, whyRestored, type Failover, type FailoverRule } from './restore/recovery-gap';
+import * as first from './database/migrations/0001-journal';
 import { countOf, iso, rowsOf, theJournal, type Db } from './rows';
 import type { Sealing, Store } from './store';
 

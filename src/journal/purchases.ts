@@ -33,7 +33,7 @@ import {
   type SpendLimit,
 } from '../domain/spending';
 import type { Approval } from './approvals';
-import { lockName } from './dialects';
+import { lockName } from './database/dialects';
 import {
   type Effect,
   iso,
@@ -46,7 +46,7 @@ import {
   timeNow,
   type Tx,
 } from './rows';
-import type { PurchaseTable } from './schema';
+import type { PurchaseTable } from './database/schema';
 import { isOfOrder, unnamed } from './servers';
 import type { Store } from './store';
 

@@ -6,14 +6,15 @@ import { sql } from 'kysely';
 import type { About, JournalCursor, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
 import type { RecordedEnding } from '../domain/record';
 import { describePivot } from './decide';
-import { statementBegunMs } from './dialects';
+import { statementBegunMs } from './database/dialects';
 import type { Journal } from './journal';
-import { epochOfNew, inDoubt, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './recovery-gap';
+import { epochOfNew, inDoubt, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './restore/recovery-gap';
 import type { PurchaseRules } from './purchases';
 import {
   aboutOf,
   doneAt,
   type Effect,
+  effectsOf,
   look,
   insertReference,
   leftInFlight,
@@ -88,11 +89,13 @@ export async function readState(
   { cursor, inFlightMs, run, added = [], rules }: Asking,
 ): Promise<StateRead> {
   const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.locked(key, async (tx, locked) => {
-    const { journal: from, rows } = await look(tx, key);
-    const lacks = await whatIsLacking(tx, from, journal.failover, { taken: locked !== undefined, cursor, rows });
+    const { journal: from, rows: found } = await look(tx, key);
+    const lacks = await whatIsLacking(tx, from, journal.failover, { taken: locked !== undefined, cursor, rows: found });
     const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
     const isNew = isNewInDoubt && run !== undefined;
     const taken = isNew ? await insertReference(tx, key, run, epochOfNew(from)) : locked;
+    // One that was not there was not locked: another call may have taken it meanwhile, which is waited for by now.
+    const rows = isNew ? await effectsOf(tx, key) : found;
     const doubt = async () => {
       if (!inDoubt({ taken, rows }, from)) return undefined;
       const row = await insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inFlightMs });

@@ -10,8 +10,8 @@ import {
 } from 'kysely';
 import type { About, EffectCall, JournalCursor } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
-import { identityHere, nowMs } from './dialects';
-import { type JournalTables, tables } from './schema';
+import { identityHere, nowMs } from './database/dialects';
+import { type JournalTables, tables } from './database/schema';
 
 export interface SagaKey {
   workflow: WorkflowName;
@@ -122,8 +122,9 @@ export function correctionsOf(db: Db, key: SagaKey): Promise<CorrectionRow[]> {
 /**
  * What the journal has of a saga, whose reference is locked.
  *
- * A row of the future was intended while the database's clock was ahead. It counts as intended now, when it is first seen:
- * the wait is never longer than the time in flight.
+ * A row of the future was intended while the database's clock was ahead. While it has no answer, it counts as intended now,
+ * when it is first seen: the wait is never longer than the time in flight. Others keep their time, by which they stand
+ * before or after what else was written then.
  *
  * @returns its rows, the oldest first
  */
@@ -131,7 +132,7 @@ export async function look(tx: Tx, key: SagaKey): Promise<{ journal: JournalRow;
   const journal = await theJournal(tx);
   const { now } = journal;
   const rows = await effectsOf(tx, key);
-  for (const row of rows.filter(({ intended_ms }) => intended_ms > now)) {
+  for (const row of rows.filter(({ outcome, intended_ms }) => isUnanswered(outcome) && intended_ms > now)) {
     row.intended_ms = now;
     await updateEffect(tx, row.id, { intended_ms: now });
   }
@@ -157,7 +158,8 @@ export async function inFlightOf(tx: Tx, key: SagaKey): Promise<number> {
 }
 
 /** Now; but each time is another one, so that who has looked at it sees that it was used since. */
-const touched = (tx: Db) => sql<number>`case when touched_ms < ${nowMs(tx)} then ${nowMs(tx)} else touched_ms + 1 end`;
+export const touched = (tx: Db) =>
+  sql<number>`case when touched_ms < ${nowMs(tx)} then ${nowMs(tx)} else touched_ms + 1 end`;
 
 /** @returns undefined where the reference is not known */
 export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
@@ -167,147 +169,6 @@ export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
 
 /** When the statement began: a row that it had to wait for says another time, if it was used meanwhile. */
 export const touchedOf = (key: SagaKey) => sql<number>`(select touched_ms from reference where ${ofSaga(key)})`;
-
-/** A begin of a run, by its number: as it stands in `owner`. */
-export const beginOf = (run: string, fence: number | undefined) => `${run}/${fence ?? 0}`;
-
-export interface Begin {
-  run: string;
-  /** The run came from a reset. */
-  isReset?: boolean | undefined;
-  /** A clean-up begins: the saga's runs, and whether it is open, stay as they are. */
-  cleans?: boolean | undefined;
-  renews?: Renewed | undefined;
-}
-
-/** The begin that the run knows: nothing is changed where there was another one since, or the journal was restored. */
-interface Renewed {
-  epoch: number;
-  fence?: number | undefined;
-}
-
-/**
- * From here on the reference is open for this run, and only this begin of it may intend calls. A call of an earlier one
- * that stood still, and would be intended now, is refused.
- *
- * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
- * one leaves a number out, so that nobody who renews takes it for his own.
- *
- * Ended stays ended: a reference with an ending is not owned again, but by a run that came from a reset and was never
- * seen. A second start, and a run that a restored Temporal has gone back to, are none.
- *
- * @returns the number of the begin; undefined where there was another one since, the reference has ended, or it is not
- * known
- */
-export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | undefined> {
-  const { run, isReset = false, cleans = false, renews } = by;
-  const { epoch, fence = 0 } = renews ?? {};
-  const number = renews ? sql<number>`cast(${fence + 1} as integer)` : sql<number>`fence + 2`;
-  const owned = await tx
-    .updateTable('reference')
-    .set({
-      ...{ touched_ms: touched(tx), fence: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
-      ...(cleans ? {} : { is_open: 1, runs: runsThen(run) }),
-    })
-    .where(ofSaga(key))
-    .$if(!cleans, (begins) => begins.where((where) => where.not(hasEndedFor({ run, isReset }))))
-    .$if(epoch !== undefined, (renewing) =>
-      renewing
-        .where((where) => where.or([where('fence', '=', fence), where('owner', '=', beginOf(run, fence + 1))]))
-        .where(sql<boolean>`exists (select 1 from journal where epoch = ${epoch})`),
-    )
-    .returning('fence')
-    .executeTakeFirst();
-  return owned?.fence;
-}
-
-/** No begin owns the reference any more: nothing is intended under it until a run has begun again. */
-export async function disown(tx: Tx, key: SagaKey): Promise<void> {
-  await tx
-    .updateTable('reference')
-    .set({ owner: null, fence: sql`fence + 1` })
-    .where(ofSaga(key))
-    .execute();
-}
-
-/**
- * For a row of `reference`: no run of it is open, and the last one that was seen has ended. A clean-up is no ending of the
- * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was restored; one
- * that was told after that counts where a person has said what became of the lost time.
- */
-const hasEnded = () => sql<boolean>`(is_open is null
-  and exists (select 1 from ending, journal
-    where ending.workflow = reference.workflow and ending.reference = reference.reference and ended_by = ending.workflow
-    and reference.runs like '% ' || ending.run || ' '
-    and restored_ms is null and (journal.epoch = reference.epoch or (ended_ms > raised_ms and exists (select 1 from effect
-      where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
-      and effect.epoch = journal.epoch and outcome <> 'unknown')))
-    and not exists (select 1 from effect
-      where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
-      and (answered_ms > ended_ms or decided_ms > ended_ms or cancelled_ms > ended_ms))))`;
-
-/**
- * Now; but not before it was known that a pivot was not placed, also where the clock went back meanwhile: the ending would
- * not count, and a second start would place it.
- */
-export const endedMs = (db: Db, key: SagaKey) => sql<number>`(select max(ms) from (select ${nowMs(db)} as ms
-  union all select answered_ms from effect where ${ofSaga(key)} and kind = 'pivot' and outcome in ('not-done', 'denied')
-  union all select decided_ms from effect where ${ofSaga(key)} and kind = 'pivot' and outcome = 'denied') as known)`;
-
-/** A run that came from a reset, and was never seen, goes on all the same. */
-const hasEndedFor = ({ run, isReset }: Pick<Begin, 'run' | 'isReset'>) =>
-  isReset ? sql<boolean>`(${hasEnded()} and runs like ${anywhere(run)})` : hasEnded();
-
-/** How a reference has ended, where it has for this run. */
-export async function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'isReset'>) {
-  const { rows } = await sql<Pick<EndingRow, 'run' | 'ended_ms' | 'report'>>`
-    select last.run, last.ended_ms, last.report from reference join ending as last using (workflow, reference)
-      where ${ofSaga(key)} and last.ended_by = workflow and runs like '% ' || last.run || ' ' and ${hasEndedFor(by)}`.execute(
-    tx,
-  );
-  return rows[0];
-}
-
-const anywhere = (run: string) => `% ${run} %`;
-
-function runsWith(run: string) {
-  return sql<string>`case when runs like ${anywhere(run)} then runs else runs || ${`${run} `} end`;
-}
-
-/** The run that begins is the last one from then on, also one that a restored Temporal has gone back to. */
-function runsThen(run: string) {
-  return sql<string>`replace(runs, ${` ${run} `}, ' ') || ${`${run} `}`;
-}
-
-/**
- * Closes the reference, unless a later run has begun: the ending of a run that was reset may be written late. A run that
- * was not seen before is later than all others. The reference is locked: whether it has ended is read in other rows.
- *
- * @returns undefined, and nothing is changed, where the reference has ended, or is not known
- */
-export async function closeByRun(
-  tx: Tx,
-  key: SagaKey,
-  by: Pick<Begin, 'run' | 'isReset'>,
-): Promise<{ isLast: boolean } | undefined> {
-  const { run } = by;
-  const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
-  const unlessLater = (column: 'is_open' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
-  const closed = await tx
-    .updateTable('reference')
-    .set({ is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
-    .where(ofSaga(key))
-    .where((where) => where.not(hasEndedFor(by)))
-    .returning('runs')
-    .executeTakeFirst();
-  return closed && { isLast: closed.runs.endsWith(` ${run} `) };
-}
-
-/** Closes the reference of a saga that a clean-up has put in order, unless a run of it has begun since. */
-export async function closeCleaned(tx: Tx, key: SagaKey, run: string): Promise<void> {
-  const closes = tx.updateTable('reference').set({ is_open: null, owner: null }).where(ofSaga(key));
-  await closes.where('owner', 'like', `${run}/%`).execute();
-}
 
 export function theJournal(tx: Db): Promise<JournalRow> {
   return tx
@@ -413,29 +274,4 @@ export function aboutOf({ about }: Pick<Effect, 'about'>): About {
 
 export function iso(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-/**
- * Takes a new reference, in one statement.
- *
- * @param epoch the journal's, where it is not said otherwise
- * @returns undefined where it was taken before
- */
-export async function takeAtOnce(
-  db: Db,
-  { workflow, reference, account, request }: SagaKey & Pick<Reference, 'account' | 'request'>,
-  run: string,
-  epoch?: number,
-): Promise<{ journal: string; epoch: number } | undefined> {
-  const epochOfIt =
-    epoch === undefined ? sql`case when doubts_new = 1 then 0 else epoch end` : sql`cast(${epoch} as bigint)`;
-  const { rows } = await sql<{ journal: string; epoch: number }>`
-    insert into reference
-      (workflow, reference, account, request, first_seen_ms, first_run, epoch, touched_ms, is_open, runs, fence, owner)
-    select ${workflow}, ${reference}, ${account}, ${request}, ${nowMs(db)}, ${run},
-      ${epochOfIt}, ${nowMs(db)}, 1, ${` ${run} `}, 1, ${beginOf(run, 1)}
-    from journal where true
-    on conflict (workflow, reference) do nothing
-    returning (select id from journal) as journal, (select epoch from journal) as epoch`.execute(db);
-  return rows[0];
 }

@@ -16,7 +16,7 @@ import { accountName, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/outcomes';
 import type { OfOther } from '../domain/servers';
 import type { Report } from '../domain/results';
-import { nowMs, statementBegunMs } from './dialects';
+import { nowMs, statementBegunMs } from './database/dialects';
 import {
   aboutOf,
   type Columns,
@@ -33,8 +33,8 @@ import {
   type SagaKey,
   type Tx,
 } from './rows';
-import { isUniqueViolation } from './errors';
-import type { JournalTables, PurchaseTable, WantedFirewalls } from './schema';
+import { isUniqueViolation } from './database/errors';
+import type { JournalTables, PurchaseTable, WantedFirewalls } from './database/schema';
 import type { Store, Verdict } from './store';
 
 export type ServerRow = JournalTables['server'];
@@ -179,6 +179,10 @@ export async function name(
 ): Promise<void> {
   if (ids.length === 0) return;
   await bring(tx, key, ids, firewalls, how);
+  await dropUnnamed(tx, key);
+}
+
+async function dropUnnamed(tx: Tx, key: SagaKey): Promise<void> {
   const nameless = tx.deleteFrom('server').where(ofSaga(key)).where('vm_object_id', '=', unnamed);
   await nameless.where('closed_ms', 'is', null).execute();
 }
@@ -238,9 +242,12 @@ export async function noteIntended(
   if (!isProtecting(key, call) || vmObjectId === undefined) return undefined;
   const [other] = await ofOthers(tx, key, [vmObjectId]);
   if (other) return other;
-  await name(tx, key, [vmObjectId], firewalls);
+  await bring(tx, key, [vmObjectId], firewalls);
   const open_since_ms = sql<number>`coalesce(open_since_ms, ${nowMs(tx)})`;
-  await update(tx, key, vmObjectId, { firewalls: JSON.stringify(firewalls), open_since_ms }).execute();
+  const noted = update(tx, key, vmObjectId, { firewalls: JSON.stringify(firewalls), open_since_ms });
+  // Another order has got it at the same moment: only now it is seen.
+  if ((await noted.executeTakeFirst()).numUpdatedRows === 0n) return (await ofOthers(tx, key, [vmObjectId]))[0];
+  await dropUnnamed(tx, key);
   return undefined;
 }
 

@@ -4,11 +4,11 @@
  */
 import type { Kysely, RawBuilder } from 'kysely';
 import type { PivotNote } from '../domain/effects';
-import { askAboutFailovers, type FailoverRule } from './recovery-gap';
-import { isPostgres } from './dialects';
-import { asUnavailable, isUniqueViolation, JournalUnreadable } from './errors';
+import { askAboutFailovers, type FailoverRule } from './restore/recovery-gap';
+import { isPostgres } from './database/dialects';
+import { asUnavailable, isUniqueViolation, JournalUnreadable } from './database/errors';
 import { type Effect, lock, type Reference, rowsOf, type SagaKey, type Tx } from './rows';
-import type { JournalTables } from './schema';
+import type { JournalTables } from './database/schema';
 
 /** How confidential values are written: like Temporal's payloads, so encrypted where there are keys. */
 export interface Sealing {

@@ -11,24 +11,14 @@
  *
  * Taking or ending a turn locks its queue. Where a reference's row is locked as well, that lock comes first.
  */
+import { disown, endingOf } from './acquire';
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
-import { lockName, nowMs } from './dialects';
-import {
-  type Columns,
-  disown,
-  endingOf,
-  inFlightOf,
-  iso,
-  livePivot,
-  ofSaga,
-  type SagaKey,
-  timeNow,
-  type Tx,
-} from './rows';
-import type { JournalTables } from './schema';
+import { lockName, nowMs } from './database/dialects';
+import { type Columns, inFlightOf, iso, livePivot, ofSaga, type SagaKey, timeNow, type Tx } from './rows';
+import type { JournalTables } from './database/schema';
 import type { Store } from './store';
 
 export type Turn = Selectable<JournalTables['turn']>;

@@ -9,7 +9,8 @@ import { isLost, waysLost } from '../domain/lost';
 import { withTemporalErrors } from '../client/temporal-errors';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
-import { close, openSagas } from '../journal/open-references';
+import { close, openSagas } from '../journal/views/open-references';
+import { latestEvents } from '../temporal/service';
 
 const sliceSize = 100;
 const slicesMax = 10;
@@ -58,15 +59,8 @@ export class LostSagas {
   }
 
   private async isByServer(workflowId: string): Promise<boolean> {
-    const { namespace } = this.temporal.options;
-    const { history } = await withTemporalErrors(this.temporal, () =>
-      this.temporal.workflowService.getWorkflowExecutionHistoryReverse({
-        namespace,
-        execution: { workflowId },
-        maximumPageSize: 1,
-      }),
-    );
+    const [end] = await withTemporalErrors(this.temporal, () => latestEvents(this.temporal, { workflowId }, 1));
     // A person's client names itself.
-    return history?.events?.[0]?.workflowExecutionTerminatedEventAttributes?.identity === 'history-service';
+    return end?.workflowExecutionTerminatedEventAttributes?.identity === 'history-service';
   }
 }

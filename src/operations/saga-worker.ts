@@ -19,7 +19,7 @@ import { runStatusOf } from '../client/saga-list';
 import type { WorkerConfig, WorkerVersion } from '../config';
 import { believed, notBelieved } from '../domain/unsealed';
 import { isSilent, claim, openJournal } from '../journal/open';
-import { Witness } from '../journal/witness';
+import { Witness } from '../journal/restore/witness';
 import { ProviderClient, type CallEvent } from '../provider/client';
 import { digestOf } from '../provider/profile';
 import { createDataConverter } from '../security/data-converter';

@@ -4,7 +4,7 @@ export function workflowModules({ encrypted }: { encrypted: boolean }) {
     workflowsPath: require.resolve('../workflows/index'),
     workflowInterceptorModules: [
       require.resolve('../workflows/trace-propagation'),
-      require.resolve('../saga/human-decisions'),
+      require.resolve('../saga/people/human-decisions'),
       ...(encrypted ? [require.resolve('../workflows/sealed-answers')] : []),
     ],
     preloadModules: [require.resolve('../workflows/preloaded')],

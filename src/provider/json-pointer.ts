@@ -10,16 +10,21 @@ import { readIds } from './ids';
  * none, where an element on its way has none, and where an id stands there twice.
  */
 export function idsAt(pointer: string, response: unknown): number[] | undefined {
-  const found = foundAt(segmentsOf(pointer), response);
+  const found = foundAt(segmentsOf(pointer), response, true);
   return found && readIds(found.flat());
 }
 
-/** @returns undefined where a segment leads nowhere; an empty list has no elements to lead to */
-function foundAt([segment, ...rest]: readonly string[], value: unknown): unknown[] | undefined {
+/** True if the pointer leads to something, in every element on its way, and all of it fits. */
+export function allFitAt(pointer: string, response: unknown, fits: (value: unknown) => boolean): boolean {
+  return foundAt(segmentsOf(pointer), response, false)?.every(fits) ?? false;
+}
+
+/** @returns undefined where a segment leads nowhere; an empty list may have no elements to lead to */
+function foundAt([segment, ...rest]: readonly string[], value: unknown, mayBeEmpty: boolean): unknown[] | undefined {
   if (segment === undefined) return [value];
   const next = step(value, segment);
-  if (next.length === 0 && !(segment === '*' && Array.isArray(value))) return undefined;
-  const all = next.map((one) => foundAt(rest, one));
+  if (next.length === 0 && !(mayBeEmpty && segment === '*' && Array.isArray(value))) return undefined;
+  const all = next.map((one) => foundAt(rest, one, mayBeEmpty));
   return all.includes(undefined) ? undefined : all.flatMap((found) => found ?? []);
 }
 
@@ -54,7 +59,7 @@ export function valuesAt(pointer: string, response: unknown): unknown[] {
   return resolve(segmentsOf(pointer), response);
 }
 
-export function segmentsOf(pointer: string): string[] {
+function segmentsOf(pointer: string): string[] {
   // `~1` first: in the other order, `~01` (the key `~1`) would become a slash.
   return pointer
     .split('/')
@@ -67,7 +72,7 @@ function resolve(segments: readonly string[], document: unknown): unknown[] {
 }
 
 /** The values one segment further, in a list, so that an array among them stays one value. */
-export function step(value: unknown, segment: string): unknown[] {
+function step(value: unknown, segment: string): unknown[] {
   if (Array.isArray(value)) {
     if (segment === '*') return value as unknown[];
     return /^(?:0|[1-9]\d*)$/.test(segment) && Number(segment) < value.length ? [value[Number(segment)]] : [];

@@ -24,8 +24,8 @@ import type { Deadline } from './deadline';
 import { hasRoomForMany } from './history-left';
 import { EndedBefore, ReadAgain } from './control-flow';
 import type { JournalMemory, Learnt } from './journal-memory';
-import { countFailedCall, recordAttempts } from './metrics';
-import { Step, type Progress } from './progress';
+import { countFailedCall, recordAttempts } from './shown/metrics';
+import { Step, type Progress } from './shown/progress';
 import { activities, isReset, lostCallAttemptsMax, lostCallDelayMs } from './activities';
 
 /** Calls the activity of a step; one with an effect answers with what the journal has of it. */

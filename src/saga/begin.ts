@@ -26,8 +26,8 @@ import { inWords } from '../domain/times';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
 import { activities, cancelledBeside, viaLocalActivity, isReset } from './activities';
 import { EndedBefore } from './control-flow';
-import { describeHeld, describeQueue } from './current-details';
-import { now, type Step } from './progress';
+import { describeHeld, describeQueue } from './shown/current-details';
+import { now, type Step } from './shown/progress';
 import type { Saga } from './saga';
 import type { SagaContext } from './definition';
 

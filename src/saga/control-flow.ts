@@ -2,7 +2,7 @@
 import type { PastEnding } from '../activities/journal';
 import type { Decision } from '../domain/decisions';
 import type { CallFailure, SagaFailureName } from '../domain/failures';
-import type { Step } from './progress';
+import type { Step } from './shown/progress';
 
 /** The saga cannot go on and ends as failed, with this name, after undoing. */
 export class SagaFailed extends Error {

@@ -8,7 +8,7 @@ import { inWords } from '../domain/times';
 import { activities, isReset } from './activities';
 import { attempt, type Act } from './attempts';
 import { EndedBefore, ReadAgain } from './control-flow';
-import { Step } from './progress';
+import { Step } from './shown/progress';
 import { lookTitle, type Saga } from './saga';
 import type { StepSpec } from './steps';
 

@@ -22,9 +22,9 @@
 import type { PlacementFound } from '../activities/journal';
 import type { PivotNote, Placement } from '../domain/effects';
 import { whyInDoubt, type CallFailure, type PivotDoubt } from '../domain/failures';
-import { askForReview } from './approval';
+import { askForReview } from './people/approval';
 import type { Act } from './attempts';
-import { askAboutPlacement, untilSettled, writeFound, type Seen } from './in-doubt';
+import { askAboutPlacement, untilSettled, writeFound, type Seen } from './people/in-doubt';
 import { howKnown, seenHow } from './final-read';
 import { SagaFailed } from './control-flow';
 import type { Saga } from './saga';

@@ -23,12 +23,19 @@ import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attem
 import { Deadline } from './deadline';
 import { describeRejection, placedMeanwhile, SagaFailed, StateChanged } from './control-flow';
 import { hasRoomForMany } from './history-left';
-import type { HumanDecisions, OwnTries } from './human-decisions';
+import type { HumanDecisions, OwnTries } from './people/human-decisions';
 import { JournalMemory } from './journal-memory';
-import { count } from './metrics';
-import type { Notices } from './notices';
-import type { Progress, Step } from './progress';
-import { asksAfterRefusal, cause, refusedQuestion, stuckQuestion, type Question, type Offers } from './questions';
+import { count } from './shown/metrics';
+import type { Notices } from './shown/notices';
+import type { Progress, Step } from './shown/progress';
+import {
+  asksAfterRefusal,
+  cause,
+  refusedQuestion,
+  stuckQuestion,
+  type Question,
+  type Offers,
+} from './people/questions';
 import { markAll, throwIfSagaCannotGoOn, type Failed, type FailurePolicy } from './steps';
 import type { Pivot, StepOutcome, StepSpec, Undo } from './steps';
 

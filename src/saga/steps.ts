@@ -6,8 +6,8 @@ import type { Terms } from '../domain/may-be-sent';
 import type { ExpiringRule } from '../domain/quotes';
 import type { Act, Attempted } from './attempts';
 import { SagaFailed, StateChanged } from './control-flow';
-import type { Step } from './progress';
-import type { Corrections } from './questions';
+import type { Step } from './shown/progress';
+import type { Corrections } from './people/questions';
 
 export interface StepSpec<T> extends Attempted<T> {
   /** For the question, where the step's own title does not say it. */

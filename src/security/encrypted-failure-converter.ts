@@ -47,10 +47,10 @@ function sealedFor(failure: ProtoFailure, seal: (payload: Payload) => Payload): 
   const payloads = applicationFailureInfo?.details?.payloads;
   return {
     ...failure,
-    ...(encodedAttributes ? { encodedAttributes: seal(encodedAttributes) } : {}),
-    ...(payloads
-      ? { applicationFailureInfo: { ...applicationFailureInfo, details: { payloads: payloads.map(seal) } } }
-      : {}),
+    encodedAttributes: encodedAttributes && seal(encodedAttributes),
+    applicationFailureInfo: payloads
+      ? { ...applicationFailureInfo, details: { payloads: payloads.map(seal) } }
+      : applicationFailureInfo,
   };
 }
 

@@ -8,11 +8,7 @@ export class WellFormedFailures extends DefaultFailureConverter {
   override errorToFailureInner(...given: Parameters<DefaultFailureConverter['errorToFailureInner']>): ProtoFailure {
     const failure = super.errorToFailureInner(...given);
     const { message, stackTrace } = failure;
-    return {
-      ...failure,
-      ...(typeof message === 'string' ? { message: message.toWellFormed() } : {}),
-      ...(typeof stackTrace === 'string' ? { stackTrace: stackTrace.toWellFormed() } : {}),
-    };
+    return { ...failure, message: message?.toWellFormed(), stackTrace: stackTrace?.toWellFormed() };
   }
 }
 

@@ -9,7 +9,13 @@ import {
   type WorkflowExecutionInfo,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { ApplicationFailure, defaultPayloadConverter, WorkflowNotFoundError, type Payload } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  defaultPayloadConverter,
+  WorkflowNotFoundError,
+  type Payload,
+  type WorkflowExecution,
+} from '@temporalio/common';
 import { cancelledBySignal, decisionRefused } from '../domain/decisions';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
 import { readWorkflowId, workflowNames, type WorkflowName } from '../domain/identity';
@@ -111,6 +117,12 @@ export function whyUnreadable({ memo }: { memo?: Record<string, unknown> }): str
   return values.map((value) => value?.unreadable).find((why) => typeof why === 'string');
 }
 
+/** @returns the events of a run, the last one first */
+export async function latestEvents(client: Client, execution: WorkflowExecution, maximumPageSize: number) {
+  const asked = { namespace: client.options.namespace, execution, maximumPageSize };
+  return (await client.workflowService.getWorkflowExecutionHistoryReverse(asked)).history?.events ?? [];
+}
+
 /** More than come between two looks of a run's worker. */
 const eventsLookedAt = 20;
 
@@ -118,10 +130,8 @@ const eventsLookedAt = 20;
 export async function whyItStands(client: Client, workflowId: string): Promise<string | undefined> {
   const { raw, runId } = await describeRun(client, workflowId);
   if ((raw.pendingWorkflowTask?.attempt ?? 0) < 2) return undefined;
-  const execution = { workflowId, runId };
-  const asked = { namespace: client.options.namespace, execution, maximumPageSize: eventsLookedAt };
-  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse(asked);
-  const failed = history?.events?.find(({ workflowTaskFailedEventAttributes: task }) => task?.failure);
+  const events = await latestEvents(client, { workflowId, runId }, eventsLookedAt);
+  const failed = events.find(({ workflowTaskFailedEventAttributes: task }) => task?.failure);
   const { message, encodedAttributes } = failed?.workflowTaskFailedEventAttributes?.failure ?? {};
   if (!encodedAttributes) return message ?? undefined;
   const said = await decode(client, encodedAttributes).catch((error: unknown) => error);

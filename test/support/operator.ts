@@ -8,7 +8,7 @@ import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../../src/c
 import type { SagaHandle } from '../../src/client/handle';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
-import { restored, trustNewReferences } from '../../src/journal/confirm-restore';
+import { restored, trustNewReferences } from '../../src/journal/restore/confirm-restore';
 import type { Store } from '../../src/journal/store';
 import { placementsOf, type Asked } from './promises';
 import { until, type Rig } from './rig';

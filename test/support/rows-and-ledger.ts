@@ -4,7 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { Call, LedgerEntry, LedgerSnapshot } from '../../sandbox/ledger';
-import type { JournalTables } from '../../src/journal/schema';
+import type { JournalTables } from '../../src/journal/database/schema';
 import { planIdOf } from './requests';
 
 export interface Row {

@@ -1,7 +1,7 @@
 /** Sweeps, and what they look at. */
 import { sql } from 'kysely';
 import type { ReconcileOptions, SweepReport } from '../../src/domain/reconcile';
-import { tables } from '../../src/journal/schema';
+import { tables } from '../../src/journal/database/schema';
 import type { Rig } from './rig';
 
 export async function sweepIn({ sagas: { sweeps } }: Rig, options: ReconcileOptions = {}): Promise<SweepReport> {

@@ -12,7 +12,7 @@ import type { Activities } from '../../activities/index';
 import { deliverSignal, deliveryDelays, noticesSchema, type Notice } from '../../domain/notifications';
 import { describeProblems } from '../../domain/problems';
 import { check } from '../../domain/validation';
-import { count } from '../../saga/metrics';
+import { count } from '../../saga/shown/metrics';
 
 const { deliver } = proxyActivities<Pick<Activities, 'deliver'>>({
   startToCloseTimeout: '75 seconds',

@@ -13,8 +13,8 @@ import {
   type SweepReport,
 } from '../../domain/reconcile';
 import { attempt, type Act } from '../../saga/attempts';
-import { count } from '../../saga/metrics';
-import { Step, markPartly } from '../../saga/progress';
+import { count } from '../../saga/shown/metrics';
+import { Step, markPartly } from '../../saga/shown/progress';
 
 /** Characters of all findings that a report lists: with the rest of a sweep they fit one payload of Temporal. */
 const listedCharsMax = 200_000;

@@ -8,7 +8,7 @@ import type { OpenItem } from '../../domain/effects';
 import type { SentSecrets } from '../../domain/secrets';
 import { activities } from '../../saga/activities';
 import { failureOf } from '../../saga/attempts';
-import type { Step } from '../../saga/progress';
+import type { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
 import type { StepSpec, Undo } from '../../saga/steps';
 import type { Purchase } from './purchase';

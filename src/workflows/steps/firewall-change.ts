@@ -18,7 +18,7 @@ import type { Leftover } from '../../domain/outcomes';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/control-flow';
-import type { Step } from '../../saga/progress';
+import type { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
 import { readable, seenByHand, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
 

@@ -1,7 +1,7 @@
 /** A provisioning that does not run any more: what the journal has of it, and what a clean-up does not put in order. */
 import type { ReferenceState } from '../../activities/journal';
 import type { Leftover } from '../../domain/outcomes';
-import { askAboutPlacement, untilSettled } from '../../saga/in-doubt';
+import { askAboutPlacement, untilSettled } from '../../saga/people/in-doubt';
 import { SagaFailed } from '../../saga/control-flow';
 import { finalRead } from '../../saga/final-read';
 import type { Saga } from '../../saga/saga';

@@ -22,9 +22,9 @@ import { describeQuote, type Quote } from '../../domain/quotes';
 import type { RequestOf } from '../../domain/requests';
 import type { SagaResult } from '../../domain/results';
 import type { Checked } from '../../domain/validation';
-import { CorrectedRequest } from '../../saga/corrected-request';
+import { CorrectedRequest } from '../../saga/people/corrected-request';
 import { SagaFailed } from '../../saga/control-flow';
-import { asksAfterRefusal, refusedQuestion } from '../../saga/questions';
+import { asksAfterRefusal, refusedQuestion } from '../../saga/people/questions';
 import type { DefineSaga } from '../../saga/definition';
 
 type Quoted = 'changeOrder' | 'switchPlan';

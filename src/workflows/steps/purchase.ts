@@ -17,13 +17,13 @@ import {
   type ProvisionServersRequest,
 } from '../../domain/requests';
 import { check } from '../../domain/validation';
-import { askForReview } from '../../saga/approval';
-import type { Correction, Corrections } from '../../saga/questions';
+import { askForReview } from '../../saga/people/approval';
+import type { Correction, Corrections } from '../../saga/people/questions';
 import { SagaFailed } from '../../saga/control-flow';
 import type { Saga } from '../../saga/saga';
 import type { SagaContext } from '../../saga/definition';
 import { SecretsSent } from './secrets-sent';
-import { CorrectedRequest } from '../../saga/corrected-request';
+import { CorrectedRequest } from '../../saga/people/corrected-request';
 
 /** A correction of items needs this from the cart. */
 export interface ItemsAdded {

@@ -10,8 +10,8 @@ import type { Leftover } from '../../domain/outcomes';
 import type { SentSecrets } from '../../domain/secrets';
 import { activities } from '../../saga/activities';
 import { attempt, failureOf, type Act } from '../../saga/attempts';
-import { countFailedCall } from '../../saga/metrics';
-import { Step } from '../../saga/progress';
+import { countFailedCall } from '../../saga/shown/metrics';
+import { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
 
 /** A list would show this, says a person who has looked elsewhere. It does not count as verified: only the list does. */

@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EffectCall } from '../../../src/domain/effects';
-import type { JournalAddress } from '../../../src/journal/dialects';
+import type { JournalAddress } from '../../../src/journal/database/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import { intendLocked } from '../../../src/journal/intend';
 import type { Intended } from '../../../src/journal/decide';
 import { effectsOf, lock, type Tx } from '../../../src/journal/rows';
-import { restoredAndTrusted } from '../../support/operator';
+import { restored } from '../../../src/journal/restore/confirm-restore';
+import { readState } from '../../../src/journal/read-state';
+import { restoredAndTrusted, said } from '../../support/operator';
 import { describeEachDatabase } from './databases';
 import {
   add,
@@ -175,6 +177,38 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
         await pause(20);
       });
       expect(await order!).toMatchObject({ how: 'changed' });
+    }
+  });
+
+  it('a server is changed for one of two orders that name it', async () => {
+    const [one, other] = [journals[1]!, journals[2]!];
+    const [first, second] = [await Run.begin(one), await Run.begin(other)];
+    const open = { vm_object_id: 0, firewalls: '[150]', seen_ms: 1, open_since_ms: 1 };
+    await one.db
+      .insertInto('server')
+      .values({ ...second.key, ...open })
+      .execute();
+    const { key, run, cursor } = first;
+    let change: Promise<Intended> | undefined;
+    await one.inTransaction(async (tx) => {
+      const intent = { call: assign, run, cursor, inFlightMs, note: null, store: one };
+      await intendLocked(tx, { ...key, ...intent }, randomUUID());
+      change = intendAsOwner(second, other, assign);
+      await pause(50);
+    });
+    expect(await change!).toMatchObject({ how: 'changed' });
+    expect(await effectsOf(one.db, second.key)).toEqual([]);
+    const servers = one.db.selectFrom('server').select('vm_object_id').where('reference', '=', second.key.reference);
+    expect(await servers.execute()).toEqual([{ vm_object_id: 0 }]);
+  });
+
+  it('a person is asked once about a new reference that many read after the journal was restored', async () => {
+    await restored(journals[0]!, said);
+    for (const { key, run } of rounds.map(() => new Run(journals[0]!))) {
+      const reads = await Promise.all(journals.map((journal) => readState(journal, key, { run, inFlightMs })));
+      const [row, ...others] = await effectsOf(journals[0]!.db, key);
+      expect(others).toEqual([]);
+      for (const { placement } of reads) expect(placement).toMatchObject({ how: 'unknown', row: row!.id });
     }
   });
 

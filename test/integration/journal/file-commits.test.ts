@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import File from 'libsql';
-import { FileDialect } from '../../../src/journal/file-dialect';
+import { FileDialect } from '../../../src/journal/database/file-dialect';
 import { folderForFile } from '../../support/folder';
 
 const folder = folderForFile();

@@ -1,6 +1,6 @@
 /** PostgreSQL, or the way to it, is lost at each moment at which that matters: nothing is ever intended twice. */
 import { untilReady } from '../../../scripts/reachable';
-import { JournalUnavailable } from '../../../src/journal/errors';
+import { JournalUnavailable } from '../../../src/journal/database/errors';
 import type { Journal } from '../../../src/journal/journal';
 import { effectsOf } from '../../../src/journal/rows';
 import { describeWithPostgres } from '../../support/left-out';

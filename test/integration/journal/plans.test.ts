@@ -1,4 +1,5 @@
 /** How the databases find what a call asks for among many rows: by an index; what was bought flows, page by page. */
+import { begin } from '../../../src/journal/begin';
 import {
   CompiledQuery,
   sql,
@@ -9,14 +10,14 @@ import {
 } from 'kysely';
 import File from 'libsql';
 import { parseSpendLimits } from '../../../src/domain/spending';
-import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
-import { lookAtServer, statedFirewalls } from '../../../src/journal/firewalls';
+import { openDatabase, type JournalAddress } from '../../../src/journal/database/dialects';
+import { lookAtServer, statedFirewalls } from '../../../src/journal/views/firewalls';
 import { Journal } from '../../../src/journal/journal';
 import { bought, type BoughtFilter } from '../../../src/journal/purchases';
 import { endedSagas, leftByLost, readState } from '../../../src/journal/read-state';
 import { openJournal } from '../../../src/journal/open';
 import { isCancelled } from '../../../src/journal/servers';
-import { begin, close, openReferences } from '../../../src/journal/open-references';
+import { close, openReferences } from '../../../src/journal/views/open-references';
 import { dropTurn, takeTurn } from '../../../src/journal/turns';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, numbersTo } from './databases';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { sql } from 'kysely';
 import { lowPorts, untilReady } from '../../../scripts/reachable';
-import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
+import { openDatabase, type JournalAddress } from '../../../src/journal/database/dialects';
 import { migrate, schemaNumber, claim, openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, inPostgres } from './databases';

@@ -1,17 +1,18 @@
 /** Runs of sagas as the journal sees them: each brings along what it knows, and learns from each answer. */
+import { begin } from '../../../src/journal/begin';
+import type { Begin } from '../../../src/journal/acquire';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { AnsweredOutcome, EffectCall, JournalCursor } from '../../../src/domain/effects';
 import type { WorkflowName } from '../../../src/domain/identity';
 import type { ReviewReason } from '../../../src/domain/spending';
 import { writeApproval } from '../../../src/journal/approvals';
-import type { JournalAddress } from '../../../src/journal/dialects';
+import type { JournalAddress } from '../../../src/journal/database/dialects';
 import type { Answer, Ending, Journal } from '../../../src/journal/journal';
 import type { Intent, Intended } from '../../../src/journal/decide';
-import type { Begin, SagaKey } from '../../../src/journal/rows';
-import type { FailoverRule } from '../../../src/journal/recovery-gap';
+import type { SagaKey } from '../../../src/journal/rows';
+import type { FailoverRule } from '../../../src/journal/restore/recovery-gap';
 import { openJournal } from '../../../src/journal/open';
-import { begin } from '../../../src/journal/open-references';
 import { createSealing } from '../../../src/security/sealing';
 import type { TestDatabases } from './databases';
 

@@ -1,5 +1,5 @@
 /** The sentences for a person when the journal cannot be used. */
-import { JournalSchemaError, JournalUnavailable } from '../../../src/journal/errors';
+import { JournalSchemaError, JournalUnavailable } from '../../../src/journal/database/errors';
 import { inMemory } from '../../support/folder';
 import { password } from '../../support/postgres';
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { untilReady } from '../../../scripts/reachable';
-import { nothingLost } from '../../../src/journal/confirm-restore';
+import { nothingLost } from '../../../src/journal/restore/confirm-restore';
 import { healthOf, isSilent } from '../../../src/journal/open';
 import type { Journal } from '../../../src/journal/journal';
 import { effectsOf } from '../../../src/journal/rows';

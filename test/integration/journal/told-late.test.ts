@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import type { Journal } from '../../../src/journal/journal';
-import { JournalUnavailable } from '../../../src/journal/errors';
+import { JournalUnavailable } from '../../../src/journal/database/errors';
 import { claimServers, openServers } from '../../../src/journal/servers';
 import { readState } from '../../../src/journal/read-state';
 import { restoredAndTrusted, said } from '../../support/operator';

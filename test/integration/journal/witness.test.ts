@@ -1,8 +1,8 @@
 /** JOURNAL_WITNESS_FILE: an order that the journal lost is noticed, whichever worker comes first after the restore. */
 import { join } from 'node:path';
 import File from 'libsql';
-import type { JournalAddress } from '../../../src/journal/dialects';
-import { Witness } from '../../../src/journal/witness';
+import type { JournalAddress } from '../../../src/journal/database/dialects';
+import { Witness } from '../../../src/journal/restore/witness';
 import { folderForFile } from '../../support/folder';
 import { inFiles } from './databases';
 import { openedJournals, place, Run } from './runs';

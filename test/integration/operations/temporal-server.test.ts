@@ -78,6 +78,19 @@ it('a worker ends in order once its client certificate and key are renewed, and 
   await sagaGoesThrough(environment);
 });
 
+it('a worker whose provider has another authority ends so, too, once a certificate is there', async () => {
+  const put = (pem: string | Buffer) => folder.write('provider-ca.pem', pem);
+  const environment = { ...rig.environment, PROVIDER_CA_FILE: put(authority.certificate.cert) };
+  const worker = await startProcess(programOf('worker'), environment);
+  let hasEnded = false;
+  void worker.exited.then(() => (hasEnded = true));
+  put('half a certi');
+  await pause(12_000);
+  expect(hasEnded).toBe(false);
+  put(stranger.certificate.cert);
+  expect(await worker.exited).toEqual({ status: 75, signal: null });
+});
+
 it('with an API key a saga goes through, over TLS without another word', async () => {
   const TEMPORAL_ADDRESS = `localhost:${asksForKey.port}`;
   const TEMPORAL_TLS_SERVER_CA_CERT_PATH = authority.certificate.certFile;

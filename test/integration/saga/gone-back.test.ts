@@ -2,6 +2,7 @@
  * What a run knows that a restored database has forgotten: what another run has done and told in the time that Temporal
  * has lost stays true; what a run has added or changed, and a restored journal does not know, is told or deleted.
  */
+import { begin } from '../../../src/journal/begin';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -10,7 +11,6 @@ import { firewallsOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { EffectCall } from '../../../src/domain/effects';
 import type { Leftover } from '../../../src/domain/outcomes';
-import { begin } from '../../../src/journal/open-references';
 import { restoredAndTrusted } from '../../support/operator';
 import { orderThat, stuckOrder } from '../../support/orders';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';

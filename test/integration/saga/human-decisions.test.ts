@@ -11,7 +11,7 @@ import { InvalidRequestError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import { decisionHints, decisionNames } from '../../../src/domain/decisions';
 import type { SagaFailureName } from '../../../src/domain/failures';
-import { reminderDelaysMs } from '../../../src/saga/human-decisions';
+import { reminderDelaysMs } from '../../../src/saga/people/human-decisions';
 import { orderThat, stuckOrder } from '../../support/orders';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest, provisionRequest } from '../../support/requests';

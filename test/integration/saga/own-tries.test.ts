@@ -4,7 +4,7 @@ import { changeOrdersOf, firewallsOf } from '../../../sandbox/sentences';
 import type { DecisionName } from '../../../src/domain/decisions';
 import type { Route } from '../../../src/domain/notifications';
 import { readWorkerConfig } from '../../../src/config';
-import { ownTryInMs } from '../../../src/saga/human-decisions';
+import { ownTryInMs } from '../../../src/saga/people/human-decisions';
 import { sandboxProfile } from '../../support/activity-settings';
 import { WebhookReceiver } from '../../support/receiver';
 import { changeRequest, provisionRequest } from '../../support/requests';

@@ -1,4 +1,4 @@
-import { begin } from '../../../src/journal/open-references';
+import { begin } from '../../../src/journal/begin';
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
 import { sandboxProfile } from '../../support/activity-settings';
 import { requestAtServer } from '../../support/orders';

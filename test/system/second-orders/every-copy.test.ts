@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { openCartItems } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf } from '../../../src/domain/identity';
-import { restored } from '../../../src/journal/confirm-restore';
+import { restored } from '../../../src/journal/restore/confirm-restore';
 import { operate, said } from '../../support/operator';
 import { itInWays, takesAll } from '../../support/left-out';
 import { brokenByAll, brokenPromises, type Asked } from '../../support/promises';

@@ -11,7 +11,7 @@ import { resolveTemporal } from '../../../scripts/temporal-cli';
 import { OrderSagaClient } from '../../../src/client/client';
 import type { SagaHandle } from '../../../src/client/handle';
 import { parsePriceList } from '../../../src/config/price-list';
-import { restored, trustNewReferences } from '../../../src/journal/confirm-restore';
+import { restored, trustNewReferences } from '../../../src/journal/restore/confirm-restore';
 import { folderForFile } from '../../support/folder';
 import { itInWays } from '../../support/left-out';
 import { deleteRun, startRaw } from '../../support/web-ui';

@@ -1,6 +1,6 @@
 /** Which rule of docs/journal.md held: one order in the ledger does not tell, for another rule hides that one is gone. */
 import type { SagaHandle } from '../../../src/client/handle';
-import { restoredFailure } from '../../../src/journal/recovery-gap';
+import { restoredFailure } from '../../../src/journal/restore/recovery-gap';
 import { failuresOf, statesOf } from '../../support/events';
 import { rowsIn } from '../../support/rows-and-ledger';
 import type { Rig } from '../../support/rig';

@@ -1,4 +1,5 @@
 /** Activities without a worker: a journal in a file, the sandbox, and a Temporal that says what the test wants. */
+import { beginOf, own } from '../../../src/journal/acquire';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,15 +20,7 @@ import type { CallFailure } from '../../../src/domain/failures';
 import { holdWorkflow } from '../../../src/domain/hold';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import type { Journal } from '../../../src/journal/journal';
-import {
-  beginOf,
-  effectsOf,
-  insertReference,
-  own,
-  referenceOf,
-  theJournal,
-  type SagaKey,
-} from '../../../src/journal/rows';
+import { effectsOf, insertReference, referenceOf, theJournal, type SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
 import { ProviderClient } from '../../../src/provider/client';
 import type { PayloadKeys } from '../../../src/security/keys';

@@ -4,7 +4,7 @@ import { fc } from '../../support/properties';
 import type { ActivitySettings, CallKind } from '../../../src/activities/settings';
 import { callFailureOf, OwnFailure, translateFailure } from '../../../src/activities/translate-failure';
 import type { CallFailure } from '../../../src/domain/failures';
-import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/errors';
+import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/database/errors';
 import { ProviderFailure, type ProviderFailureName } from '../../../src/provider/errors';
 import { activitySettings, asJson } from '../../support/activity-settings';
 

@@ -2,7 +2,7 @@
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { Unwritten } from '../../../src/domain/effects';
-import { JournalUnavailable } from '../../../src/journal/errors';
+import { JournalUnavailable } from '../../../src/journal/database/errors';
 import type { Journal } from '../../../src/journal/journal';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Notified } from '../../../src/activities/notifications';
-import { Notices } from '../../../src/saga/notices';
-import type { Progress } from '../../../src/saga/progress';
+import { Notices } from '../../../src/saga/shown/notices';
+import type { Progress } from '../../../src/saga/shown/progress';
 
 const mockTell = jest.fn<Promise<void>, [Notified]>();
 jest.mock('../../../src/saga/activities', () => ({ telling: () => ({ tell: mockTell }) }));

@@ -1,5 +1,5 @@
 /** A saga is found by its question while it waits for several things at once. */
-import { Progress } from '../../../src/saga/progress';
+import { Progress } from '../../../src/saga/shown/progress';
 
 jest.mock('@temporalio/workflow', () => ({ upsertSearchAttributes: () => undefined }));
 

@@ -1,8 +1,8 @@
 /** The questions, word for word: by the question alone a person decides about somebody's order. */
 import { z } from 'zod';
 import type { CallFailure, CallFailureName } from '../../../src/domain/failures';
-import type { Correction } from '../../../src/saga/questions';
-import { describeWait } from '../../../src/saga/current-details';
+import type { Correction } from '../../../src/saga/people/questions';
+import { describeWait } from '../../../src/saga/shown/current-details';
 
 const failed = (failure: CallFailureName, changes: Partial<CallFailure> = {}): CallFailure => ({
   failure,

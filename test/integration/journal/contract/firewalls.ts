@@ -1,8 +1,8 @@
 /** Firewalls of a server, by calls and by hand. */
 import type { EffectCall } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
-import { changedLately, changedBy, lookAtServer } from '../../../../src/journal/firewalls';
-import { recordOf } from '../../../../src/journal/record';
+import { changedLately, changedBy, lookAtServer } from '../../../../src/journal/views/firewalls';
+import { recordOf } from '../../../../src/journal/views/record';
 import { effectsOf } from '../../../../src/journal/rows';
 import { readState } from '../../../../src/journal/read-state';
 import { takeTurn } from '../../../../src/journal/turns';

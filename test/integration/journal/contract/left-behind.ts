@@ -4,8 +4,8 @@ import type { WorkflowName } from '../../../../src/domain/identity';
 import type { Leftover } from '../../../../src/domain/outcomes';
 import { repairReference } from '../../../../src/domain/reconcile';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/read-state';
-import type { WantedFirewalls } from '../../../../src/journal/schema';
-import { statedFirewalls } from '../../../../src/journal/firewalls';
+import type { WantedFirewalls } from '../../../../src/journal/database/schema';
+import { statedFirewalls } from '../../../../src/journal/views/firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
 import { assign, dayMs, journal, letPass, place, Run, run, takeBackAssign, unassignOld, undoOld } from '../runs';
 
@@ -182,6 +182,19 @@ export function leftBehind(): void {
         await run.end();
         await says({ assign: [2], unassign: [] });
         expect(await stated()).toMatchObject({ assigned: [1, 2], unassigned: [3, 4] });
+      });
+
+      it('but not one from before the last call, though the clock went back since', async () => {
+        await bought(1, 2);
+        await says({ exactly: [1] });
+        const run = await begin('setFirewalls');
+        await run.do(at(assign, 3));
+        const effects = journal.db.updateTable('effect').where('vm_object_id', '=', server);
+        await effects.set({ intended_ms: sql`intended_ms + 60000`, answered_ms: sql`answered_ms + 60000` }).execute();
+        const endings = journal.db.updateTable('ending').where('resource', '=', `server ${server}`);
+        await endings.set({ ended_ms: sql`ended_ms + 60000` }).execute();
+        await says({ assign: [3], unassign: [] }, 'done', run);
+        expect(await stated()).toMatchObject({ assigned: [3, 1], unassigned: [2] });
       });
 
       it('but no repair of a sweep, which does what was said before', async () => {

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { EffectKind, EffectOutcome } from '../../../../src/domain/effects';
-import { isUniqueViolation } from '../../../../src/journal/errors';
+import { isUniqueViolation } from '../../../../src/journal/database/errors';
 import { effectsOf } from '../../../../src/journal/rows';
-import type { JournalTables } from '../../../../src/journal/schema';
+import type { JournalTables } from '../../../../src/journal/database/schema';
 import { Run, add, assign, inFlightMs, journal, letPass, place, rowOf, run, takeBackAssign, type Sent } from '../runs';
 
 export function pivots(): void {

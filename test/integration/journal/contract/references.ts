@@ -1,10 +1,12 @@
 /** Who has a reference, how its saga stands, and which are open. */
+import { begin as beginOf } from '../../../../src/journal/begin';
+import { closeByRun } from '../../../../src/journal/acquire';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { begin as beginOf, close, openReferences } from '../../../../src/journal/open-references';
-import { recordOf } from '../../../../src/journal/record';
-import { closeByRun, insertReference, referenceOf } from '../../../../src/journal/rows';
+import { close, openReferences } from '../../../../src/journal/views/open-references';
+import { recordOf } from '../../../../src/journal/views/record';
+import { insertReference, referenceOf } from '../../../../src/journal/rows';
 import { readState } from '../../../../src/journal/read-state';
 import { numbersTo } from '../databases';
 import { Run, add, inFlightMs, journal, letPass, place, remove, run } from '../runs';

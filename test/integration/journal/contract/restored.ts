@@ -1,10 +1,10 @@
 /** A journal that was restored, and rows that it lost. */
+import { begin } from '../../../../src/journal/begin';
 import type { JournalCursor } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
-import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/confirm-restore';
+import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/restore/confirm-restore';
 import { endedSagas, readState } from '../../../../src/journal/read-state';
-import { begin } from '../../../../src/journal/open-references';
-import { recordOf } from '../../../../src/journal/record';
+import { recordOf } from '../../../../src/journal/views/record';
 import { effectsOf } from '../../../../src/journal/rows';
 import { restoredAndTrusted, said } from '../../../support/operator';
 import {

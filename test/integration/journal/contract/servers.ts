@@ -1,6 +1,6 @@
 /** A server is of one order: whoever names its id, another order does not get it. */
 import { correctServers } from '../../../../src/journal/correct-servers';
-import { recordOf } from '../../../../src/journal/record';
+import { recordOf } from '../../../../src/journal/views/record';
 import { claimServers, hasServers, openServers, serversOf } from '../../../../src/journal/servers';
 import { cartItem, provisionRequest } from '../../../support/requests';
 import { assign, inFlightMs, journal, letPass, place, Run } from '../runs';

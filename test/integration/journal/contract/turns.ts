@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { workflowIdOf } from '../../../../src/domain/identity';
-import { isUniqueViolation } from '../../../../src/journal/errors';
+import { isUniqueViolation } from '../../../../src/journal/database/errors';
 import { dropTurn, takeTurn, whoIsNext } from '../../../../src/journal/turns';
 import { assign, journal, letPass, place, Run } from '../runs';
 

@@ -3,12 +3,12 @@
  * transaction, a row that stays: who has said so, and why.
  */
 import { sql } from 'kysely';
-import { nowMs } from './dialects';
-import { unlessUnreadable } from './errors';
+import { nowMs } from '../database/dialects';
+import { unlessUnreadable } from '../database/errors';
 import { whyElsewhere } from './recovery-gap';
-import { iso, theJournal, timeNow, type Tx } from './rows';
-import type { Store, Verdict } from './store';
-import type { ConfirmationName, JournalTables } from './schema';
+import { iso, theJournal, timeNow, type Tx } from '../rows';
+import type { Store, Verdict } from '../store';
+import type { ConfirmationName, JournalTables } from '../database/schema';
 
 /** @param said sealed */
 async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {

@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { EffectCall, JournalCursor } from '../domain/effects';
-import { nowMs } from './dialects';
+import type { EffectCall, JournalCursor } from '../../domain/effects';
+import { nowMs } from '../database/dialects';
 import {
   type Effect,
   effectOf,
@@ -24,7 +24,7 @@ import {
   theJournal,
   type Tx,
   type WrittenCall,
-} from './rows';
+} from '../rows';
 import type { Witness } from './witness';
 
 /** What is asked about: a reference, and what its run's history knows. */

@@ -11,14 +11,14 @@
  * else.
  */
 import { log, uuid4 } from '@temporalio/workflow';
-import { describeProblems } from '../domain/problems';
-import type { NotNow } from '../domain/spending';
-import { requestBytesMax, type Checked } from '../domain/validation';
+import { describeProblems } from '../../domain/problems';
+import type { NotNow } from '../../domain/spending';
+import { requestBytesMax, type Checked } from '../../domain/validation';
 import type { z } from 'zod';
-import { placedMeanwhile } from './control-flow';
+import { placedMeanwhile } from '../control-flow';
 import type { Correction, Attribution } from './questions';
-import type { Saga } from './saga';
-import { activities } from './activities';
+import type { Saga } from '../saga';
+import { activities } from '../activities';
 
 export interface CorrectionRules<R, C> {
   apply: (request: R, correction: C) => R;

@@ -1,11 +1,11 @@
 /** Counts what happens in a saga. Nothing of it is a command: no history holds it, and a replay counts nothing again. */
 import { metricMeter, workflowInfo } from '@temporalio/workflow';
-import type { DecisionName } from '../domain/decisions';
-import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
-import type { Leftover, SagaOutcome } from '../domain/outcomes';
-import { metrics } from '../domain/metrics';
-import type { WaitKind } from '../domain/progress';
-import type { SweepReport } from '../domain/reconcile';
+import type { DecisionName } from '../../domain/decisions';
+import { ownerOf, type CallFailure, type SagaFailureName } from '../../domain/failures';
+import type { Leftover, SagaOutcome } from '../../domain/outcomes';
+import { metrics } from '../../domain/metrics';
+import type { WaitKind } from '../../domain/progress';
+import type { SweepReport } from '../../domain/reconcile';
 import type { Progress } from './progress';
 
 type Ending = SagaOutcome | SagaFailureName | 'cancelled' | 'CancelledBefore';

@@ -7,9 +7,9 @@
  */
 import type { SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { WorkflowName } from '../domain/identity';
-import { isOutcome, type Leftover } from '../domain/outcomes';
-import { cutWell } from '../domain/markdown';
+import type { WorkflowName } from '../../domain/identity';
+import { isOutcome, type Leftover } from '../../domain/outcomes';
+import { cutWell } from '../../domain/markdown';
 import type {
   DecisionRecord,
   Milestone,
@@ -21,8 +21,8 @@ import type {
   StepStatus,
   StepView,
   Waiting,
-} from '../domain/progress';
-import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
+} from '../../domain/progress';
+import { sagaAttributes, serverIdsOf } from '../../temporal/search-attributes';
 
 const { state: stateKey, step: stepKey, servers: serversKey, waitingSince: sinceKey } = sagaAttributes;
 const { question: questionKey, failure: failureKey } = sagaAttributes;

@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import type { JournalRow } from './rows';
+import type { JournalRow } from '../rows';
 
 export interface Seen {
   journal: string;

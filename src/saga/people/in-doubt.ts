@@ -4,15 +4,15 @@
  * run that will ever ask.
  */
 import { setCurrentDetails, sleep, uuid4 } from '@temporalio/workflow';
-import type { Placement } from '../domain/effects';
-import { describeFailure, type CallFailure, type PivotDoubt } from '../domain/failures';
-import { describeOthers, type OfOther } from '../domain/servers';
-import { inWords } from '../domain/times';
-import { describeSettling } from './current-details';
+import type { Placement } from '../../domain/effects';
+import { describeFailure, type CallFailure, type PivotDoubt } from '../../domain/failures';
+import { describeOthers, type OfOther } from '../../domain/servers';
+import { inWords } from '../../domain/times';
+import { describeSettling } from '../shown/current-details';
 import type { Question } from './questions';
-import type { Saga } from './saga';
-import type { Pivot } from './steps';
-import { activities } from './activities';
+import type { Saga } from '../saga';
+import type { Pivot } from '../steps';
+import { activities } from '../activities';
 
 /** `foundBy`: says what to look for at the provider, if the row does not: "account AB-1, label “web-1”". */
 type InDoubt = Pick<Pivot<never>, 'step' | 'noun' | 'confirming'> & { foundBy: string };

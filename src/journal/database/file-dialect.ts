@@ -11,7 +11,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SqliteAdapter, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely';
 import type File from 'libsql';
-import { tryOr } from '../domain/ignore-errors';
+import { tryOr } from '../../domain/ignore-errors';
 import { JournalUnavailable } from './errors';
 
 export interface FileDialectConfig {

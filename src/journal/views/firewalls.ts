@@ -3,14 +3,14 @@
  * before they are undone, which firewalls other sagas rely on; for a sweep, how they should be.
  */
 import { sql } from 'kysely';
-import { isRepair } from '../domain/reconcile';
-import { changeInFlight } from './decide';
-import { nowMs } from './dialects';
-import { aboutOf, type Db, effects, effectsOf, isSameSaga, isUnanswered, look, type SagaKey, type Tx } from './rows';
-import type { WantedFirewalls } from './schema';
-import { stateOf } from './state';
-import type { Store } from './store';
-import { turnOf } from './turns';
+import { isRepair } from '../../domain/reconcile';
+import { changeInFlight } from '../decide';
+import { nowMs } from '../database/dialects';
+import { aboutOf, type Db, effects, effectsOf, isSameSaga, isUnanswered, look, type SagaKey, type Tx } from '../rows';
+import type { WantedFirewalls } from '../database/schema';
+import { stateOf } from '../state';
+import type { Store } from '../store';
+import { turnOf } from '../turns';
 
 /**
  * Milliseconds for which a change of the server by any run of this saga may still take effect: until then no list is

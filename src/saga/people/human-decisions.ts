@@ -28,7 +28,7 @@ import {
   type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
 import type { z } from 'zod';
-import { choicesOf, type AnswerAt } from '../domain/answers';
+import { choicesOf, type AnswerAt } from '../../domain/answers';
 import {
   cancelledBySignal,
   cancellerSchema,
@@ -40,20 +40,20 @@ import {
   type Cancellation,
   type Decision,
   type DecisionName,
-} from '../domain/decisions';
-import { ownerOf, type CallFailure } from '../domain/failures';
-import { isTrouble, type DecisionRecord, type ProgressView, type WaitKind } from '../domain/progress';
-import { holdsSecret, redact } from '../domain/secrets';
-import { describeProblems } from '../domain/problems';
-import { inWords } from '../domain/times';
-import { isUnsealed } from '../domain/unsealed';
-import { check } from '../domain/validation';
-import { SagaFailed, StateChanged } from './control-flow';
-import { hasRoomForOwnTries, hasRoomToAsk, whyFull } from './history-left';
-import { count } from './metrics';
-import { describeWait, howToSendSecrets } from './current-details';
-import type { EventDetails, Notices } from './notices';
-import { now, type Progress } from './progress';
+} from '../../domain/decisions';
+import { ownerOf, type CallFailure } from '../../domain/failures';
+import { isTrouble, type DecisionRecord, type ProgressView, type WaitKind } from '../../domain/progress';
+import { holdsSecret, redact } from '../../domain/secrets';
+import { describeProblems } from '../../domain/problems';
+import { inWords } from '../../domain/times';
+import { isUnsealed } from '../../domain/unsealed';
+import { check } from '../../domain/validation';
+import { SagaFailed, StateChanged } from '../control-flow';
+import { hasRoomForOwnTries, hasRoomToAsk, whyFull } from '../history-left';
+import { count } from '../shown/metrics';
+import { describeWait, howToSendSecrets } from '../shown/current-details';
+import type { EventDetails, Notices } from '../shown/notices';
+import { now, type Progress } from '../shown/progress';
 import type { Question } from './questions';
 
 /** The reason of Temporal's cancellation of this run, which the SDK hands to no workflow: it names the words that belong to it. */

@@ -3,13 +3,13 @@
  * decisions that fit with what to paste, what else the question says, then the rest. Under 2 KB, because it travels in
  * an address.
  */
-import { answerTo } from '../domain/answers';
-import { exampleFor, type DecisionName } from '../domain/decisions';
-import { cutWell, plainMarkdown } from '../domain/markdown';
-import type { Queued } from '../domain/progress';
-import { secretFields } from '../domain/secrets';
-import { inWords } from '../domain/times';
-import type { Question } from './questions';
+import { answerTo } from '../../domain/answers';
+import { exampleFor, type DecisionName } from '../../domain/decisions';
+import { cutWell, plainMarkdown } from '../../domain/markdown';
+import type { Queued } from '../../domain/progress';
+import { secretFields } from '../../domain/secrets';
+import { inWords } from '../../domain/times';
+import type { Question } from '../people/questions';
 
 const questionCharsMax = 600;
 const excerptCharsMax = 300;

@@ -6,11 +6,10 @@
  * contains open references only, so a search costs the same among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
-import { workflowIdOf } from '../domain/identity';
-import type { RunStatus } from '../domain/lost';
-import { whatIsLacking } from './recovery-gap';
-import { type Begin, endingOf, iso, livePivot, ofSaga, own, type SagaKey, theJournal } from './rows';
-import type { Ended, Journal } from './journal';
+import { workflowIdOf } from '../../domain/identity';
+import type { RunStatus } from '../../domain/lost';
+import { iso, livePivot, ofSaga, type SagaKey } from '../rows';
+import type { Journal } from '../journal';
 
 export interface OpenReference extends SagaKey {
   workflowId: string;
@@ -56,31 +55,6 @@ export async function openSagas(
 /** Its order, change order or switch was placed, or may have been. */
 export async function mayBePlaced(journal: Journal, key: SagaKey): Promise<boolean> {
   return (await journal.read((db) => livePivot(db, key))) !== undefined;
-}
-
-export type Begun =
-  /** `isAfterAnother`: another run owned it, or a turn was over. */
-  | { how: 'begun'; number: number; isAfterAnother?: boolean }
-  | Ended
-  /** The journal is or may be an older copy: how the reference has ended it may not know. */
-  | { how: 'restored'; why: string }
-  /** Another run has begun since, or the reference is not known. */
-  | { how: 'not-owned' };
-
-/** As {@link own}. @throws JournalUnreadable */
-export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<Begun> {
-  // An ending that is being written is waited for: the next statement sees it.
-  const begun = await journal.locked(key, async (tx, taken) => {
-    const number = await own(tx, key, by);
-    const isAfterAnother = taken?.owner?.startsWith(`${by.run}/`) !== true;
-    if (number !== undefined) return { how: 'begun' as const, number, isAfterAnother };
-    const ended = await endingOf(tx, key, by);
-    if (ended === undefined) return { how: 'not-owned' as const };
-    const known = { taken: true, cursor: undefined };
-    const why = await whatIsLacking(tx, await theJournal(tx), journal.failover, known);
-    return why === undefined ? { how: 'ended' as const, ended } : { how: 'restored' as const, why };
-  });
-  return begun.how === 'ended' ? journal.endedBy(begun.ended, by.run) : begun;
 }
 
 /**

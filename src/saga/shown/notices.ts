@@ -10,11 +10,11 @@
  * end always the same one: what a worker has handed over before it died comes once more, in a task of another time.
  */
 import { ActivityFailure, CancellationScope, isCancellation, log, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { Notified } from '../activities/notifications';
-import type { NotificationEvent, SagaEvent } from '../domain/notifications';
-import type { SagaOutcome } from '../domain/outcomes';
-import type { Milestone } from '../domain/progress';
-import { telling } from './activities';
+import type { Notified } from '../../activities/notifications';
+import type { NotificationEvent, SagaEvent } from '../../domain/notifications';
+import type { SagaOutcome } from '../../domain/outcomes';
+import type { Milestone } from '../../domain/progress';
+import { telling } from '../activities';
 import { count } from './metrics';
 import { now, type Progress } from './progress';
 

@@ -6,13 +6,13 @@
  * something was sent.
  */
 import { sql } from 'kysely';
-import { workflowNames, type WorkflowName } from '../domain/identity';
-import type { Leftover } from '../domain/outcomes';
-import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
-import type { Report } from '../domain/results';
-import { redact } from '../domain/secrets';
-import { JournalUnreadable } from './errors';
-import { inDoubt, whyRestored } from './recovery-gap';
+import { workflowNames, type WorkflowName } from '../../domain/identity';
+import type { Leftover } from '../../domain/outcomes';
+import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../../domain/record';
+import type { Report } from '../../domain/results';
+import { redact } from '../../domain/secrets';
+import { JournalUnreadable } from '../database/errors';
+import { inDoubt, whyRestored } from '../restore/recovery-gap';
 import {
   aboutOf,
   correctionsOf,
@@ -29,12 +29,12 @@ import {
   theJournal,
   timeNow,
   type SagaKey,
-} from './rows';
-import type { Store } from './store';
-import type { PurchaseTable } from './schema';
-import type { ServerCorrection } from './correct-servers';
-import { lacksSome, serverRowsOf, serversOf as idsOf, type ServerRow, unnamed } from './servers';
-import { type Made, stateOf, type State, type StateRow } from './state';
+} from '../rows';
+import type { Store } from '../store';
+import type { PurchaseTable } from '../database/schema';
+import type { ServerCorrection } from '../correct-servers';
+import { lacksSome, serverRowsOf, serversOf as idsOf, type ServerRow, unnamed } from '../servers';
+import { type Made, stateOf, type State, type StateRow } from '../state';
 
 /** The workflows that have used a reference. */
 export async function workflowsOf(journal: Store, reference: string): Promise<WorkflowName[]> {

@@ -3,8 +3,8 @@
  * by the database's clock.
  */
 import type { Generated } from 'kysely';
-import type { EffectKind, EffectOutcome } from '../domain/effects';
-import type { WorkflowName } from '../domain/identity';
+import type { EffectKind, EffectOutcome } from '../../domain/effects';
+import type { WorkflowName } from '../../domain/identity';
 
 /** Its definition in SQL, which both databases take. */
 type Column<Seen> = string & { readonly seen?: Seen };

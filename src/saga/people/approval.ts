@@ -3,13 +3,13 @@
  * found it in the transaction that was to write it. That yes is written into the journal. It is a yes to what was read:
  * another price, another reference that came since, or more that was spent, is asked about again.
  */
-import { approvalExpiresInMs } from '../domain/quotes';
-import { describeLimit, describePeriod, inAll, isCurrency, type ReviewReason } from '../domain/spending';
-import { inWords } from '../domain/times';
-import { activities } from './activities';
-import { describeRejection, SagaFailed } from './control-flow';
-import type { Saga } from './saga';
-import type { Pivot } from './steps';
+import { approvalExpiresInMs } from '../../domain/quotes';
+import { describeLimit, describePeriod, inAll, isCurrency, type ReviewReason } from '../../domain/spending';
+import { inWords } from '../../domain/times';
+import { activities } from '../activities';
+import { describeRejection, SagaFailed } from '../control-flow';
+import type { Saga } from '../saga';
+import type { Pivot } from '../steps';
 
 /** What the question needs of a pivot. */
 type Approving = Pick<Pivot<never>, 'step' | 'noun' | 'approval' | 'approving'> & Partial<Pick<Pivot<never>, 'note'>>;

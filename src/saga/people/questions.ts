@@ -1,11 +1,11 @@
 /** The questions that a person is asked when a step does not go on by itself, in plain words. */
 import type { z } from 'zod';
-import type { Decision, DecisionName } from '../domain/decisions';
-import { isForbidden, type CallFailure, type CallFailureName } from '../domain/failures';
-import type { WaitKind } from '../domain/progress';
-import type { OnRefusal } from '../domain/requests';
-import { whyFull } from './history-left';
-import type { Step } from './progress';
+import type { Decision, DecisionName } from '../../domain/decisions';
+import { isForbidden, type CallFailure, type CallFailureName } from '../../domain/failures';
+import type { WaitKind } from '../../domain/progress';
+import type { OnRefusal } from '../../domain/requests';
+import { whyFull } from '../history-left';
+import type { Step } from '../shown/progress';
 
 /** Fields that a `retry` may correct at the step that waits. */
 export interface Correction {
