@@ -64,8 +64,6 @@ export async function startServer(changes: Partial<CodecServerOptions> = {}): Pr
 export const bodyOf = (...payloads: readonly Payload[]): string =>
   JSON.stringify({ payloads: payloads.map(payloadToJSON) });
 
-export const payloadOf = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
-
 export function payloadsIn({ text }: Answered): Payload[] {
   return (JSON.parse(text) as { payloads: JSONPayload[] }).payloads.map(JSONToPayload);
 }

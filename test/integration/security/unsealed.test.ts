@@ -12,6 +12,7 @@ import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { newKey } from '../../support/keys';
 import { stuckOrder } from '../../support/orders';
+import { payloadOf as clear } from '../../support/payloads';
 import { bundleOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
 import { replayAll } from '../../support/replay';
@@ -21,10 +22,6 @@ import { answer, outcomeOf } from '../../support/sagas';
 
 const payloadKeys = parsePayloadKeys(`k1:${newKey()}`);
 const ofAnotherKey = (id: string) => new EncryptionCodec(parsePayloadKeys(`${id}:${newKey()}`));
-const clear = (value: unknown): Payload => ({
-  metadata: { encoding: Buffer.from('json/plain') },
-  data: Buffer.from(JSON.stringify(value)),
-});
 
 let receiver: WebhookReceiver;
 let rig: Rig;

@@ -15,7 +15,8 @@ import { changeRequest, firewallsRequest, provisionRequest } from '../../support
 import { rigForFile } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { fuzz, patience } from './fuzz-runs';
-import { encoded, garbage, unreadable } from './inputs';
+import { garbage } from './inputs';
+import { encoded, unreadable } from '../../support/payloads';
 
 const completed =
   proto.api.enums.v1.UpdateWorkflowExecutionLifecycleStage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;

@@ -1,5 +1,4 @@
 /** Requests and decisions that nobody should send, made by fast-check. */
-import type { Payload } from '@temporalio/common';
 import fc from 'fast-check';
 
 const oddPlain = [null, true, -1, 0.5, 2 ** 53, 1e308, '', '\ud800', '\u0000', '\u202e\u{1f600}', 'x'.repeat(2_000)];
@@ -44,14 +43,3 @@ function mayBeRight(value: unknown): boolean {
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
-
-export const encoded = (encoding: string, data: string): Payload => ({
-  metadata: { encoding: Buffer.from(encoding) },
-  data: Buffer.from(data),
-});
-
-export const unreadable: [string, Payload[]][] = [
-  ['JSON that breaks off', [encoded('json/plain', '{"by":')]],
-  ['an encoding of another SDK', [encoded('json/protobuf', '{}')]],
-  ['no encoding', [{ data: Buffer.from('{}') }]],
-];

@@ -13,7 +13,8 @@ import { brokenTasksOf } from '../../support/events';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { fuzz, patience } from './fuzz-runs';
-import { encoded, garbage, spoilt, unreadable } from './inputs';
+import { garbage, spoilt } from './inputs';
+import { encoded, unreadable } from '../../support/payloads';
 
 const raw = fuzz(80);
 const checked = fuzz(2_000);

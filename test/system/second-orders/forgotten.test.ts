@@ -12,6 +12,7 @@ import { deleteRun, resetTo, resetToBeginning, taskBefore } from '../../support/
 import { Rig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilAnother, untilWaiting } from '../../support/sagas';
 import { newKey } from '../../support/keys';
+import { payloadOf } from '../../support/payloads';
 import { idsListed } from '../../support/listed';
 
 const rig = rigForFile({ clears: true });
@@ -207,7 +208,7 @@ it('a forged start, with ciphertext copied from the first event, gets the order 
       requestId: randomUUID(),
       input: started?.input ?? null,
       memo: {
-        fields: { startedOnce: { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('true') } },
+        fields: { startedOnce: payloadOf(true) },
       },
     });
     expect((await latest(request.reference, secret).result()).decisions).toEqual([]);

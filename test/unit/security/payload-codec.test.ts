@@ -1,5 +1,5 @@
 import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
-import { payloadOf } from '../../support/codec-calls';
+import { payloadOf } from '../../support/payloads';
 import { fc } from '../../support/properties';
 import { isUnsealed, ofCall } from '../../../src/domain/unsealed';
 import { payloadConverter } from '../../../src/saga/payload-converter';

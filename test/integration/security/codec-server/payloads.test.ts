@@ -8,13 +8,13 @@ import {
   bodyOf,
   call,
   encodingsIn,
-  payloadOf,
   payloadsIn,
   startServer,
   valuesIn,
   type TestServer,
 } from '../../../support/codec-calls';
 import { newKey } from '../../../support/keys';
+import { encoded, payloadOf } from '../../../support/payloads';
 
 const keys = parsePayloadKeys(`k1:${newKey()}`);
 const codec = new EncryptionCodec(keys);
@@ -27,10 +27,6 @@ afterAll(() => server.stop());
 const encode = (...payloads: Payload[]) => call(`${server.url}/encode`, { body: bodyOf(...payloads) });
 const decode = (...payloads: Payload[]) => call(`${server.url}/decode`, { body: bodyOf(...payloads) });
 const decodedOf = async (value: unknown) => valuesIn(await decode(...(await codec.encode([payloadOf(value)]))))[0];
-const raw = (encoding: string, data: string | Uint8Array): Payload => ({
-  metadata: { encoding: Buffer.from(encoding) },
-  data: Buffer.from(data),
-});
 
 it('encrypts, so that our own programs read it, and decrypts what they wrote', async () => {
   await fc.assert(
@@ -82,7 +78,7 @@ describe('secrets stay blanked out', () => {
     ['a nesting without end', `${'['.repeat(50_000)}{"password":"canary"}${']'.repeat(50_000)}`],
     ['what says that it is JSON, and is not', '{"password":"canary"},'],
   ])('behind %s', async (_what, json) => {
-    const encrypted = await codec.encode([raw('json/plain', json)]);
+    const encrypted = await codec.encode([encoded('json/plain', json)]);
     const answered = await decode(...encrypted);
     expect(answered.status).toBe(200);
     expect(Buffer.from(payloadsIn(answered)[0]?.data ?? []).toString()).not.toContain('canary');

@@ -2,7 +2,8 @@
 import crypto from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { bodyOf, call, payloadOf, startServer, type Sent, type TestServer } from '../../../support/codec-calls';
+import { bodyOf, call, startServer, type Sent, type TestServer } from '../../../support/codec-calls';
+import { payloadOf } from '../../../support/payloads';
 import { newKey } from '../../../support/keys';
 import { parsePayloadKeys } from '../../../../src/security/keys';
 import { EncryptionCodec } from '../../../../src/security/payload-codec';
