@@ -189,7 +189,7 @@ export class Faults {
 export function fits(call: Call, wanted: { endpoint: EndpointName | '*'; match?: CallMatch | undefined }): boolean {
   if (call.endpoint === null || (wanted.endpoint !== '*' && call.endpoint !== wanted.endpoint)) return false;
   const named = call.names;
-  return Object.entries(wanted.match ?? {}).every(
+  return Object.entries<unknown>(wanted.match ?? {}).every(
     ([field, value]) => value === undefined || named[field as keyof CallMatch]?.some((one) => one === value),
   );
 }

@@ -35,7 +35,8 @@ export function reportOf({ failure, cancelled }: Ended): Report | undefined {
 }
 
 export function leftoversOf(ended: Ended = {}): Leftover[] {
-  return ((ended.result ?? reportOf(ended)) as { leftovers?: Leftover[] } | undefined)?.leftovers ?? [];
+  const told: { leftovers?: Leftover[] } | undefined = ended.result ?? reportOf(ended);
+  return told?.leftovers ?? [];
 }
 
 export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Waiting['kind']): Promise<Waiting> {

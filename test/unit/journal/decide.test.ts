@@ -1,7 +1,7 @@
 /** A first call is written without a look, where nothing of its step is there: the rules say the same of what is there. */
 import { beginOf } from '../../../src/journal/acquire';
 import { decide, type Seen } from '../../../src/journal/decide';
-import { type Effect } from '../../../src/journal/rows';
+import type { Effect } from '../../../src/journal/rows';
 
 const kinds = ['mutate', 'compensate', 'pivot'] as const;
 const outcomes = [null, 'done', 'not-done', 'unknown', 'undone', 'denied'] as const;
