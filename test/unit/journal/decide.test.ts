@@ -13,7 +13,7 @@ function numbers(seed: number): () => number {
   return () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
 }
 
-it('where no row is of its step, and none undoes anything at its server, a mutation by the owner is written', () => {
+it('a first call of the owner is written where its step has no row, and nothing undoes at its server', () => {
   const random = numbers(7);
   let met = 0;
   for (let round = 0; round < 20_000; round += 1) {
