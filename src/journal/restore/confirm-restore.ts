@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { nowMs } from '../database/dialects';
 import { unlessUnreadable } from '../database/errors';
 import { whyElsewhere } from './recovery-gap';
-import { iso, theJournal, timeNow, type Tx } from '../rows';
+import { iso, theJournal, type Tx } from '../rows';
 import type { Store, Verdict } from '../store';
 import type { ConfirmationName, JournalTables } from '../database/schema';
 
@@ -55,7 +55,7 @@ export async function restored(
     // Written first, as a lock: two concurrent calls raise the epoch one after the other.
     await tx.updateTable('journal').set({ doubts_new: 1 }).execute();
     const before = await theJournal(tx);
-    const now = await timeNow(tx);
+    const { now } = before;
     const epoch = Math.max(now, before.epoch + 1);
     await tx.updateTable('journal').set({ epoch, raised_ms: now, restored_ms: null, identity: before.here }).execute();
     await insertConfirmation(tx, 'restored', sealed, { epoch: iso(epoch) });

@@ -27,7 +27,6 @@ import {
   referenceOf,
   rowsOf,
   theJournal,
-  timeNow,
   type SagaKey,
 } from '../rows';
 import type { Store } from '../store';
@@ -47,7 +46,7 @@ export async function workflowsOf(journal: Store, reference: string): Promise<Wo
 /** @returns undefined where the reference was never taken. */
 export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord | undefined> {
   const rows = await readRows(journal, key);
-  const { taken, from, now } = rows;
+  const { taken, from } = rows;
   if (taken === undefined) return undefined;
   const open = new Unsealer(journal);
 
@@ -91,7 +90,7 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
     serversCorrected: unlessEmpty(serversCorrected),
     leftovers: distinct([...main.leftovers, ...found]),
     unreadable: unlessEmpty(open.unreadable),
-    journal: { id: from.id, epoch: iso(from.epoch), at: iso(now) },
+    journal: { id: from.id, epoch: iso(from.epoch), at: iso(from.now) },
   };
 }
 
@@ -117,7 +116,6 @@ function readRows(journal: Store, key: SagaKey) {
           ),
           endings: await tx.selectFrom('ending').selectAll().where(ofSaga(key)).orderBy('ended_ms').execute(),
           ...{ servers: await serverRowsOf(tx, key), own: await idsOf(tx, key) },
-          now: await timeNow(tx),
         };
       }),
   );
