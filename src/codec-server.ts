@@ -2,12 +2,9 @@
 import { onStop } from './config/stop-signals';
 import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
-import { cannotListen, CannotStart, readCodecServerConfig } from './config';
+import { cannotListen, CannotStart, lookForRenewalMs, readCodecServerConfig } from './config';
 import { tryOr } from './domain/ignore-errors';
 import { startCodecServer } from './security/codec-server/server';
-
-/** A certificate is renewed days before the old one ends. */
-const lookForRenewalMs = 10_000;
 
 async function main(): Promise<void> {
   const config = readCodecServerConfig();

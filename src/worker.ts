@@ -1,6 +1,13 @@
 /** The worker process: it runs sagas and notifies receivers until a signal. Calls in flight end first. */
 import { onStop } from './config/stop-signals';
-import { CannotStart, isRenewed, noHighWaterMark, readWorkerConfig, type WorkerConfig } from './config';
+import {
+  CannotStart,
+  isRenewed,
+  lookForRenewalMs,
+  noHighWaterMark,
+  readWorkerConfig,
+  type WorkerConfig,
+} from './config';
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
@@ -12,8 +19,6 @@ import type { Route } from './domain/notifications';
 import { createSecretResolver, type SecretResolver } from './security/secret-resolver';
 import { connectToTemporal } from './operations/temporal-server';
 
-/** A certificate is renewed days before the old one ends. */
-const lookForRenewalMs = 10_000;
 const renewed =
   'the files of the connection to Temporal or to the provider were renewed: this worker ends, and is to be started anew';
 /** Not 0, so that whoever starts it anew after a failure only does so, too. */

@@ -5,6 +5,9 @@ import { isLoopback } from '../domain/loopback';
 import { tryOr } from '../domain/ignore-errors';
 import type { Environment } from './settings';
 
+/** A certificate is renewed days before the old one ends. */
+export const lookForRenewalMs = 10_000;
+
 export function isCertificate(pem: string | Uint8Array): boolean {
   return tryOr(() => new X509Certificate(pem).raw.length > 0, false);
 }

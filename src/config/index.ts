@@ -1,4 +1,5 @@
 /** The environment, read once, frozen. A wrong setting stops the program, with a message of all of them. */
+export { lookForRenewalMs } from './checks';
 export { readClientConfig, readTerminal, type ClientConfig, type Terminal } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readProfile } from './parsers';
