@@ -145,7 +145,7 @@ type OfSaga = <I, T>(
 export function createJournalActivities({ journal, settings, activity }: Tools) {
   let awayUntilMs = 0;
   const ofSaga: OfSaga = (kind, act) => activity(kind, (input) => act(input, sagaOf()));
-  /** Makes a call in place fail at once where another one has just found the journal away: see `inPlace`. */
+  /** Makes a call in place fail at once where another one has just found the journal away: see `viaLocalActivity`. */
   const atHand: OfSaga = (kind, act) =>
     ofSaga(kind, async (input, by) => {
       if (Context.current().info.isLocal && performance.now() < awayUntilMs)

@@ -220,7 +220,7 @@ async function writeFirst({ unwritten }: JournalMemory, once: boolean): Promise<
   return undefined;
 }
 
-/** Owns the reference anew. @returns why nothing may be sent. @throws EndedBefore, LookAgain */
+/** Owns the reference anew. @returns why nothing may be sent. @throws EndedBefore, ReadAgain */
 async function renew(journal: JournalMemory, isEnding: boolean, once: boolean): Promise<CallFailure | undefined> {
   const { cursor } = journal;
   if (cursor === undefined) return undefined;

@@ -54,7 +54,7 @@ interface Parts {
    */
   undo?: (standing: ReferenceState | undefined) => Promise<void>;
   /** Says in a sentence what {@link undo} would do now; undefined if that is nothing. */
-  undoes?: () => string | undefined;
+  describeUndo?: () => string | undefined;
   /** Reports, if the saga does not reach its end, what no undo knows of. @param standing as for {@link undo} */
   reportLeftovers?: (standing: ReferenceState | undefined) => Promise<void> | void;
   /** It is about another saga's reference, takes none, and begins by a look of its own: what it deletes stays deleted. */

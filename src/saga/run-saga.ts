@@ -56,7 +56,10 @@ import { Saga } from './saga';
 import type { SagaDefinition, SagaContext, DefineSaga } from './definition';
 import { activities, viaLocalActivity, isReset } from './activities';
 
-type AnyDefinition = Pick<SagaDefinition<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'cleansUp'>;
+type AnyDefinition = Pick<
+  SagaDefinition<WorkflowName, never>,
+  'undo' | 'describeUndo' | 'reportLeftovers' | 'cleansUp'
+>;
 
 /** Makes the definition, of what the begin has read. */
 type Make<W extends WorkflowName, P> = (known: Omit<SagaContext, 'planTypes'>) => SagaDefinition<W, P>;
@@ -94,8 +97,8 @@ export async function runSaga<W extends WorkflowName, P = never>(
       const definition = define(saga, request, { planTypes, ...known });
       run.definition = definition;
       saga.pivot = definition.pivot;
-      const undone = () => definition.undoes?.() ?? 'Nothing has to be undone by this run.';
-      saga.humanDecisions.undoes = () => (saga.isPlaced ? 'What was placed stays, and is paid for.' : undone());
+      const undone = () => definition.describeUndo?.() ?? 'Nothing has to be undone by this run.';
+      saga.humanDecisions.describeUndo = () => (saga.isPlaced ? 'What was placed stays, and is paid for.' : undone());
       return definition;
     };
     const { cleansUp, pivot, finish } = make({ corrections: [] });

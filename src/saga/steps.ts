@@ -93,7 +93,7 @@ export interface FailurePolicy {
   undoing?: boolean;
 }
 
-/** `note`: what a person said who left it out. `leftAlone`: why nobody was asked. */
+/** `note`: what a person said who left it out. `kept`: why nobody was asked. */
 export type StepOutcome<T> = { skipped: false; value: T } | { skipped: true; note?: string; kept?: string };
 
 export interface Failed<T> {

@@ -120,7 +120,7 @@ export class HumanDecisions {
   /** By their tokens: some are of cancellations that never came, or came to another run. */
   private readonly cancellers = new Map<string, Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>>();
   /** Says in a sentence what an end without success would undo. */
-  undoes: () => string = () => '';
+  describeUndo: () => string = () => '';
 
   constructor(
     private readonly progress: Progress,
@@ -260,7 +260,7 @@ export class HumanDecisions {
     const at = inMs === Infinity ? undefined : new Date(Date.now() + inMs).toISOString();
     if (at === undefined) this.tell(question);
     this.progress.planTry(at);
-    setCurrentDetails(describeWait(question, question.told.since, this.undoes(), at));
+    setCurrentDetails(describeWait(question, question.told.since, this.describeUndo(), at));
     return inMs;
   }
 

@@ -36,15 +36,15 @@ const whileUnknown = 'All stays as it is, and the report says that nobody knows 
 
 type Asked = Question & { id: string; choices: readonly DecisionName[] };
 
-/** @param undoes what an end without success undoes, in a sentence. @param nextTryAt when it tries by itself */
+/** @param undoing what an end without success undoes, in a sentence. @param nextTryAt when it tries by itself */
 export function describeWait(
   question: Asked & { cancellable: boolean },
   since: string,
-  undoes: string,
+  undoing: string,
   nextTryAt?: string,
 ): string {
   const { id, kind, step, choices, correction, lastFailure, cancellable } = question;
-  const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
+  const stopping = kind === 'outcome-unknown' ? whileUnknown : undoing;
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
   return inParagraphs(
     `### ${plainMarkdown(headline, questionCharsMax)}`,

@@ -37,7 +37,7 @@ const buying: DefineSaga<'provisionServers', PlacedOrder> = (saga, first, known)
       await cart.fill();
     },
     undo: (standing) => cart.undo(standing),
-    undoes: () => cart.undoes,
+    describeUndo: () => cart.describeUndo(),
     pivot: ordering(saga, purchase, cart),
     // From here on the servers exist and cost money: a step that fails waits for a person, and nothing is undone.
     finish: async ({ placement, cartItems = cart.itemIds }) => {

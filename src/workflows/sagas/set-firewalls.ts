@@ -43,7 +43,7 @@ const changing: DefineSaga<'setFirewalls', never> = (saga, request) => {
       return leftovers.length > 0 ? { ...told, leftovers } : told;
     },
     undo: async (standing) => change?.undo(standing),
-    undoes: () => (change?.isBegun ? 'It restores the firewalls that it has changed.' : undefined),
+    describeUndo: () => (change?.isBegun ? 'It restores the firewalls that it has changed.' : undefined),
     reportLeftovers: (standing) => reportOthers(saga, request, standing, change),
   };
 };

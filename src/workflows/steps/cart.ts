@@ -53,7 +53,7 @@ export class Cart {
     await CancellationScope.nonCancellable(() => undoItems(this.saga, items, this.secrets, { own: true }));
   }
 
-  get undoes(): string | undefined {
+  describeUndo(): string | undefined {
     const count = this.ids.size;
     return count === 0 ? undefined : `It deletes ${count === 1 ? 'one cart item' : `${count} cart items`}.`;
   }

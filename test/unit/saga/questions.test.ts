@@ -16,9 +16,9 @@ describe('the notice in the Web UI', () => {
     apply: () => undefined,
   };
   const question = { kind: 'stuck', step: 'place-order', question: 'Is it there?', choices: ['retry'] } as const;
-  const undoes = 'It undoes 2 of its steps.';
+  const undoing = 'It undoes 2 of its steps.';
   const notice = (changes: object = {}) =>
-    describeWait({ ...question, id: '1a2b3c4d', choices: ['retry'], cancellable: true, ...changes }, since, undoes);
+    describeWait({ ...question, id: '1a2b3c4d', choices: ['retry'], cancellable: true, ...changes }, since, undoing);
 
   it('puts the question first in one sentence, then what to paste, then the rest', () => {
     const lastFailure = failed('UnknownOutcome', { message: 'no  answer\n in time', body: 'a `quoted`\nword' });
