@@ -19,11 +19,11 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
   return runSaga('changeOrder', input, changing);
 }
 
-const changing: DefineSaga<'changeOrder', { order: unknown }> = (saga, request, { corrections }) => {
+const changing: DefineSaga<'changeOrder', { order: unknown }> = (saga, request) => {
   const { reference, quoteOnly } = request;
   const { progress } = saga;
   const { decisions } = progress;
-  const quotation = new Quotation(saga, request, corrections, {
+  const quotation = new Quotation(saga, request, {
     noun: 'the change order',
     notAvailable: 'ChangeNotAvailable',
     check: (corrected) => check(changeOrderSchema(), corrected),

@@ -21,11 +21,11 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
   return runSaga('switchPlan', input, switching);
 }
 
-const switching: DefineSaga<'switchPlan', { quote: Quote }> = (saga, request, { corrections }) => {
+const switching: DefineSaga<'switchPlan', { quote: Quote }> = (saga, request) => {
   const { reference, quoteOnly } = request;
   const { progress } = saga;
   const { decisions } = progress;
-  const quotation = new Quotation(saga, request, corrections, {
+  const quotation = new Quotation(saga, request, {
     noun: 'the plan switch',
     notAvailable: 'SwitchNotAvailable',
     check: (corrected) => check(switchPlanSchema(), corrected),

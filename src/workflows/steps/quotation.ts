@@ -40,12 +40,11 @@ export class Quotation<R extends RequestOf['changeOrder' | 'switchPlan']> {
   constructor(
     private readonly saga: Saga,
     private readonly first: R,
-    corrections: unknown[],
     private readonly quoting: Quoting<R>,
   ) {
     const { check, correctionSchema } = quoting;
     const apply = (request: R, correction: Partial<R>) => ({ ...request, ...correction });
-    this.corrected = new CorrectedRequest(saga, first, corrections, { apply, check });
+    this.corrected = new CorrectedRequest(saga, first, { apply, check });
     this.correction = this.corrected.correction(correctionSchema);
   }
 
