@@ -47,7 +47,7 @@ export async function readFinally(saga: Saga, added?: OpenItem[]): Promise<Refer
 /** The look by which a run begins that does nothing more but undo. */
 export function finalRead(saga: Saga, added: OpenItem[] = []): StepSpec<ReferenceState> {
   const { journal } = saga;
-  journal.clearRenewal();
+  journal.mustRenew = false;
   const act = async ({ cursor, retry }: EffectContext): Promise<ReferenceState> => {
     const asked = { cursor, retry, ...journal.toCompare, added, owns: { isReset: isReset() } };
     const standing = await activities('read what was placed').readState(asked);

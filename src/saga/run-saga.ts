@@ -166,7 +166,7 @@ async function untilThrough<W extends WorkflowName, P>(
       } else if (!(await isPlacedAllTheSame(run, error))) throw error;
       // The journal knows what was done: it is used, or undone in the end.
       saga.journal.mayHaveLeftovers = true;
-      saga.journal.clearRenewal();
+      saga.journal.mustRenew = false;
     }
   }
 }
