@@ -24,7 +24,6 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
 const switching: DefineSaga<'switchPlan', { quote: Quote }> = (saga, request) => {
   const { reference, quoteOnly } = request;
   const { progress } = saga;
-  const { decisions } = progress;
   const quotation = new Quotation(saga, request, {
     noun: 'the plan switch',
     notAvailable: 'SwitchNotAvailable',
@@ -48,7 +47,7 @@ const switching: DefineSaga<'switchPlan', { quote: Quote }> = (saga, request) =>
       progress.addFacts(quote ? { quote, finalQuote } : { finalQuote });
       if (quote && finalQuote && !sameTerms(quote, finalQuote))
         step().setDetail(`switched on other terms: ${describeQuote(finalQuote)}`);
-      return Promise.resolve({ reference, quote, placed: true, finalQuote, decisions });
+      return Promise.resolve({ reference, quote, placed: true, finalQuote, decisions: progress.decisions });
     },
   };
 };
