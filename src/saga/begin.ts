@@ -76,7 +76,7 @@ export async function begin(
   const take = () =>
     saga.must({
       step,
-      inFlight: () => pivot?.step,
+      inFlight: () => pivot?.step(),
       act: async ({ retry, cursor }) => {
         const hasPivot = pivot !== undefined;
         const asked = { request, hasPivot, isReset: isReset(), account, resource, cursor, retry };

@@ -66,7 +66,7 @@ export function reportPlacement(
   const { progress } = saga;
   const placement = standing?.placement ?? { how: 'unread' as const };
   if (placement.how === 'none') return;
-  const { step } = pivot;
+  const step = pivot.step();
   if (placement.how === 'placed') {
     progress.addFacts(pivot.facts(placement.placed as Placement<never>));
     if (step.status !== 'done') step.end('done', howKnown(placement));

@@ -240,7 +240,7 @@ async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   const isWritten = await writeEnding(run, { ended: as, report: report() });
   if (!isWritten && pivot && standing?.placement.how === 'none') {
     const unkept = 'a person went on without writing the ending: nothing keeps a later run from placing it';
-    progress.addLeftovers({ kind: 'placement-unknown', step: pivot.step.id, why: unkept });
+    progress.addLeftovers({ kind: 'placement-unknown', step: pivot.step().id, why: unkept });
   }
   await end(saga, outcome(), as);
   return throwEnd(as, why, report());

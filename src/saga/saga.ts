@@ -129,7 +129,7 @@ export class Saga {
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   passPivot(): void {
-    if (!this.isPlaced) this.notices.tellProgress('placed', { step: this.pivot?.step.id });
+    if (!this.isPlaced) this.notices.tellProgress('placed', { step: this.pivot?.step().id });
     this.markPlaced();
   }
 
