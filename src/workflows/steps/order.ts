@@ -16,9 +16,7 @@ import type { Purchase } from './purchase';
 export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<PlacedOrder> {
   const { secrets } = purchase;
   return {
-    get step() {
-      return saga.step('place-order', 'Place the order');
-    },
+    step: () => saga.step('place-order', 'Place the order'),
     noun: 'the order',
     facts: (placed) => ({ order: orderOf(placed), orderId: orderIdOf(placed) }),
     note: () => {
