@@ -66,9 +66,10 @@ function jsonOf(schema: z.ZodType, name = ''): ReturnType<typeof describe> {
 function answersPage(): string {
   const offered = Object.entries(answers).flatMap(([kind, choices]) => [
     `\n## ${kind}\n`,
-    ...Object.entries<Answer>(choices).map(
-      ([name, { does, where }]) => `- \`${name}\`${where === undefined ? '' : ` (${where})`}: ${does}.`,
-    ),
+    ...Object.entries<Answer>(choices).map(([name, { does, where, of = {} }]) => {
+      const others = Object.entries(of).map(([workflow, said]) => ` Of \`${workflow}\`: ${said}.`);
+      return `- \`${name}\`${where === undefined ? '' : ` (${where})`}: ${does}.${others.join('')}`;
+    }),
   ]);
   return [
     '# What a person may answer',
