@@ -1,7 +1,8 @@
 /** How followed sagas are shown: in place on a terminal, as lines elsewhere, or as JSON lines for a program. */
 import type { SagaHandle } from '../client/handle';
-import { answers } from '../domain/answers';
+import { answerTo } from '../domain/answers';
 import { exampleFor } from '../domain/decisions';
+import type { WorkflowName } from '../domain/identity';
 import type { ProgressView, Waiting } from '../domain/progress';
 import { inWords } from '../domain/times';
 import { describeEnding, endOf, type Ending } from './ending';
@@ -73,12 +74,12 @@ export class Watching {
   }
 
   /** Each question, and each time until which a call may be in flight, once. */
-  private news({ waiting, settling }: ProgressView, workflowId: string): string[] {
+  private news({ waiting, settling, workflow }: ProgressView, workflowId: string): string[] {
     return [
       ...(settling && !waiting && this.isNew(`${workflowId} settles`, settling.until)
         ? [`settling: ${settling.step} may still take effect until ${inWords(settling.until)}; nobody is asked before`]
         : []),
-      ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflowId) : []),
+      ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflow, workflowId) : []),
     ];
   }
 
@@ -95,7 +96,7 @@ export function watchingOn(printer: Printer, manySagas = false): Watching {
   return new Watching(printer, screen && new Live(screen, hasColors), manySagas);
 }
 
-function describeWait(waiting: Waiting, workflowId: string): string[] {
+function describeWait(waiting: Waiting, workflow: WorkflowName, workflowId: string): string[] {
   const { id, kind, step, question, choices, since, nextTryAt } = waiting;
   return [
     `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
@@ -106,7 +107,7 @@ function describeWait(waiting: Waiting, workflowId: string): string[] {
       : [`  it tries by itself at ${inWords(nextTryAt)}, if nobody has decided until then`]),
     ...choices.map(
       (name) =>
-        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, waiting)}'   # ${answers[kind][name]?.does ?? name}`,
+        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, waiting)}'   # ${answerTo(kind, name, workflow)}`,
     ),
     `  order-saga cancel ${workflowId} --by you --note 'why'`,
   ];
