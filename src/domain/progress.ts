@@ -37,7 +37,7 @@ export const listedStates = [...sagaStates, 'paused', 'lost'] as const;
 export type ListedState = (typeof listedStates)[number];
 
 /** By what the sagas that wait may be counted. */
-export const inboxGroupings = ['kind', 'step', 'account', 'failure', 'age'] as const;
+export const inboxGroupings = ['kind', 'step', 'account', 'failure'] as const;
 export type InboxGrouping = (typeof inboxGroupings)[number];
 export const inboxRowsMax = 1_000;
 

@@ -29,11 +29,6 @@ import { EndedBefore } from './control-flow';
 import { describeHeld, describeQueue } from './shown/current-details';
 import { now, type Step } from './shown/progress';
 import type { Saga } from './saga';
-import type { SagaContext } from './definition';
-
-export interface Begun extends Omit<SagaContext, 'planTypes'> {
-  placement: PlacementFound;
-}
 
 /**
  * Temporal makes the call again as long as it fails: that takes no event, and nobody has to be told when the hold ends.
@@ -63,11 +58,11 @@ async function untilReleased({ progress }: Saga, step: Step, who: string): Promi
   }
 }
 
-/** @returns the run that has the reference with another request, where there is one. @throws EndedBefore */
+/** @returns what was placed; or the run that has the reference with another request. @throws EndedBefore */
 export async function begin(
   saga: Saga,
   request: RequestOf[WorkflowName],
-): Promise<Begun | Extract<ReferenceTaken, { how: 'taken' }>> {
+): Promise<PlacementFound | Extract<ReferenceTaken, { how: 'taken' }>> {
   const { journal, pivot } = saga;
   const { resource } = journal;
   const scope = CancellationScope.current();
@@ -106,7 +101,8 @@ export async function begin(
   saga.notices.wanted = taken.wanted ?? [];
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
   const { corrections = [], placement = { how: 'none' } } = taken.how === 'known' ? taken : {};
-  return { corrections, placement, notNow: taken.notNow };
+  Object.assign(saga, { corrections, notNow: taken.notNow });
+  return placement;
 }
 
 /**

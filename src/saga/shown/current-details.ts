@@ -1,10 +1,10 @@
 /**
- * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the question in one sentence, the
- * decisions that fit with what to paste, what else the question says, then the rest. Under 2 KB, because it travels in
- * an address.
+ * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the question and why it is asked, the
+ * decisions that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
  */
 import { answerTo } from '../../domain/answers';
 import { exampleFor, type DecisionName } from '../../domain/decisions';
+import type { WorkflowName } from '../../domain/identity';
 import { cutWell, plainMarkdown } from '../../domain/markdown';
 import type { Queued } from '../../domain/progress';
 import { secretFields } from '../../domain/secrets';
@@ -34,7 +34,7 @@ const hiddenEnd = '\n\n\u00a0';
 
 const whileUnknown = 'All stays as it is, and the report says that nobody knows whether it was placed.';
 
-type Asked = Question & { id: string; choices: readonly DecisionName[] };
+type Asked = Question & { id: string; choices: readonly DecisionName[]; workflow: WorkflowName };
 
 /** @param undoing what an end without success undoes, in a sentence. @param nextTryAt when it tries by itself */
 export function describeWait(
@@ -48,8 +48,8 @@ export function describeWait(
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
   return inParagraphs(
     `### ${plainMarkdown(headline, questionCharsMax)}`,
-    choices.map((name) => describeChoice(name, question, stopping)).join('\n'),
     more && plainMarkdown(more, questionCharsMax),
+    choices.map((name) => describeChoice(name, question, stopping)).join('\n'),
     nextTryAt !== undefined && `It tries by itself at ${inWords(nextTryAt)}, if nobody has decided until then.`,
     'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
     correction && describeCorrection(Object.keys(correction.schema().shape), id),
@@ -95,7 +95,7 @@ function inParagraphs(...paragraphs: (string | false | undefined)[]): string {
 }
 
 function describeChoice(name: DecisionName, asked: Asked, stopping: string): string {
-  const does = `${answerTo(asked.kind, name).does}.${name === 'reject' ? ` ${stopping}` : ''}`;
+  const does = `${answerTo(asked.kind, name, asked.workflow)}.${name === 'reject' ? ` ${stopping}` : ''}`;
   return `- **${name}** — ${does}  \n  \`${exampleFor(name, asked)}\``;
 }
 

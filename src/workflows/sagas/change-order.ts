@@ -19,11 +19,10 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
   return runSaga('changeOrder', input, changing);
 }
 
-const changing: DefineSaga<'changeOrder', { order: unknown }> = (saga, request, { corrections }) => {
+const changing: DefineSaga<'changeOrder', { order: unknown }> = (saga, request) => {
   const { reference, quoteOnly } = request;
   const { progress } = saga;
-  const { decisions } = progress;
-  const quotation = new Quotation(saga, request, corrections, {
+  const quotation = new Quotation(saga, request, {
     noun: 'the change order',
     notAvailable: 'ChangeNotAvailable',
     check: (corrected) => check(changeOrderSchema(), corrected),
@@ -44,7 +43,7 @@ const changing: DefineSaga<'changeOrder', { order: unknown }> = (saga, request, 
     finish: ({ placement, note: { quote } = {} }) => {
       const order = orderOf(placement);
       progress.addFacts(quote ? { quote, order } : { order });
-      return Promise.resolve({ reference, quote, placed: true, order, decisions });
+      return Promise.resolve({ reference, quote, placed: true, order, decisions: progress.decisions });
     },
   };
 };

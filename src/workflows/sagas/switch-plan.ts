@@ -21,11 +21,10 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
   return runSaga('switchPlan', input, switching);
 }
 
-const switching: DefineSaga<'switchPlan', { quote: Quote }> = (saga, request, { corrections }) => {
+const switching: DefineSaga<'switchPlan', { quote: Quote }> = (saga, request) => {
   const { reference, quoteOnly } = request;
   const { progress } = saga;
-  const { decisions } = progress;
-  const quotation = new Quotation(saga, request, corrections, {
+  const quotation = new Quotation(saga, request, {
     noun: 'the plan switch',
     notAvailable: 'SwitchNotAvailable',
     check: (corrected) => check(switchPlanSchema(), corrected),
@@ -48,7 +47,7 @@ const switching: DefineSaga<'switchPlan', { quote: Quote }> = (saga, request, { 
       progress.addFacts(quote ? { quote, finalQuote } : { finalQuote });
       if (quote && finalQuote && !sameTerms(quote, finalQuote))
         step().setDetail(`switched on other terms: ${describeQuote(finalQuote)}`);
-      return Promise.resolve({ reference, quote, placed: true, finalQuote, decisions });
+      return Promise.resolve({ reference, quote, placed: true, finalQuote, decisions: progress.decisions });
     },
   };
 };

@@ -25,6 +25,9 @@ type Denied = NonNullable<ServerFirewalls['denied']>;
 
 const refused = { refusal: 'FirewallsRejected' } as const;
 
+/** Firewalls that a run has changed, or tried to, in all its begins: a journal that was restored lacks them. */
+export type Changes = Record<'assigned' | 'unassigned', Set<number>>;
+
 export class FirewallChange {
   readonly assign: number[];
   readonly unassign: number[];
@@ -45,6 +48,7 @@ export class FirewallChange {
     private readonly saga: Saga,
     private readonly request: SetFirewallsRequest,
     first: FirewallList,
+    private readonly changed: Changes,
   ) {
     this.server = new ServerFirewalls(request.vmObjectId);
     this.assigning = saga.step('assign-firewalls', 'Assign firewalls');
@@ -72,9 +76,9 @@ export class FirewallChange {
 
   private async send(how: How, step: Step, firewalls: number[]): Promise<void> {
     if (firewalls.length === 0) return;
-    const { saga, server } = this;
+    const { saga, server, changed } = this;
     const asks = () => {
-      for (const id of firewalls) saga.changed[how === 'assignFirewalls' ? 'assigned' : 'unassigned'].add(id);
+      for (const id of firewalls) changed[how === 'assignFirewalls' ? 'assigned' : 'unassigned'].add(id);
       // A readable list counts more than what a person said earlier.
       const counts = this.before === undefined ? { countsByHand: true } : {};
       return { firewalls, ...counts, shows: this.shownAfter(how) };
@@ -270,7 +274,7 @@ export async function reportOthers(
   saga: Saga,
   { vmObjectId, exactly, assign = [], unassign = [] }: SetFirewallsRequest,
   standing: ReferenceState | undefined,
-  change: FirewallChange | undefined,
+  { change, changed }: { change: FirewallChange | undefined; changed: Changes },
 ): Promise<void> {
   const { progress, journal } = saga;
   if (!journal.isReferenceOurs && !journal.mayHaveLeftovers) return;
@@ -291,7 +295,7 @@ export async function reportOthers(
     unassigned: standing.changed?.unassigned.filter((id) => own?.unassign.includes(id) !== true) ?? [],
   };
   // The journal may have lost what this run did before it began again.
-  const known = [others, ...(journal.wasRestored ? [saga.changed] : [])];
+  const known = [others, ...(journal.wasRestored ? [changed] : [])];
   const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
   const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
   if (assigned.length + unassigned.length === 0) return;

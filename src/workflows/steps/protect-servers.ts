@@ -53,6 +53,10 @@ export class Protection {
     private readonly purchase: Purchase,
   ) {}
 
+  begin(): void {
+    delete this.servers;
+  }
+
   /** @param vmObjectIds of the servers, which become known here */
   async protect(vmObjectIds: readonly number[]): Promise<Server[]> {
     const { progress, notices } = this.saga;

@@ -40,12 +40,11 @@ export class Quotation<R extends RequestOf['changeOrder' | 'switchPlan']> {
   constructor(
     private readonly saga: Saga,
     private readonly first: R,
-    corrections: unknown[],
     private readonly quoting: Quoting<R>,
   ) {
     const { check, correctionSchema } = quoting;
     const apply = (request: R, correction: Partial<R>) => ({ ...request, ...correction });
-    this.corrected = new CorrectedRequest(saga, first, corrections, { apply, check });
+    this.corrected = new CorrectedRequest(saga, first, { apply, check });
     this.correction = this.corrected.correction(correctionSchema);
   }
 
@@ -104,7 +103,12 @@ export class Quotation<R extends RequestOf['changeOrder' | 'switchPlan']> {
       corrections: { refused: correction },
       timesCorrected: () => corrected.corrections.length,
       approval: first.approval,
-      approving: (_, why) => `Approve ${this.current ? describeQuote(this.current) : quoting.noun}?${why}`,
+      approving: (_, why) => {
+        const { account } = this.request;
+        const of = [foundBy(this.request), ...(account === undefined ? [] : [`account ${account}`])].join(', ');
+        const price = this.current ? `: ${describeQuote(this.current)}` : '';
+        return `Approve ${quoting.noun} (${of})${price}?${why}`;
+      },
       beforeSending: async () => {
         if (Date.now() >= this.untilMs) await this.askUntilAvailable();
       },
