@@ -75,7 +75,7 @@ export class Watching {
   }
 
   /** Each question, and each time until which a call may be in flight, once. */
-  private news({ workflow, waiting, queued, settling }: ProgressView, workflowId: string): string[] {
+  private news({ waiting, queued, settling, workflow }: ProgressView, workflowId: string): string[] {
     return [
       ...(settling && !waiting && this.isNew(`${workflowId} settles`, settling.until)
         ? [`settling: ${settling.step} may still take effect until ${inWords(settling.until)}; nobody is asked before`]
@@ -83,7 +83,7 @@ export class Watching {
       ...(queued?.holderWaits && this.isNew(`${workflowId} is queued`, `${queued.holder} ${queued.holderWaits}`)
         ? [`${workflowId} is queued behind ${queued.holder}, which waits for a decision (${queued.holderWaits}) itself`]
         : []),
-      ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflowId, workflow) : []),
+      ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflow, workflowId) : []),
     ];
   }
 
@@ -100,7 +100,7 @@ export function watchingOn(printer: Printer, manySagas = false): Watching {
   return new Watching(printer, screen && new Live(screen, hasColors), manySagas);
 }
 
-function describeWait(waiting: Waiting, workflowId: string, workflow: WorkflowName): string[] {
+function describeWait(waiting: Waiting, workflow: WorkflowName, workflowId: string): string[] {
   const { id, kind, step, question, choices, since, nextTryAt } = waiting;
   return [
     `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
