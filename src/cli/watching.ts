@@ -29,7 +29,7 @@ export class Watching {
   /** Shows a saga to its end, or to where it waits for a person. @throws NoConnectionError, UnknownReferenceError */
   async follow(saga: SagaHandle, { throughWaits = false, onProgress }: FollowOptions = {}) {
     let latest: ProgressView | undefined;
-    let waiting: Waiting | undefined;
+    let waits: Extract<Ending, { state: 'waits' }> | undefined;
     const onSilence = (why: string) => {
       if (this.live) this.say([why]);
       else this.printer.toStderr(why);
@@ -38,10 +38,11 @@ export class Watching {
       latest = progress;
       onProgress?.(progress);
       this.progress(progress, saga.workflowId);
-      if (!throughWaits) ({ waiting } = progress);
-      if (waiting) break;
+      const { waiting, queued } = progress;
+      if (!throughWaits && (waiting || queued?.holderWaits)) waits = { state: 'waits', waiting, queued };
+      if (waits) break;
     }
-    const ending: Ending = waiting ? { state: 'waits', waiting } : await endOf(saga);
+    const ending: Ending = waits ?? (await endOf(saga));
     this.ending(ending, saga.workflowId);
     return { ending, latest };
   }
@@ -74,10 +75,13 @@ export class Watching {
   }
 
   /** Each question, and each time until which a call may be in flight, once. */
-  private news({ waiting, settling, workflow }: ProgressView, workflowId: string): string[] {
+  private news({ waiting, queued, settling, workflow }: ProgressView, workflowId: string): string[] {
     return [
       ...(settling && !waiting && this.isNew(`${workflowId} settles`, settling.until)
         ? [`settling: ${settling.step} may still take effect until ${inWords(settling.until)}; nobody is asked before`]
+        : []),
+      ...(queued?.holderWaits && this.isNew(`${workflowId} is queued`, `${queued.holder} ${queued.holderWaits}`)
+        ? [`${workflowId} is queued behind ${queued.holder}, which waits for a decision (${queued.holderWaits}) itself`]
         : []),
       ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflow, workflowId) : []),
     ];

@@ -67,11 +67,12 @@ export function describeWait(
 }
 
 /** No question: it says why nothing happens. */
-export function describeQueue({ resource, since, before, holder, lookedAt }: Queued): string {
+export function describeQueue({ resource, since, before, holder, holderWaits, lookedAt }: Queued): string {
   const others = before === 1 ? 'one saga is' : `${before} sagas are`;
+  const does = holderWaits === undefined ? 'works on it' : `waits for a person, as *${holderWaits}*: decide there`;
   return inParagraphs(
     `### Queued for ${resource}: ${others} before it`,
-    `Another saga works on it, \`${holder}\`. When that has ended, the next one goes on by itself. Does it wait for a decision? Then decide there.`,
+    `\`${holder}\` ${does}. When that has ended, the next one goes on by itself.`,
     'Or press **Request Cancellation** to stop: nothing was sent, so nothing is left.',
     `It is queued since ${inWords(since)}, and looked last at ${inWords(lookedAt)}. The signal \`turn\` makes it look at once.`,
   );
