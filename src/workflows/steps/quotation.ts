@@ -103,7 +103,12 @@ export class Quotation<R extends RequestOf['changeOrder' | 'switchPlan']> {
       corrections: { refused: correction },
       timesCorrected: () => corrected.corrections.length,
       approval: first.approval,
-      approving: (_, why) => `Approve ${this.current ? describeQuote(this.current) : quoting.noun}?${why}`,
+      approving: (_, why) => {
+        const { account } = this.request;
+        const of = [foundBy(this.request), ...(account === undefined ? [] : [`account ${account}`])].join(', ');
+        const price = this.current ? `: ${describeQuote(this.current)}` : '';
+        return `Approve ${quoting.noun} (${of})${price}?${why}`;
+      },
       beforeSending: async () => {
         if (Date.now() >= this.untilMs) await this.askUntilAvailable();
       },
