@@ -5,13 +5,13 @@ exec </dev/null
 
 reports=reports
 mkdir -p "$reports"
-rm -f "$reports/jest.json" "$reports"/*.out
+rm -f "$reports/jest.json" "$reports"/*.{out,took}
 failed=()
 durations=()
 
 # What it says is kept as well: of a stage that failed, the end stands at the end.
 stage() {
-  local name=$1 from=$SECONDS status=0
+  local name=$1 from=$SECONDS status=0 beside=
   shift
   printf '\n== %s: %s\n' "$name" "$*"
   exec 3> >(tee "$reports/$name.out")
@@ -20,7 +20,7 @@ stage() {
   exec 3>&-
   # Until it has written all; not for ever, where somebody was left behind who could still write.
   timeout 5s tail --pid="$tee" -f /dev/null || true
-  durations+=("$(printf '%5d s  %s' $((SECONDS - from)) "$name")")
+  durations+=("$(printf '%5d s  %s%s' $((SECONDS - from)) "$name" "$beside")")
   if ((status != 0)); then
     failed+=("$name")
     printf '== %s failed with status %d\n' "$name" "$status"
@@ -75,18 +75,23 @@ install_packages() {
   patiently npm ci --no-audit --no-fund --loglevel=error
 }
 
-# Begins what a later stage waits for: `stage <name> ended <name>`.
+# Begins what a later stage waits for: `stage <name> ended <name>`, which says how long it took in all.
 declare -A besides
 beside() {
-  local name=$1
+  local name=$1 from=$SECONDS status=0
   shift
-  "$@" >"$reports/$name.log" 2>&1 &
+  {
+    "$@" || status=$?
+    echo $((SECONDS - from)) >"$reports/$name.took"
+    exit "$status"
+  } >"$reports/$name.log" 2>&1 &
   besides[$name]=$!
 }
 ended() {
   local status=0
   wait "${besides[$1]}" || status=$?
   cat "$reports/$1.log"
+  beside=" ($(<"$reports/$1.took") s beside others)"
   return "$status"
 }
 

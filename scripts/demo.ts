@@ -164,7 +164,9 @@ async function main(): Promise<boolean> {
   const ending: (() => Promise<unknown>)[] = [];
   // Handled from now on: a second Ctrl-C, or one that arrives twice, must not end this process during the clean-up.
   const interrupted = new Promise<undefined>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve(undefined));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(undefined));
+    // Whoever reads it has gone: `npm run demo | head`.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve(undefined));
   });
   try {
     const good = await Promise.race([run(values.keep, ending), interrupted]);

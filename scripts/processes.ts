@@ -1,7 +1,11 @@
-/** Our programs as processes, as an operator runs them: settings in the environment, a line when they are ready. */
-import { spawn } from 'node:child_process';
+/**
+ * Our programs as processes, as an operator runs them: settings in the environment, a line when they are ready. They do
+ * not outlive this process, but where one stands still.
+ */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { join, resolve as resolvePath } from 'node:path';
+import type { Readable } from 'node:stream';
 
 const root = join(__dirname, '..');
 
@@ -33,11 +37,12 @@ export async function startProcess(
   flags: readonly string[] = [],
 ): Promise<RunningProcess> {
   const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const child = spawn(process.execPath, [...flags, ...loader, resolvePath(root, program)], {
+  const tether = ['--require', require.resolve('./with-parent.cjs')];
+  const child = spawn(process.execPath, [...flags, ...tether, ...loader, resolvePath(root, program)], {
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const exited = new Promise<Exit>((resolve) => {

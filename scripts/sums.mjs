@@ -24,7 +24,8 @@ const budgets = [
   ['src and packages', 'lines', 24_000, /^(src|packages)\/.*\.ts$/],
   ['test', 'lines', 29_000, /^test\/(?!.*\.json$)/],
   ['sandbox, scripts, deploy, bench', 'lines of TypeScript', 6_500, /^(sandbox|scripts|deploy|bench)\/.*\.ts$/],
-  ['pages', 'words', 28_000, /\.md$/],
+  // Without those that are printed.
+  ['pages', 'words', 28_000, /^(?!docs\/(answers|metrics|requests)\.md$).*\.md$/],
 ];
 
 // Without git, or outside of a checkout, there is nothing to count.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Holds TLC to expectations.tsv: writes every configuration, and TLC has to end with the very line that is expected of it.
 #
-#   spec/check.sh [JAR]                 all small configurations: seven to nine minutes of processor time
+#   spec/check.sh [JAR]                 all small configurations: about five minutes of processor time
 #   SIZE=large spec/check.sh            the large configurations as well
 #   spec/check.sh --only NAME [JAR]     one configuration, with all that TLC says
 #   spec/check.sh --print NAME          one configuration, as TLC gets it

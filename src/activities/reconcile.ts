@@ -46,8 +46,6 @@ export interface LeftSlice {
   count: number;
   /** Those that have left something. */
   left: LeftBehind[];
-  /** Servers whose firewalls they have changed, the newest saga's first. */
-  servers: number[];
   /** Only of the first slice: how many servers ended sagas have worked on, whenever they began. */
   serversKnown?: number;
   last?: ByAge;
@@ -167,17 +165,15 @@ export function createReconcileActivities({ journal, provider, activity, setting
       requireWhole(restored);
       const known = after === undefined ? { serversKnown: await countServers(journal) } : {};
       const left: LeftBehind[] = [];
-      const servers = new Set<number>();
       let count = 0;
       for (const { firstSeenMs, ...saga } of sagas) {
         if (saga.cartItems.length > 0 || saga.placement === 'unknown') left.push(saga);
-        for (const id of saga.servers) servers.add(id);
         count += 1;
         const isLast = count === sagas.length;
         if (isLast ? !hasMore : idsIn(left) < idsMax) continue;
-        return { count, left, servers: [...servers], ...known, last: { ...keyOf(saga), firstSeenMs } };
+        return { count, left, ...known, last: { ...keyOf(saga), firstSeenMs } };
       }
-      return { count, left, servers: [...servers], ...known };
+      return { count, left, ...known };
     }),
 
     /**

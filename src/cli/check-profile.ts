@@ -2,7 +2,7 @@
 import { readProfile } from '../config';
 import { parseJson } from '../domain/json';
 import { readAnswers, type Profile, type ProfileCall, type RecordedAnswer } from '../domain/profile';
-import { describeProblems, problemOf } from '../domain/problems';
+import { describeProblems, problemsOf } from '../domain/problems';
 import { ProviderFailure } from '../provider/errors';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { decoded, interpret } from '../provider/interpret';
@@ -33,7 +33,7 @@ export async function checkProfile(
   for (const path of answers) {
     const json = parseJson(await readText(path, stdin, answerBytesMax, 'an answer'), path);
     const read = readAnswers(json);
-    if (!read.success) throw new UsageError(`${path}: ${describeProblems(read.error.issues.map(problemOf))}`);
+    if (!read.success) throw new UsageError(`${path}: ${describeProblems(problemsOf(read.error))}`);
     found.push(...read.data.flatMap((one) => findingsOf(one, path, profile)));
   }
   printFindings(printer, found);

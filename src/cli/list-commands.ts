@@ -67,10 +67,8 @@ export function printWaiting(printer: Printer, rows: readonly InboxRow[]): void 
     ['saga', 'kind', 'step', 'account', 'waits'],
     ...rows.map((row) => [row.workflowId, row.kind, row.step, row.account ?? '', ageOf(row)]),
   ]);
-  printLinks(
-    printer,
-    rows.map(({ workflowId: name, link }) => ({ name, link })),
-  );
+  const links = rows.map(({ workflowId: name, link }) => ({ name, link }));
+  printLinks(printer, links);
 }
 
 /** Below the table, whose columns they would make as wide as they are long. */

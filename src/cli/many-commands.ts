@@ -223,11 +223,8 @@ function describeCounts(decided: readonly Decided[]): string {
 function printSummary(printer: Printer, asked: string, decided: readonly Decided[], notReached: number): void {
   const rest = notReached > 0 ? `, ${inThousands(notReached)} not reached` : '';
   printer.line(`${asked}: ${describeCounts(decided)}${rest}`);
-  const named = (some: readonly Decided[]) =>
-    namesOfFirst(
-      some.map(({ saga }) => saga),
-      rowsShown,
-    );
+  const nameOf = ({ saga }: Decided) => saga;
+  const named = (some: readonly Decided[]) => namesOfFirst(some.map(nameOf), rowsShown);
   const refused = those(decided, 'refused');
   for (const reason of new Set(refused.map(({ why }) => why)))
     printer.line(`  refused: ${reason}: ${named(refused.filter(({ why }) => why === reason))}`);

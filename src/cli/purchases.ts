@@ -30,14 +30,7 @@ const columns: readonly [name: string, of: (row: Bought) => string | number | un
   ['by', ({ by }) => by.join(', '), 16],
   ['ended', ({ ended }) => ended, 14],
   ['object ids', ({ vmObjectIds }) => vmObjectIds.join(' '), 16],
-  [
-    'metadata',
-    ({ metadata }) =>
-      Object.entries(metadata)
-        .map((entry) => entry.join('='))
-        .join('; '),
-    0,
-  ],
+  ['metadata', ({ metadata }) => Array.from(Object.entries(metadata), (entry) => entry.join('=')).join('; '), 0],
 ];
 
 const names = columns.map(([name]) => name);

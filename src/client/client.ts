@@ -181,7 +181,7 @@ export class OrderSagaClient {
   }
 
   /**
-   * Shows what waits for people, counted by kind, step, account, failure or age, and the sagas that have waited longest.
+   * Shows what waits for people, counted by kind, step, account or failure, and the sagas that have waited longest.
    *
    * @throws SearchAttributesMissingError, NoConnectionError
    */
@@ -257,7 +257,7 @@ export class OrderSagaClient {
       taskQueue: this.taskQueue,
       args: [request],
       ...policies,
-      ...summarize(workflow, request, this.options.planTypes),
+      staticSummary: summarize(workflow, request, this.options.planTypes),
       priority: fairnessOf(request),
     } as const;
     const attributes = { typedSearchAttributes: attributesOf(request), memo: { [attributesGivenMemo]: true } };

@@ -2,15 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { inboxRowsMax, type InboxGrouping, type WaitKind } from '../domain/progress';
 import type { WebUi } from '../domain/web-ui';
-import {
-  is,
-  isStep,
-  listWaiting,
-  waitingQuery,
-  waitingSinceIs,
-  type RunFilter,
-  type WaitingSaga,
-} from '../temporal/service';
+import { is, isStep, listWaiting, waitingQuery, type RunFilter, type WaitingSaga } from '../temporal/service';
 import { withTemporalErrors } from './temporal-errors';
 
 export interface InboxOptions extends Omit<RunFilter, 'where'> {
@@ -47,28 +39,13 @@ export interface Inbox {
 
 const rowsDefault = 20;
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
-
-/** From the youngest on; each begins at its age. */
-const ages = [
-  { name: 'less than 15 minutes', fromMs: 0 },
-  { name: '15 minutes to 1 hour', fromMs: 15 * minuteMs },
-  { name: '1 to 4 hours', fromMs: hourMs },
-  { name: '4 hours to 1 day', fromMs: 4 * hourMs },
-  { name: '1 to 7 days', fromMs: dayMs },
-  { name: 'more than 7 days', fromMs: 7 * dayMs },
-] as const;
-
 /** @throws SearchAttributesMissingError, NoConnectionError */
 export async function readInbox(temporal: Client, options: InboxOptions, webUi?: WebUi): Promise<Inbox> {
   const { by = 'kind', limit = rowsDefault, kind, olderThanMs, ...others } = options;
-  const nowMs = Date.now();
-  const since = olderThanMs === undefined ? undefined : new Date(nowMs - olderThanMs);
+  const since = olderThanMs === undefined ? undefined : new Date(Date.now() - olderThanMs);
   const asked = { ...others, kinds: kind && [kind], since };
   const groups: Groups = new Map();
-  const count = (saga: WaitingSaga) => addTo(groups, saga, by, nowMs);
+  const count = (saga: WaitingSaga) => addTo(groups, saga, by);
   const { sagas, more } = await withTemporalErrors(temporal, () =>
     listWaiting(temporal, asked, Math.min(limit, inboxRowsMax), count),
   );
@@ -76,25 +53,24 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   return {
     by,
     total: sagas.length + more,
-    groups: oldestFirst.map(({ only, ...group }) =>
-      webUi ? { ...group, link: webUi.list(waitingQuery({ ...asked, where: only })) } : group,
-    ),
-    rows: webUi ? sagas.map((saga) => ({ ...saga, link: webUi.run(saga) })) : sagas,
+    groups: oldestFirst.map(({ only, ...group }) => {
+      return { ...group, link: webUi?.list(waitingQuery({ ...asked, where: only })) };
+    }),
+    rows: sagas.map((saga) => ({ ...saga, link: webUi?.run(saga) })),
   };
 }
 
 /** How many of them there are by each of `inboxGroupings`: for a list that was read already. */
 export function countedBy(sagas: readonly WaitingSaga[], by: InboxGrouping): { name: string; count: number }[] {
   const groups: Groups = new Map();
-  const nowMs = Date.now();
-  for (const saga of sagas) addTo(groups, saga, by, nowMs);
+  for (const saga of sagas) addTo(groups, saga, by);
   return [...groups.values()].sort((one, other) => other.count - one.count);
 }
 
 type Groups = Map<string, InboxGroup & { only: string }>;
 
-function addTo(groups: Groups, saga: WaitingSaga, by: InboxGrouping, nowMs: number): void {
-  const { name, only } = groupOf(saga, by, nowMs);
+function addTo(groups: Groups, saga: WaitingSaga, by: InboxGrouping): void {
+  const { name, only } = groupOf(saga, by);
   const seen = { workflowId: saga.workflowId, waitingSince: saga.waitingSince };
   const group = groups.get(name) ?? { name, count: 0, oldest: seen, only };
   group.count += 1;
@@ -107,7 +83,7 @@ function sinceMs({ oldest }: InboxGroup): number {
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */
-function groupOf({ kind, step, account, failure, waitingSince }: WaitingSaga, by: InboxGrouping, nowMs: number) {
+function groupOf({ kind, step, account, failure }: WaitingSaga, by: InboxGrouping) {
   switch (by) {
     case 'kind':
       return { name: kind, only: is('state', kind) };
@@ -120,16 +96,5 @@ function groupOf({ kind, step, account, failure, waitingSince }: WaitingSaga, by
       return { name: account ?? '(none)', only: is('account', account) };
     case 'failure':
       return { name: failure ?? '(none)', only: is('failure', failure) };
-    case 'age': {
-      const ageMs = nowMs - waitingSince.getTime();
-      const age = ages.findLast(({ fromMs }) => ageMs >= fromMs) ?? ages[0];
-      const older = ages[ages.indexOf(age) + 1];
-      const before = ({ fromMs }: typeof age) => new Date(nowMs - fromMs);
-      const bounds = [
-        ...(age === ages[0] ? [] : [waitingSinceIs('<=', before(age))]),
-        ...(older === undefined ? [] : [waitingSinceIs('>', before(older))]),
-      ];
-      return { name: age.name, only: bounds.join(' AND ') };
-    }
   }
 }

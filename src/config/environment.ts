@@ -36,7 +36,8 @@ function unknownNames(env: Environment): string[] {
     if (!(isOurs || name.length >= lettersMin) || !env[name] || known.includes(name) || ofService.test(name)) return [];
     // Other programs have settings, too.
     const alike = isOurs ? known : known.filter((other) => Math.abs(other.length - name.length) <= 2);
-    const [nearest = '', edits = Infinity] = nearestOf(name, alike);
+    const all = alike.map((other): [string, number] => [other, editsBetween(name, other)]);
+    const [nearest, edits] = all.sort(([, one], [, other]) => one - other)[0] ?? ['', Infinity];
     if (!isOurs && edits > 2) return [];
     const advice = edits <= name.length / 3 ? `; the nearest one is ${nearest}` : ' (docs/settings.md has all)';
     return [`${name}: there is no such setting${advice}`];
@@ -54,11 +55,6 @@ export function readerOf<T extends object>(read: (env: Environment, problems: st
     if (config === undefined || problems.length > 0) throw new SettingsError(problems);
     return Object.freeze(config);
   };
-}
-
-function nearestOf(name: string, known: readonly string[]): [name: string, edits: number] | [] {
-  const all = known.map((other): [string, number] => [other, editsBetween(name, other)]);
-  return all.sort(([, one], [, other]) => one - other)[0] ?? [];
 }
 
 /** How many letters have to be added, left out or replaced. */

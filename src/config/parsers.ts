@@ -3,15 +3,15 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
 import { parseJson } from '../domain/json';
-import { beyondLimits } from '../domain/limits';
 import { hasCredentials } from '../domain/notifications';
-import { describeProblems, firstOf, problemOf } from '../domain/problems';
+import { describeProblems } from '../domain/problems';
 import { httpProfile, profileSchema, type Profile } from '../domain/profile';
 import { parseTokens } from '../security/codec-server/authentication';
 import { keysInFile, parsePayloadKeys } from '../security/keys';
 import { isCertificate } from './checks';
 import { parsePriceList } from './price-list';
 import { parseSpendLimits } from '../domain/spending';
+import { check } from '../domain/validation';
 import { readText, type Given, type ListenAddress } from './settings';
 
 export const text = z.string().trim().min(1, 'must not be empty');
@@ -99,11 +99,9 @@ export const priceList = parsedBy(
 /** A provider's profile: in a file, or the one that is known by its name. @throws Error that says which field is wrong */
 export function readProfile(pathOrName: string): Profile {
   if (pathOrName === 'http') return httpProfile();
-  const json = parseJson(readText(pathOrName), 'the file');
-  const read = profileSchema().safeParse(json);
-  const problems = [...beyondLimits(json), ...(read.error?.issues.map(problemOf) ?? [])];
-  if (read.success && problems.length === 0) return read.data;
-  throw new Error(describeProblems(firstOf(problems)));
+  const read = check(profileSchema(), parseJson(readText(pathOrName), 'the file'));
+  if (read.ok) return read.value;
+  throw new Error(describeProblems(read.problems));
 }
 
 export const profile = parsedBy(z.string(), readProfile, 'must be http, or a file as docs/profile.md has it');

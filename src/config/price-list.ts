@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
 import { isCurrencyCode, priceKey, type PriceList } from '../domain/prices';
+import { describeProblems, problemsOf } from '../domain/problems';
 
 const id = () => z.int('must be a whole number').positive('must be above 0');
 const cycle = () => z.literal([1, 3, 12], 'must be 1, 3 or 12');
@@ -13,25 +14,19 @@ const price = () =>
     .max(1_000_000_000, 'must be at most 1000000000');
 
 /** Prices are for one billing cycle: of one server of a plan, and of 1 in an add-on's `additional_value`. */
-const priceListSchema = z.strictObject(
-  {
-    currency: z
-      .string('must be a currency, like USD')
-      .refine(isCurrencyCode, 'must be a currency, like USD')
-      .transform((text) => text.toLowerCase()),
-    plans: z.array(z.strictObject({ plan_id: id(), billing_cycle: cycle(), price: price() }), 'must be a list'),
-    addons: z.array(z.strictObject({ id: id(), billing_cycle: cycle(), price: price() }), 'must be a list').default([]),
-  },
-  { error: ({ code }) => (code === 'invalid_type' ? 'must be a JSON object' : undefined) },
-);
+const priceListSchema = z.strictObject({
+  currency: z
+    .string('must be a currency, like USD')
+    .refine(isCurrencyCode, 'must be a currency, like USD')
+    .transform((text) => text.toLowerCase()),
+  plans: z.array(z.strictObject({ plan_id: id(), billing_cycle: cycle(), price: price() })),
+  addons: z.array(z.strictObject({ id: id(), billing_cycle: cycle(), price: price() })).default([]),
+});
 
 /** @throws Error that says which entry is wrong */
 export function parsePriceList(text: string): PriceList {
   const read = priceListSchema.safeParse(parseJson(text, 'the list'));
-  if (!read.success) {
-    const [{ path, message } = { path: [], message: '' }] = read.error.issues;
-    throw new Error(`${path.join('.') || 'the list'}: ${message}`);
-  }
+  if (!read.success) throw new Error(describeProblems(problemsOf(read.error)));
   const { currency, plans, addons } = read.data;
   return {
     currency,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { problemOf } from '../domain/problems';
+import { problemsOf } from '../domain/problems';
 import { withoutMarks } from '../domain/values';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -112,10 +112,8 @@ function readSetting(schema: z.ZodType, env: Environment, problems: string[]): u
   const parsed = schema.safeParse(mayBeSecret(schema) ? given : text);
   // `docker run --env-file` keeps the quotes that a shell takes off.
   const quoted = /^(["']).*\1$/s.test(text ?? '') ? 'has quotation marks, which are part of it; ' : '';
-  for (const issue of parsed.error?.issues ?? []) {
-    const { field, message } = problemOf(issue);
-    problems.push(`${name}${field}: ${quoted}${message}`);
-  }
+  const wrong = parsed.error ? problemsOf(parsed.error) : [];
+  problems.push(...wrong.map(({ field, message }) => `${name}${field}: ${quoted}${message}`));
   return parsed.data;
 }
 

@@ -3,20 +3,26 @@
  * printed from it.
  */
 import type { Decision, DecisionName } from './decisions';
+import type { WorkflowName } from './identity';
 import type { WaitKind } from './progress';
 
 export interface Answer {
   /** The case in which it fits, if it does not always. */
   where?: string;
   does: string;
+  /** Instead, in a saga of these. */
+  of?: Partial<Record<WorkflowName, string>>;
 }
 
 const cancelled =
   'the provider has cancelled it: ends as OrderCancelled; it counts for no limit any more, and nothing is placed again';
 const yesOrNo = {
   approve: { does: 'places it' },
-  reject: { does: 'places nothing and undoes; the run fails as NotApproved' },
+  reject: { does: 'places nothing, and the saga fails as NotApproved' },
 };
+const anew = 'quotes it anew, and places it if price, currency and availability are unchanged';
+const known = 'goes on as if it had been answered, and places nothing again';
+const again = 'sends it again: if it was placed after all, it is there twice then, and both cost money';
 
 type Answers = Partial<Record<DecisionName, Answer>>;
 
@@ -37,17 +43,21 @@ const table = {
   refused: { retry: { does: 'tries it as it is, or with a correction' } },
   'outcome-unknown': {
     confirmPlaced: {
-      does: 'goes on as if it had been answered, and places nothing again (optional: "vmObjectIds":[…], "orderId":"…")',
+      does: `${known} (optional: "orderId":"…")`,
+      of: { provisionServers: `${known} (optional: "vmObjectIds":[…], "orderId":"…")` },
     },
     confirmNotPlaced: {
-      does: 'sends it **again**, quoted anew where it has a quote: if it was placed after all, it is there twice then, and both cost money. But a clean-up sends nothing: it deletes the cart items',
+      does: again,
+      of: {
+        changeOrder: `quotes it anew, and ${again}`,
+        switchPlan: `quotes it anew, and ${again}`,
+        cleanCart: 'sends nothing: deletes the cart items',
+      },
     },
     markCancelled: { does: cancelled },
   },
   approval: {
-    approve: {
-      does: 'places a purchase; a change or a switch is quoted again, and placed if price, currency and availability are unchanged',
-    },
+    approve: { ...yesOrNo.approve, of: { changeOrder: anew, switchPlan: anew } },
     reject: yesOrNo.reject,
   },
   duplicate: yesOrNo,
@@ -65,10 +75,10 @@ export type AnswerAt<K extends WaitKind> = K extends WaitKind
   ? Extract<Decision, { decision: keyof (typeof table)[K] }>
   : never;
 
-export function answerTo(kind: WaitKind, name: DecisionName): Answer {
+/** @returns what it does in a saga of this workflow */
+export function answerTo(kind: WaitKind, name: DecisionName, workflow: WorkflowName): string {
   const answer = answers[kind][name];
-  if (answer === undefined) throw new Error(`${name} is no answer at ${kind}`);
-  return answer;
+  return answer?.of?.[workflow] ?? answer?.does ?? name;
 }
 
 /** @param fits those that do not fit every question of the kind */

@@ -1,12 +1,10 @@
 /** People correct a request before its pivot: the first request stays, and the journal keeps the corrections. */
 import type { WorkflowName } from './identity';
-import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
+import type { ProvisionServersRequest } from './requests';
 
 /** `items`: the numbers of the items, from 1, that get the item's fields. */
 export type PurchaseCorrection = Partial<ProvisionServersRequest['items'][number]> &
   Partial<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & { items?: number[] };
-type ChangeCorrection = Pick<ChangeOrderRequest, 'resources'>;
-type SwitchCorrection = Pick<SwitchPlanRequest, 'plan_id'>;
 
 /** The fields of a {@link PurchaseCorrection} that are not an item's. */
 const ofTheOrder: readonly string[] = ['items', 'label', 'currency', 'vmObjectIds'];
@@ -36,15 +34,14 @@ export function correctedBy(corrections: readonly unknown[], workflow: WorkflowN
     if (workflow === 'provisionServers') {
       return correctPurchase(wanted as ProvisionServersRequest, correction as PurchaseCorrection);
     }
-    return { ...(wanted as object), ...(correction as ChangeCorrection | SwitchCorrection) };
+    return { ...(wanted as object), ...(correction as object) };
   }, request);
 }
 
+type Items = Pick<ProvisionServersRequest, 'items'>;
+
 /** Quantities that a correction raises, as sentences: it must not buy more than the request asked for. */
-export function raisedQuantities(
-  first: Pick<ProvisionServersRequest, 'items'>,
-  corrected: Pick<ProvisionServersRequest, 'items'>,
-): string[] {
+export function raisedQuantities(first: Items, corrected: Items): string[] {
   return corrected.items.flatMap(({ quantity = 1 }, index) => {
     const most = first.items[index]?.quantity ?? 1;
     if (quantity <= most) return [];

@@ -14,6 +14,34 @@ export function describeProblems(problems: Problem[]): string {
   return problems.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ');
 }
 
+/** All that a schema has found, field by field. */
+export function problemsOf({ issues }: z.ZodError): Problem[] {
+  return firstOf(issues.flatMap(toProblems));
+}
+
+function toProblems(issue: z.core.$ZodIssue): Problem[] {
+  const field = nameOfField(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ field: nameOfField([...issue.path, key]), message: 'there is no such field' }));
+  }
+  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
+    return [{ field, message: `must be ${article(issue.expected)}` }];
+  }
+  return [{ field, message: issue.message }];
+}
+
+function article(expected: string): string {
+  const names: Record<string, string> = {
+    int: 'a whole number',
+    number: 'a number',
+    boolean: 'true or false',
+    array: 'a list',
+    object: 'a JSON object',
+    string: 'a string',
+  };
+  return names[expected] ?? expected;
+}
+
 /** More than these are counted, not named: Temporal itself refuses a failure that names thousands. */
 const problemsMax = 100;
 
@@ -36,10 +64,4 @@ export function nameOfField(path: readonly PropertyKey[]): string {
 export function namesOfFirst(names: readonly (string | number)[], max: number): string {
   const more = names.length - max;
   return names.slice(0, max).join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
-
-/** What is wrong with a setting or a file, which has no limits of its own: see `check` for requests. */
-export function problemOf(issue: z.core.$ZodIssue): Problem {
-  const message = issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.join(', ')}` : issue.message;
-  return { field: nameOfField(issue.path), message };
 }

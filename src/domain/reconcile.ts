@@ -35,7 +35,7 @@ export const reconcileSchema = lazy(() =>
     repair: z.boolean('must be true or false').default(false),
     /** Ended sagas are looked at that began within so many days; those without an ending always. */
     days: between(1, 3_660).default(30),
-    /** Servers that are compared: three quarters the newest, the rest those that lack firewalls, and all in turn. */
+    /** Servers that are compared: those that lack firewalls, then all in turn. */
     servers: between(0, 5_000).int('must be a whole number').default(1_000),
     /** How many servers are looked at, or sagas started, in one second. */
     perSecond: between(0.1, 20).default(2),

@@ -116,9 +116,7 @@ function itemFields(planTypes: PlanTypes) {
     plan_id: positiveInt.optional(),
     plan_type: z.enum(names, `must be one of ${names.join(', ')}`).optional(),
     quantity: positiveInt.optional(),
-    addons: z
-      .array(z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') }), 'must be a list')
-      .optional(),
+    addons: z.array(z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') })).optional(),
     ...correctableItemFields(),
   };
 }
@@ -244,19 +242,13 @@ const purchaseApprovalSchema = lazy(() =>
 );
 export type PurchaseApproval = z.infer<ReturnType<typeof purchaseApprovalSchema>>;
 
-const resourcesSchema = () =>
-  z
-    .array(
-      z.strictObject({
-        resource_name: z.enum(
-          ['vm_backup', 'china_route', 'vm_antiddos'],
-          'must be vm_backup, china_route or vm_antiddos',
-        ),
-        delta_value: deltaValue(),
-      }),
-      'must be a list',
-    )
-    .min(1, 'must hold at least one resource');
+const resourceNames = ['vm_backup', 'china_route', 'vm_antiddos'] as const;
+
+const resourcesSchema = () => {
+  const resource_name = z.enum(resourceNames, `must be one of ${resourceNames.join(', ')}`);
+  const resource = z.strictObject({ resource_name, delta_value: deltaValue() });
+  return z.array(resource).min(1, 'must hold at least one resource');
+};
 
 /** The whole list may be corrected if the provider refuses a change order. */
 export const changeCorrectionSchema = lazy(() => z.strictObject({ resources: resourcesSchema() }));

@@ -102,7 +102,7 @@ const counted = ['servers', 'items'];
 
 export const isCurrency = (unit: string) => !counted.includes(unit);
 
-const periods = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const periods = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 const periodMsMax = 366 * periods.d;
 const mostMax = 1_000_000_000;
 
@@ -143,9 +143,7 @@ export function describeLimit({ most, unit, withinMs }: Pick<SpendLimit, 'most' 
 
 /** `1d`, `90m`: in the longest unit that says it as a whole number. */
 export function describePeriod(ms: number): string {
-  const [word, unitMs] = (['d', 'h', 'm'] as const)
-    .map((name) => [name, periods[name]] as const)
-    .find(([, length]) => ms % length === 0) ?? ['s', 1_000];
+  const [word, unitMs] = Object.entries(periods).find(([, length]) => ms % length === 0) ?? ['s', 1_000];
   return `${ms / unitMs}${word}`;
 }
 

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { beyondLimits } from './limits';
 import { tryOr } from './ignore-errors';
-import { firstOf, nameOfField, type Problem } from './problems';
+import { problemsOf, type Problem } from './problems';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
@@ -20,29 +20,5 @@ export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   }
   const parsed = schema.safeParse(input);
   if (parsed.success) return { ok: true, value: parsed.data };
-  return { ok: false, problems: firstOf(parsed.error.issues.flatMap(toProblems)) };
-}
-
-function toProblems(issue: z.core.$ZodIssue): Problem[] {
-  const at = nameOfField(issue.path);
-  if (issue.code === 'unrecognized_keys') {
-    const message = 'is not a field of this request';
-    return issue.keys.map((key) => ({ field: nameOfField([...issue.path, key]), message }));
-  }
-  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
-    return [{ field: at, message: `must be ${article(issue.expected)}` }];
-  }
-  return [{ field: at, message: issue.message }];
-}
-
-function article(expected: string): string {
-  const names: Record<string, string> = {
-    int: 'a whole number',
-    number: 'a number',
-    boolean: 'true or false',
-    array: 'a list',
-    object: 'a JSON object',
-    string: 'a string',
-  };
-  return names[expected] ?? expected;
+  return { ok: false, problems: problemsOf(parsed.error) };
 }

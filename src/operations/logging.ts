@@ -46,38 +46,20 @@ export function temporalLogger(log: Log): Logger {
   });
 }
 
-/** Fields of a line about a workflow, an activity or the worker: the SDK has more than one name for the same thing. */
-function fieldsOf({
-  sdkComponent,
-  error,
-  workflowId,
-  workflowType,
-  runId,
-  workflowRunId,
-  activityType,
-  activityId: _activityId,
-  taskToken: _token,
-  task: _task,
-  taskEncoded: _encoded,
-  isLocal: _isLocal,
-  ...rest
-}: Record<string, unknown>): object {
-  const saga = typeof workflowId === 'string' ? readWorkflowId(workflowId) : undefined;
-  return {
-    ...given({
-      reference: saga?.reference,
-      workflowId: saga === undefined ? workflowId : undefined,
-      workflow: workflowType ?? saga?.workflow,
-      run: runId ?? workflowRunId,
-      activity: activityType,
-    }),
-    ...(withoutPayloads(rest) as object),
-    ...given({ component: sdkComponent, err: error }),
-  };
-}
+/** Our names of the SDK's fields, which has more than one for the same thing. */
+const names: Record<string, string> = {
+  ...{ workflowType: 'workflow', runId: 'run', workflowRunId: 'run', activityType: 'activity' },
+  ...{ sdkComponent: 'component', error: 'err' },
+};
+const leftOut = ['activityId', 'taskToken', 'task', 'taskEncoded', 'isLocal'];
 
-function given(fields: Record<string, unknown>): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
+/** Fields of a line about a workflow, an activity or the worker. */
+function fieldsOf({ workflowId, ...meta }: Record<string, unknown>): object {
+  const saga = typeof workflowId === 'string' ? readWorkflowId(workflowId) : undefined;
+  const given = Object.entries({ ...(saga ?? { workflowId }), ...meta });
+  const kept = given.filter(([name, value]) => !leftOut.includes(name) && value !== undefined && value !== '');
+  const fields = kept.map(([name, value]) => [names[name] ?? name, name === 'error' ? value : withoutPayloads(value)]);
+  return Object.fromEntries(fields) as object;
 }
 
 /** Temporal logs tasks with payloads, at trace level or where it cannot read them: passwords may be clear there. */

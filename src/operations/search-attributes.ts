@@ -5,17 +5,14 @@ import { CannotStart } from '../config';
 import { grpcCodeOf, grpcCodes } from '../temporal/service';
 import { sagaAttributes } from '../temporal/search-attributes';
 
-const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_KEYWORD_LIST, INDEXED_VALUE_TYPE_DATETIME } =
-  temporal.api.enums.v1.IndexedValueType;
+const { IndexedValueType } = temporal.api.enums.v1;
 
-/** By the SDK's name: the server's, and the Temporal command line's. */
-const types = {
-  KEYWORD: { indexed: INDEXED_VALUE_TYPE_KEYWORD, word: 'Keyword' },
-  KEYWORD_LIST: { indexed: INDEXED_VALUE_TYPE_KEYWORD_LIST, word: 'KeywordList' },
-  DATETIME: { indexed: INDEXED_VALUE_TYPE_DATETIME, word: 'Datetime' },
-};
+/** The Temporal command line's words for types. */
+const words = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' };
 
-const wanted = Object.values(sagaAttributes).map(({ name, type }) => ({ name, ...types[type] }));
+const wanted = Object.values(sagaAttributes).map(({ name, type }) => {
+  return { name, word: words[type], indexed: IndexedValueType[`INDEXED_VALUE_TYPE_${type}`] };
+});
 type Wanted = (typeof wanted)[number];
 
 type Operator = Pick<NativeConnection, 'operatorService'>;
@@ -52,9 +49,9 @@ export async function ensureSearchAttributes({ operatorService }: Operator, name
 
 /** A visibility store in SQL has a fixed number of places for each type. */
 function noRoom(namespace: string, taken: Record<string, temporal.api.enums.v1.IndexedValueType>, why: string): string {
-  const { indexed } = types.KEYWORD;
-  const keywords = wanted.filter((one) => one.indexed === indexed).map(({ name }) => name);
-  const others = Object.keys(taken).filter((name) => taken[name] === indexed && !keywords.includes(name));
+  const type = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+  const keywords = wanted.filter(({ indexed }) => indexed === type).map(({ name }) => name);
+  const others = Object.keys(taken).filter((name) => taken[name] === type && !keywords.includes(name));
   return (
     `namespace ${namespace} has no room for the search attributes of sagas: visibility in SQL has ten places of type Keyword, ` +
     `sagas need ${keywords.length}, and ${others.length} are taken by ${others.join(', ')} (${why}). ` +

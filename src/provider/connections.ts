@@ -61,10 +61,8 @@ interface Way {
   tcp: Socket;
 }
 
-type Opener = (to: buildConnector.Options) => Promise<Way>;
-
 /** Opens connections, through the proxy where there is one. */
-function opener({ origin, connectTimeoutMs, ca, proxy }: ResolvedOptions): Opener {
+function opener({ origin, connectTimeoutMs, ca, proxy }: ResolvedOptions) {
   const connectTls = buildConnector({
     // One timer of this function's is for the whole of it.
     timeout: 0,
@@ -77,7 +75,7 @@ function opener({ origin, connectTimeoutMs, ca, proxy }: ResolvedOptions): Opene
   const reached = (tcp: Socket) => ready(tcp, (done) => tcp.once('connect', () => done(null, tcp)));
   const tunnel = proxy === undefined ? undefined : tunnelThrough(new URL(proxy), origin, secured);
 
-  return async (to) => {
+  return async (to: buildConnector.Options): Promise<Way> => {
     const { hostname: host, port } = tunnel?.proxy ?? to;
     const tcp = connectTcp({ host, port: Number(port) || portOf(tunnel?.proxy.protocol ?? to.protocol) });
     tcp.setNoDelay(true).setKeepAlive(true, 60_000);

@@ -50,13 +50,8 @@ export function excerptOf(text: string, secrets: readonly string[]): string | un
   if (text.trim() === '') return undefined;
   let shown: string;
   try {
-    shown = JSON.stringify(
-      blankFields(
-        parseLossless(text, ({ newValue }) => newValue),
-        secrets,
-        'fields',
-      ),
-    );
+    const json = parseLossless(text, ({ newValue }) => newValue);
+    shown = JSON.stringify(blankFields(json, secrets, 'fields'));
   } catch {
     // It is no JSON, ends early, or is nested too deep.
     shown = blankOut([{ what: 'text', text: text.slice(0, searchedCharsMax) }], secrets, 'page').join('');

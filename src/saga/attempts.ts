@@ -138,7 +138,7 @@ function failureIn(error: unknown, journal: JournalMemory | undefined, attempts:
   if (!(error instanceof ActivityFailure)) throw error;
   const said = failureOf(error);
   // Whatever it has not intended by now it shall never intend.
-  if (said === undefined) journal?.requireRenewal();
+  if (journal && said === undefined) journal.mustRenew = true;
   return said ?? lostCall(error, attempts);
 }
 
@@ -162,7 +162,7 @@ async function isRepeatedInPlace<T>(
     const isSameBegin = journal.cursor?.fence === cursor?.fence;
     if (waits.hasKept && isSameBegin) return false;
     waits.hasKept ||= isSameBegin;
-    if (waits.hasKept) journal.requireRenewal();
+    if (waits.hasKept) journal.mustRenew = true;
     journal.mayHaveLeftovers = true;
     return true;
   }
@@ -232,11 +232,11 @@ async function renew(journal: JournalMemory, isEnding: boolean, once: boolean): 
   if (kept.ok) {
     if ('ending' in kept.value) throw new EndedBefore(kept.value);
     journal.moveCursor(kept.value);
-    journal.clearRenewal();
+    journal.mustRenew = false;
     return undefined;
   }
   if (kept.failure.failure !== 'StateChanged') return kept.failure;
-  journal.clearRenewal();
+  journal.mustRenew = false;
   if (!isEnding) return kept.failure;
   if (journal.readsAgain) throw new ReadAgain();
   // It leaves alone what is not its own by now, and still looks, and writes its ending.

@@ -29,11 +29,6 @@ import { EndedBefore } from './control-flow';
 import { describeHeld, describeQueue } from './shown/current-details';
 import { now, type Step } from './shown/progress';
 import type { Saga } from './saga';
-import type { SagaContext } from './definition';
-
-export interface Begun extends Omit<SagaContext, 'planTypes'> {
-  placement: PlacementFound;
-}
 
 /**
  * Temporal makes the call again as long as it fails: that takes no event, and nobody has to be told when the hold ends.
@@ -63,11 +58,11 @@ async function untilReleased({ progress }: Saga, step: Step, who: string): Promi
   }
 }
 
-/** @returns the run that has the reference with another request, where there is one. @throws EndedBefore */
+/** @returns what was placed; or the run that has the reference with another request. @throws EndedBefore */
 export async function begin(
   saga: Saga,
   request: RequestOf[WorkflowName],
-): Promise<Begun | Extract<ReferenceTaken, { how: 'taken' }>> {
+): Promise<PlacementFound | Extract<ReferenceTaken, { how: 'taken' }>> {
   const { journal, pivot } = saga;
   const { resource } = journal;
   const scope = CancellationScope.current();
@@ -76,7 +71,7 @@ export async function begin(
   const take = () =>
     saga.must({
       step,
-      inFlight: () => pivot?.step,
+      inFlight: () => pivot?.step(),
       act: async ({ retry, cursor }) => {
         const hasPivot = pivot !== undefined;
         const asked = { request, hasPivot, isReset: isReset(), account, resource, cursor, retry };
@@ -106,7 +101,8 @@ export async function begin(
   saga.notices.wanted = taken.wanted ?? [];
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
   const { corrections = [], placement = { how: 'none' } } = taken.how === 'known' ? taken : {};
-  return { corrections, placement, notNow: taken.notNow };
+  Object.assign(saga, { corrections, notNow: taken.notNow });
+  return placement;
 }
 
 /**
@@ -143,13 +139,14 @@ async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Pr
   let answer = first ?? (await askForTurn(saga, step, resource));
   try {
     while (answer.how === 'queued') {
-      const { since, before, holder, lookInMs } = answer;
-      const queued = { resource, since, before, holder, lookedAt: now() };
+      const { since, before, holder, holderWaits, lookInMs } = answer;
+      const queued = { resource, since, before, holder, holderWaits, lookedAt: now() };
       if (queuedSince === undefined) log.info('queued', { resource, before, holder });
       queuedSince = since;
       progress.queue(step.id, queued);
       setCurrentDetails(describeQueue(queued));
-      step.resume(`queued since ${inWords(since)}, ${before} before it; ${holder} works`);
+      const does = holderWaits === undefined ? 'works' : `waits for a person (${holderWaits})`;
+      step.resume(`queued since ${inWords(since)}, ${before} before it; ${holder} ${does}`);
       await condition(() => woken, lookInMs);
       woken = false;
       answer = await askForTurn(saga, step, resource);

@@ -8,29 +8,20 @@
  * ```
  */
 import type { ReferenceState } from '../activities/journal';
+import type { OpenItem } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { PlanTypes } from '../domain/plan-types';
 import type { RequestOf } from '../domain/requests';
 import type { SagaResult } from '../domain/results';
-import type { NotNow } from '../domain/spending';
 import type { Placed } from './pivot';
 import type { Saga } from './saga';
 import type { Pivot } from './steps';
 
-export interface SagaContext {
-  /** Plan types beyond the document's four, as the provider's profile has them. */
-  planTypes: PlanTypes;
-  /** People's corrections of the request, in order: in earlier runs of the reference, and in this one. */
-  corrections: unknown[];
-  /** Why an order with these corrections might not be placed: a person is asked before anything is added. */
-  notNow?: NotNow | undefined;
-}
-
-/** Makes no call. Made anew whenever the run begins again. */
+/** Makes no call. @param planTypes beyond the document's four, as the provider's profile has them */
 export type DefineSaga<W extends WorkflowName, P> = (
   saga: Saga,
   request: RequestOf[W],
-  known: SagaContext,
+  planTypes: PlanTypes,
 ) => SagaDefinition<W, P>;
 
 export type SagaDefinition<W extends WorkflowName, P> = Parts &
@@ -46,6 +37,10 @@ export type SagaDefinition<W extends WorkflowName, P> = Parts &
   );
 
 interface Parts {
+  /** The run begins: what it did in earlier begins may be gone, and the journal knows what stands. */
+  begin?: () => void;
+  /** Cart items that this run has added and not deleted, in all its begins: a journal that was restored lacks them. */
+  added?: () => OpenItem[];
   /**
    * Restores what was prepared, in whichever run, and no order has.
    *

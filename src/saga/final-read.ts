@@ -3,7 +3,7 @@
  */
 import type { EffectContext } from '../activities/effect';
 import type { PlacementFound, ReferenceState } from '../activities/journal';
-import type { Placement } from '../domain/effects';
+import type { OpenItem, Placement } from '../domain/effects';
 import { inWords } from '../domain/times';
 import { activities, isReset } from './activities';
 import { attempt, type Act } from './attempts';
@@ -33,22 +33,23 @@ export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefine
  * Nothing that was called before is intended after this, in whichever run: what is undone then stays undone. To be run in a
  * scope that cannot be cancelled.
  *
+ * @param added by this run, as it knows
  * @returns undefined where a person went on without the journal
  * @throws EndedBefore
  */
-export async function readFinally(saga: Saga): Promise<ReferenceState | undefined> {
-  const looked = await saga.one(finalRead(saga));
+export async function readFinally(saga: Saga, added?: OpenItem[]): Promise<ReferenceState | undefined> {
+  const looked = await saga.one(finalRead(saga, added));
   if (looked.skipped) return undefined;
   saga.journal.learnOwner(looked.value);
   return looked.value;
 }
 
 /** The look by which a run begins that does nothing more but undo. */
-export function finalRead(saga: Saga): StepSpec<ReferenceState> {
+export function finalRead(saga: Saga, added: OpenItem[] = []): StepSpec<ReferenceState> {
   const { journal } = saga;
-  journal.clearRenewal();
+  journal.mustRenew = false;
   const act = async ({ cursor, retry }: EffectContext): Promise<ReferenceState> => {
-    const asked = { cursor, retry, ...journal.toCompare, added: saga.addedItems, owns: { isReset: isReset() } };
+    const asked = { cursor, retry, ...journal.toCompare, added, owns: { isReset: isReset() } };
     const standing = await activities('read what was placed').readState(asked);
     if (standing.ended !== undefined) throw new EndedBefore(standing.ended);
     if (standing.cursor !== undefined) journal.acquired(standing.cursor);
@@ -66,7 +67,7 @@ export function reportPlacement(
   const { progress } = saga;
   const placement = standing?.placement ?? { how: 'unread' as const };
   if (placement.how === 'none') return;
-  const { step } = pivot;
+  const step = pivot.step();
   if (placement.how === 'placed') {
     progress.addFacts(pivot.facts(placement.placed as Placement<never>));
     if (step.status !== 'done') step.end('done', howKnown(placement));

@@ -23,23 +23,14 @@ export class JournalMemory {
   readsAgain = false;
   /** Calls whose outcome could not be written down when they had ended: it is written before the next call is made. */
   readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
+  /** A call was lost, or the journal says that another begin owns the reference: it is owned anew before the next call. */
   mustRenew = false;
   writing?: Promise<CallFailure | undefined>;
   renewing?: Promise<CallFailure | undefined>;
 
-  /** Something is to be written, or the reference to be kept, before the next call. */
+  /** Before the next call. */
   get hasPendingWork(): boolean {
     return this.unwritten.length > 0 || this.mustRenew;
-  }
-
-  /** A call was lost, or the journal says that another begin owns the reference: it is kept before the next call. */
-  requireRenewal(): void {
-    this.mustRenew = true;
-  }
-
-  /** The reference is about to be taken anew, or was. */
-  clearRenewal(): void {
-    this.mustRenew = false;
   }
 
   /** The reference was taken, or taken anew: what was known before was looked for then. */

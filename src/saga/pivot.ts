@@ -50,7 +50,7 @@ export async function resolvePivot<T>(
   found: PlacementFound,
 ): Promise<Placed<T> | 'again' | undefined> {
   if (found.how === 'none') return undefined;
-  const { step } = pivot;
+  const step = pivot.step();
   const { note, cartItems } = found;
   if (found.how === 'placed') {
     if (found.cancelled) throw new SagaFailed('OrderCancelled', 'the provider has cancelled it, as a person said');
@@ -74,7 +74,8 @@ export async function resolvePivot<T>(
  */
 export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promise<void>): Promise<Placed<T>> {
   await prepare();
-  const { step, refusal } = pivot;
+  const { refusal } = pivot;
+  const step = pivot.step();
   const beforeAgain = async () => {
     const { whyPassed } = saga.deadline;
     if (whyPassed !== undefined) {
@@ -85,7 +86,7 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
   };
   const settleFailure = async (failure: CallFailure) => {
     const { doubt, concern } = failure;
-    if (concern) await askForReview(saga, pivot, concern);
+    if (concern) await askForReview(saga, { ...pivot, step }, concern);
     else if (doubt) {
       const placed = await resolveInDoubt(saga, pivot, doubt, failure);
       if (placed) return { value: placed, detail: seenHow[placed.how] };
@@ -117,7 +118,7 @@ async function resolveInDoubt<T>(
 ): Promise<Seen | undefined> {
   const settledMs = saga.settledMs(doubt);
   const { foundBy } = pivot.note();
-  const doubtful = { ...pivot, foundBy };
+  const doubtful = { ...pivot, step: pivot.step(), foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.
   const look = doubt.foundBy === undefined || doubt.foundBy === foundBy ? pivot.look : undefined;
   const early = look === undefined ? 'nobody' : await look();

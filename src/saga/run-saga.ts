@@ -53,16 +53,13 @@ import { Progress } from './shown/progress';
 import { stuckQuestion } from './people/questions';
 import { EndedBefore, ReadAgain, SagaFailed, StateChanged } from './control-flow';
 import { Saga } from './saga';
-import type { SagaDefinition, SagaContext, DefineSaga } from './definition';
+import type { SagaDefinition, DefineSaga } from './definition';
 import { activities, viaLocalActivity, isReset } from './activities';
 
 type AnyDefinition = Pick<
   SagaDefinition<WorkflowName, never>,
-  'undo' | 'describeUndo' | 'reportLeftovers' | 'cleansUp'
+  'added' | 'undo' | 'describeUndo' | 'reportLeftovers' | 'cleansUp'
 >;
-
-/** Makes the definition, of what the begin has read. */
-type Make<W extends WorkflowName, P> = (known: Omit<SagaContext, 'planTypes'>) => SagaDefinition<W, P>;
 
 interface Run {
   readonly saga: Saga;
@@ -93,15 +90,12 @@ export async function runSaga<W extends WorkflowName, P = never>(
       return await fail(saga, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
     }
     const { request, planTypes } = read;
-    const make: Make<W, P> = (known) => {
-      const definition = define(saga, request, { planTypes, ...known });
-      run.definition = definition;
-      saga.pivot = definition.pivot;
-      const undone = () => definition.describeUndo?.() ?? 'Nothing has to be undone by this run.';
-      saga.humanDecisions.describeUndo = () => (saga.isPlaced ? 'What was placed stays, and is paid for.' : undone());
-      return definition;
-    };
-    const { cleansUp, pivot, finish } = make({ corrections: [] });
+    const definition = define(saga, request, planTypes);
+    const { cleansUp, pivot, finish } = definition;
+    run.definition = definition;
+    saga.pivot = pivot;
+    const undone = () => definition.describeUndo?.() ?? 'Nothing has to be undone by this run.';
+    saga.humanDecisions.describeUndo = () => (saga.isPlaced ? 'What was placed stays, and is paid for.' : undone());
     if (!cleansUp) saga.journal.request = request;
     saga.journal.resource = resourceOf(workflow, request);
     const { account, metadata } = request as Partial<ProvisionServersRequest>;
@@ -114,7 +108,7 @@ export async function runSaga<W extends WorkflowName, P = never>(
     const returned = await saga.deadline.bound(
       notAfter,
       () => knowsNothingPlaced(saga),
-      () => (cleansUp && pivot === undefined ? finish() : untilThrough(run, request, make)),
+      () => (cleansUp && pivot === undefined ? finish() : untilThrough(run, request, definition)),
     );
     run.isFinished = true;
     progress.isEnding = true;
@@ -148,16 +142,16 @@ const begunAgainMax = 3;
 async function untilThrough<W extends WorkflowName, P>(
   run: Run,
   request: RequestOf[W],
-  make: Make<W, P>,
+  definition: SagaDefinition<W, P>,
 ): Promise<SagaResult<W>> {
   const { saga } = run;
   for (let begunAgain = 0; ;) {
     try {
-      const begun = await begin(saga, request);
-      if ('how' in begun) return await referenceTaken(saga, begun);
-      const definition = make(begun);
+      const found = await begin(saga, request);
+      if (found.how === 'taken') return await referenceTaken(saga, found);
+      definition.begin?.();
       if (definition.pivot === undefined) return await definition.finish();
-      const settled = await resolvePivot(saga, definition.pivot, begun.placement);
+      const settled = await resolvePivot(saga, definition.pivot, found);
       if (settled !== 'again')
         return await definition.finish(settled ?? (await place(saga, definition.pivot, definition.prepare)));
     } catch (error) {
@@ -172,7 +166,7 @@ async function untilThrough<W extends WorkflowName, P>(
       } else if (!(await isPlacedAllTheSame(run, error))) throw error;
       // The journal knows what was done: it is used, or undone in the end.
       saga.journal.mayHaveLeftovers = true;
-      saga.journal.clearRenewal();
+      saga.journal.mustRenew = false;
     }
   }
 }
@@ -186,7 +180,7 @@ async function isPlacedAllTheSame(run: Run, error: unknown): Promise<boolean> {
   if (!(error instanceof SagaFailed) || endsWithoutLook.includes(error.type)) return false;
   if (!saga.pivot || saga.isPlaced || run.wentOn) return false;
   saga.progress.isEnding = true;
-  const standing = await CancellationScope.nonCancellable(() => readFinally(saga));
+  const standing = await CancellationScope.nonCancellable(() => readFinally(saga, run.definition?.added?.()));
   if (standing === undefined || standing.placement.how === 'none') {
     run.looked = { standing };
     return false;
@@ -224,7 +218,7 @@ async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   // Whatever a call of the saga has not intended by now it never will: what is undone stays undone.
   const { isReferenceOurs, mayHaveLeftovers } = saga.journal;
   const looks = pivot !== undefined || (definition.undo !== undefined && (isReferenceOurs || mayHaveLeftovers));
-  const standing = looks ? (looked ? looked.standing : await readFinally(saga)) : undefined;
+  const standing = looks ? (looked ? looked.standing : await readFinally(saga, definition.added?.())) : undefined;
   if (pivot) reportPlacement(saga, pivot, standing);
   await definition.undo?.(standing);
   await definition.reportLeftovers?.(standing);
@@ -240,7 +234,7 @@ async function giveUpAsSeen(run: Run, error: unknown): Promise<never> {
   const isWritten = await writeEnding(run, { ended: as, report: report() });
   if (!isWritten && pivot && standing?.placement.how === 'none') {
     const unkept = 'a person went on without writing the ending: nothing keeps a later run from placing it';
-    progress.addLeftovers({ kind: 'placement-unknown', step: pivot.step.id, why: unkept });
+    progress.addLeftovers({ kind: 'placement-unknown', step: pivot.step().id, why: unkept });
   }
   await end(saga, outcome(), as);
   return throwEnd(as, why, report());

@@ -15,9 +15,9 @@ import type { EffectContext } from '../activities/effect';
 import type { AnswerAt } from '../domain/answers';
 import type { Decision } from '../domain/decisions';
 import { describeFailure, isForbidden, mayEndByTime, type PivotDoubt } from '../domain/failures';
-import type { OpenItem } from '../domain/effects';
 import type { Leftover } from '../domain/outcomes';
 import type { OnRefusal } from '../domain/requests';
+import type { NotNow } from '../domain/spending';
 import { activities } from './activities';
 import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';
 import { Deadline } from './deadline';
@@ -51,13 +51,10 @@ export const lookTitle = 'Look into the journal for what was placed';
 export class Saga {
   readonly journal = new JournalMemory();
   readonly deadline = new Deadline();
-  /**
-   * The cart as this run has heard of it, in all its begins: items that it has added and not deleted, by their ids; and
-   * by the item's number in the request, how many calls to add it may have added another one.
-   */
-  readonly cart = { added: new Map<number, OpenItem>(), doubts: new Map<number, number>() };
-  /** Firewalls that this run has changed, or tried to, in all its begins: a journal that was restored lacks them. */
-  readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
+  /** People's corrections of the request, in order: in earlier runs of the reference, and in this one. */
+  corrections: unknown[] = [];
+  /** Why an order with these corrections might not be placed: a person is asked before anything is added. */
+  notNow: NotNow | undefined;
   onRefusal?: OnRefusal | undefined;
   /** The provider has cancelled what was placed. */
   isCancelled = false;
@@ -74,11 +71,6 @@ export class Saga {
     readonly humanDecisions: HumanDecisions,
     readonly notices: Notices,
   ) {}
-
-  /** The journal knows more of what was added, but for one that was restored, or is away. */
-  get addedItems(): OpenItem[] {
-    return [...this.cart.added.values()];
-  }
 
   step(id: string, title: string): Step {
     return this.progress.step(id, title);
@@ -129,7 +121,7 @@ export class Saga {
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   passPivot(): void {
-    if (!this.isPlaced) this.notices.tellProgress('placed', { step: this.pivot?.step.id });
+    if (!this.isPlaced) this.notices.tellProgress('placed', { step: this.pivot?.step().id });
     this.markPlaced();
   }
 

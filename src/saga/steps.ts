@@ -39,8 +39,8 @@ interface ByHand<T> {
 
 /** The step that cannot be undone. */
 export interface Pivot<T> {
-  /** Stands in the progress from when it is read. */
-  readonly step: Step;
+  /** Stands in the progress from when it is called. */
+  step: () => Step;
   /** Names for a question what may be placed: "the order", "the switch". */
   noun: string;
   /** The report says this of what was placed, by name. */

@@ -1,10 +1,10 @@
 /** Converts payloads of clients and workers to what Temporal stores: encrypted where there are keys. */
 import type { DataConverter } from '@temporalio/common';
-import { EncryptionCodec, ReadablePayloads } from './payload-codec';
+import { EncryptionCodec } from './payload-codec';
 import { noKeys, type PayloadKeys } from './keys';
 
 /**
- * The keys of a client must be the worker's. The last codec decodes first.
+ * The keys of a client must be the worker's.
  *
  * @param payloadConverterPath of a worker: that converter shows it what arrived unencrypted
  */
@@ -12,7 +12,7 @@ export function createDataConverter(keys: PayloadKeys | undefined, payloadConver
   const failureConverterPath = failureConverterPathOf(keys !== undefined);
   const marks = keys !== undefined && payloadConverterPath !== undefined;
   return {
-    payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys ?? noKeys, { marks })],
+    payloadCodecs: [new EncryptionCodec(keys ?? noKeys, { replaces: true, marks })],
     failureConverterPath,
     ...(marks ? { payloadConverterPath } : {}),
   };

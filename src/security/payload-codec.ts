@@ -37,12 +37,14 @@ export class DecryptionError extends Error {
 
 export class EncryptionCodec implements PayloadCodec {
   /**
-   * @param options `marks`: for a worker, which marks what is not encrypted, and what a key of its own does not decrypt:
-   * no worker ever will, and it must not stop the run that it came to
+   * @param options `replaces`: a text, which no schema accepts, takes the place of what cannot be read, and stands in a
+   * history for ever: such a signal would stop its saga, and such a memo each list of sagas. `marks`: for a worker, which
+   * marks what is not encrypted, and what a key of its own does not decrypt: no worker ever will, and it must not stop
+   * the run that it came to
    */
   constructor(
     private readonly keys: PayloadKeys,
-    private readonly options: { marks?: boolean } = {},
+    private readonly options: { replaces?: boolean; marks?: boolean } = {},
   ) {}
 
   /** The id of the key that encrypts; undefined where there is none. */
@@ -61,10 +63,12 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   private decodeOne(payload: Payload): Payload {
-    const { marks = false } = this.options;
-    if (text(payload.metadata?.['encoding']) !== encoding) return marks ? marked(payload) : payload;
+    const { replaces = false, marks = false } = this.options;
+    const isSealed = text(payload.metadata?.['encoding']) === encoding;
     try {
-      return this.decrypt(payload);
+      const open = isSealed ? this.decrypt(payload) : payload;
+      const shown = replaces && !isReadable(open) ? unreadable() : open;
+      return marks && !isSealed ? marked(shown) : shown;
     } catch (error) {
       if (marks && error instanceof DecryptionError && error.hasKey) return marked(unreadable());
       throw error;
@@ -120,31 +124,13 @@ export class EncryptionCodec implements PayloadCodec {
   }
 }
 
-/** The encodings that Temporal's default converter reads, and ours. */
-const readable = ['json/plain', 'binary/plain', 'binary/null', encoding];
-
-/**
- * An unreadable payload stays in a history for ever: such a signal would stop its saga, and such a memo each list of
- * sagas. It is replaced by a text, which no schema accepts. An encrypted one is left: another worker may have the key.
- */
-export class ReadablePayloads implements PayloadCodec {
-  encode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads);
-  }
-
-  decode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads.map((payload) => (isReadable(payload) ? payload : inPlaceOf(payload))));
-  }
-}
+/** The encodings that Temporal's default converter reads. */
+const readable = ['json/plain', 'binary/plain', 'binary/null'];
 
 function isReadable({ metadata, data }: Payload): boolean {
   const form = text(metadata?.['encoding']);
   if (form !== 'json/plain') return readable.includes(form);
   return tryOr(() => JSON.parse(text(data)) !== undefined, false);
-}
-
-function inPlaceOf({ metadata }: Payload): Payload {
-  return metadata?.[unsealedMark] ? marked(unreadable()) : unreadable();
 }
 
 function marked(payload: Payload): Payload {

@@ -248,7 +248,7 @@ const state = sagaAttributes.state.name;
 
 /** @returns a list filter of Temporal's, also for its Web UI */
 export function waitingQuery({ kinds = waitKinds, since, ...filter }: WaitingFilter): string {
-  const longer = since && waitingSinceIs('<=', since);
+  const longer = since && `${sagaAttributes.waitingSince.name} <= '${since.toISOString()}'`;
   return queryOf(filter, [`ExecutionStatus = 'Running'`, `${state} IN (${quoted(kinds)})`, longer]);
 }
 
@@ -299,11 +299,6 @@ function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | und
 
 function bySince(a: WaitingSaga, b: WaitingSaga): number {
   return a.waitingSince.getTime() - b.waitingSince.getTime() || (a.workflowId < b.workflowId ? -1 : 1);
-}
-
-/** The condition of a filter that names since when they have waited. */
-export function waitingSinceIs(comparison: '<=' | '>', time: Date): string {
-  return `${sagaAttributes.waitingSince.name} ${comparison} '${time.toISOString()}'`;
 }
 
 /** @returns the reason of the cancellation to which the words belong: any other one does not get them */

@@ -9,10 +9,12 @@ import { inWords } from '../../domain/times';
 import { activities } from '../activities';
 import { describeRejection, SagaFailed } from '../control-flow';
 import type { Saga } from '../saga';
+import type { Step } from '../shown/progress';
 import type { Pivot } from '../steps';
 
 /** What the question needs of a pivot. */
-type Approving = Pick<Pivot<never>, 'step' | 'noun' | 'approval' | 'approving'> & Partial<Pick<Pivot<never>, 'note'>>;
+type Approving = Pick<Pivot<never>, 'noun' | 'approval' | 'approving'> &
+  Partial<Pick<Pivot<never>, 'note'>> & { step: Step };
 
 /** @throws SagaFailed `NotApproved` where it is rejected */
 export async function askForReview(saga: Saga, asking: Approving, concern: ReviewReason): Promise<void> {

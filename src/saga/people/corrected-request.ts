@@ -12,7 +12,6 @@
  */
 import { log, uuid4 } from '@temporalio/workflow';
 import { describeProblems } from '../../domain/problems';
-import type { NotNow } from '../../domain/spending';
 import { requestBytesMax, type Checked } from '../../domain/validation';
 import type { z } from 'zod';
 import { placedMeanwhile } from '../control-flow';
@@ -29,18 +28,18 @@ export interface CorrectionRules<R, C> {
 }
 
 export class CorrectedRequest<R, C extends object> {
-  request: R;
-  readonly corrections: C[];
-
-  /** @param known what the journal has; what comes is added, for a saga that begins again */
   constructor(
     private readonly saga: Saga,
     private readonly first: R,
-    known: unknown[],
     private readonly rules: CorrectionRules<R, C>,
-  ) {
-    this.corrections = known as C[];
-    this.request = this.corrections.reduce(rules.apply, first);
+  ) {}
+
+  get corrections(): readonly C[] {
+    return this.saga.corrections as C[];
+  }
+
+  get request(): R {
+    return this.corrections.reduce(this.rules.apply, this.first);
   }
 
   /** The fields that a `retry` may correct, as they are typed. */
@@ -48,9 +47,7 @@ export class CorrectedRequest<R, C extends object> {
     return {
       schema,
       objection: (correction) => this.objection(correction as C),
-      apply: async (correction, said) => {
-        await this.correct(correction as C, said);
-      },
+      apply: (correction, said) => this.correct(correction as C, said),
     };
   }
 
@@ -68,8 +65,8 @@ export class CorrectedRequest<R, C extends object> {
     return objections.length > 0 ? objections.join('; ') : undefined;
   }
 
-  /** @returns why it might not be placed by now. @throws StateChanged where there is nothing to correct any more */
-  async correct(correction: C, said: Attribution): Promise<NotNow | undefined> {
+  /** @throws StateChanged where there is nothing to correct any more */
+  async correct(correction: C, said: Attribution): Promise<void> {
     const id = uuid4();
     const title = 'Write the correction into the journal';
     const written = await this.saga.write('write-correction', title, ({ retry }) =>
@@ -79,8 +76,7 @@ export class CorrectedRequest<R, C extends object> {
       log.warn('nothing was corrected: it was placed before, or perhaps, by another run', { by: said.by });
       throw placedMeanwhile(this.saga.step(said.step, said.step));
     }
-    this.corrections.push(correction);
-    this.request = this.rules.apply(this.request, correction);
-    return written.notNow;
+    this.saga.corrections.push(correction);
+    this.saga.notNow = written.notNow;
   }
 }

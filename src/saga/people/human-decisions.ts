@@ -42,6 +42,7 @@ import {
   type DecisionName,
 } from '../../domain/decisions';
 import { ownerOf, type CallFailure } from '../../domain/failures';
+import type { WorkflowName } from '../../domain/identity';
 import { isTrouble, type DecisionRecord, type ProgressView, type WaitKind } from '../../domain/progress';
 import { holdsSecret, redact } from '../../domain/secrets';
 import { describeProblems } from '../../domain/problems';
@@ -76,6 +77,7 @@ const progressQuery = defineQuery<ProgressView>('progress');
 /** `cancellable`: false where what is being done is brought to its end, cancelled or not. */
 interface OpenQuestion extends Question {
   id: string;
+  workflow: WorkflowName;
   choices: DecisionName[];
   cancellable: boolean;
   /** From then on it is rejected, and nobody decides about it any more; in milliseconds since 1970. */
@@ -158,7 +160,7 @@ export class HumanDecisions {
     const expiresMs = expiry === undefined ? Infinity : Date.parse(since) + expiry.inMs;
     const said = { kind, step, since, steps, expiresAt: expiry && new Date(expiresMs).toISOString() };
     const question: OpenQuestion = {
-      ...{ ...asked, id, choices, expiresMs },
+      ...{ ...asked, id, choices, expiresMs, workflow: this.progress.workflow },
       cancellable: isCancellable(CancellationScope.current()),
       told: { ...said, question: id, reminders: 0, failure: lastFailure?.failure },
     };

@@ -9,13 +9,14 @@ import { describeFailure, type CallFailure, type PivotDoubt } from '../../domain
 import { describeOthers, type OfOther } from '../../domain/servers';
 import { inWords } from '../../domain/times';
 import { describeSettling } from '../shown/current-details';
+import type { Step } from '../shown/progress';
 import type { Question } from './questions';
 import type { Saga } from '../saga';
 import type { Pivot } from '../steps';
 import { activities } from '../activities';
 
 /** `foundBy`: says what to look for at the provider, if the row does not: "account AB-1, label “web-1”". */
-type InDoubt = Pick<Pivot<never>, 'step' | 'noun' | 'confirming'> & { foundBy: string };
+type InDoubt = Pick<Pivot<never>, 'noun' | 'confirming'> & { step: Step; foundBy: string };
 
 /** A placement that nobody here has the provider's answer of, and that stands. */
 export type Seen = Exclude<Placement<never>, { how: 'answered' }>;

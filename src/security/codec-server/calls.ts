@@ -14,6 +14,7 @@ import { cors } from 'hono/cors';
 import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
 import { tryOr } from '../../domain/ignore-errors';
+import { cutWell } from '../../domain/markdown';
 import { redact, redactedMark } from '../../domain/secrets';
 import { ofNoCall } from '../../domain/unsealed';
 import { isRecord } from '../../domain/values';
@@ -21,11 +22,7 @@ import { DecryptionError } from '../payload-codec';
 import { payloadFromJson, payloadToJson } from '../payload-json';
 import type { Authenticate } from './authentication';
 
-export interface CallLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type CallLog = Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>;
 
 export interface CallOptions {
   codec: PayloadCodec;
@@ -176,6 +173,4 @@ function wrong(message: string): HTTPException {
 }
 
 /** Names come from outside, and may be very long. */
-function cut(text: string): string {
-  return text.length > 256 ? `${text.slice(0, 256)}…` : text;
-}
+const cut = (text: string) => cutWell(text, 256);

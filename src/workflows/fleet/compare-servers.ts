@@ -13,7 +13,7 @@ import { found, idOf, show, startBeside, tryToLook, unseen, type Sweep, type ToC
 /** After this many servers in a row without an answer, it asks whether the provider is there at all. */
 const inDoubtFrom = 3;
 
-/** The provider counts as away after so many without any answer: the newest, and then some at random. */
+/** The provider counts as away after so many without any answer: the first ones, and then some at random. */
 const awayFrom = 6;
 
 /** After this time a repair is not wanted any more: who was told to wait meanwhile may want something else. */
@@ -37,14 +37,6 @@ export function noteUnprotected({ servers }: ReconcileRequest, sweep: Sweep, ope
   }
 }
 
-/** The others have their turn. */
-const shareOfNewest = 3 / 4;
-
-/** One of the newest. @returns undefined where the request allows no more of them */
-export function toCompare({ servers }: ReconcileRequest, sweep: Sweep, vmObjectId: number): ToCompare | undefined {
-  return added(sweep, { vmObjectId }, Math.floor(servers * shareOfNewest));
-}
-
 function added(sweep: Sweep, server: ToCompare, most: number): ToCompare | undefined {
   const known = sweep.servers.find(({ vmObjectId }) => vmObjectId === server.vmObjectId);
   if (known !== undefined) return known;
@@ -54,7 +46,7 @@ function added(sweep: Sweep, server: ToCompare, most: number): ToCompare | undef
   return server;
 }
 
-/** @returns how many of these, in their order, the request allows beside the newest */
+/** @returns how many of these, in their order, the request allows */
 export function toCompareInTurn({ servers: most }: ReconcileRequest, sweep: Sweep, { after, servers }: InTurn): number {
   const full = servers.findIndex((vmObjectId, index) => {
     return added(sweep, { vmObjectId, behind: servers[index - 1] ?? after }, most) === undefined;
@@ -94,8 +86,9 @@ export async function compareServers(
 async function isAway(sweep: Sweep): Promise<boolean> {
   const { answeredFor: vmObjectId, servers, unanswered } = sweep;
   if (vmObjectId === undefined) {
+    if (unanswered.length >= awayFrom) return true;
     servers.unshift(...servers.splice(Math.floor(Math.random() * servers.length), 1));
-    return unanswered.length >= awayFrom;
+    return false;
   }
   if ((await ask(vmObjectId)).how === 'unanswered') return true;
   tellUnanswered(sweep);

@@ -4,8 +4,7 @@
  * ```text
  *   sagas without an ending   lost ones are told        cart items, placements ──▶ cleanCart
  *   sagas with one            what they left is told    cart items, placements ──▶ cleanCart
- *   servers of the latter, and others in turn
- *                             list the firewalls (10)   drift is told; where asked ──▶ setFirewalls, which assigns
+ *   servers, in turn          list the firewalls (10)   drift is told; where asked ──▶ setFirewalls, which assigns
  * ```
  *
  * It is no saga, and places nothing: `cleanCart` asks about an order of unknown outcome and cannot order, and no run of
@@ -25,7 +24,7 @@ import {
 import { activities } from '../../saga/activities';
 import type { Act } from '../../saga/attempts';
 import { readRequest } from '../../saga/check-request';
-import { compareServers, noteUnprotected, toCompare, toCompareInTurn } from './compare-servers';
+import { compareServers, noteUnprotected, toCompareInTurn } from './compare-servers';
 import { beginSweep, ended, found, foundMore, show, startBeside, tryToLook, unseen, idOf, type Sweep } from './sweep';
 
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
@@ -79,12 +78,11 @@ async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<voi
     sweep.report.looked.ended += slice.count;
     sweep.serversKnown = slice.serversKnown ?? sweep.serversKnown;
     for (const saga of slice.left) await handle(request, sweep, saga);
-    for (const vmObjectId of slice.servers) toCompare(request, sweep, vmObjectId);
     sweep.at = slice.last ? { phase: 'ended', after: slice.last } : { phase: 'turn' };
   }
 }
 
-/** Servers beside the newest: those that lack firewalls; others from where the sweep before has stopped, once around. */
+/** Servers that lack firewalls; and all, from where the sweep before has stopped, once around. */
 async function takeTurns(request: ReconcileRequest, sweep: Sweep): Promise<void> {
   await goOn(request, sweep);
   // One more than all that it may look at: so not all of them fit where there are others.

@@ -7,32 +7,48 @@
  * ```
  */
 import type { Placement } from '../../domain/effects';
-import { changeCorrectionSchema, changeOrderSchema } from '../../domain/requests';
+import { changeCorrectionSchema, changeOrderSchema, type RequestOf } from '../../domain/requests';
 import type { ResultOf } from '../../domain/results';
 import { check } from '../../domain/validation';
 import { activities } from '../../saga/activities';
+import type { DefineSaga } from '../../saga/definition';
 import { runSaga } from '../../saga/run-saga';
-import { placeQuoted } from '../steps/place-quoted';
+import { Quotation } from '../steps/quotation';
 
 export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
   return runSaga('changeOrder', input, changing);
 }
 
-const changing = placeQuoted<'changeOrder', { order: unknown }>({
-  pivot: { id: 'place-change-order', title: 'Place the change order' },
-  noun: 'the change order',
-  quoteTitle: 'Quote the change order',
-  notAvailable: 'ChangeNotAvailable',
-  check: (request) => check(changeOrderSchema(), request),
-  correctionSchema: changeCorrectionSchema,
-  foundBy: ({ subscription_id }) => `subscription ${subscription_id}`,
-  quote: ({ subscription_id, resources }, context) =>
-    activities('quote the change order').quoteChangeOrder({ change: { subscription_id, resources }, ...context }),
-  place: ({ subscription_id, resources }, context) =>
-    activities('place the change order').placeChangeOrder({ change: { subscription_id, resources }, ...context }),
-  facts: (placed) => ({ order: orderOf(placed) }),
-  result: (told, placed) => ({ ...told, order: placed ? orderOf(placed) : null }),
-});
+const changing: DefineSaga<'changeOrder', { order: unknown }> = (saga, request) => {
+  const { reference, quoteOnly } = request;
+  const { progress } = saga;
+  const quotation = new Quotation(saga, request, {
+    noun: 'the change order',
+    notAvailable: 'ChangeNotAvailable',
+    check: (corrected) => check(changeOrderSchema(), corrected),
+    correctionSchema: changeCorrectionSchema,
+    quote: (wanted, context) =>
+      activities('quote the change order').quoteChangeOrder({ change: changeOf(wanted), ...context }),
+  });
+  if (quoteOnly) return { finish: async () => ({ ...(await quotation.only()), order: null }) };
+  return {
+    prepare: () => quotation.askUntilAvailable(),
+    pivot: {
+      ...quotation.pivot(({ subscription_id }) => `subscription ${subscription_id}`),
+      step: () => saga.step('place-change-order', 'Place the change order'),
+      act: (context) =>
+        activities('place the change order').placeChangeOrder({ change: changeOf(quotation.request), ...context }),
+      facts: (placed) => ({ order: orderOf(placed) }),
+    },
+    finish: ({ placement, note: { quote } = {} }) => {
+      const order = orderOf(placement);
+      progress.addFacts(quote ? { quote, order } : { order });
+      return Promise.resolve({ reference, quote, placed: true, order, decisions: progress.decisions });
+    },
+  };
+};
+
+const changeOf = ({ subscription_id, resources }: RequestOf['changeOrder']) => ({ subscription_id, resources });
 
 /** The provider's answer; null where the change is known without one. */
 function orderOf(placed: Placement<{ order: unknown }>): unknown {

@@ -25,12 +25,17 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
   return runSaga('provisionServers', input, buying);
 }
 
-const buying: DefineSaga<'provisionServers', PlacedOrder> = (saga, first, known) => {
+const buying: DefineSaga<'provisionServers', PlacedOrder> = (saga, first, planTypes) => {
   const { reference } = first;
-  const purchase = new Purchase(saga, first, known);
+  const purchase = new Purchase(saga, first, planTypes);
   const cart = new Cart(saga, purchase);
   const protection = new Protection(saga, purchase);
   return {
+    begin: () => {
+      cart.begin();
+      protection.begin();
+    },
+    added: () => cart.added,
     // Agreed to first, so that a no leaves nothing to delete.
     prepare: async () => {
       await purchase.agree();

@@ -13,7 +13,7 @@ import type { ResultOf } from '../../domain/results';
 import { activities } from '../../saga/activities';
 import { runSaga } from '../../saga/run-saga';
 import type { DefineSaga } from '../../saga/definition';
-import { FirewallChange, reportOthers } from '../steps/firewall-change';
+import { FirewallChange, reportOthers, type Changes } from '../steps/firewall-change';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   return runSaga('setFirewalls', input, changing);
@@ -22,7 +22,11 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
 const changing: DefineSaga<'setFirewalls', never> = (saga, request) => {
   const { reference, vmObjectId } = request;
   let change: FirewallChange | undefined;
+  const changed: Changes = { assigned: new Set(), unassigned: new Set() };
   return {
+    begin: () => {
+      change = undefined;
+    },
     finish: async () => {
       const listing = saga.step('list-firewalls', 'List the firewalls that are assigned');
       const list = await saga.must(
@@ -32,7 +36,7 @@ const changing: DefineSaga<'setFirewalls', never> = (saga, request) => {
         },
         { refusal: 'FirewallsRejected' },
       );
-      change = new FirewallChange(saga, request, list);
+      change = new FirewallChange(saga, request, list, changed);
       await change.make();
       // The rest only looks.
       saga.deadline.lift();
@@ -44,6 +48,6 @@ const changing: DefineSaga<'setFirewalls', never> = (saga, request) => {
     },
     undo: async (standing) => change?.undo(standing),
     describeUndo: () => (change?.isBegun ? 'It restores the firewalls that it has changed.' : undefined),
-    reportLeftovers: (standing) => reportOthers(saga, request, standing, change),
+    reportLeftovers: (standing) => reportOthers(saga, request, standing, { change, changed }),
   };
 };

@@ -14,8 +14,12 @@ import type { StepSpec, Undo } from '../../saga/steps';
 import type { Purchase } from './purchase';
 
 export class Cart {
-  /** By the item's number in the request: what stands in the cart, as far as this run knows. */
+  /** By the item's number in the request: what stands in the cart, as far as this begin knows. */
   private readonly ids = new Map<number, number>();
+  /** As this run has heard, in all its begins: the items that it has added and not deleted, by their ids. */
+  private readonly own = new Map<number, OpenItem>();
+  /** The same, by the item's number: how many calls to add it may have added another one. */
+  private readonly doubts = new Map<number, number>();
   /** Set once the provider has not taken adds side by side: from then on each waits for the one before it. */
   private last: Promise<unknown> | undefined;
 
@@ -23,6 +27,16 @@ export class Cart {
     private readonly saga: Saga,
     private readonly purchase: Purchase,
   ) {}
+
+  begin(): void {
+    this.ids.clear();
+    this.last = undefined;
+  }
+
+  /** The journal knows more, but for one that was restored, or is away. */
+  get added(): OpenItem[] {
+    return [...this.own.values()];
+  }
 
   get itemIds(): number[] {
     return this.numbers.flatMap((number) => this.ids.get(number) ?? []);
@@ -50,7 +64,7 @@ export class Cart {
       return cartItemId === undefined ? [] : [{ cartItemId, step: stepId(number) }];
     });
     for (const number of numbers) this.ids.delete(number);
-    await CancellationScope.nonCancellable(() => undoItems(this.saga, items, this.secrets, { own: true }));
+    await CancellationScope.nonCancellable(() => this.undoItems(items, true));
   }
 
   describeUndo(): string | undefined {
@@ -66,7 +80,7 @@ export class Cart {
     const { saga } = this;
     if (standing === undefined) {
       const why = 'the journal could not be read, and a person went on without it';
-      for (const { cartItemId } of unreported(saga, saga.addedItems)) {
+      for (const { cartItemId } of unreported(saga, this.added)) {
         saga.progress.addLeftovers({ kind: 'cart-item', cartItemId, why });
       }
       reportDoubtfulAdds(saga, this.perhapsAdded);
@@ -76,9 +90,21 @@ export class Cart {
     // A person may have left one behind already.
     const left = unreported(saga, items);
     if (left.length > 0) saga.progress.enter('undoing');
-    await undoItems(saga, left, this.secrets, { own: placement.how === 'none' });
+    await this.undoItems(left, placement.how === 'none');
     reportPerhapsOrdered(saga, unreported(saga, perhapsOrdered));
     this.reportDoubts(doubtfulAdds);
+  }
+
+  /** @param inPlace what this run has added is undone in the step that added it */
+  private async undoItems(items: readonly OpenItem[], inPlace: boolean): Promise<void> {
+    const { saga, secrets, own } = this;
+    const steps = new Set<string>();
+    const undos = items.map((item) => {
+      const added = inPlace && !steps.has(item.step) ? saga.progress.find(item.step) : undefined;
+      steps.add(item.step);
+      return deleting(item, added?.status === 'done' ? added : deleteStep(saga, item), secrets, own);
+    });
+    await saga.undo(undos);
   }
 
   /** Deletes what other calls have left beside the order. @returns the ids that were deleted */
@@ -87,13 +113,13 @@ export class Cart {
     if (!saga.journal.mayHaveLeftovers) return [];
     const looked = await saga.one({
       step: saga.unlistedStep('read-cart', 'Look into the journal for what is left in the cart'),
-      act: (asked) => activities('read what is left in the cart').readState({ ...asked, added: saga.addedItems }),
+      act: (asked) => activities('read what is left in the cart').readState({ ...asked, added: this.added }),
     });
     if (looked.skipped) {
       reportDoubtfulAdds(saga, this.perhapsAdded);
       return [];
     }
-    const deleted = await deleteItems(saga, unreported(saga, looked.value.items));
+    const deleted = await deleteItems(saga, unreported(saga, looked.value.items), this.own);
     this.reportDoubts(looked.value.doubtfulAdds);
     return deleted;
   }
@@ -147,7 +173,7 @@ export class Cart {
   }
 
   private specOf(number: number): StepSpec<{ cartItemId: number }> {
-    const { purchase, secrets } = this;
+    const { purchase } = this;
     const scope = CancellationScope.current();
     return {
       step: this.stepOf(number),
@@ -156,7 +182,8 @@ export class Cart {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${number}`);
         const corrected = purchase.timesItemCorrected(number) || undefined;
-        const adding = { item, number, corrected, secrets, ...asked };
+        // Of now: a person may have corrected another item meanwhile.
+        const adding = { item, number, corrected, secrets: this.secrets, ...asked };
         const { addCartItem } = activities(`add cart item ${number}`);
         try {
           const answer = await this.inTurn(() => addCartItem(adding), scope);
@@ -180,24 +207,27 @@ export class Cart {
   }
 
   private add(cartItemId: number, number: number): void {
-    this.saga.cart.added.set(cartItemId, { cartItemId, step: stepId(number) });
+    this.own.set(cartItemId, { cartItemId, step: stepId(number) });
   }
 
   private doubtsOf(number: number): number {
-    return this.saga.cart.doubts.get(number) ?? 0;
+    return this.doubts.get(number) ?? 0;
   }
 
   /** @param atLeast how many are known of */
   private doubt(number: number, atLeast = this.doubtsOf(number) + 1): void {
-    this.saga.cart.doubts.set(number, Math.max(this.doubtsOf(number), atLeast));
+    this.doubts.set(number, Math.max(this.doubtsOf(number), atLeast));
   }
 }
 
 const stepId = (number: number) => `add-cart-item-${number}`;
 
-/** @returns the ids that were deleted; one that was left behind or left alone becomes a leftover */
-export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promise<number[]> {
-  const outcomes = await saga.together(items.map((item) => deleting(saga, item, deleteStep(saga, item), 'unknown')));
+/**
+ * @param own items that this run has added: a deleted one is taken out
+ * @returns the ids that were deleted; one that was left behind or left alone becomes a leftover
+ */
+export async function deleteItems(saga: Saga, items: readonly OpenItem[], own?: Map<number, OpenItem>) {
+  const outcomes = await saga.together(items.map((item) => deleting(item, deleteStep(saga, item), 'unknown', own)));
   items.forEach(({ cartItemId }, index) => {
     const outcome = outcomes[index];
     if (!outcome?.skipped) return;
@@ -207,39 +237,27 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
   return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
 }
 
-/** @param own what this run has added is undone in the step that added it */
-async function undoItems(
-  saga: Saga,
-  items: readonly OpenItem[],
-  secrets: SentSecrets,
-  { own }: { own: boolean },
-): Promise<void> {
-  const steps = new Set<string>();
-  await saga.undo(
-    items.map((item) => {
-      const added = own && !steps.has(item.step) ? saga.progress.find(item.step) : undefined;
-      steps.add(item.step);
-      return deleting(saga, item, added?.status === 'done' ? added : deleteStep(saga, item), secrets);
-    }),
-  );
-}
-
 export function deleteStep(saga: Saga, { cartItemId }: OpenItem): Step {
   return saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
 }
 
-function deleting(saga: Saga, { cartItemId, step: addedIn }: OpenItem, step: Step, secrets: SentSecrets): Undo {
+function deleting(
+  { cartItemId, step: addedIn }: OpenItem,
+  step: Step,
+  secrets: SentSecrets,
+  own?: Map<number, OpenItem>,
+): Undo {
   return {
     step,
     title: `Delete cart item ${cartItemId}`,
     act: async (asked) => {
       const { deleteCartItem } = activities(`delete cart item ${cartItemId}`);
       const deleted = await deleteCartItem({ ...asked, step: addedIn, cartItemId, secrets });
-      saga.cart.added.delete(cartItemId);
+      own?.delete(cartItemId);
       return deleted;
     },
     byHand: {
-      counts: () => saga.cart.added.delete(cartItemId),
+      counts: () => own?.delete(cartItemId),
       call: () => ({ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }),
     },
     leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),

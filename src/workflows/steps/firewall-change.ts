@@ -11,20 +11,22 @@
  * What other runs of the saga have changed of it, and left, is reported.
  */
 import type { EffectContext } from '../../activities/effect';
-import type { Changed, FirewallList, How, ListFirewalls } from '../../activities/firewalls';
+import type { FirewallList, How } from '../../activities/firewalls';
 import type { ReferenceState } from '../../activities/journal';
-import type { EffectCall, EffectKind } from '../../domain/effects';
 import type { Leftover } from '../../domain/outcomes';
 import type { SetFirewallsRequest } from '../../domain/requests';
 import { learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/control-flow';
 import type { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
-import { readable, seenByHand, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
+import { listSeen, readable, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
 
 type Denied = NonNullable<ServerFirewalls['denied']>;
 
 const refused = { refusal: 'FirewallsRejected' } as const;
+
+/** Firewalls that a run has changed, or tried to, in all its begins: a journal that was restored lacks them. */
+export type Changes = Record<'assigned' | 'unassigned', Set<number>>;
 
 export class FirewallChange {
   readonly assign: number[];
@@ -46,6 +48,7 @@ export class FirewallChange {
     private readonly saga: Saga,
     private readonly request: SetFirewallsRequest,
     first: FirewallList,
+    private readonly changed: Changes,
   ) {
     this.server = new ServerFirewalls(request.vmObjectId);
     this.assigning = saga.step('assign-firewalls', 'Assign firewalls');
@@ -73,35 +76,36 @@ export class FirewallChange {
 
   private async send(how: How, step: Step, firewalls: number[]): Promise<void> {
     if (firewalls.length === 0) return;
-    const byHand = { counts: () => null, call: this.callByHand('mutate', how, firewalls) };
-    const act = (asked: EffectContext) => this.change(how, step, firewalls, asked);
-    await this.saga.one<Changed | null>({ step, act, byHand }, refused);
+    const { saga, server, changed } = this;
+    const asks = () => {
+      for (const id of firewalls) changed[how === 'assignFirewalls' ? 'assigned' : 'unassigned'].add(id);
+      // A readable list counts more than what a person said earlier.
+      const counts = this.before === undefined ? { countsByHand: true } : {};
+      return { firewalls, ...counts, shows: this.shownAfter(how) };
+    };
+    await saga.one<unknown>(server.changing(step, how, asks), refused);
+  }
+
+  private shownAfter(how: How) {
+    const { wanted: expect, unassign: without, request } = this;
+    if (how === 'assignFirewalls' && this.awaiting) return { expect, surely: true };
+    return { expect, without, exactly: request.exactly !== undefined };
   }
 
   private async untilActive(step: Step): Promise<void> {
-    const act = ({ retry }: EffectContext) =>
-      this.server.look('list firewalls', { expect: this.wanted, surely: true, retry });
-    await this.saga.one<unknown>({ step, act, byHand: { counts: () => (this.isSeen = true) } }, refused);
+    const looking = this.server.looking(step, () => ({ expect: this.wanted, surely: true }));
+    const outcome = await this.saga.one(looking, refused);
+    this.isSeen = !outcome.skipped && outcome.value === 'by hand';
   }
 
   /** @returns what is assigned then, as far as anybody knows */
   async verify(): Promise<{ firewalls: number[]; verified: boolean }> {
     const { saga, server, verifying, before = [], assign, unassign, wanted, vmObjectId } = this;
-    const exactly = this.request.exactly !== undefined;
     server.denied = {};
-    const outcome = await saga.one<FirewallList | typeof seenByHand>({
-      step: verifying,
-      act: ({ retry }) =>
-        server.look('list firewalls', { expect: wanted, without: unassign, exactly, after: 'undoing', retry }),
-      byHand: {
-        counts: () => {
-          server.denied = {};
-          return seenByHand;
-        },
-      },
-    });
+    const shown = { ...this.shownAfter('unassignFirewalls'), after: 'undoing' } as const;
+    const outcome = await saga.one(server.looking(verifying, () => shown));
     const { denied } = server;
-    const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
+    const list = listSeen(outcome);
     const after = list && readable(list);
     if (after && (after.active || wanted.length === 0)) return { firewalls: after.firewalls, verified: true };
     const supposed = [...before.filter((id) => !unassign.includes(id)), ...assign];
@@ -141,7 +145,10 @@ export class FirewallChange {
     const surely = before !== undefined && wasTried(assigning);
     const act = async (asked: EffectContext) => {
       await this.undoCall('assignFirewalls', unassign, { countsByHand: true, ...asked });
-      this.tellUnseen(unassign, await this.list({ expect: unassign, undoing: true, surely }, asked.retry));
+      this.tellUnseen(
+        unassign,
+        await this.server.list({ expect: unassign, undoing: true, surely, retry: asked.retry }),
+      );
     };
     const title = 'Assign the unassigned firewalls again';
     await this.saga.undo([
@@ -156,21 +163,22 @@ export class FirewallChange {
    * perhaps nothing else protects the server: all stay and are reported.
    */
   private async unassignAgain(): Promise<void> {
-    const { saga, vmObjectId, before, assign, assigning, unassign, unassigning } = this;
+    const { saga, server, vmObjectId, before, assign, assigning, unassign, unassigning } = this;
     const leaving = this.leaving('unassignFirewalls', assign, 'assigned');
     if (before === undefined || (unassign.length > 0 && unassigning.status === 'skipped')) {
       saga.keepInOrder(leaving.leftover('it cannot be undone safely'));
       return;
     }
     const act = async (asked: EffectContext) => {
-      const list = await this.list({ undoing: true }, asked.retry);
+      const { retry } = asked;
+      const list = await server.list({ undoing: true, retry });
       const now = readable(list)?.firewalls;
       const isGone = (id: number) => now?.includes(id) !== true;
       // Sent whatever the list shows: neither call does harm where it was not needed.
       const isDoubtful = (id: number) => list.doubtful?.includes(id) === true;
       const missing = unassign.filter((id) => isGone(id) || isDoubtful(id));
       await this.undoCall('assignFirewalls', missing, asked);
-      if (missing.length > 0) await this.list({ expect: missing, undoing: true, surely: true }, asked.retry);
+      if (missing.length > 0) await server.list({ expect: missing, undoing: true, surely: true, retry });
       // Firewalls of the first list stay, also if that was doubtful.
       const own = assign.filter((id) => !before.includes(id));
       const there = now === undefined ? own : own.filter((id) => !isGone(id) || isDoubtful(id));
@@ -178,8 +186,8 @@ export class FirewallChange {
       const surplus = there.filter((id) => !kept.includes(id));
       await this.undoCall('unassignFirewalls', surplus, asked);
       if (surplus.length > 0) {
-        const look = { expect: missing, without: surplus, undoing: true };
-        this.tellUnseen(surplus, await this.list(look, asked.retry));
+        const look = { expect: missing, without: surplus, undoing: true, retry };
+        this.tellUnseen(surplus, await server.list(look));
       }
       if (kept.length > 0) {
         const why = 'assigned: another saga has assigned them too, or may have, and relies on them';
@@ -191,27 +199,15 @@ export class FirewallChange {
 
   /** How a person may do an undo instead, and what it is where it is left out. */
   private leaving(activity: How, firewalls: number[], what: string) {
-    const { vmObjectId } = this;
+    const { vmObjectId, server } = this;
     return {
-      byHand: { counts: () => undefined, call: this.callByHand('compensate', activity, firewalls) },
+      byHand: server.byHand('compensate', activity, () => firewalls),
       leftover: (why: string): Leftover => ({ kind: 'firewalls', vmObjectId, firewalls, why: `${what}: ${why}` }),
     };
   }
 
   private get vmObjectId(): number {
     return this.request.vmObjectId;
-  }
-
-  private change(how: How, step: Step, firewalls: number[], asked: EffectContext) {
-    const { saga, before, wanted: expect } = this;
-    const isAssigning = how === 'assignFirewalls';
-    for (const id of firewalls) saga.changed[isAssigning ? 'assigned' : 'unassigned'].add(id);
-    const exactly = this.request.exactly !== undefined;
-    const shows = isAssigning && this.awaiting ? { expect, surely: true } : { expect, without: this.unassign, exactly };
-    // A readable list counts more than what a person said earlier.
-    const counts = before === undefined ? { countsByHand: true } : {};
-    const summary = isAssigning ? 'assign firewalls' : 'unassign firewalls';
-    return this.server.change(summary, how, step, { firewalls, ...counts, shows, ...asked });
   }
 
   private tellUnseen(firewalls: readonly number[], list: FirewallList): void {
@@ -221,22 +217,9 @@ export class FirewallChange {
 
   private async undoCall(how: How, firewalls: number[], asked: EffectContext & { countsByHand?: true }): Promise<void> {
     if (firewalls.length === 0) return;
-    const isAssigning = how === 'assignFirewalls';
-    const step = isAssigning ? this.unassigning : this.assigning;
-    const summary = `${isAssigning ? 'assign' : 'unassign'} firewalls again`;
-    const asks = { firewalls, undoing: true, ...asked, step: step.id };
-    const undone = await this.server.change(summary, how, step, asks);
+    const step = how === 'assignFirewalls' ? this.unassigning : this.assigning;
+    const undone = await this.server.change(how, step, { firewalls, undoing: true, ...asked, step: step.id });
     await learn(this.saga.journal, undone, null);
-  }
-
-  private list(shown: Omit<ListFirewalls, 'vmObjectId' | 'retry'>, retry: EffectContext['retry']) {
-    return this.server.list('list firewalls', { ...shown, retry });
-  }
-
-  /** How a change that a person made in the control panel is written down. */
-  private callByHand(kind: EffectKind, activity: How, firewalls: readonly number[]) {
-    const about = { vmObjectId: this.vmObjectId, firewalls: [...firewalls] };
-    return (step: string): EffectCall => ({ step, kind, activity, about });
   }
 }
 
@@ -291,7 +274,7 @@ export async function reportOthers(
   saga: Saga,
   { vmObjectId, exactly, assign = [], unassign = [] }: SetFirewallsRequest,
   standing: ReferenceState | undefined,
-  change: FirewallChange | undefined,
+  { change, changed }: { change: FirewallChange | undefined; changed: Changes },
 ): Promise<void> {
   const { progress, journal } = saga;
   if (!journal.isReferenceOurs && !journal.mayHaveLeftovers) return;
@@ -312,7 +295,7 @@ export async function reportOthers(
     unassigned: standing.changed?.unassigned.filter((id) => own?.unassign.includes(id) !== true) ?? [],
   };
   // The journal may have lost what this run did before it began again.
-  const known = [others, ...(journal.wasRestored ? [saga.changed] : [])];
+  const known = [others, ...(journal.wasRestored ? [changed] : [])];
   const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
   const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
   if (assigned.length + unassigned.length === 0) return;

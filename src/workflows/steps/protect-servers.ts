@@ -14,9 +14,9 @@ import { recordProtected } from '../../saga/shown/metrics';
 import type { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
 import type { Correction } from '../../saga/people/questions';
-import type { StepOutcome, StepSpec } from '../../saga/steps';
+import type { StepOutcome } from '../../saga/steps';
 import type { Purchase } from './purchase';
-import { readable, seenByHand, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
+import { listSeen, readable, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
 
 interface Protected {
   vmObjectId: number;
@@ -52,6 +52,10 @@ export class Protection {
     private readonly saga: Saga,
     private readonly purchase: Purchase,
   ) {}
+
+  begin(): void {
+    delete this.servers;
+  }
 
   /** @param vmObjectIds of the servers, which become known here */
   async protect(vmObjectIds: readonly number[]): Promise<Server[]> {
@@ -113,22 +117,13 @@ export class Protection {
   }
 
   private async assign(servers: readonly Guarded[]): Promise<void> {
-    const outcomes = await this.saga.together(
-      servers.map((server): StepSpec<unknown> => ({
-        step: server.assigning,
-        act: (asked) => {
-          const { vmObjectId, firewalls, own, assigning } = server;
-          const assigned = { firewalls, shows: { expect: firewalls }, countsByHand: true, ...asked };
-          return own.change(`assign firewalls to ${vmObjectId}`, 'assignFirewalls', assigning, assigned);
-        },
-        byHand: {
-          counts: () => (server.own.isChanged = true),
-          call: (step) => {
-            const { vmObjectId, firewalls } = server;
-            return { step, kind: 'mutate', activity: 'assignFirewalls', about: { vmObjectId, firewalls } };
-          },
-        },
-      })),
+    const outcomes = await this.saga.together<unknown>(
+      servers.map((server) =>
+        server.own.changing(server.assigning, 'assignFirewalls', () => {
+          const { firewalls } = server;
+          return { firewalls, shows: { expect: firewalls }, countsByHand: true };
+        }),
+      ),
       { refusal: 'ask', skippable: true, corrections: { stuck: correctionOf(servers) } },
     );
     servers.forEach((server, index) => keepNote(server, outcomes[index]));
@@ -137,25 +132,17 @@ export class Protection {
   private async verify(servers: readonly Guarded[]): Promise<Server[]> {
     const { saga } = this;
     const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
+    // The server lacks what the list does not show, whatever the answer to the assignment was.
     const outcomes = await saga.together(
-      assigned.map((server): StepSpec<FirewallList | typeof seenByHand> => ({
-        step: server.verifying,
-        // The server lacks what the list does not show, whatever the answer to the assignment was.
-        act: ({ retry }) => {
-          const { vmObjectId, firewalls: expect, own } = server;
-          return own.look(`list firewalls of ${vmObjectId}`, { expect, retry }, (list) => {
-            own.denied = {};
-            if (readable(list)?.active) recordProtected();
-          });
-        },
-        byHand: {
-          counts: () => {
-            server.own.denied = {};
-            recordProtected();
-            return seenByHand;
+      assigned.map(({ firewalls: expect, own, verifying }) =>
+        own.looking(
+          verifying,
+          () => ({ expect }),
+          (seen) => {
+            if (seen === 'by hand' || readable(seen)?.active) recordProtected();
           },
-        },
-      })),
+        ),
+      ),
     );
     return servers.map((server) => {
       const outcome = outcomes[assigned.indexOf(server)];
@@ -165,7 +152,7 @@ export class Protection {
         return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
       }
       const { vmObjectId, firewalls, own, verifying } = server;
-      const list = outcome.skipped || outcome.value === seenByHand ? undefined : outcome.value;
+      const list = listSeen(outcome);
       const shown = list && readable(list);
       if (shown?.active) return { vmObjectId, firewalls: shown.firewalls, verified: true };
       if (list) {

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../../domain/corrections';
 import type { Terms } from '../../domain/may-be-sent';
 import { describePurchase, purchaseViolations } from '../../domain/purchases';
-import { serversOrdered, type ServersOrdered } from '../../domain/plan-types';
+import { serversOrdered, type PlanTypes, type ServersOrdered } from '../../domain/plan-types';
 import {
   correctableItemFields,
   provisionServersSchema,
@@ -21,7 +21,6 @@ import { askForReview } from '../../saga/people/approval';
 import type { Correction, Corrections } from '../../saga/people/questions';
 import { SagaFailed } from '../../saga/control-flow';
 import type { Saga } from '../../saga/saga';
-import type { SagaContext } from '../../saga/definition';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../../saga/people/corrected-request';
 
@@ -33,16 +32,15 @@ export interface ItemsAdded {
 }
 
 export class Purchase {
-  readonly secrets: SecretsSent;
+  private readonly sent: SecretsSent;
   private readonly wanted: CorrectedRequest<ProvisionServersRequest, PurchaseCorrection>;
 
   constructor(
     private readonly saga: Saga,
     first: ProvisionServersRequest,
-    private readonly known: SagaContext,
+    private readonly planTypes: PlanTypes,
   ) {
-    const { planTypes, corrections } = known;
-    this.wanted = new CorrectedRequest(saga, first, corrections, {
+    this.wanted = new CorrectedRequest(saga, first, {
       apply: correctPurchase,
       check: (request) => check(provisionServersSchema(planTypes), request),
       objections: (asked, corrected) => [
@@ -50,7 +48,12 @@ export class Purchase {
         ...purchaseViolations(corrected.items, serversOrdered(corrected.items, planTypes), corrected.guard),
       ],
     });
-    this.secrets = new SecretsSent([...first.items, ...(corrections as PurchaseCorrection[])]);
+    this.sent = new SecretsSent(first.items);
+  }
+
+  get secrets(): SecretsSent {
+    for (const correction of this.wanted.corrections) this.sent.add(correction);
+    return this.sent;
   }
 
   get request(): ProvisionServersRequest {
@@ -58,7 +61,7 @@ export class Purchase {
   }
 
   get ordered(): ServersOrdered {
-    return serversOrdered(this.request.items, this.known.planTypes);
+    return serversOrdered(this.request.items, this.planTypes);
   }
 
   get timesCorrected(): number {
@@ -76,7 +79,7 @@ export class Purchase {
    * @throws SagaFailed where the guard forbids it, or a person rejects it; StateChanged where another run has placed it
    */
   async agree(): Promise<void> {
-    const { notNow } = this.known;
+    const { notNow } = this.saga;
     if (notNow === undefined) return;
     if (notNow.how !== 'asks') throw new SagaFailed('GuardViolated', notNow.why);
     const { saga, request } = this;
@@ -87,7 +90,7 @@ export class Purchase {
     const approving = (terms: Terms, why: string) => this.approving(terms, why);
     await askForReview(saga, { step, noun: 'the order', approval: request.approval, approving }, notNow.concern);
     step.end('done', 'approved');
-    this.known.notNow = undefined;
+    saga.notNow = undefined;
   }
 
   /** See {@link Pivot.approving}. */
@@ -117,7 +120,7 @@ export class Purchase {
   }
 
   private allFields() {
-    return { item: this.itemNumber(() => true).optional(), ...purchaseCorrectionFields(this.known.planTypes) };
+    return { item: this.itemNumber(() => true).optional(), ...purchaseCorrectionFields(this.planTypes) };
   }
 
   private itemNumber(fits: (number: number) => boolean) {
@@ -143,8 +146,7 @@ export class Purchase {
       },
       apply: async (typed, said) => {
         const correction = named(typed);
-        this.secrets.add(correction);
-        this.known.notNow = await this.wanted.correct(correction, said);
+        await this.wanted.correct(correction, said);
         await this.agree();
         await cart.takeBack((correction.items ?? []).filter((number) => cart.has(number)));
       },

@@ -4,7 +4,7 @@
  */
 import type { EffectContext } from '../../activities/effect';
 import type { Changed, ChangeFirewalls, FirewallList, How, Listed, ListFirewalls } from '../../activities/firewalls';
-import type { Effected } from '../../domain/effects';
+import type { EffectCall, Effected, EffectKind } from '../../domain/effects';
 import { describeFailure, type CallFailure } from '../../domain/failures';
 import type { Leftover } from '../../domain/outcomes';
 import type { SentSecrets } from '../../domain/secrets';
@@ -13,9 +13,12 @@ import { attempt, failureOf, type Act } from '../../saga/attempts';
 import { countFailedCall } from '../../saga/shown/metrics';
 import { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
+import type { StepOutcome, StepSpec } from '../../saga/steps';
 
-/** A list would show this, says a person who has looked elsewhere. It does not count as verified: only the list does. */
-export const seenByHand = 'seen';
+/** What a look came to: the list; or that a person has looked elsewhere, which does not count as verified. */
+type Seen = FirewallList | 'by hand';
+
+type Looking = Omit<ListFirewalls, 'vmObjectId' | 'retry'>;
 
 export class ServerFirewalls {
   /** By this run, or by a person who says so. */
@@ -32,9 +35,25 @@ export class ServerFirewalls {
     private readonly secrets?: SentSecrets,
   ) {}
 
+  /** A step that changes them. @param asks asked anew with each call: a person may have corrected it */
+  changing(step: Step, how: How, asks: () => Omit<ChangeFirewalls, 'vmObjectId' | keyof EffectContext>) {
+    const act = (asked: EffectContext) => this.change(how, step, { ...asks(), ...asked });
+    return { step, act, byHand: this.byHand('mutate', how, () => asks().firewalls) } satisfies StepSpec<unknown>;
+  }
+
+  /** A person changes them in the control panel instead, and that is written down. */
+  byHand(kind: EffectKind, activity: How, firewalls: () => readonly number[]) {
+    const about = () => ({ vmObjectId: this.vmObjectId, firewalls: [...firewalls()] });
+    return {
+      counts: () => (this.isChanged = true),
+      call: (step: string): EffectCall => ({ step, kind, activity, about: about() }),
+    };
+  }
+
   /** @param by the step that tells it where the look in the same call fails */
-  async change(summary: string, how: How, by: Step, asked: Omit<ChangeFirewalls, 'vmObjectId'>) {
+  async change(how: How, by: Step, asked: Omit<ChangeFirewalls, 'vmObjectId'>): Promise<Effected<Changed>> {
     const { vmObjectId, secrets } = this;
+    const summary = `${how === 'assignFirewalls' ? 'assign firewalls to' : 'unassign firewalls of'} ${vmObjectId}`;
     const changed: Effected<Changed> = await activities(summary)[how]({ vmObjectId, secrets, ...asked });
     this.isChanged = true;
     this.looked = { ...changed.value, by };
@@ -42,12 +61,19 @@ export class ServerFirewalls {
     return changed;
   }
 
+  /** A step that looks until the list shows it, or a person has seen it. @param onSeen called then */
+  looking(step: Step, asks: () => Looking, onSeen?: (seen: Seen) => void): StepSpec<Seen> {
+    const tell = (seen: Seen) => {
+      this.denied = {};
+      onSeen?.(seen);
+      return seen;
+    };
+    const act = async ({ retry }: EffectContext) => tell(await this.look({ ...asks(), retry }));
+    return { step, act, byHand: { counts: () => tell('by hand') } };
+  }
+
   /** Goes by what the call that changed something last has seen, once; then reads the list. */
-  async look(
-    summary: string,
-    looking: Omit<ListFirewalls, 'vmObjectId'>,
-    onShown?: (list: FirewallList) => void,
-  ): Promise<FirewallList> {
+  private async look(looking: Omit<ListFirewalls, 'vmObjectId'>): Promise<FirewallList> {
     const { list: seen, failed, by } = this.looked ?? {};
     this.looked = undefined;
     // A look that has failed is made again before anybody is asked.
@@ -57,9 +83,7 @@ export class ServerFirewalls {
       countFailedCall(failed);
     }
     try {
-      const list = seen ?? (await this.list(summary, looking));
-      onShown?.(list);
-      return list;
+      return seen ?? (await this.list(looking));
     } catch (error) {
       const failure = failureOf(error);
       if (failure?.lacks !== undefined) this.denied = failure;
@@ -67,10 +91,15 @@ export class ServerFirewalls {
     }
   }
 
-  list(summary: string, looking: Omit<ListFirewalls, 'vmObjectId'>): Promise<FirewallList> {
+  list(looking: Omit<ListFirewalls, 'vmObjectId'>): Promise<FirewallList> {
     const { vmObjectId, secrets } = this;
-    return activities(summary).listFirewalls({ vmObjectId, secrets, ...looking });
+    return activities(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId, secrets, ...looking });
   }
+}
+
+/** @returns the list that a step has seen; undefined where it was left out, or a person has looked elsewhere */
+export function listSeen(outcome: StepOutcome<Seen>): FirewallList | undefined {
+  return outcome.skipped || outcome.value === 'by hand' ? undefined : outcome.value;
 }
 
 /** Asks nobody. @returns undefined where the list cannot be seen, or not be read */

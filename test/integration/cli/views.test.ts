@@ -62,14 +62,13 @@ it('names what has waited longest first, with a link to its run', async () => {
     link: `http://ui.example:8233/namespaces/${rig.namespace}/workflows/change%2F${first!.saga.reference}/${first!.saga.runId}`,
   });
   expect(ids((await sagas.inbox({ limit: 2 })).rows)).toEqual(all().slice(0, 2));
-  expect((await rig.sagas.inbox()).rows[0]).not.toHaveProperty('link');
+  expect((await rig.sagas.inbox()).rows[0]!.link).toBeUndefined();
 });
 
 it.each<[InboxOptions['by'], Record<string, number>]>([
   ['kind', { approval: 2, stuck: 2 }],
   ['step', { 'place-change-order': 1, 'switch-plan': 1, 'add-cart-item-*': 2 }],
   ['account', { 'AB-1': 2, '(none)': 1, 'ZZ-9': 1 }],
-  ['age', { 'less than 15 minutes': 4 }],
 ])('counts by %s, and each link leads to as many', async (by, expected) => {
   const { groups } = await sagas.inbox({ by });
   expect(Object.fromEntries(groups.map(({ name, count }) => [name, count]))).toEqual(expected);

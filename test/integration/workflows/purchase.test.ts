@@ -278,7 +278,7 @@ describe('where the provider refuses, and a person corrects', () => {
     [
       {},
       [
-        [{ account: 'AB-9' }, 'account: is not a field of this request'],
+        [{ account: 'AB-9' }, 'account: there is no such field'],
         [{ quantity: 0 }, 'quantity: must be a whole number above 0'],
         [{ item: 3, quantity: 1 }, 'item: is not the number of an item that waits'],
         [{ quantity: 1 }, 'item: is required: there are 2 items'],

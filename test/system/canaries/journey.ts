@@ -293,7 +293,7 @@ export class Journey {
       witness.add('exported histories', await run.fetchHistory());
       const description = await run.describe();
       witness.add('descriptions and lists', description);
-      witness.add('descriptions and lists', [await description.staticSummary(), await description.staticDetails()]);
+      witness.add('descriptions and lists', await description.staticSummary());
     }
     for await (const row of sagas.list()) witness.add('descriptions and lists', row);
   }

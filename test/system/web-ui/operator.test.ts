@@ -119,7 +119,7 @@ here('an operator in the Web UI', () => {
     const reference = 'CH-2026-0007';
     const saga = await rig.sagas.change(changeRequest({ reference, subscription_id: 5512, approval: 'always' }));
     await openWaiting(saga, 'approval');
-    const details = await operator.currentDetails(/Approve 5 usd/);
+    const details = await operator.currentDetails(/Approve .*: 5 usd/);
     expect(details).toContain('reject');
     expect(await operator.detailsFit()).toBe(true);
     expect(await operator.choicesShow()).toBe(true);

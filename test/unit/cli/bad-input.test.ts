@@ -64,7 +64,7 @@ it.each([
   [['decide', 'R', 'skip'], /skip: question: is required.*note: is required/],
   [['decide', 'R', 'skip', '--question', 'q', '--by', 'ann'], /skip: note: is required/],
   [['decide', 'R', 'skip', '--note', ' '], /--note <TEXT>' argument ' ' is invalid/],
-  [['decide', 'R', 'retry', '{"question":"q","since":1}', '--by', 'ann'], /retry: since: is not a field/],
+  [['decide', 'R', 'retry', '{"question":"q","since":1}', '--by', 'ann'], /retry: since: there is no such field/],
   [['decide', 'R', 'retry', '[]', '--by', 'ann'], /retry: must be a JSON object/],
   [['decide', 'R', 'skip', '{note}'], /decision’s JSON.* is not JSON/],
   [['decide', 'R', 'provideServers', '{"vmObjectIds":[0]}'], /vmObjectIds\[0\]: must be/],

@@ -72,7 +72,7 @@ it('reads the file only, where there are no answers', async () => {
 });
 
 it.each([
-  ['an unknown field', { order: { done: {} } }, /order: has no field done/],
+  ['an unknown field', { order: { done: {} } }, /order.done: there is no such field/],
   ['no JSON', '{', /the file is not JSON/],
   [
     'a refusal that fits whatever is done',

@@ -37,9 +37,9 @@ it.each<[line: string, name: string, ...args: unknown[]]>([
     }),
   ],
   [
-    'inbox --by age --kind stuck --step add-* --account AB-1 --older-than 2h --workflow change --limit 5',
+    'inbox --by failure --kind stuck --step add-* --account AB-1 --older-than 2h --workflow change --limit 5',
     'inbox',
-    { by: 'age', kind: 'stuck', step: 'add-*', account, olderThanMs: 7_200_000, workflow, limit: 5 },
+    { by: 'failure', kind: 'stuck', step: 'add-*', account, olderThanMs: 7_200_000, workflow, limit: 5 },
   ],
   ['status R --workflow change', 'get', 'R', workflow],
   ['watch change/R --follow', 'get', 'R', workflow],

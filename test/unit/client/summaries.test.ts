@@ -42,11 +42,10 @@ const requests: [WorkflowName, unknown][] = [
   ],
 ];
 
-it.each(requests)('are short for the longest %s, and hold no secret', (workflow, input) => {
+it.each(requests)('is short for the longest %s, and holds no secret', (workflow, input) => {
   const request = requestSchemas()[workflow]().parse(input);
-  const { staticSummary, staticDetails } = summarize(workflow, request as never);
+  const summary = summarize(workflow, request as never);
   // The server refuses a summary over 400 bytes.
-  expect(Buffer.byteLength(staticSummary)).toBeLessThanOrEqual(400);
-  expect(Buffer.byteLength(staticDetails)).toBeLessThan(1_100);
-  expect(staticSummary + staticDetails).not.toContain(secret);
+  expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(400);
+  expect(summary).not.toContain(secret);
 });

@@ -21,7 +21,7 @@ it('come inline or from a file', () => {
 
 it.each<[string, unknown, RegExp]>([
   ['no list', ops, /^NOTIFICATION_ROUTES: must be a JSON list of routes$/],
-  ['a field too many', [{ ...ops, headers: {} }], /^NOTIFICATION_ROUTES\[0\]: has no field headers$/],
+  ['a field too many', [{ ...ops, headers: {} }], /^NOTIFICATION_ROUTES\[0\].headers: there is no such field$/],
   ['no address', [{ ...ops, url: 'ops' }], /^NOTIFICATION_ROUTES\[0\].url: must be an https/],
   ['another scheme', [{ ...ops, url: 'ftp://ops.example/T0KEN-IN-PATH' }], /url: must be an https/],
   ['a password in it', [{ ...ops, url: 'https://u:T0KEN-IN-PATH@ops.example' }], /must have no user and no password/],

@@ -47,7 +47,7 @@ it('a price that JavaScript rounds by a hundredth is no estimate', () => {
 });
 
 it.each([
-  ['[]', /the list: must be a JSON object/],
+  ['[]', /must be a JSON object/],
   ['{"currency":"usd"}', /plans: must be a list/],
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":2,"price":1}]}', /billing_cycle: must be 1, 3 or 12/],
   ['{"currency":"usd","plans":[{"plan_id":1,"billing_cycle":1,"price":-1}]}', /price: must not be negative/],

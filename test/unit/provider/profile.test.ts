@@ -40,8 +40,8 @@ it.each<[condition: Condition | undefined, body: unknown, does: boolean]>([
 });
 
 it.each<[profile: object, problem: RegExp]>([
-  [{ ordre: {} }, /has no field ordre/],
-  [{ order: { doneIff: 'status' } }, /^order: has no field doneIff/],
+  [{ ordre: {} }, /^ordre: there is no such field/],
+  [{ order: { doneIff: 'status' } }, /^order.doneIff: there is no such field/],
   [{ order: { doneIf: {} } }, /^order\.doneIf: /],
   [{ order: { doneIf: 'always' } }, /^order\.doneIf: must be "status", or JSON pointers/],
   [{ order: { servers: 'data' } }, /^order\.servers: must be a JSON pointer/],
@@ -58,8 +58,8 @@ it.each<[text: string, problem: RegExp]>([
   ['{"__proto__":{}}', /^__proto__: cannot be the name of a field/],
   ['{"order":{"doneIf":{"/id":"present","__proto__":"x"}}}', /^order\.doneIf\.__proto__: cannot be the name/],
   ['{"planTypes":{"__proto__":"server"}}', /^planTypes\.__proto__: cannot be the name/],
-  ['{"constructor":{}}', /has no field constructor/],
-  ['{"order":{"prototype":{}}}', /^order: has no field prototype/],
+  ['{"constructor":{}}', /^constructor: there is no such field/],
+  ['{"order":{"prototype":{}}}', /^order.prototype: there is no such field/],
   ['{"order":{"doneIf":"status"},\n"order":{}}', /^the file names a field twice: order, line 2, column 2$/],
 ])('the profile %s is refused by name', (text, problem) => {
   expect(() => readText(text)).toThrow(problem);

@@ -207,7 +207,7 @@ it('a quote that grew old is approved anew before the pivot is tried again, at a
   await answer(saga, 'approve');
   await rig.sandbox.whenStruck(slowed);
   rig.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
-  expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* It was approved at 5 usd/s);
+  expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve .*: 6 usd.* It was approved at 5 usd/s);
   await answer(saga, 'approve');
   expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
   expect(changesOf(request)).toMatchObject([{ total: 6 }]);
