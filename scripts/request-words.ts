@@ -19,17 +19,18 @@ const shared = {
   metadata:
     'Your own words about it, at most five texts of 100 characters, like `{"ticket":"OPS-7"}`. It is found by them, reports and webhooks have them, and they are **not encrypted**.',
   notAfter:
-    'A time with its zone, like `2026-01-31T18:00:00Z`. After it nothing is sent but undos, and the saga ends as `DeadlinePassed`. By default there is no such time.',
+    'A time with its zone, like `2026-01-31T18:00:00Z`. After it nothing is sent that buys or changes anything, but undos, and the saga ends as `DeadlinePassed`. By default there is no such time.',
 };
 
 const paying = {
   ...shared,
+  notAfter: `${shared.notAfter} What was placed by then, or may have been, goes on: bought servers get their firewalls.`,
   onRefusal:
     'What follows a refusal before anything is placed: `fail` undoes and ends, `ask` waits for a person, who may correct it. By default the worker’s `ON_REFUSAL` says it.',
 };
 
 const expires =
-  'With `expiresAfterSeconds` in the same object, or alone for “always”, the question counts as rejected after so many seconds, a year at most; without it, it waits until somebody answers.';
+  'With `expiresAfterSeconds` in the same object, or alone for “always”, each question whether to place it counts as rejected after so many seconds, a year at most; without it, it waits until somebody answers.';
 
 const item: Words<CartItem> = {
   billing_cycle: 'Months that are billed at once: 1, 3 or 12.',
@@ -49,7 +50,7 @@ const item: Words<CartItem> = {
 const purchaseGuard: Words<PurchaseGuard> = {
   maxTotal:
     'The most that it may cost by the operator’s price list, in the list’s currency. A price that is not known is asked about.',
-  maxServers: 'The most servers; an item that may be a server counts as one.',
+  maxServers: 'The most servers. What may be servers counts as servers, by its `quantity`.',
   maxItems: 'The most entries of `items`, whatever their `quantity`.',
 };
 
@@ -57,15 +58,14 @@ const quotedGuard: Words<Guard> = {
   maxTotal: 'The most that the quote’s total may be. A total that is not known is asked about.',
   currency: 'The currency of `maxTotal`, three letters; a quote in another one is asked about.',
   allowInapplicable:
-    '`true` places a change also where the quote lists resources that would not apply. By default it is refused then.',
+    '`true` places a change also where the quote lists resources that would not apply. By default the saga ends as `GuardViolated` then.',
 };
 
 const quoted = {
   ...paying,
   account: 'The provider’s account, like `AB-12345678`: for limits, lists and webhooks. The provider is not sent it.',
   subscription_id: 'The id of the subscription.',
-  guard:
-    'Limits for the quote, read again each time before it is placed. A broken one ends the saga as `GuardViolated`.',
+  guard: 'Limits for the quote, compared each time before it is sent. A broken one ends the saga as `GuardViolated`.',
   approval: `Whether a person has to say yes to the quote first: \`never\` (the default), \`always\`, or \`{"above":20}\`: if the total is higher, or not known. ${expires}`,
   quoteOnly: '`true` only asks what it would cost, and places nothing. By default `false`.',
 };
@@ -83,7 +83,8 @@ export const requestWords: { [W in WorkflowName]: Section & { words: Words<Reque
       items: 'What is bought: each becomes a cart item.',
       firewalls: 'Ids of firewalls that each new server gets. The provider’s panel shows them.',
       vmObjectIds: 'The object ids of the new servers, as many as are ordered, if you know them in advance.',
-      guard: 'Limits for the order. A broken one ends the saga as `GuardViolated`, before anything is added.',
+      guard:
+        'Limits for the order. They are compared before anything is added, and each time before the order is sent. A broken one ends the saga as `GuardViolated`.',
       approval: `Whether a person has to say yes first: \`never\` (the default), \`always\`, \`{"above":3}\`: if it may bring more servers, or \`{"aboveTotal":100}\`: if it costs more by the price list, or that does not know it. ${expires}`,
     },
     within: { items: item, guard: purchaseGuard },
@@ -147,7 +148,7 @@ export function requestsPage(schemaOf: (workflow: WorkflowName) => Json): string
   });
   return [
     '# Every field of a request',
-    '\nPrinted by `npm run schemas` from `scripts/request-words.ts`. `schemas/<workflow>.request.json` has the same for programs, and `examples` has one of each. Fields are strict: an unknown one is refused, by name. Fields with an underscore are the provider’s, and are sent as they are.',
+    '\nPrinted by `npm run schemas` from `scripts/request-words.ts`. `schemas/<workflow>.request.json` has the same for programs, and `examples` has some. Fields are strict: an unknown one is refused, by name. Fields with an underscore are the provider’s, by its own names.',
     ...sections,
   ].join('\n');
 }

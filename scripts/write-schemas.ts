@@ -1,7 +1,7 @@
 /**
  * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and the table of
  * docs/failures.md, made from the one that decides; docs/answers.md, made from the one by which people are asked; and
- * the defaults and bounds in docs/settings.md; and docs/requests.md.
+ * the defaults and bounds in docs/settings.md; docs/requests.md; and docs/metrics.md.
  *
  *   npm run schemas            writes them
  *   npm run schemas -- --check fails when they do not fit the source
@@ -12,6 +12,7 @@ import { format } from 'prettier';
 import { z } from 'zod';
 import { answers, type Answer } from '../src/domain/answers';
 import { decisionNames, decisionSchemas, exampleFor } from '../src/domain/decisions';
+import { metrics } from '../src/domain/metrics';
 import { messageSchema } from '../src/domain/notifications';
 import { profileSchema } from '../src/domain/profile';
 import { progressSchema } from '../src/domain/progress';
@@ -50,6 +51,7 @@ async function makeSchemas(): Promise<Map<string, string>> {
     'docs/failures.md': withFailuresTables(read('docs/failures.md') ?? ''),
     'docs/settings.md': withSettings(read('docs/settings.md') ?? ''),
     'docs/answers.md': answersPage(),
+    'docs/metrics.md': metricsPage(read('docs/observing.md') ?? ''),
     'docs/requests.md': requestsPage((workflow) => jsonOf(requestSchemas()[workflow]())),
   };
   for (const [name, page] of Object.entries(pages))
@@ -79,6 +81,21 @@ function answersPage(): string {
     '\n## The data\n',
     ...decisionNames.map((name) => `- \`${name}\`: \`${exampleFor(name, { id: '…' })}\``),
   ].join('\n');
+}
+
+/** @param observing has the labels of each, by the name that Prometheus shows; a test holds them to a worker's */
+function metricsPage(observing: string): string {
+  const shown = [...observing.matchAll(/^\| (.+?) +\| (`order_saga_.+?) +\|$/gm)].flatMap(
+    ([, labels = '', names = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => ({ name, labels })),
+  );
+  const lines = Object.values(metrics).map(({ name, help }) => {
+    const one = shown.find((found) => found.name === name || found.name === `${name}_total`);
+    if (one === undefined) throw new ExpectedError(`docs/observing.md does not have ${name}`);
+    return `- \`${one.name}\`${one.labels === 'none' ? '' : ` (${one.labels})`}: ${help}.`;
+  });
+  const page =
+    '# What each metric counts\n\nPrinted by `npm run schemas` from `src/domain/metrics.ts`, with the labels beside each name. [Observing](observing.md) says how to read them.\n';
+  return [page, ...lines].join('\n');
 }
 
 async function main(): Promise<void> {

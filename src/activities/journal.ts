@@ -28,7 +28,7 @@ import { type CallContext, type Caller, sagaOf } from './call';
 import { notOwned, reportLate, underWay, type EffectContext, type Tools } from './effect';
 import { handOver, wantedEvents, type Notified } from './notifications';
 import type { CallKind } from './settings';
-import { isRunning, whoHolds } from './temporal';
+import { lookAtRun, whoHolds } from './temporal';
 import { OwnFailure } from './translate-failure';
 import { askForTurn, wakeNextInQueue } from './turns';
 
@@ -412,7 +412,7 @@ const isCleanUp = ({ saga, workflow }: Caller) => workflow !== saga.workflow;
 
 /** @throws OwnFailure `Rejected` where it runs, or is paused */
 async function mustNotRun({ workflow, reference }: SagaKey): Promise<void> {
-  if (!(await isRunning(workflowIdOf(workflow, reference)))) return;
+  if (!(await lookAtRun(workflowIdOf(workflow, reference)))) return;
   const why = `the provisioning of ${reference} is still running: request its cancellation instead`;
   throw new OwnFailure('Rejected', why);
 }

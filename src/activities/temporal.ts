@@ -2,6 +2,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { describeHolder, type Hold } from '../domain/hold';
+import { waitKinds, type WaitKind } from '../domain/progress';
+import { sagaAttributes } from '../temporal/search-attributes';
 import { describeRun, grpcCodeOf, grpcCodes, isOpen, lookAtHold } from '../temporal/service';
 import { OwnFailure } from './translate-failure';
 
@@ -29,12 +31,14 @@ export async function whoHolds(): Promise<Hold | undefined> {
   }
 }
 
-/** True while a run of this workflow id may do more. A run that Temporal has forgotten does not. */
-export async function isRunning(workflowId: string): Promise<boolean> {
+/** @returns undefined where no run of this workflow id does more. One that Temporal has forgotten does not */
+export async function lookAtRun(workflowId: string): Promise<{ waits: WaitKind | undefined } | undefined> {
   try {
-    return isOpen(await describeRun(Context.current().client, workflowId));
+    const run = await describeRun(Context.current().client, workflowId);
+    const state = run.typedSearchAttributes.get(sagaAttributes.state);
+    return isOpen(run) ? { waits: waitKinds.find((kind) => kind === state) } : undefined;
   } catch (error) {
-    if (isNotFound(error)) return false;
+    if (isNotFound(error)) return undefined;
     throw new OwnFailure('TemporalUnavailable', `Temporal could not say whether ${workflowId} is running`);
   }
 }

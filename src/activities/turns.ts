@@ -7,7 +7,7 @@ import type { SagaKey } from '../journal/rows';
 import type { Place } from '../journal/turns';
 import { dropTurn, takeTurn, whoIsNext } from '../journal/turns';
 import type { ActivitySettings } from './settings';
-import { isNotFound, isRunning } from './temporal';
+import { isNotFound, lookAtRun } from './temporal';
 
 /**
  * A queued saga looks whether the saga right before it still runs: one that was terminated or deleted delays it by no
@@ -27,8 +27,9 @@ export async function askForTurn(
     const lookInMs = lookDelayMs(waitedMs, turnLookMs);
     if (endedInMs !== undefined) return { ...queued, lookInMs: Math.min(endedInMs, lookInMs) };
     // If Temporal does not answer, the next look asks again.
-    const mayGoOn = await isRunning(workflowIdOf(behind.workflow, behind.reference)).catch(() => true);
-    if (mayGoOn) return { ...queued, lookInMs };
+    const before = workflowIdOf(behind.workflow, behind.reference);
+    const found = await lookAtRun(before).catch(() => ({ waits: undefined }));
+    if (found) return { ...queued, holderWaits: before === queued.holder ? found.waits : undefined, lookInMs };
     const inFlightMs = await dropTurn(journal, behind);
     if (inFlightMs > 0) return { ...queued, lookInMs: Math.min(inFlightMs, lookInMs) };
     log.warn('a place in a queue was removed: its saga has ended', { ...behind, resource });

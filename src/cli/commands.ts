@@ -61,7 +61,7 @@ export function status({ printer }: CommandContext, reference: string, options: 
     const lines = new Watching(printer);
     if (progress) lines.progress(progress, saga.workflowId);
     if (ending) lines.ending(ending, saga.workflowId);
-    const ofOpen = isWait(state) ? exitStatus.waits : exitStatus.done;
+    const ofOpen = isWait(state) || progress?.queued?.holderWaits ? exitStatus.waits : exitStatus.done;
     return { document: documentOf(saga, progress, ending, row), status: ending ? statusOf(ending) : ofOpen };
   });
 }

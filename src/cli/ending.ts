@@ -2,7 +2,7 @@
 import { SagaCancelledError, SagaFailedError, SagaLostError } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
 import { isOutcome, type Leftover, type SagaOutcome } from '../domain/outcomes';
-import type { Waiting } from '../domain/progress';
+import type { Queued, Waiting } from '../domain/progress';
 import type { Report } from '../domain/results';
 import { redact } from '../domain/secrets';
 import { exitStatus } from './exit-status';
@@ -12,7 +12,8 @@ export type Ending =
   | { state: 'failed'; failure: { type: string; message: string; report: Report } }
   | { state: 'cancelled'; report: Report }
   | { state: 'lost'; lost: { status: string; message: string } }
-  | { state: 'waits'; waiting: Waiting };
+  /** For a person; `queued`: the saga before it does. */
+  | { state: 'waits'; waiting?: Waiting | undefined; queued?: Queued | undefined };
 
 /** The report of a saga that has not ended well, if it left one. */
 function reportOf(ending: Ending): Report | undefined {

@@ -1,7 +1,8 @@
 /** How followed sagas are shown: in place on a terminal, as lines elsewhere, or as JSON lines for a program. */
 import type { SagaHandle } from '../client/handle';
-import { answers } from '../domain/answers';
+import { answerTo } from '../domain/answers';
 import { exampleFor } from '../domain/decisions';
+import type { WorkflowName } from '../domain/identity';
 import type { ProgressView, Waiting } from '../domain/progress';
 import { inWords } from '../domain/times';
 import { describeEnding, endOf, type Ending } from './ending';
@@ -28,7 +29,7 @@ export class Watching {
   /** Shows a saga to its end, or to where it waits for a person. @throws NoConnectionError, UnknownReferenceError */
   async follow(saga: SagaHandle, { throughWaits = false, onProgress }: FollowOptions = {}) {
     let latest: ProgressView | undefined;
-    let waiting: Waiting | undefined;
+    let waits: Extract<Ending, { state: 'waits' }> | undefined;
     const onSilence = (why: string) => {
       if (this.live) this.say([why]);
       else this.printer.toStderr(why);
@@ -37,10 +38,11 @@ export class Watching {
       latest = progress;
       onProgress?.(progress);
       this.progress(progress, saga.workflowId);
-      if (!throughWaits) ({ waiting } = progress);
-      if (waiting) break;
+      const { waiting, queued } = progress;
+      if (!throughWaits && (waiting || queued?.holderWaits)) waits = { state: 'waits', waiting, queued };
+      if (waits) break;
     }
-    const ending: Ending = waiting ? { state: 'waits', waiting } : await endOf(saga);
+    const ending: Ending = waits ?? (await endOf(saga));
     this.ending(ending, saga.workflowId);
     return { ending, latest };
   }
@@ -61,7 +63,7 @@ export class Watching {
 
   private say(lines: readonly string[]): void {
     if (!this.live) this.printer.lines(lines);
-    else if (lines.length > 0) this.live.say(lines.map((line) => this.printer.asPrinted(line)));
+    else if (lines.length > 0) this.live.draw(lines.map((line) => this.printer.asPrinted(line)));
   }
 
   private newSteps({ steps }: ProgressView, workflowId: string): string[] {
@@ -73,12 +75,15 @@ export class Watching {
   }
 
   /** Each question, and each time until which a call may be in flight, once. */
-  private news({ waiting, settling }: ProgressView, workflowId: string): string[] {
+  private news({ waiting, queued, settling, workflow }: ProgressView, workflowId: string): string[] {
     return [
       ...(settling && !waiting && this.isNew(`${workflowId} settles`, settling.until)
         ? [`settling: ${settling.step} may still take effect until ${inWords(settling.until)}; nobody is asked before`]
         : []),
-      ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflowId) : []),
+      ...(queued?.holderWaits && this.isNew(`${workflowId} is queued`, `${queued.holder} ${queued.holderWaits}`)
+        ? [`${workflowId} is queued behind ${queued.holder}, which waits for a decision (${queued.holderWaits}) itself`]
+        : []),
+      ...(waiting && this.isNew(`${workflowId} waits`, waiting.id) ? describeWait(waiting, workflow, workflowId) : []),
     ];
   }
 
@@ -91,11 +96,11 @@ export class Watching {
 
 /** In place, where a person watches a terminal. */
 export function watchingOn(printer: Printer, manySagas = false): Watching {
-  const { screen, hasColors } = printer;
-  return new Watching(printer, screen && new Live(screen, hasColors), manySagas);
+  const { screen } = printer;
+  return new Watching(printer, screen && new Live(screen), manySagas);
 }
 
-function describeWait(waiting: Waiting, workflowId: string): string[] {
+function describeWait(waiting: Waiting, workflow: WorkflowName, workflowId: string): string[] {
   const { id, kind, step, question, choices, since, nextTryAt } = waiting;
   return [
     `${workflowId} waits for a decision (${kind}) at ${step} since ${withAge(since)}, question ${id}:`,
@@ -106,7 +111,7 @@ function describeWait(waiting: Waiting, workflowId: string): string[] {
       : [`  it tries by itself at ${inWords(nextTryAt)}, if nobody has decided until then`]),
     ...choices.map(
       (name) =>
-        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, waiting)}'   # ${answers[kind][name]?.does ?? name}`,
+        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, waiting)}'   # ${answerTo(kind, name, workflow)}`,
     ),
     `  order-saga cancel ${workflowId} --by you --note 'why'`,
   ];

@@ -21,6 +21,7 @@ const yesOrNo = {
   reject: { does: 'places nothing, and the saga fails as NotApproved' },
 };
 const anew = 'quotes it anew, and places it if price, currency and availability are unchanged';
+const known = 'goes on as if it had been answered, and places nothing again';
 const again = 'sends it again: if it was placed after all, it is there twice then, and both cost money';
 
 type Answers = Partial<Record<DecisionName, Answer>>;
@@ -42,7 +43,8 @@ const table = {
   refused: { retry: { does: 'tries it as it is, or with a correction' } },
   'outcome-unknown': {
     confirmPlaced: {
-      does: 'goes on as if it had been answered, and places nothing again (optional: "vmObjectIds":[…], "orderId":"…")',
+      does: `${known} (optional: "orderId":"…")`,
+      of: { provisionServers: `${known} (optional: "vmObjectIds":[…], "orderId":"…")` },
     },
     confirmNotPlaced: {
       does: again,
@@ -76,8 +78,7 @@ export type AnswerAt<K extends WaitKind> = K extends WaitKind
 /** @returns what it does in a saga of this workflow */
 export function answerTo(kind: WaitKind, name: DecisionName, workflow: WorkflowName): string {
   const answer = answers[kind][name];
-  if (answer === undefined) throw new Error(`${name} is no answer at ${kind}`);
-  return answer.of?.[workflow] ?? answer.does;
+  return answer?.of?.[workflow] ?? answer?.does ?? name;
 }
 
 /** @param fits those that do not fit every question of the kind */

@@ -99,7 +99,7 @@ const waitingSchema = z.strictObject({
 });
 export type Waiting = z.infer<typeof waitingSchema>;
 
-/** Another saga works on the same server or subscription. It goes on by itself: nobody is asked. */
+/** Another saga works on the same server or subscription, or waits there. This one goes on by itself. */
 const queuedSchema = z.strictObject({
   /** `server 7`, `subscription 5`. */
   resource: z.string(),
@@ -108,6 +108,8 @@ const queuedSchema = z.strictObject({
   before: z.int(),
   /** The workflow id of the one that worked when it last looked. */
   holder: z.string(),
+  /** What that one waits for a person as, where it is known. */
+  holderWaits: z.enum(waitKinds).optional(),
   lookedAt: time,
 });
 export type Queued = z.infer<typeof queuedSchema>;

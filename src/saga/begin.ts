@@ -139,13 +139,14 @@ async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Pr
   let answer = first ?? (await askForTurn(saga, step, resource));
   try {
     while (answer.how === 'queued') {
-      const { since, before, holder, lookInMs } = answer;
-      const queued = { resource, since, before, holder, lookedAt: now() };
+      const { since, before, holder, holderWaits, lookInMs } = answer;
+      const queued = { resource, since, before, holder, holderWaits, lookedAt: now() };
       if (queuedSince === undefined) log.info('queued', { resource, before, holder });
       queuedSince = since;
       progress.queue(step.id, queued);
       setCurrentDetails(describeQueue(queued));
-      step.resume(`queued since ${inWords(since)}, ${before} before it; ${holder} works`);
+      const does = holderWaits === undefined ? 'works' : `waits for a person (${holderWaits})`;
+      step.resume(`queued since ${inWords(since)}, ${before} before it; ${holder} ${does}`);
       await condition(() => woken, lookInMs);
       woken = false;
       answer = await askForTurn(saga, step, resource);

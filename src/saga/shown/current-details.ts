@@ -46,14 +46,20 @@ export function describeWait(
   const { id, kind, step, choices, correction, lastFailure, cancellable } = question;
   const stopping = kind === 'outcome-unknown' ? whileUnknown : undoing;
   const [headline, more] = inTwo(cutWell(question.question, questionCharsMax));
-  return inParagraphs(
-    `### ${plainMarkdown(headline, questionCharsMax)}`,
-    more && plainMarkdown(more, questionCharsMax),
+  const asked = `### ${plainMarkdown(headline, questionCharsMax)}`;
+  const deciding = paragraphs(
     choices.map((name) => describeChoice(name, question, stopping)).join('\n'),
     nextTryAt !== undefined && `It tries by itself at ${inWords(nextTryAt)}, if nobody has decided until then.`,
     'To decide, press **More Actions**, then **Send an Update**, choose the name and paste the data.',
     correction && describeCorrection(Object.keys(correction.schema().shape), id),
     cancellable && `Or press **Request Cancellation** to stop. ${stopping}`,
+  );
+  // The provider's words may be long, and what to paste stands behind them.
+  const room = noticeBytesMax - bytesOf(paragraphs(asked, deciding)) - bytesOf('\n\n');
+  return inParagraphs(
+    asked,
+    more && cut(plainMarkdown(more, questionCharsMax), Math.max(0, room)),
+    deciding,
     `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
     lastFailure && `Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`,
     lastFailure?.body !== undefined && `The provider said: ${quoted(lastFailure.body)}`,
@@ -61,11 +67,12 @@ export function describeWait(
 }
 
 /** No question: it says why nothing happens. */
-export function describeQueue({ resource, since, before, holder, lookedAt }: Queued): string {
+export function describeQueue({ resource, since, before, holder, holderWaits, lookedAt }: Queued): string {
   const others = before === 1 ? 'one saga is' : `${before} sagas are`;
+  const does = holderWaits === undefined ? 'works on it' : `waits for a person, as *${holderWaits}*: decide there`;
   return inParagraphs(
     `### Queued for ${resource}: ${others} before it`,
-    `Another saga works on it, \`${holder}\`. When that has ended, the next one goes on by itself. Does it wait for a decision? Then decide there.`,
+    `\`${holder}\` ${does}. When that has ended, the next one goes on by itself.`,
     'Or press **Request Cancellation** to stop: nothing was sent, so nothing is left.',
     `It is queued since ${inWords(since)}, and looked last at ${inWords(lookedAt)}. The signal \`turn\` makes it look at once.`,
   );
@@ -89,9 +96,13 @@ export function describeSettling(noun: string, until: string): string {
   );
 }
 
+function inParagraphs(...texts: (string | false | undefined)[]): string {
+  return cut(paragraphs(...texts), noticeBytesMax) + hiddenEnd;
+}
+
 /** Without those that there is no reason for. */
-function inParagraphs(...paragraphs: (string | false | undefined)[]): string {
-  return cut(paragraphs.filter(Boolean).join('\n\n'), noticeBytesMax) + hiddenEnd;
+function paragraphs(...texts: (string | false | undefined)[]): string {
+  return texts.filter(Boolean).join('\n\n');
 }
 
 function describeChoice(name: DecisionName, asked: Asked, stopping: string): string {
@@ -122,3 +133,5 @@ function cut(text: string, bytesMax: number): string {
   const bytes = new TextEncoder().encode(text);
   return bytes.length <= bytesMax ? text : new TextDecoder().decode(bytes.slice(0, bytesMax)).replace(/\uFFFD$/, '');
 }
+
+const bytesOf = (text: string) => new TextEncoder().encode(text).length;

@@ -173,7 +173,7 @@ export class Cart {
   }
 
   private specOf(number: number): StepSpec<{ cartItemId: number }> {
-    const { purchase, secrets } = this;
+    const { purchase } = this;
     const scope = CancellationScope.current();
     return {
       step: this.stepOf(number),
@@ -182,7 +182,8 @@ export class Cart {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${number}`);
         const corrected = purchase.timesItemCorrected(number) || undefined;
-        const adding = { item, number, corrected, secrets, ...asked };
+        // Of now: a person may have corrected another item meanwhile.
+        const adding = { item, number, corrected, secrets: this.secrets, ...asked };
         const { addCartItem } = activities(`add cart item ${number}`);
         try {
           const answer = await this.inTurn(() => addCartItem(adding), scope);

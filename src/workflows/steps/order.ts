@@ -14,7 +14,6 @@ import type { Cart } from './cart';
 import type { Purchase } from './purchase';
 
 export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<PlacedOrder> {
-  const { secrets } = purchase;
   return {
     step: () => saga.step('place-order', 'Place the order'),
     noun: 'the order',
@@ -31,7 +30,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
         firewalls,
         vmObjectIds,
         noServers: purchase.ordered.most === 0,
-        ...secrets.withThePivot,
+        ...purchase.secrets.withThePivot,
         ...asked,
       });
     },

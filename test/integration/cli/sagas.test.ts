@@ -62,6 +62,15 @@ describe('starting', () => {
     expect(status.status).toBe(4);
     expect(documentIn(status)).toMatchObject({ state: 'approval', waiting: { choices: ['approve', 'reject'] } });
   });
+
+  it('exits 4 when it is queued behind a saga that waits for a decision, and names that one', async () => {
+    const { subscription_id, ...request } = switchRequest({ approval: 'always' });
+    const first = await rig.sagas.switch({ ...request, subscription_id });
+    await untilWaiting(first);
+    const ended = await order(['change', '-'], changeRequest({ subscription_id }));
+    expect(ended.status).toBe(4);
+    expect(ended.out).toContain(`is queued behind ${first.workflowId}, which waits for a decision (approval) itself\n`);
+  });
 });
 
 it('decide takes a decision, and the saga goes on', async () => {

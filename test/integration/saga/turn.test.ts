@@ -70,7 +70,7 @@ it('two exact sets of firewalls side by side: the server never has fewer than on
 it('a subscription has one change or switch at a time, and the next is quoted in its own turn', async () => {
   const { subscription_id, first } = await heldSubscription();
   const second = await rig.sagas.change(changeRequest({ subscription_id }));
-  await untilQueued(second, 1);
+  expect(await untilQueued(second, 1)).toMatchObject({ holder: first.workflowId, holderWaits: 'approval' });
   const third = await rig.sagas.switch(switchRequest({ subscription_id }));
   await untilQueued(third, 2);
   for (const saga of [second, third]) expect(await activitiesOf(runOf(saga))).toHaveLength(1);

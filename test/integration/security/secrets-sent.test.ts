@@ -1,7 +1,7 @@
 /** What one worker told the provider does not show in what the provider tells another one. */
 import { rigForFile } from '../../support/rig';
 import { provisionRequest } from '../../support/requests';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilAnother, untilWaiting } from '../../support/sagas';
 
 const password = 'canary/7Qx-"never-shown"-kZ';
 const filed = 'canary-in-a-file-8Rv';
@@ -97,4 +97,22 @@ it('the answer of an order that went well tells no secret: not by its name, not 
     expect(text).not.toContain('never-shown');
     expect(text).not.toContain(generated);
   }
+});
+
+it('the refusal of one item that quotes the corrected password of another is blanked by another worker', async () => {
+  const items = [{ plan_id: 71 }, { plan_id: 72 }];
+  const [one, other] = items.map(({ plan_id: planId }) => ({ endpoint: 'add-cart-item', match: { planId } }) as const);
+  rig.sandbox.faults.add({ ...one!, kind: 'unauthorized' });
+  rig.sandbox.faults.add({ ...other!, kind: 'unauthorized', times: 2 });
+  const body = { message: `beside ${password} it is too weak` };
+  rig.sandbox.faults.add({ ...other!, kind: 'refuse-before', nth: 3, body });
+  const saga = await rig.sagas.provision(provisionRequest({ items }));
+  const { id } = await untilWaiting(saga);
+  await answer(saga, 'retry', { correction: { item: 1, password } });
+  await untilAnother(saga, id);
+  await rig.replaceWorkers({});
+  await answer(saga, 'retry');
+  const { failure } = await outcomeOf(saga);
+  expect(failure?.report.why).toContain('beside [redacted] it is too weak');
+  expect(await toldIn(saga.workflowId)).not.toContain('never-shown');
 });

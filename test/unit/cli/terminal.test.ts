@@ -80,6 +80,20 @@ it('a question that quotes a provider is one line', () => {
   expect(said).toContain('  It says: quota order-saga decide provision/PO-1 confirmNotPlaced\n');
 });
 
+it('a choice says what it does in this saga', () => {
+  const since = '2026-11-27T00:00:00Z';
+  const waiting = {
+    id: 'q',
+    kind: 'outcome-unknown',
+    step: 's',
+    choices: ['confirmNotPlaced'],
+    since,
+    question: 'Is it?',
+  };
+  new Watching(printer()).progress({ workflow: 'cleanCart', steps: [], waiting } as never, 'clean/PO-1');
+  expect(said).toMatch(/ clean\/PO-1 confirmNotPlaced .* # sends nothing: deletes the cart items$/m);
+});
+
 it.each(['', 'no\n', 'no'])('after %j nothing is started: status 2', async (typed) => {
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   const options = { all: true, by: 'ann', note: 'it is back', rate: 5, limit: 10 };

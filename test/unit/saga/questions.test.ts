@@ -51,6 +51,17 @@ describe('the notice in the Web UI', () => {
     expect(notice(unknown)).toMatch(/— sends it again: /);
     expect(notice({ ...unknown, workflow: 'switchPlan' })).toMatch(/— quotes it anew, and sends it again: /);
     expect(notice({ ...unknown, workflow: 'cleanCart' })).toMatch(/— sends nothing: deletes the cart items/);
+    const confirming = { ...unknown, choices: ['confirmPlaced'] };
+    expect(notice(confirming)).toContain('vmObjectIds');
+    expect(notice({ ...confirming, workflow: 'changeOrder' })).not.toContain('vmObjectIds');
+  });
+
+  it('has what to paste, however long the reason is', () => {
+    const choices = ['retry', 'markDone', 'skip', 'markCancelled'];
+    const text = notice({ question: `It did not succeed. The provider says: ${'配额已超出'.repeat(120)}.`, choices });
+    expect(text).toMatch(/### It did not succeed\.\n\nThe provider says: 配额已超出.*\n\n- \*\*retry/);
+    for (const choice of choices) expect(text).toMatch(new RegExp(`\\*\\*${choice}\\*\\* — .*\\n  \`\\{.*\\}\``));
+    expect(text).toContain('**Send an Update**');
   });
 
   it('stays within its bytes, and cuts no character in two', () => {
