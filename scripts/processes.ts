@@ -1,6 +1,6 @@
 /**
  * Our programs as processes, as an operator runs them: settings in the environment, a line when they are ready. They do
- * not outlive this process.
+ * not outlive this process, but where one stands still.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -37,7 +37,7 @@ export async function startProcess(
   flags: readonly string[] = [],
 ): Promise<RunningProcess> {
   const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const tether = ['--require', join(__dirname, 'with-parent.cjs')];
+  const tether = ['--require', require.resolve('./with-parent.cjs')];
   const child = spawn(process.execPath, [...flags, ...tether, ...loader, resolvePath(root, program)], {
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
