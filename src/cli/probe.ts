@@ -187,10 +187,7 @@ class Probe {
 }
 
 /** The part of a profile that follows from a real list of firewalls; and what such a list does not show. */
-function draftFirewalls({ body, isPart }: ListAnswer): {
-  firewalls: NonNullable<Profile['firewalls']>;
-  unseen: string[];
-} {
+function draftFirewalls({ body, isPart }: ListAnswer): { firewalls: Profile['firewalls']; unseen: string[] } {
   const lists = Array.isArray(body) ? [''] : pointersTo(Array.isArray, body);
   const [list = ''] = lists;
   if (lists.length !== 1) return { firewalls: {}, unseen: [`where the list is: ${lists.join(' or ') || 'nowhere'}`] };
