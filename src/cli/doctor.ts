@@ -1,6 +1,6 @@
 /** Shows in one screen whether an installation has each thing that sagas need, and what to do where it lacks one. */
 import { lookIfTheyGoOn, missingAttributes, type SagaRow } from '../client/saga-list';
-import { pollersOf, type Pollers } from '../client/workers';
+import { pollersOf } from '../client/workers';
 import { noHighWaterMark, readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
 import { tryOr } from '../domain/ignore-errors';
@@ -85,7 +85,7 @@ async function ofWorkers({ temporal }: OrderSagaClient, taskQueue: string): Prom
   ];
 }
 
-type Worker = Pollers['workers'][number];
+type Worker = Awaited<ReturnType<typeof pollersOf>>['workers'][number];
 
 function ofDifference(what: string, workers: Worker[], setting: string, has: (worker: Worker) => string): Found[] {
   if (new Set(workers.map(has)).size < 2) return [];

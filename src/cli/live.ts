@@ -35,19 +35,11 @@ export class Live {
     this.draw();
   }, frameMs);
 
-  constructor(
-    private readonly screen: Streams['out'],
-    private readonly hasColors: boolean,
-  ) {}
+  constructor(private readonly screen: Streams['out']) {}
 
   show(workflowId: string, progress: ProgressView): void {
     this.sagas.set(workflowId, progress);
     this.draw();
-  }
-
-  /** Stays, above what is drawn. */
-  say(lines: readonly string[]): void {
-    this.draw(lines);
   }
 
   /** Leaves the last picture on the screen. */
@@ -57,7 +49,8 @@ export class Live {
     this.rows = 0;
   }
 
-  private draw(above: readonly string[] = []): void {
+  /** @param above stays, above what is drawn */
+  draw(above: readonly string[] = []): void {
     const lines = this.lines();
     const erased = `${up(this.rows)}${`${clearLine}\n`.repeat(this.rows)}${up(this.rows)}`;
     const said = above.map((line) => `${line}\n`).join('');
@@ -82,7 +75,7 @@ export class Live {
     return shown.map(({ text, style }) => {
       const plain = printable(text);
       const cut = plain.length > columns ? `${plain.slice(0, columns - 1)}…` : plain;
-      return style && this.hasColors ? styleText(style, cut, { validateStream: false }) : cut;
+      return style && this.screen.hasColors?.() ? styleText(style, cut, { validateStream: false }) : cut;
     });
   }
 

@@ -18,10 +18,8 @@ export function lost({ printer }: CommandContext): Promise<CommandResult> {
       await claim(journal, temporal.options.namespace, { writes: false });
       let after: OpenReference | undefined;
       do {
-        const { sagas, last } = await openSagas(journal, (ids) => runStatusOf(temporal, ids), {
-          after,
-          limit: sliceSize,
-        });
+        const slice = { after, limit: sliceSize };
+        const { sagas, last } = await openSagas(journal, (ids) => runStatusOf(temporal, ids), slice);
         for (const { how, ...saga } of sagas) {
           if (!isLost(how)) continue;
           const { workflowId, firstSeenAt } = saga;

@@ -29,7 +29,7 @@ import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { printWaiting } from './list-commands';
 import type { Printer } from './print';
-import { oneOf, reached, readLines, type ManyDecision, type OneDecision } from './many-decisions';
+import { reached, readLines, type ManyDecision, type OneDecision } from './many-decisions';
 import { inUnits } from './units';
 
 /** A line of `--lines` that nobody has filled in yet. */
@@ -68,7 +68,10 @@ export async function decideMany(
   const given = lines === undefined ? [] : await readLines(lines, stdin, { by, note });
   return withSagas(async (sagas) => {
     const found = decision ? await sagas.waiting({ kinds: reached[decision], where }, limit) : undefined;
-    const many = decision && found ? found.sagas.map((saga) => oneOf(saga, decision, { by, note })) : given;
+    const of = ({ workflowId: saga, question, waitingSince }: WaitingSaga) => {
+      return decision ? [{ saga, decision, since: waitingSince.toISOString(), body: { by, note, question } }] : [];
+    };
+    const many = found?.sagas.flatMap(of) ?? given;
     const asked = decision
       ? `${decision} ${where ? `where ${where}` : 'all that wait'}`
       : counted(many.length, 'decision', 'decisions');

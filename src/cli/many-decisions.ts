@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { objectionTo } from '../client/checked';
 import { InvalidRequestError } from '../client/errors';
-import type { WaitingSaga } from '../client/index';
 import { parseJson } from '../domain/json';
 import { cancellationSchema, decisionNames } from '../domain/decisions';
 import { readWorkflowId } from '../domain/identity';
@@ -52,14 +51,6 @@ export interface OneDecision {
   since?: string;
   /** The decision's JSON object. */
   body: object;
-}
-
-export function oneOf(
-  { workflowId, question, waitingSince }: WaitingSaga,
-  decision: ManyDecision,
-  said: Attribution,
-): OneDecision {
-  return { saga: workflowId, decision, since: waitingSince.toISOString(), body: { ...said, question } };
 }
 
 /** JSON lines; the first one is line 1, and empty ones at the end are none. @throws UsageError, InvalidRequestError */

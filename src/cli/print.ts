@@ -4,28 +4,27 @@
  */
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { readTerminal, type Terminal } from '../config';
+import type { WriteStream } from 'node:tty';
+import { readTerminal } from '../config';
 import { redact } from '../domain/secrets';
 
 export interface Streams {
-  out: { write: (text: string) => unknown; isTTY?: boolean; columns?: number; rows?: number };
+  /** https://no-color.org is Node's own `hasColors`. */
+  out: { write: (text: string) => unknown } & Partial<Pick<WriteStream, 'isTTY' | 'columns' | 'rows' | 'hasColors'>>;
   err: { write: (text: string) => unknown };
 }
 
 export class Printer {
+  private readonly terminal = readTerminal();
+
   constructor(
     private readonly streams: Streams,
     private readonly json: boolean,
-    private readonly terminal: Terminal = readTerminal(),
   ) {}
 
   /** The terminal that a person watches, if lines can be written over there. */
   get screen(): Streams['out'] | undefined {
     return !this.json && this.streams.out.isTTY && this.terminal.draws ? this.streams.out : undefined;
-  }
-
-  get hasColors(): boolean {
-    return this.terminal.hasColors;
   }
 
   line(text: string): void {

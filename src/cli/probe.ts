@@ -116,7 +116,8 @@ class Probe {
   /** Row 5, in both forms that the document has. */
   private async changeQuote(subscription: number): Promise<Found> {
     const what = `quote of a change, subscription ${subscription}`;
-    const body = { subscription_id: subscription, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
+    const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
+    const body = { subscription_id: subscription, resources };
     const answers: string[] = [];
     for (const method of ['PUT', 'GET'] as const) {
       const answer = await this.ask((provider) => provider.quoteChangeOrder(body), { method });
@@ -187,10 +188,7 @@ class Probe {
 }
 
 /** The part of a profile that follows from a real list of firewalls; and what such a list does not show. */
-function draftFirewalls({ body, isPart }: ListAnswer): {
-  firewalls: NonNullable<Profile['firewalls']>;
-  unseen: string[];
-} {
+function draftFirewalls({ body, isPart }: ListAnswer): { firewalls: Profile['firewalls']; unseen: string[] } {
   const lists = Array.isArray(body) ? [''] : pointersTo(Array.isArray, body);
   const [list = ''] = lists;
   if (lists.length !== 1) return { firewalls: {}, unseen: [`where the list is: ${lists.join(' or ') || 'nowhere'}`] };

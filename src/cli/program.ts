@@ -177,11 +177,8 @@ function addReconcileCommands(program: Command, load: Loading): void {
       .option('--days <NUMBER>', 'only ended sagas that began within this many days (30)', whole(0))
       .option('--servers <NUMBER>', 'how many servers are compared, the newest first (1000)', whole(0))
       .option('--rate <NUMBER>', 'how many servers are looked at, or sagas started, in a second (2)', rate);
-  sweeping(
-    'schedule',
-    'let Temporal start a sweep again and again, or change how',
-    ofSweeps('schedule'),
-  ).requiredOption('--every <TIME>', 'how often: 5m to 31d', period);
+  const repeats = 'let Temporal start a sweep again and again, or change how';
+  sweeping('schedule', repeats, ofSweeps('schedule')).requiredOption('--every <TIME>', 'how often: 5m to 31d', period);
   command(reconcile, 'show', 'show the schedule, and what the last sweep found', ofSweeps('showSchedule'));
   command(reconcile, 'remove', 'remove the schedule; a sweep under way goes on', ofSweeps('removeSchedule'));
   const starts =
@@ -202,12 +199,9 @@ function addProviderCommands(program: Command, load: Loading): void {
     .option('--label <TEXT>', 'for the directory');
   const profile = program.command('profile').description('what the provider’s answers mean');
   const means = 'what recorded answers would mean by a profile, and why; it asks nobody';
-  command(
-    profile,
-    'check <FILE> [ANSWER...]',
-    means,
-    load(() => import('./check-profile.js'))('checkProfile'),
-  ).addHelpText('after', '\nAn ANSWER is a file of {"call":"order","status":200,"body":{…}}, or of a list of them.');
+  const ofProfile = load(() => import('./check-profile.js'));
+  const answer = '\nAn ANSWER is a file of {"call":"order","status":200,"body":{…}}, or of a list of them.';
+  command(profile, 'check <FILE> [ANSWER...]', means, ofProfile('checkProfile')).addHelpText('after', answer);
 }
 
 function addPurchases(program: Command, load: Loading): void {

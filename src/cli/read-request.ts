@@ -1,6 +1,7 @@
 /** Reads a request, bounded. No sentence quotes what was read, because a password may be in it. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { tryOr } from '../domain/ignore-errors';
 import { parseJson } from '../domain/json';
 import { requestBytesMax } from '../domain/validation';
 import { UsageError } from './exit-status';
@@ -32,13 +33,9 @@ export async function readText(path: string, stdin: Readable, bytesMax: number, 
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(whyUnreadable(nameOf(path), error));
   }
-  let text: string;
-  try {
-    // A byte order mark in front is dropped.
-    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new UsageError(`${nameOf(path)} is not UTF-8 text`);
-  }
+  // A byte order mark in front is dropped.
+  const text = tryOr(() => new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)), undefined);
+  if (text === undefined) throw new UsageError(`${nameOf(path)} is not UTF-8 text`);
   if (text.trim() === '') throw new UsageError(`${nameOf(path)} is empty: a JSON object is expected`);
   return text;
 }

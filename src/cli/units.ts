@@ -34,17 +34,16 @@ export function withAge(time: Date | string): string {
   return `${inWords(time)} (${inUnits(Date.now() - new Date(time).getTime())} ago)`;
 }
 
+const numeric = (form: RegExp, what: string) => (text: string) => {
+  if (form.test(text)) return parseFloat(text);
+  throw new InvalidArgumentError(`It must be ${what}.`);
+};
+
 /** The client checks the range. */
-export function rate(text: string): number {
-  if (/^\d{1,6}(\.\d{1,6})?(\/s)?$/.test(text)) return parseFloat(text);
-  throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');
-}
+export const rate = numeric(/^\d{1,6}(\.\d{1,6})?(\/s)?$/, 'a number, like 5 or 0.5/s');
 
 /** The object id of a server. */
-export function objectId(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be the object id of a server, like 70001.');
-}
+export const objectId = numeric(/^[1-9]\d{0,14}$/, 'the object id of a server, like 70001');
 
 export const whole =
   (min: number, max = 999_999) =>

@@ -63,7 +63,7 @@ export class Watching {
 
   private say(lines: readonly string[]): void {
     if (!this.live) this.printer.lines(lines);
-    else if (lines.length > 0) this.live.say(lines.map((line) => this.printer.asPrinted(line)));
+    else if (lines.length > 0) this.live.draw(lines.map((line) => this.printer.asPrinted(line)));
   }
 
   private newSteps({ steps }: ProgressView, workflowId: string): string[] {
@@ -96,8 +96,8 @@ export class Watching {
 
 /** In place, where a person watches a terminal. */
 export function watchingOn(printer: Printer, manySagas = false): Watching {
-  const { screen, hasColors } = printer;
-  return new Watching(printer, screen && new Live(screen, hasColors), manySagas);
+  const { screen } = printer;
+  return new Watching(printer, screen && new Live(screen), manySagas);
 }
 
 function describeWait(waiting: Waiting, workflow: WorkflowName, workflowId: string): string[] {

@@ -69,6 +69,4 @@ async function readFirstRequest(temporal: Client, workflowId: string, workflow: 
 }
 
 /** As it is sent: without the fields that are undefined. */
-function asJson(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
-}
+const asJson = (value: unknown = null): unknown => JSON.parse(JSON.stringify(value));

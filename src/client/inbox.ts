@@ -49,7 +49,9 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
   const { sagas, more } = await withTemporalErrors(temporal, () =>
     listWaiting(temporal, asked, Math.min(limit, inboxRowsMax), count),
   );
-  const oldestFirst = [...groups.values()].sort((one, other) => sinceMs(one) - sinceMs(other));
+  const oldestFirst = [...groups.values()].sort(({ oldest: one }, { oldest: other }) => {
+    return one.waitingSince.getTime() - other.waitingSince.getTime();
+  });
   return {
     by,
     total: sagas.length + more,
@@ -76,10 +78,6 @@ function addTo(groups: Groups, saga: WaitingSaga, by: InboxGrouping): void {
   group.count += 1;
   if (seen.waitingSince < group.oldest.waitingSince) group.oldest = seen;
   groups.set(name, group);
-}
-
-function sinceMs({ oldest }: InboxGroup): number {
-  return oldest.waitingSince.getTime();
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */

@@ -128,7 +128,9 @@ export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGene
   try {
     for await (const run of runsThatFit(temporal, queryFor(filter), where, Math.min(limit, rowsAtOnce))) {
       const row = toRow(run);
-      if (row === undefined || (row.state === 'lost' && (await goesOnInAnother(temporal, row)))) continue;
+      // A reset leaves a terminated run behind; the saga goes on in another one.
+      const last = row?.state === 'lost' ? await latestOf(temporal, row.workflowId) : undefined;
+      if (row === undefined || (last && last.runId !== row.runId)) continue;
       yield row;
       count += 1;
       if (count >= limit) return;
@@ -146,11 +148,6 @@ export async function lookIfTheyGoOn(temporal: Client, rows: readonly SagaRow[])
       row.unreadable = await withTemporalErrors(temporal, () => whyItStands(temporal, row.workflowId));
     }),
   );
-}
-
-/** A reset leaves a terminated run behind; the saga goes on in another one. */
-async function goesOnInAnother(temporal: Client, { workflowId, runId }: SagaRow): Promise<boolean> {
-  return ((await latestOf(temporal, workflowId)) ?? { runId }).runId !== runId;
 }
 
 /**

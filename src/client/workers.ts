@@ -5,21 +5,19 @@ import { temporal as proto } from '@temporalio/proto';
 import { ignoreErrors } from '../domain/ignore-errors';
 import { isLoopback } from '../domain/loopback';
 import { EncryptionCodec } from '../security/payload-codec';
-import { readWorker, type WorkerIdentity } from '../temporal/worker-identity';
+import { readWorker } from '../temporal/worker-identity';
 import { KeysDifferError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.api.enums.v1.TaskQueueType;
 
-/** How many poll for workflows, and for calls; and of the former, what ours say of themselves. */
-export interface Pollers {
-  workflows: number;
-  calls: number;
-  workers: WorkerIdentity[];
-}
-
-/** Temporal forgets a poller some minutes after its last poll. @throws NoConnectionError */
-export function pollersOf(temporal: Client, taskQueue: string): Promise<Pollers> {
+/**
+ * How many poll for workflows, and for calls; and of the former, what ours say of themselves. Temporal forgets a poller
+ * some minutes after its last poll.
+ *
+ * @throws NoConnectionError
+ */
+export function pollersOf(temporal: Client, taskQueue: string) {
   const { namespace } = temporal.options;
   const ask = async (taskQueueType: proto.api.enums.v1.TaskQueueType) => {
     const asked = { namespace, taskQueue: { name: taskQueue }, taskQueueType };

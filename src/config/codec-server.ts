@@ -22,8 +22,6 @@ export const codecServerSettings = z.object({
   }),
 });
 
-export type CodecServerConfig = ReturnType<typeof readCodecServerConfig>;
-
 export const readCodecServerConfig = readerOf((env, problems) => {
   const settings = readSettings(codecServerSettings, env, problems);
   if (!hasKeys(env)) problems.push('PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)');

@@ -147,7 +147,7 @@ export const readWorkerConfig = readerOf((env, problems) => {
   const journal = readJournal(env, temporal?.temporalHost, problems);
   if (journal) requireSealed(env, journal, problems);
   requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
-  requirePriced(settings?.activities, problems);
+  if (settings) requirePriced(settings, problems);
   const notifications = readNotifications(settings?.notifications, problems);
   if (!settings || !temporal || !journal || !notifications) return undefined;
   const { provider, profile, activities, version, webUiUrl } = settings;
@@ -180,10 +180,8 @@ export const readWorkerConfig = readerOf((env, problems) => {
 });
 
 /** A limit in a currency that nothing is priced in limits nothing. What the provider quotes in is known only then. */
-function requirePriced(
-  { spendLimits = [], priceList }: Partial<Pick<ActivitySettings, 'spendLimits' | 'priceList'>> = {},
-  problems: string[],
-): void {
+function requirePriced({ activities }: z.output<typeof workerSettings>, problems: string[]): void {
+  const { spendLimits, priceList } = activities;
   const other = spendLimits.find(({ unit }) => isCurrency(unit) && priceList && unit !== priceList.currency);
   if (other === undefined) return;
   const [limit, list] = [describeLimit(other), priceList?.currency.toUpperCase()];

@@ -86,6 +86,17 @@ const recordedCorrectionSchema = decidedSchema.extend({
 });
 export type RecordedCorrection = z.infer<typeof recordedCorrectionSchema>;
 
+const closedSchema = decidedSchema.extend({
+  /** Absent where nobody knows the ids. */
+  vmObjectId: z.int().optional(),
+});
+const correctedSchema = decidedSchema.extend({
+  vmObjectId: z.int(),
+  isOwn: z.boolean(),
+  from: z.string().optional(),
+  to: z.string().optional(),
+});
+
 export const recordSchema = z.strictObject({
   reference: z.string(),
   workflow: z.enum(workflowNames),
@@ -106,25 +117,9 @@ export const recordSchema = z.strictObject({
   decisions: z.array(decisionRecordSchema),
   servers: z.array(serverSchema.partial({ firewalls: true, verified: true })).optional(),
   /** They lacked firewalls, and a person has said that nothing is to be done. */
-  serversClosed: z
-    .array(
-      decidedSchema.extend({
-        /** Absent where nobody knows the ids. */
-        vmObjectId: z.int().optional(),
-      }),
-    )
-    .optional(),
+  serversClosed: z.array(closedSchema).optional(),
   /** A person has said which servers the order has: this one, or no more. Both orders say so where one got the other's. */
-  serversCorrected: z
-    .array(
-      decidedSchema.extend({
-        vmObjectId: z.int(),
-        isOwn: z.boolean(),
-        from: z.string().optional(),
-        to: z.string().optional(),
-      }),
-    )
-    .optional(),
+  serversCorrected: z.array(correctedSchema).optional(),
   /** From the quote of what was placed, or from the last quote. */
   total: z.number().optional(),
   currency: z.string().optional(),

@@ -195,14 +195,13 @@ export type ReviewReason = {
 /** Why a purchase may not be sent now; a person is asked, or it ends. */
 export type NotNow = Exclude<MayBeSent, { how: 'send' | 'ask' }> | { how: 'asks'; concern: ReviewReason };
 
+type AboutOthers = Exclude<ReviewReason, { kind: 'approval' }>;
+
 /**
  * True if an earlier approval covers this concern about other purchases: no reference is new, and no more is added or
  * spent than was approved.
  */
-export function isAgreedTo(
-  concern: Exclude<ReviewReason, { kind: 'approval' }>,
-  approved: readonly ReviewReason[],
-): boolean {
+export function isAgreedTo(concern: AboutOthers, approved: readonly ReviewReason[]): boolean {
   if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));
     return concern.others.every(({ row }) => seen.includes(row));

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import { cannotListen, inUrl, type ListenAddress } from '../config';
 
@@ -48,18 +47,11 @@ const patienceMs = 2_000;
 
 /** A worker is ready while it polls and the server answers. */
 export function readinessOf(worker: Worker, connection: NativeConnection): WhyNotReady {
-  let asking: Promise<boolean> | undefined;
-  const answers = () =>
-    (asking ??= connection.workflowService.getSystemInfo({}).then(
-      () => true,
-      () => false,
-    )).finally(() => {
-      asking = undefined;
-    });
+  const ask = () => connection.workflowService.getSystemInfo({});
   return async () => {
     const state = worker.getState();
     if (state !== 'RUNNING') return `the worker takes no work: it is ${state}`;
-    const answered = await Promise.race([answers(), pause(patienceMs, false, { ref: false })]);
+    const answered = await connection.withDeadline(Date.now() + patienceMs, ask).catch(() => undefined);
     return answered ? undefined : 'Temporal does not answer';
   };
 }

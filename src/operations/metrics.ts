@@ -80,7 +80,8 @@ export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void
   const each = (label: string, values: readonly string[], others: Record<string, string> = {}) =>
     values.map((value) => ({ ...others, [label]: value }));
   const sagas = each('workflowType', workflowNames);
-  const ofSagas = (label: string, values: readonly string[]) => sagas.flatMap((saga) => each(label, values, saga));
+  const ofSagas = (label: string, values: readonly string[], others: Record<string, string> = {}) =>
+    sagas.flatMap((saga) => each(label, values, { ...saga, ...others }));
   const ofSweeps = { workflowType: reconcileWorkflow };
   zero(metrics.sagas, ofSagas('outcome', [...resultOutcomes, 'cancelled', ...sagaFailureNames]));
   zero(metrics.leftovers, ofSagas('kind', leftoverKinds));
@@ -92,10 +93,7 @@ export function beginAtZero(meter: MetricMeter, routes: readonly string[]): void
   zero(metrics.lateAnswers, each('activityType', [...Object.values(placing).flat(), 'writeOutcome' satisfies Name]));
   const failure = 'Unauthorized';
   const whose = [401, 403].map((status) => ownerOf({ failure, status }));
-  zero(
-    metrics.failedCalls,
-    ofSagas('whose', whose).map((saga) => ({ ...saga, failure })),
-  );
+  zero(metrics.failedCalls, ofSagas('whose', whose, { failure }));
   zero(metrics.sweeps, each('outcome', sweepOutcomes, ofSweeps));
   zero(metrics.findings, each('kind', findingKinds, ofSweeps));
 }

@@ -21,14 +21,6 @@ export type { CallOptions } from './caller';
 export type { Secrets } from './excerpt';
 export type { CallEvent, ProviderClientOptions } from './options';
 
-/** Servers are looked up there. This is not in the document. */
-export interface ServerLookup {
-  /** Below the base URL, with `{account}` and `{label}`, e.g. `/servers?account={account}&label={label}`. */
-  path: string;
-  account?: string;
-  label?: string;
-}
-
 export class ProviderClient extends Caller {
   /**
    * Row 1, a pivot: a second call orders a second time. The answer is not documented: it is `UnknownOutcome` where the
@@ -97,8 +89,12 @@ export class ProviderClient extends Caller {
     return this.call('list', 'GET /firewalls/object/{vm_object_id}', options, { ids: { vm_object_id: vmObjectId } });
   }
 
-  /** A GET that the operator configures, for the ids of the servers of an order. It is not in the document. */
-  findServers({ path, account, label }: ServerLookup, options?: CallOptions): Promise<unknown> {
+  /**
+   * A GET that the operator configures, for the ids of the servers of an order. It is not in the document.
+   *
+   * @param path below the base URL, with `{account}` and `{label}`, e.g. `/servers?account={account}&label={label}`
+   */
+  findServers({ path, account, label }: { path: string; account?: string; label?: string }, options?: CallOptions) {
     // Without the query: it may contain a key.
     const endpoint = `GET ${path.replace(/[?#].*$/s, '')}` as const;
     return this.call('directory', endpoint, options, { path, texts: { account, label } });

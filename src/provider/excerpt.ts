@@ -6,6 +6,7 @@
  * and one after the other. The work grows with the length of the answer.
  */
 import { isUtf8 } from 'node:buffer';
+import { tryOr } from '../domain/ignore-errors';
 import { parseLossless } from '../domain/json';
 import { cutWell } from '../domain/markdown';
 import { isSecretField, redactedMark as mark, secretFields } from '../domain/secrets';
@@ -48,15 +49,11 @@ export function secretsIn(value: unknown): string[] {
  */
 export function excerptOf(text: string, secrets: readonly string[]): string | undefined {
   if (text.trim() === '') return undefined;
-  let shown: string;
-  try {
-    const json = parseLossless(text, ({ newValue }) => newValue);
-    shown = JSON.stringify(blankFields(json, secrets, 'fields'));
-  } catch {
-    // It is no JSON, ends early, or is nested too deep.
-    shown = blankOut([{ what: 'text', text: text.slice(0, searchedCharsMax) }], secrets, 'page').join('');
-  }
-  return cutWell(shown, excerptCharsMax);
+  const json = () => parseLossless(text, ({ newValue }) => newValue);
+  const fields = tryOr(() => JSON.stringify(blankFields(json(), secrets, 'fields')), undefined);
+  // It is no JSON, ends early, or is nested too deep.
+  const page = () => blankOut([{ what: 'text', text: text.slice(0, searchedCharsMax) }], secrets, 'page').join('');
+  return cutWell(fields ?? page(), excerptCharsMax);
 }
 
 /**

@@ -97,20 +97,16 @@ function evidenceIn(
   const isParts = status === 207;
   if (kind === 'list') return { isDone: true, value: { body: json, isPart: isPart(status, headers) } };
   if (kind === 'directory' || response !== undefined) {
-    if (meaning !== 'success') return { isDone: false, why: 'not done' };
+    if (meaning !== 'success') return not('not done');
     // A server that moves up a page would be taken for a new one.
-    if (kind === 'directory' && isPart(status, headers))
-      return { isDone: false, why: 'but only with a part of the list' };
+    if (kind === 'directory' && isPart(status, headers)) return not('but only with a part of the list');
     const servers = kind === 'directory' ? profile?.directory?.servers : undefined;
     if (servers !== undefined && idsAt(servers, json) === undefined)
-      return {
-        isDone: false,
-        why: 'but `directory.servers` of the provider’s profile finds no list of ids, each once',
-      };
+      return not('but `directory.servers` of the provider’s profile finds no list of ids, each once');
     const parsed = response?.safeParse(json) ?? { success: true, data: json };
     if (parsed.success) return { isDone: true, value: parsed.data };
     const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
-    return { isDone: false, why: `but not as documented: ${wrong.join(', ')}` };
+    return not(`but not as documented: ${wrong.join(', ')}`);
   }
   const which = meaning === 'Gone' ? 'goneIf' : 'doneIf';
   const declared = profile?.[name as 'delete']?.[which];
@@ -118,10 +114,10 @@ function evidenceIn(
   // The list is the evidence.
   if (declared === undefined && kind === 'assign' && meaning === 'success' && !isParts)
     return { isDone: true, value: false };
-  if (declared === undefined) return { isDone: false, why: `and nobody has declared what that means: ${line} would` };
-  if (isParts && declared === 'status') return { isDone: false, why: `in parts: only pointers in ${line} tell` };
+  if (declared === undefined) return not(`and nobody has declared what that means: ${line} would`);
+  if (isParts && declared === 'status') return not(`in parts: only pointers in ${line} tell`);
   const isDone = (meaning === 'success' || meaning === 'Gone' || isParts) && holds(declared, json);
-  return isDone ? { isDone, value: kind === 'assign' || json } : { isDone, why: `but ${line} does not hold` };
+  return isDone ? { isDone, value: kind === 'assign' || json } : not(`but ${line} does not hold`);
 }
 
 /** HTTP's own words for a part of what was asked for. */
@@ -131,6 +127,7 @@ function isPart(status: number, { link, 'content-range': range }: Answered['head
 
 type Fitting = Refusal & { index: number };
 type Evidence = { isDone: true; value: unknown } | { isDone: false; why: string };
+const not = (why: string): Evidence => ({ isDone: false, why });
 
 /** The others only look. */
 const changes = ({ kind }: Asked<unknown>) => !['quote', 'list', 'directory'].includes(kind);

@@ -19,22 +19,19 @@ const keyBytes = 32;
 /** @throws Error that names the wrong key by its id or position, never by its value */
 export function parsePayloadKeys(text: string): PayloadKeys {
   const byId = new Map<string, KeyObject>();
-  text
-    .trim()
-    .split(/\s*\n\s*/)
-    .flatMap((line) => line.split(','))
-    .forEach((entry, index) => {
-      const [, id, base64] = /^\s*([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]+={0,2})\s*$/.exec(entry) ?? [];
-      if (id === undefined || base64 === undefined) {
-        throw new Error(`key ${index + 1} must be an id, a colon and the base64 of ${keyBytes} bytes`);
-      }
-      const bytes = Buffer.from(base64, 'base64');
-      if (bytes.length !== keyBytes) {
-        throw new Error(`key ${id} is ${bytes.length} bytes long; it must be ${keyBytes}`);
-      }
-      if (byId.has(id)) throw new Error(`key ${id} is given twice`);
-      byId.set(id, createSecretKey(bytes));
-    });
+  const entries = text.trim().split(/\s*[,\n]\s*/);
+  for (const [index, entry] of entries.entries()) {
+    const [, id, base64] = /^\s*([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]+={0,2})\s*$/.exec(entry) ?? [];
+    if (id === undefined || base64 === undefined) {
+      throw new Error(`key ${index + 1} must be an id, a colon and the base64 of ${keyBytes} bytes`);
+    }
+    const bytes = Buffer.from(base64, 'base64');
+    if (bytes.length !== keyBytes) {
+      throw new Error(`key ${id} is ${bytes.length} bytes long; it must be ${keyBytes}`);
+    }
+    if (byId.has(id)) throw new Error(`key ${id} is given twice`);
+    byId.set(id, createSecretKey(bytes));
+  }
   return { byId };
 }
 

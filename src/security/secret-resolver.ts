@@ -41,8 +41,6 @@ async function readSecretFile(folder: string | undefined, name: string): Promise
 
 /** A file in UTF-16, as some editors write it, would make a password that nobody can type. */
 function decodeUtf8(name: string, bytes: Buffer): string {
-  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  if (isUtf16) throw new Error(`the secret ${name} is in UTF-16: save the file as UTF-8`);
   try {
     // The decoder leaves the mark out.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

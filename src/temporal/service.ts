@@ -161,10 +161,8 @@ export function quoted(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }
 
-type Attribute = 'state' | 'step' | 'account' | 'failure' | 'metadata';
-
 /** @param value of anybody's; undefined or empty: that it has none */
-export function is(name: Attribute, value: string | undefined): string {
+export function is(name: 'state' | 'step' | 'account' | 'failure' | 'metadata', value: string | undefined): string {
   const attribute = sagaAttributes[name].name;
   return value === undefined || value === '' ? `${attribute} IS NULL` : `${attribute} = ${text(value)}`;
 }

@@ -53,7 +53,7 @@ describe('a secret by name', () => {
     expect(await resolve('web-root')).toBe(' a päss word ');
     expect(await resolve('web.root-2')).toBe('of SECRET_WEB_ROOT_2');
     write('web-root', Buffer.from('\ufeffa word', 'utf16le'));
-    await expect(resolve('web-root')).rejects.toThrow('the secret web-root is in UTF-16');
+    await expect(resolve('web-root')).rejects.toThrow('the secret web-root is not in UTF-8');
   });
 });
 

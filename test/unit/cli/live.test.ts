@@ -14,7 +14,7 @@ let live: Live;
 let written: string;
 const draw = (size: Pick<Streams['out'], 'columns' | 'rows'>) => {
   written = '';
-  live = new Live({ write: (text) => (written += text), ...size }, false);
+  live = new Live({ write: (text) => (written += text), ...size });
 };
 afterEach(() => {
   live.close();
