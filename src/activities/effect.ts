@@ -284,7 +284,7 @@ type Lateness = Pick<CallFailure, 'failure' | 'message'>;
 function tooLate(
   kind: EffectKind,
   { notAfter, quoteUntil }: EffectContext,
-  clock: Clock,
+  clock: ReturnType<typeof startClock>,
   { sendWithinMs }: ActivitySettings,
 ): Lateness | undefined {
   if (kind !== 'compensate' && isPast(notAfter)) {
@@ -301,22 +301,17 @@ function isPast(time: string | undefined): time is string {
   return time !== undefined && Date.now() > Date.parse(time);
 }
 
-interface Clock {
-  startedAt: string;
-  /** A sentence where more time has passed than this. */
-  whyTooLate: (withinMs: number) => string | undefined;
-}
-
 /**
  * Measures the time since now on two clocks. Both show that a process was stopped; only the wall clock shows that the
  * machine slept, and only the monotonic one is right after the wall clock was set back.
  */
-function startClock(): Clock {
+function startClock() {
   const monotonicMs = performance.now();
   const wallMs = Date.now();
   return {
     startedAt: new Date(wallMs).toISOString(),
-    whyTooLate: (withinMs) => {
+    /** @returns a sentence where more time has passed than this */
+    whyTooLate: (withinMs: number) => {
       const sinceMs = Math.max(performance.now() - monotonicMs, Date.now() - wallMs);
       return sinceMs <= withinMs
         ? undefined

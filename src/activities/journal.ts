@@ -1,9 +1,8 @@
 /** A saga reads and writes the journal beside its effects. None of these calls the provider. */
-import { begin } from '../journal/begin';
 import type { Begin } from '../journal/acquire';
 import { Context, log } from '@temporalio/activity';
 import { differences } from '../domain/differences';
-import type { EffectCall, Effected, JournalCursor, Placement, Unwritten } from '../domain/effects';
+import type { JournalCursor, Placement, Unwritten } from '../domain/effects';
 import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import { resultOutcomes, type Leftover } from '../domain/outcomes';
@@ -13,11 +12,10 @@ import type { Milestone } from '../domain/progress';
 import type { NotNow } from '../domain/spending';
 import type { TurnAnswer } from '../domain/turns';
 import { type Approval, approvalsOf, writeApproval } from '../journal/approvals';
-import { writeByHand } from '../journal/by-hand';
-import type { Corrected, Ended as PastEnding, Ending, Journal } from '../journal/journal';
+import { type ByHand, writeByHand } from '../journal/by-hand';
+import type { Corrected, Ended as PastEnding, Ending, Journal, Taking } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { JournalUnavailable } from '../journal/database/errors';
-import { changedBy, type ChangedFirewalls } from '../journal/views/firewalls';
 import { whyNotNow } from '../journal/purchases';
 import { recordOf } from '../journal/views/record';
 import type { WantedFirewalls } from '../journal/database/schema';
@@ -25,7 +23,7 @@ import { claimServers, serversOf } from '../journal/servers';
 import { readState, type Asking, type Done, type PlacementFound, type StateRead as Read } from '../journal/read-state';
 import type { Verdict } from '../journal/store';
 import { type CallContext, type Caller, sagaOf } from './call';
-import { notOwned, reportLate, underWay, type EffectContext, type Tools } from './effect';
+import { notOwned, reportLate, underWay, type Tools } from './effect';
 import { handOver, wantedEvents, type Notified } from './notifications';
 import type { CallKind } from './settings';
 import { lookAtRun, whoHolds } from './temporal';
@@ -75,40 +73,16 @@ export type ReferenceTaken =
 
 export type { PastEnding, PlacementFound };
 
-export interface RenewReference extends CallContext {
-  cursor: JournalCursor;
-  isReset: boolean;
-}
-
-/** The request of a run that has not taken its reference: it learns nothing of another request's. */
-export interface ToCompare {
+interface ReadState extends Pick<Asking, 'cursor' | 'added'> {
+  /** Of a run that has not taken its reference: it learns nothing of another request's. */
   request?: unknown;
-}
-
-export interface ReadState extends ToCompare, Pick<EffectContext, 'cursor'>, Pick<Asking, 'added'> {
   owns?: { isReset: boolean };
-}
-
-export interface ConfirmPlacement {
-  row: string;
-  placed: Placement<unknown>;
-  verdict?: Verdict | undefined;
-}
-
-export interface WriteByHand extends Verdict, Pick<EffectContext, 'cursor'> {
-  calls: readonly EffectCall[];
 }
 
 type WriteEnding = Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 'keepOpen'> & Partial<Notified>;
 
 /** `later`: another run has begun since, and receivers are not notified. */
 type EndingWritten = PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean };
-
-interface Bought {
-  ordered: ServersOrdered;
-  /** Its servers, as far as the journal knows them. */
-  vmObjectIds: number[];
-}
 
 export interface ReferenceState extends Done {
   /**
@@ -117,15 +91,16 @@ export interface ReferenceState extends Done {
    */
   isAnothers?: boolean;
   placement: PlacementFound;
-  /** The request of an order that was placed, with all corrections. Absent where that is not known. */
-  bought?: Bought | undefined;
+  /**
+   * By the request of an order that was placed, with all corrections; its servers, as far as the journal knows them. Absent
+   * where the request is not known.
+   */
+  bought?: { ordered: ServersOrdered; vmObjectIds: number[] } | undefined;
   /**
    * Servers of the order that lack firewalls by the journal; absent where nothing was placed, and where the saga has an
    * ending. Looked up only for a clean-up.
    */
   unprotected?: Leftover[] | undefined;
-  /** For a change of firewalls. */
-  changed?: ChangedFirewalls | undefined;
   /** Only where `owns` is set: the run's begin. */
   cursor?: JournalCursor;
   /** Only where `owns` is set: another run had begun since this one did, so what this one has seen may not be so. */
@@ -184,13 +159,9 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
       const hold = await whoHolds();
       if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
       const { account, request, resource, cursor: before, hasPivot, isReset } = input;
-      mustBeOf(saga, request);
-      const { cursor, first, lacks } = await journal.take(saga, { account, request, run, cursor: before });
-      if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
-      const fields = first?.request === undefined ? [] : differences(first.request, request);
-      if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-      const begun = first && (await beginAs(journal, by, { isReset }));
-      if (begun?.how === 'ended') return begun;
+      const begun = await takeOrBegin(journal, by, { account, request, cursor: before }, { isReset });
+      if (begun.how === 'taken' || begun.how === 'ended') return begun;
+      const { first, cursor } = begun;
       // Once the reference is owned, so that no call of before is intended after it.
       const placement = first && hasPivot ? placementOf(await standing(saga, { cursor: before, run })) : undefined;
       const wanted = wantedEvents(settings, account);
@@ -204,7 +175,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
       const corrections = await journal.corrections(saga);
       return {
         ...{ how: 'known', at: first.at, run: first.run },
-        cursor: { ...cursor, ...(begun?.how === 'begun' ? { fence: begun.number } : {}) },
+        cursor,
         corrections: corrections.length > 0 ? corrections : undefined,
         placement: placement?.how === 'none' ? undefined : placement,
         ...also,
@@ -220,13 +191,16 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not intended by now is never
      * intended. Fails with `StateChanged` where another run has begun since.
      */
-    renewReference: atHand('read', async (input: RenewReference, by): Promise<JournalCursor | PastEnding> => {
-      const { cursor, isReset } = input;
-      const begun = await beginAs(journal, by, { isReset, renews: cursor });
-      if (begun.how === 'ended') return begun;
-      if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
-      return { ...cursor, fence: begun.number };
-    }),
+    renewReference: atHand(
+      'read',
+      async (input: { cursor: JournalCursor; isReset: boolean }, by): Promise<JournalCursor | PastEnding> => {
+        const { cursor, isReset } = input;
+        const begun = await beginAs(journal, by, { isReset, renews: cursor });
+        if (begun.how === 'ended') return begun;
+        if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
+        return { ...cursor, fence: begun.number };
+      },
+    ),
 
     /**
      * Writes a person's correction of the request, for this run and every later one of the reference. A second call
@@ -252,12 +226,17 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      */
     readState: ofSaga('read', async (input: ReadState, by): Promise<ReferenceState> => {
       const { saga } = by;
-      if (await isAnothers(journal, saga, input)) return standingOfAnother;
-      const { cursor, added } = input;
+      const { cursor, added, request, owns } = input;
       const cleans = isCleanUp(by);
       if (cleans) await mustNotRun(saga);
-      // First: what is read then is not changed by a call of before.
-      const begun = input.owns && (await takeOrBegin(journal, by, input.owns, input));
+      // First: what is read then is not changed by a call of before. A run that ends, and has not come to take its reference,
+      // takes it now: an ending is of a reference, and nothing is done under it any more.
+      const { account } = (request ?? {}) as { account?: string };
+      const takes = request !== undefined;
+      const begun =
+        owns && (takes ? await takeOrBegin(journal, by, { account, request }, owns) : await beginAs(journal, by, owns));
+      if (begun?.how === 'taken' || (!owns && takes && (await isAnothers(journal, saga, request))))
+        return standingOfAnother;
       if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
       // A run that has begun in between begins anew with its next call.
       if (cleans) await mustNotRun(saga);
@@ -267,8 +246,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
       if (cleans && !read.known) throw new OwnFailure('Rejected', `no provisioning of ${saga.reference} is known`);
       const { number, isAfterAnother } = begun?.how === 'begun' ? begun : {};
       const owned = number === undefined ? {} : { cursor: { ...from, fence: number }, isAfterAnother };
-      const changed = saga.workflow === 'setFirewalls' ? await changedBy(journal, saga) : undefined;
-      const looked = { ...rest, placement, changed, ...owned };
+      const looked = { ...rest, placement, ...owned };
       if (placement.how !== 'placed') return looked;
       const unprotected = cleans && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
       const bought = cleans ? undefined : await boughtBy(journal, saga, settings.profile?.planTypes);
@@ -286,8 +264,10 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      *
      * @returns as {@link claimServers}, where other orders have servers of these ids
      */
-    confirmPlacement: ofSaga('mutate', ({ row, placed, verdict }: ConfirmPlacement, { saga }) =>
-      journal.confirm(saga, row, placed, verdict, settings),
+    confirmPlacement: ofSaga(
+      'mutate',
+      (input: { row: string; placed: Placement<unknown>; verdict?: Verdict | undefined }, { saga }) =>
+        journal.confirm(saga, input.row, input.placed, input.verdict, settings),
     ),
 
     /** Writes that the provider has cancelled what was placed, as a person says. A second call changes nothing. */
@@ -312,7 +292,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
     /**
      * Writes calls that need not be made, because a person has done the same by hand. A second call changes nothing.
      */
-    writeByHand: ofSaga('mutate', async (input: WriteByHand, { saga, run }): Promise<Effected<null>> => {
+    writeByHand: ofSaga('mutate', async (input: Verdict & Omit<ByHand, 'run' | 'verdict'>, { saga, run }) => {
       const { calls, by, note, cursor } = input;
       const written = await writeByHand(journal, saga, { calls, run, verdict: { by, note }, cursor });
       if (written.how === 'restored') throw new OwnFailure('JournalRestored', written.why);
@@ -358,26 +338,25 @@ function mustBeOf({ reference }: SagaKey, request: unknown): void {
   if (other !== reference) throw new OwnFailure('Rejected', 'the request is of another reference; nothing was sent');
 }
 
-/**
- * For a run that ends. Where it has not come to take its reference, it takes it now: an ending is of a reference, and
- * nothing is done under it any more.
- *
- * @throws OwnFailure `JournalRestored`, `Rejected`
- */
-async function takeOrBegin(journal: Journal, by: Caller, begins: Omit<Begin, 'run'>, { request }: ToCompare) {
-  if (request === undefined) return beginAs(journal, by, begins);
+/** Begins also where the same request has taken the reference before. @throws OwnFailure `JournalRestored`, `Rejected` */
+async function takeOrBegin(journal: Journal, by: Caller, taking: Omit<Taking, 'run'>, begins: Omit<Begin, 'run'>) {
   const { saga, run } = by;
+  const { request } = taking;
   mustBeOf(saga, request);
-  const { account } = request as { account?: string };
-  const { cursor, first } = await journal.take(saga, { account, request, run });
-  return first === undefined
-    ? { how: 'begun' as const, number: cursor.fence ?? 0, isAfterAnother: false }
-    : beginAs(journal, by, begins);
+  const { cursor, first, lacks } = await journal.take(saga, { ...taking, run });
+  if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
+  if (first === undefined)
+    return { how: 'begun' as const, number: cursor.fence ?? 0, isAfterAnother: false, first, cursor };
+  const fields = first.request === undefined ? [] : differences(first.request, request);
+  if (fields.length > 0) return { how: 'taken' as const, at: first.at, run: first.run, fields };
+  const begun = await beginAs(journal, by, begins);
+  if (begun.how === 'ended') return begun;
+  return { ...begun, first, cursor: begun.how === 'begun' ? { ...cursor, fence: begun.number } : cursor };
 }
 
 /** @throws OwnFailure `JournalRestored` */
 async function beginAs(journal: Journal, by: Caller, begins: Omit<Begin, 'run'>) {
-  const begun = await begin(journal, by.saga, { run: by.run, cleans: isCleanUp(by), ...begins });
+  const begun = await journal.begin(by.saga, { run: by.run, cleans: isCleanUp(by), ...begins });
   if (begun.how === 'restored') throw new OwnFailure('JournalRestored', `${begun.why}; nothing was sent`);
   return begun;
 }
@@ -402,8 +381,7 @@ const standingOfAnother: ReferenceState = {
 };
 
 /** As `takeReference` compares them. */
-async function isAnothers(journal: Journal, saga: SagaKey, { request }: ToCompare): Promise<boolean> {
-  if (request === undefined) return false;
+async function isAnothers(journal: Journal, saga: SagaKey, request: unknown): Promise<boolean> {
   const first = await journal.firstRequest(saga);
   return first !== undefined && differences(first, request).length > 0;
 }
@@ -436,11 +414,7 @@ async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[
   return record.leftovers.filter(({ kind }) => kind === 'server-unprotected');
 }
 
-async function boughtBy(
-  journal: Journal,
-  saga: SagaKey,
-  planTypes: PlanTypes | undefined,
-): Promise<Bought | undefined> {
+async function boughtBy(journal: Journal, saga: SagaKey, planTypes: PlanTypes | undefined) {
   if (saga.workflow !== 'provisionServers') return undefined;
   const request = (await journal.correctedRequest(saga)) as ProvisionServersRequest | undefined;
   if (request === undefined) return undefined;

@@ -4,10 +4,9 @@
  */
 import type { EffectKind } from '../domain/effects';
 import type { Route } from '../domain/notifications';
-import type { PriceList } from '../domain/prices';
 import type { Profile } from '../domain/profile';
 import type { OnRefusal } from '../domain/requests';
-import type { SpendLimit } from '../domain/spending';
+import type { PurchaseRules } from '../journal/purchases';
 
 /**
  * A call has an effect at the provider, or none. `read` only looks; `poll` looks again for something that is on
@@ -35,7 +34,7 @@ interface NotificationConfig {
   timeoutMs: number;
 }
 
-export interface ActivitySettings {
+export interface ActivitySettings extends Omit<PurchaseRules, 'notAfter' | 'quoteUntil'> {
   /** What the provider's answers mean; undefined: nothing is declared. */
   profile?: Profile | undefined;
   retries: Record<CallKind, RetryBudget>;
@@ -70,17 +69,6 @@ export interface ActivitySettings {
    * time within which the provider lets an abandoned call take effect.
    */
   inFlightMs: number;
-  /**
-   * A person is asked where the same was bought under another reference within this time, in milliseconds. 0: nobody
-   * is.
-   */
-  duplicateWithinMs: number;
-  /** A person is asked about a purchase that would exceed one of them. */
-  spendLimits: readonly SpendLimit[];
-  /** For orders, which the provider does not quote. */
-  priceList?: PriceList | undefined;
-  /** Servers that are bought without firewalls: `ask` has a person approve them. */
-  requireFirewalls: 'off' | 'ask' | 'refuse';
   /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
   /** Undefined: nobody is notified. */

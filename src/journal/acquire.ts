@@ -15,13 +15,8 @@ export interface Begin {
   isReset?: boolean | undefined;
   /** A clean-up begins: the saga's runs, and whether it is open, stay as they are. */
   cleans?: boolean | undefined;
-  renews?: Renewed | undefined;
-}
-
-/** The begin that the run knows: nothing is changed where there was another one since, or the journal was restored. */
-interface Renewed {
-  epoch: number;
-  fence?: number | undefined;
+  /** The begin that the run knows: nothing is changed where there was another one since, or the journal was restored. */
+  renews?: { epoch: number; fence?: number | undefined } | undefined;
 }
 
 /**
@@ -40,12 +35,14 @@ interface Renewed {
 export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | undefined> {
   const { run, isReset = false, cleans = false, renews } = by;
   const { epoch, fence = 0 } = renews ?? {};
+  // The run that begins is the last one from then on, also one that a restored Temporal has gone back to.
+  const runs = sql<string>`replace(runs, ${` ${run} `}, ' ') || ${`${run} `}`;
   const number = renews ? sql<number>`cast(${fence + 1} as integer)` : sql<number>`fence + 2`;
   const owned = await tx
     .updateTable('reference')
     .set({
       ...{ touched_ms: touched(tx), fence: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
-      ...(cleans ? {} : { is_open: 1, runs: runsThen(run) }),
+      ...(cleans ? {} : { is_open: 1, ended: null, runs }),
     })
     .where(ofSaga(key))
     .$if(!cleans, (begins) => begins.where((where) => where.not(hasEndedFor({ run, isReset }))))
@@ -68,33 +65,25 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
     .execute();
 }
 
-/**
- * For a row of `reference`: no run of it is open, and the last one that was seen has ended. A clean-up is no ending of the
- * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was restored; one
- * that was told after that counts where a person has said what became of the lost time.
- */
-const hasEnded = () => sql<boolean>`(is_open is null
-  and exists (select 1 from ending, journal
-    where ending.workflow = reference.workflow and ending.reference = reference.reference and ended_by = ending.workflow
-    and reference.runs like '% ' || ending.run || ' '
-    and restored_ms is null and (journal.epoch = reference.epoch or (ended_ms > raised_ms and exists (select 1 from effect
-      where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
-      and effect.epoch = journal.epoch and outcome <> 'unknown')))
-    and not exists (select 1 from effect
-      where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
-      and (answered_ms > ended_ms or decided_ms > ended_ms or cancelled_ms > ended_ms))))`;
+/** For a row of `reference`: it has ended, and that counts. */
+const hasEnded = sql<boolean>`(ended is not null and exists (select 1 from journal where epoch = ended and restored_ms is null))`;
 
 /**
- * Now; but not before it was known that a pivot was not placed, also where the clock went back meanwhile: the ending would
- * not count, and a second start would place it.
+ * For a row of `reference` that ends now: in which epoch. One from before the journal was restored has ended where its fate
+ * in the lost time is known.
  */
-export const endedMs = (db: Db, key: SagaKey) => sql<number>`(select max(ms) from (select ${nowMs(db)} as ms
-  union all select answered_ms from effect where ${ofSaga(key)} and kind = 'pivot' and outcome in ('not-done', 'denied')
-  union all select decided_ms from effect where ${ofSaga(key)} and kind = 'pivot' and outcome = 'denied') as known)`;
+const endsIn = sql<number>`(select epoch from journal where epoch = reference.epoch or exists (select 1 from effect
+  where effect.workflow = reference.workflow and effect.reference = reference.reference
+    and kind = 'pivot' and effect.epoch = journal.epoch and outcome <> 'unknown'))`;
+
+/** Something was learnt of the pivot: an ending that was told before does not count any more. */
+export async function forgetEnding(tx: Tx, key: SagaKey): Promise<void> {
+  await sql`update reference set ended = null where ${ofSaga(key)} and ended is not null`.execute(tx);
+}
 
 /** A run that came from a reset, and was never seen, goes on all the same. */
 const hasEndedFor = ({ run, isReset }: Pick<Begin, 'run' | 'isReset'>) =>
-  isReset ? sql<boolean>`(${hasEnded()} and runs like ${anywhere(run)})` : hasEnded();
+  isReset ? sql<boolean>`(${hasEnded} and runs like ${anywhere(run)})` : hasEnded;
 
 /** How a reference has ended, where it has for this run. */
 export async function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'isReset'>) {
@@ -108,15 +97,6 @@ export async function endingOf(tx: Tx, key: SagaKey, by: Pick<Begin, 'run' | 'is
 
 const anywhere = (run: string) => `% ${run} %`;
 
-function runsWith(run: string) {
-  return sql<string>`case when runs like ${anywhere(run)} then runs else runs || ${`${run} `} end`;
-}
-
-/** The run that begins is the last one from then on, also one that a restored Temporal has gone back to. */
-function runsThen(run: string) {
-  return sql<string>`replace(runs, ${` ${run} `}, ' ') || ${`${run} `}`;
-}
-
 /**
  * Closes the reference, unless a later run has begun: the ending of a run that was reset may be written late. A run that
  * was not seen before is later than all others. The reference is locked: whether it has ended is read in other rows.
@@ -129,11 +109,13 @@ export async function closeByRun(
   by: Pick<Begin, 'run' | 'isReset'>,
 ): Promise<{ isLast: boolean } | undefined> {
   const { run } = by;
+  const runs = sql<string>`case when runs like ${anywhere(run)} then runs else runs || ${`${run} `} end`;
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
-  const unlessLater = (column: 'is_open' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
+  const ifLater = (column: 'is_open' | 'owner' | 'ended', otherwise = sql<number>`null`) =>
+    sql<null>`case when ${isLater} then ${sql.ref(column)} else ${otherwise} end`;
   const closed = await tx
     .updateTable('reference')
-    .set({ is_open: unlessLater('is_open'), owner: unlessLater('owner'), runs: runsWith(run) })
+    .set({ is_open: ifLater('is_open'), owner: ifLater('owner'), ended: ifLater('ended', endsIn), runs })
     .where(ofSaga(key))
     .where((where) => where.not(hasEndedFor(by)))
     .returning('runs')

@@ -12,7 +12,7 @@ import type { Quote } from '../domain/quotes';
 import type { ReviewReason } from '../domain/spending';
 import { nowMs } from './database/dialects';
 import { unlessUnreadable } from './database/errors';
-import { type Db, ofSaga, rowsOf, type SagaKey, type Tx } from './rows';
+import { type Db, ofSaga, type SagaKey, type Tx } from './rows';
 import type { Store } from './store';
 
 export interface Approval {
@@ -63,15 +63,12 @@ export async function approvalsOf(
   key: SagaKey,
   same: readonly string[],
 ): Promise<Approvals> {
-  const rows = await rowsOf(
-    db,
-    sql<{ id: string; said: string }>`
-      select id, said from approval where ${ofSaga(key)} and same in (${sql.join(same)}) and until_ms > ${nowMs(db)}
-        and not exists (select 1 from approval_use where approval_use.approval = approval.id)
-        and not exists (select 1 from effect where effect.workflow = approval.workflow
-          and effect.reference = approval.reference and kind = 'pivot' and outcome = 'denied' and decided_ms >= at_ms)
-        order by seq`,
-  );
+  const { rows } = await sql<{ id: string; said: string }>`
+    select id, said from approval where ${ofSaga(key)} and same in (${sql.join(same)}) and until_ms > ${nowMs(db)}
+      and not exists (select 1 from approval_use where approval_use.approval = approval.id)
+      and not exists (select 1 from effect where effect.workflow = approval.workflow
+        and effect.reference = approval.reference and kind = 'pivot' and outcome = 'denied' and decided_ms >= at_ms)
+      order by seq`.execute(db);
   const found: Approvals = { ids: [], concerns: [] };
   for (const { id, said } of rows) {
     const read = await unlessUnreadable(journal.unseal(said, 'an approval'));

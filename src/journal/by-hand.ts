@@ -22,7 +22,7 @@ import type { Store, Verdict } from './store';
  * A person has done calls by hand at the provider: each row is `done`, and says who has said so and how they know. There
  * is none for a pivot: there a person only says what the outcome of a sent call was.
  */
-interface ByHand {
+export interface ByHand {
   calls: readonly EffectCall[];
   run: string;
   verdict: Verdict;

@@ -26,18 +26,15 @@ import {
   correctionsOf,
   type Db,
   doneAt,
-  type Effect,
-  effectRow,
-  insertFrom,
+  insertWhere,
   isSameSaga,
   iso,
   leftInFlight,
   lock,
   look,
+  ofSaga,
   type Requested,
-  rowsOf,
   type SagaKey,
-  touchedOf,
   type Tx,
 } from './rows';
 import { noteIntended } from './servers';
@@ -76,7 +73,7 @@ export async function intendFirst(db: Db, intent: First, row: string): Promise<W
       ${isThere(cursor.row)} ${isThere(store.failover.witness?.row)}
       and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
         and (e.step = ${step} or (e.kind = 'compensate' and e.vm_object_id = cast(${about.vmObjectId ?? null} as bigint))))
-      and r.touched_ms = ${touchedOf(intent)} ${isNoted(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}
+      and r.touched_ms = (select touched_ms from reference where ${ofSaga(intent)}) ${isNoted(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}
     on conflict do nothing`;
   const { epoch } = cursor;
   const granted = {
@@ -118,15 +115,8 @@ export async function intendLocked(tx: Tx, intent: Noted, row: string): Promise<
   }
   if (decided.how === 'recorded') {
     const { doubts, row: found } = decided;
-    const answer = await store.answerOf(found);
-    return {
-      how: 'recorded',
-      cursor: cursorAt(journal, found.id, cursor),
-      answer,
-      at: doneAt(found),
-      run: found.run,
-      doubts,
-    };
+    const [answer, at] = [await store.answerOf(found), doneAt(found)];
+    return { how: 'recorded', cursor: cursorAt(journal, found.id, cursor), answer, at, run: found.run, doubts };
   }
   if (decided.how !== 'write') return told(store, decided);
   const bought = await buys();
@@ -135,7 +125,7 @@ export async function intendLocked(tx: Tx, intent: Noted, row: string): Promise<
   if (notNow) return notNow;
   const other = await noteIntended(tx, key, call);
   if (other) return { how: 'changed', why: describeOther(other) };
-  const written = await write(tx, intent, row, journal, decided, sql`where true`);
+  const written = await write(tx, intent, row, journal, decided);
   if (written === undefined) throw new Error(`${call.step} was not written`);
   if (bought) {
     await writePurchase(tx, row, bought);
@@ -151,13 +141,12 @@ async function write(
   row: string,
   journal: { id: string; epoch: number },
   decided: Decided,
-  from: RawBuilder<unknown>,
+  from?: RawBuilder<unknown>,
 ): Promise<Written | undefined> {
   if (decided.how !== 'write') return undefined;
   const { isFirst, doubts, repeats } = decided;
   const columns = { id: row, epoch: journal.epoch, is_first: isFirst ? 1 : null };
-  const inserts = insertFrom('effect', effectRow(db, intent, intent, columns), sql`${from} returning seq`);
-  const [written] = await rowsOf(db, inserts.$castTo<Pick<Effect, 'seq'>>());
+  const written = await insertWhere(db, intent, intent, columns, from);
   return written && { how: 'send', cursor: cursorAt(journal, row, intent.cursor), doubts, repeats, top: written.seq };
 }
 

@@ -13,7 +13,7 @@
  * Whatever decides writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file):
  * concurrent calls of one reference decide one after the other.
  */
-import { closeByRun, closeCleaned, disown, endedMs, endingOf, takeAtOnce } from './acquire';
+import { type Begin, closeByRun, closeCleaned, disown, endingOf, forgetEnding, own, takeAtOnce } from './acquire';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
@@ -91,6 +91,15 @@ export interface Taking {
   cursor?: JournalCursor | undefined;
 }
 
+type Begun =
+  /** `isAfterAnother`: another run owned it, or a turn was over. */
+  | { how: 'begun'; number: number; isAfterAnother?: boolean }
+  | Ended
+  /** The journal is or may be an older copy: how the reference has ended it may not know. */
+  | { how: 'restored'; why: string }
+  /** Another run has begun since, or the reference is not known. */
+  | { how: 'not-owned' };
+
 interface SealedCorrection {
   correction: unknown;
   by?: string | undefined;
@@ -146,6 +155,22 @@ export class Journal extends Store {
     if (first === undefined) return { cursor: { ...cursor, fence: 1 }, first };
     const original = await this.unsealFirst(first);
     return { cursor, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
+  }
+
+  /** A run begins under its reference, as {@link own}, or is told how that has ended. @throws JournalUnreadable */
+  async begin(key: SagaKey, by: Begin): Promise<Begun> {
+    // An ending that is being written is waited for: the next statement sees it.
+    const begun = await this.locked(key, async (tx, taken) => {
+      const number = await own(tx, key, by);
+      const isAfterAnother = taken?.owner?.startsWith(`${by.run}/`) !== true;
+      if (number !== undefined) return { how: 'begun' as const, number, isAfterAnother };
+      const ended = await endingOf(tx, key, by);
+      if (ended === undefined) return { how: 'not-owned' as const };
+      const known = { taken: true, cursor: undefined };
+      const why = await whatIsLacking(tx, await theJournal(tx), this.failover, known);
+      return why === undefined ? { how: 'ended' as const, ended } : { how: 'restored' as const, why };
+    });
+    return begun.how === 'ended' ? this.endedBy(begun.ended, by.run) : begun;
   }
 
   /** People's corrections of a request, in order. @throws JournalUnreadable */
@@ -292,26 +317,16 @@ export class Journal extends Store {
     const { profile, priceList } = rules;
     const purchase = purchaseOf(workflow, request, profile?.planTypes, priceList);
     if (purchase === undefined) return undefined;
-    const { account, what, servers, items, currency, estimate } = purchase;
+    const { what, estimate, ...bought } = purchase;
     let agreed: string[] = [];
     const digest = (text: string) => {
       agreed = this.sealing.digests(text);
       return agreed[0] ?? '';
     };
     const facts = factsOf(request as object, what, quote ?? estimate, { planTypes: profile?.planTypes, digest });
-    return {
-      facts,
-      agreed,
-      account: account ?? null,
-      digests: this.sealing.digests(what),
-      servers: servers ?? null,
-      items: items ?? null,
-      total: quote?.total ?? null,
-      currency: (quote?.currency ?? currency)?.toLowerCase() ?? null,
-      estimate: estimate?.total ?? null,
-      estimated_in: estimate?.currency ?? null,
-      unpriced: estimate?.unpriced,
-    };
+    const { total, currency = bought.currency } = quote ?? {};
+    const priced = { ...bought, total, currency: currency?.toLowerCase(), estimate, unpriced: estimate?.unpriced };
+    return { ...priced, facts, agreed, digests: this.sealing.digests(what) };
   }
 
   /** A pivot that the journal learns of after a restore, or that is in doubt, counts as any other does. */
@@ -353,14 +368,15 @@ export class Journal extends Store {
   ): Promise<'written' | 'late'> {
     const sealed = await this.sealing.seal(answer);
     const { call, cursor } = intended;
-    const answered = { outcome, failure, answer: sealed, cartItemId };
+    const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
+    const answered = { outcome, answer: sealed, answered_ms: nowMs(this.db), failure: failure ?? null, ...item };
     const isDone = outcome === 'done';
     const isUndo = isDone && call.kind === 'compensate';
     // Nobody decides by it: it needs no lock.
-    if (call.kind === 'mutate' || outcome === 'unknown' || (outcome === 'not-done' && call.kind === 'compensate')) {
+    if (call.kind !== 'pivot' && !isUndo) {
       const complete = async (db: Db) => {
         const open = db.updateTable('effect').where('id', '=', cursor.row).where('outcome', 'is', null);
-        const { numUpdatedRows } = await open.set(columnsOf(db, answered)).executeTakeFirst();
+        const { numUpdatedRows } = await open.set(answered).executeTakeFirst();
         if (numUpdatedRows > 0n && isDone) await noteAssigned(db, key, call);
         return numUpdatedRows > 0n;
       };
@@ -380,11 +396,12 @@ export class Journal extends Store {
       // A pivot that was denied but did happen counts, unless it was sent again meanwhile.
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
       // A row of doubt keeps its failure.
-      const completed = { ...answered, failure: row.id === cursor.row ? failure : (row.failure ?? undefined) };
+      const completed = row.id === cursor.row ? answered : { ...answered, failure: row.failure };
       await updateEffect(tx, row.id, {
         ...(isLate ? { late: sealed } : {}),
-        ...(counts ? columnsOf(tx, completed) : {}),
+        ...(counts ? completed : {}),
       });
+      if (call.kind === 'pivot' && counts) await forgetEnding(tx, key);
       if (isUndo) await markUndone(tx, key, call, row.id);
       else if (call.kind === 'mutate' && isDone) await noteAssigned(tx, key, call);
       else if (isDone) await notePlaced(tx, key, call.about, idsIn(answer), { isSecond: !counts });
@@ -426,6 +443,7 @@ export class Journal extends Store {
       const now = nowMs(tx);
       const how = decided ? { decided, decided_ms: now } : { answered_ms: now };
       await updateEffect(tx, row, { outcome: 'done', answer: sealed, ...how });
+      await forgetEnding(tx, key);
       if (ids.length === 0) await notePlaced(tx, key, about, ids);
       return 'done';
     });
@@ -471,6 +489,7 @@ export class Journal extends Store {
       const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
       const said = { cancelled: sealed, cancelled_ms: now };
       await updateEffect(tx, id, found?.outcome === 'done' ? said : { ...placed, ...said });
+      await forgetEnding(tx, key);
       await release(tx, key);
       return 'cancelled';
     });
@@ -492,6 +511,7 @@ export class Journal extends Store {
           where id = ${row} and ${ofSaga(key)} and cancelled_ms is null
             and kind = 'pivot' and late is not null and not ${mayHaveTakenEffect}`.execute(tx);
       if (numAffectedRows === 0n) return false;
+      await forgetEnding(tx, key);
       if (Array.isArray(ids) && ids.length > 0) await release(tx, key, sql`vm_object_id in (${sql.join(ids)})`);
       return true;
     });
@@ -518,6 +538,7 @@ export class Journal extends Store {
       const leftMs = leftInFlight(found, journal);
       if (leftMs > 0) return { how: 'in-flight', leftMs };
       await updateEffect(tx, row, { outcome: 'denied', decided, decided_ms: nowMs(tx) });
+      await forgetEnding(tx, key);
       return { how: 'denied' };
     });
   }
@@ -535,7 +556,8 @@ export class Journal extends Store {
   ): Promise<EndingWritten> {
     const sealed = await this.sealing.seal(report);
     const isOwn = by === key.workflow;
-    const told: Partial<Report> = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
+    const { ended, report: told = {} as Partial<Report> } = (report ?? {}) as Partial<RecordedEnding>;
+    const items = told.leftovers?.flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : [])) ?? [];
     const written = await this.locked(key, async (tx, taken) => {
       if (!isOwn && !keepOpen) await closeCleaned(tx, key, run);
       const closed = isOwn ? await closeByRun(tx, key, { run, isReset }) : undefined;
@@ -548,8 +570,9 @@ export class Journal extends Store {
       // Another saga may work on it from now on: a run that is reset to before this has to begin again.
       if (resource !== undefined && isOwn) await disown(tx, key);
       const ending = {
-        ...{ run, outcome, report: sealed, ended_by: by, ended_ms: endedMs(tx, key), resource: resource ?? null },
+        ...{ run, outcome, report: sealed, ended_by: by, ended_ms: nowMs(tx), resource: resource ?? null },
         wanted: wanted === undefined ? null : JSON.stringify(wanted),
+        items_left: !isOwn && ended === 'done' ? JSON.stringify(items) : null,
       };
       const writes = tx.insertInto('ending').values({ workflow: key.workflow, reference: key.reference, ...ending });
       await writes.onConflict((again) => again.columns(['workflow', 'reference', 'run']).doUpdateSet(ending)).execute();
@@ -601,13 +624,6 @@ export interface Ending {
   wanted?: WantedFirewalls | undefined;
   /** A clean-up did not settle everything: the saga stays lost. It does so too where a run has begun since. */
   keepOpen?: boolean | undefined;
-}
-
-type Sealed = Omit<Answer, 'answer'> & { answer: string };
-
-function columnsOf(db: Db, { outcome, failure, answer, cartItemId }: Sealed) {
-  const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
-  return { outcome, answer, answered_ms: nowMs(db), failure: failure ?? null, ...item };
 }
 
 /** A person has said that nothing was placed in the lost time. */

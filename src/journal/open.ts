@@ -10,7 +10,7 @@ import { asUnavailable, JournalSchemaError, JournalUnavailable } from './databas
 import { Journal } from './journal';
 import { askAboutFailovers, whyRestored, type Failover, type FailoverRule } from './restore/recovery-gap';
 import * as first from './database/migrations/0001-journal';
-import { countOf, iso, rowsOf, theJournal, type Db } from './rows';
+import { countOf, iso, theJournal, type Db } from './rows';
 import type { Sealing, Store } from './store';
 
 /**
@@ -118,17 +118,14 @@ async function checkSchema(db: Db): Promise<void> {
 }
 
 async function checkServer(db: Db): Promise<void> {
-  const [settings] = await rowsOf(
-    db,
-    sql<{ fsync: string; readonly: string }>`
-      select current_setting('fsync') as fsync, current_setting('transaction_read_only') as readonly`,
-  );
-  if (settings?.readonly === 'on') {
+  const { rows } = await sql<{ fsync: string; readonly: string }>`
+    select current_setting('fsync') as fsync, current_setting('transaction_read_only') as readonly`.execute(db);
+  if (rows[0]?.readonly === 'on') {
     throw new JournalSchemaError(
       'the journal’s database is read-only: is it a standby? Set JOURNAL_URL to the primary',
     );
   }
-  if (settings?.fsync === 'off') {
+  if (rows[0]?.fsync === 'off') {
     throw new JournalSchemaError(
       'the journal’s database runs with fsync = off: it would lose orders when its machine loses power. Turn fsync on',
     );

@@ -30,6 +30,7 @@ import {
   isCurrency,
   limitsOf,
   type NotNow,
+  type Purchase,
   type SpendLimit,
 } from '../domain/spending';
 import type { Approval } from './approvals';
@@ -41,7 +42,6 @@ import {
   ofSaga,
   present,
   type Reference,
-  rowsOf,
   type SagaKey,
   timeNow,
   type Tx,
@@ -54,18 +54,24 @@ import type { Store } from './store';
 export interface PurchaseRules {
   /** An item that may be a server counts as one. */
   profile?: Pick<Profile, 'planTypes'> | undefined;
-  /** 0: nobody is asked about likely duplicates. */
+  /** A person is asked where the same was bought under another reference within this time. 0: nobody is. */
   duplicateWithinMs: number;
+  /** A person is asked about a purchase that would exceed one of them. */
   spendLimits: readonly SpendLimit[];
-  /** The setting `PRICE_LIST_FILE`. */
+  /** For orders, which the provider does not quote: the setting `PRICE_LIST_FILE`. */
   priceList?: PriceList | undefined;
+  /** Servers that are bought without firewalls: `ask` has a person approve them. */
   requireFirewalls?: 'off' | 'ask' | 'refuse' | undefined;
   notAfter?: string | undefined;
   quoteUntil?: string | undefined;
 }
 
-/** A purchase, as it is written with its pivot. */
-export interface Buying extends Omit<PurchaseTable, 'effect' | 'same' | 'intended_ms'> {
+/** A purchase, as it is held against others, and written with its pivot. */
+export interface Buying extends Omit<Purchase, 'what' | 'currency'> {
+  /** The quote's. */
+  total: number | undefined;
+  /** The quote's or the order's, in lower case. */
+  currency: string | undefined;
   /** Keyed digests of what is bought: the first by the key that encrypts, the others by older keys. */
   digests: readonly string[];
   /** Why an order has no estimate, where there is a price list. */
@@ -120,11 +126,11 @@ export async function whatSpeaksAgainst(
   const notNow = whyNotNow(buying, rules, approved);
   if (notNow || !isLimited(rules)) return notNow;
   const { account, digests } = buying;
-  const applying = account === null ? spendLimits : limitsOf(account, spendLimits);
+  const applying = account === undefined ? spendLimits : limitsOf(account, spendLimits);
   const bought = { ...buying, unpriced: whyNotKnown(buying, applying) };
   const limits = applying.filter((limit) => mayAdd(bought, limit));
   // Always in this order, so that no two transactions wait for each other.
-  if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
+  if (account !== undefined && limits.length > 0) await lockName(tx, `account ${account}`);
   if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
 
   // The time is a number, so that the index is used. It is read after the locks, so that their last holder's purchase
@@ -132,7 +138,8 @@ export async function whatSpeaksAgainst(
   const now = await timeNow(tx);
   const concerns = [
     ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),
-    ...(account === null ? ofNoAccount(bought, limits) : await overLimits(tx, account, bought, { now, limits })),
+    // Where the account is not known, any limit for this unit may apply.
+    ...(await overLimits(tx, bought, { now, limits: account === undefined ? limits.slice(0, 1) : limits })),
   ];
   const concern = concerns.find((one) => !isAgreedTo(one, approved));
   return concern && { how: 'asks', concern };
@@ -141,11 +148,12 @@ export async function whatSpeaksAgainst(
 export async function writePurchase(
   tx: Tx,
   effect: string,
-  { digests, unpriced: _, facts: __, agreed: ___, ...bought }: Buying,
+  { account, servers, items, total, currency, estimate, digests: [same = ''] }: Buying,
 ): Promise<void> {
   // Of the row itself: a purchase is shown with one time, by account and by all else.
   const intended_ms = tx.selectFrom('effect').select('intended_ms').where('id', '=', effect);
-  const row = { effect, ...bought, same: digests[0] ?? '', intended_ms };
+  const estimated = { estimate: estimate?.total, estimated_in: estimate?.currency };
+  const row = { effect, account, same, servers, items, total, currency, ...estimated, intended_ms };
   await tx.insertInto('purchase').values(row).execute();
 }
 
@@ -157,14 +165,11 @@ async function duplicates(
 ): Promise<OfOthers[]> {
   // An order without a currency has its account's; the currency of a quote is the provider's.
   const isOfCurrency = sql`(purchase.currency is null or purchase.currency = ${currency})`;
-  const rows = await rowsOf(
-    tx,
-    sql<SagaKey & { id: string; intended_ms: number }>`
-      select effect.id, workflow, reference, purchase.intended_ms from ${live(now - withinMs)}
-        and same in (${sql.join(digests)}) and not ${ofSaga(key)}
-        ${currency !== null && total === null ? sql`and ${isOfCurrency}` : sql``}
-        order by purchase.intended_ms desc limit ${othersNamedMax + 1}`,
-  );
+  const { rows } = await sql<SagaKey & { id: string; intended_ms: number }>`
+    select effect.id, workflow, reference, purchase.intended_ms from ${live(now - withinMs)}
+      and same in (${sql.join(digests)}) and not ${ofSaga(key)}
+      ${currency !== undefined && total === undefined ? sql`and ${isOfCurrency}` : sql``}
+      order by purchase.intended_ms desc limit ${othersNamedMax + 1}`.execute(tx);
   if (rows.length === 0) return [];
   const others = rows.slice(0, othersNamedMax).map(({ id, intended_ms, ...other }) => {
     return { row: id, ...other, at: iso(intended_ms) };
@@ -174,58 +179,47 @@ async function duplicates(
 
 async function overLimits(
   tx: Tx,
-  account: string,
   bought: Buying,
   { now, limits }: { now: number; limits: readonly SpendLimit[] },
 ): Promise<OfOthers[]> {
+  const { account } = bought;
   const concerns: OfOthers[] = [];
   for (const { most, unit, withinMs } of limits) {
     const amount = isCurrency(unit) ? sql`coalesce(total, estimate)` : sql.ref(`purchase.${unit}`);
     // A credit does not raise the limit.
-    const [{ spent } = { spent: 0 }] = await rowsOf(
+    const { rows } = await sql<{ spent: number }>`
+      select coalesce(sum(${amount}), 0) as spent from ${live(now - withinMs)} and account = ${account ?? null}
+        and ${amount} > 0 ${isCurrency(unit) ? sql`and coalesce(estimated_in, currency) = ${unit}` : sql``}`.execute(
       tx,
-      sql<{ spent: number }>`
-        select coalesce(sum(${amount}), 0) as spent from ${live(now - withinMs)} and account = ${account}
-          and ${amount} > 0 ${isCurrency(unit) ? sql`and coalesce(estimated_in, currency) = ${unit}` : sql``}`,
     );
+    const spent = rows[0]?.spent ?? 0;
     const adds = added(bought, { unit });
     const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
-    if (unpriced === undefined && inAll({ spent, adds }) <= most) continue;
+    if (account !== undefined && unpriced === undefined && inAll({ spent, adds }) <= most) continue;
     const { total, currency } = bought.facts.terms;
-    const about = { account, most, unit, withinMs, spent, adds, total, currency, unpriced };
+    const about = { ...present({ account }), most, unit, withinMs, spent, adds, total, currency, unpriced };
     concerns.push({ ...identified(bought.facts), kind: 'over-limit', ...about });
   }
   return concerns;
 }
 
-/** The account is not known: any limit for this unit may apply. */
-function ofNoAccount(bought: Buying, limits: readonly SpendLimit[]): OfOthers[] {
-  const [limit] = limits;
-  if (limit === undefined) return [];
-  const { most, unit, withinMs } = limit;
-  const about = { most, unit, withinMs, spent: 0, adds: added(bought, limit) };
-  return [{ ...identified(bought.facts), kind: 'over-limit', ...about }];
-}
-
 /** How much this purchase adds to what the limit counts. */
-function added(
-  { servers, items, total, currency, estimate, estimated_in }: Buying,
-  { unit }: Pick<SpendLimit, 'unit'>,
-): number {
+function added({ servers, items, total, currency, estimate }: Buying, { unit }: Pick<SpendLimit, 'unit'>): number {
   if (unit === 'servers') return servers ?? 0;
   if (unit === 'items') return items ?? 0;
-  if (unit === estimated_in) return estimate ?? 0;
+  if (unit === estimate?.currency) return estimate.total;
   return unit === currency ? Math.max(0, total ?? 0) : 0;
 }
 
 /** Why nobody knows what it adds to limits in money, where that is not known. */
 function whyNotKnown(
-  { unpriced, total, currency, estimated_in: estimatedIn }: Buying,
+  { unpriced, total, currency, estimate }: Buying,
   limits: readonly SpendLimit[],
 ): string | undefined {
-  const pricedIn = estimatedIn ?? (total === null ? null : currency);
+  const pricedIn = estimate?.currency ?? (total === undefined ? undefined : currency);
   const units = limits.map(({ unit }) => unit).filter(isCurrency);
-  if (unpriced !== undefined || pricedIn === null || units.length === 0 || units.includes(pricedIn)) return unpriced;
+  if (unpriced !== undefined || pricedIn === undefined || units.length === 0 || units.includes(pricedIn))
+    return unpriced;
   return `its price is in ${pricedIn}`;
 }
 

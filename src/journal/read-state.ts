@@ -4,7 +4,6 @@
  */
 import { sql } from 'kysely';
 import type { About, JournalCursor, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
-import type { RecordedEnding } from '../domain/record';
 import { describePivot } from './decide';
 import { statementBegunMs } from './database/dialects';
 import type { Journal } from './journal';
@@ -52,6 +51,8 @@ export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
   perhapsOrdered: OpenItem[];
   /** Firewalls that were assigned and not unassigned again. */
   assigned: { vmObjectId: number; firewalls: readonly number[] }[];
+  /** For a change of firewalls: those that runs have (perhaps) assigned or unassigned, and not undone. */
+  changed?: { assigned: number[]; unassigned: number[] } | undefined;
 }
 
 export interface StateRead extends Done {
@@ -108,6 +109,10 @@ export async function readState(
   });
   const { items, perhapsOrdered, doubtfulAdds, firewalls } = state;
   const open = ({ cartItemId, step }: OpenItem) => ({ cartItemId, step });
+  const by = (activity: string) => [
+    ...new Set(firewalls.flatMap((one) => (one.activity === activity ? one.firewalls : []))),
+  ];
+  const changed = { assigned: by('assignFirewalls'), unassigned: by('unassignFirewalls') };
   return {
     known: taken !== undefined,
     from: { journal: from.id, epoch: from.epoch },
@@ -115,6 +120,7 @@ export async function readState(
     items: [...items.map(open), ...added.filter((item) => !rows.some((row) => isOf(row, item)))],
     perhapsOrdered: perhapsOrdered.map(open),
     doubtfulAdds,
+    changed: key.workflow === 'setFirewalls' ? changed : undefined,
     assigned: firewalls.flatMap(({ activity, isSure, vmObjectId, firewalls: ids }) =>
       activity === 'assignFirewalls' && isSure ? [{ vmObjectId, firewalls: ids }] : [],
     ),
@@ -151,8 +157,6 @@ export interface LeftBehind extends SagaKey {
    * it there.
    */
   isCleaned: boolean;
-  /** Servers whose firewalls it has changed, or intended to; none of an order that the provider has cancelled. */
-  servers: number[];
 }
 
 /** The place of a reference among all of them, the youngest first. */
@@ -185,47 +189,27 @@ export async function endedSagas(
  * @returns what sagas have left; with a sentence, where the journal is or may be an older copy, and nobody has run
  * `journal restored` since: what it lacks is not known
  */
-export async function leftByLost<Key extends SagaKey>(
+export function leftByLost<Key extends SagaKey>(
   journal: Store,
   keys: readonly Key[],
 ): Promise<{ restored: string | undefined; sagas: (LeftBehind & Key)[] }> {
-  const found = await journal.inTransaction(async (tx) => {
+  return journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const sagas = [];
-    for (const key of keys) sagas.push({ key, ...(await leftBehindBy(tx, key)) });
+    for (const key of keys) sagas.push({ ...key, ...(await leftBehindBy(tx, key)) });
     return { restored: whyRestored(from, journal.failover.how), sagas };
   });
-  const sagas = found.sagas.map(async ({ key, cleanUps, ...left }) => {
-    return { ...key, ...left, isCleaned: await isCleaned(journal, cleanUps, left.cartItems) };
-  });
-  return { ...found, sagas: await Promise.all(sagas) };
 }
 
-/** A clean-up that was cancelled, failed, or cannot be decrypted has settled nothing. */
-async function isCleaned(journal: Store, cleanUps: readonly string[], cartItems: readonly number[]): Promise<boolean> {
-  const reports = cleanUps.map((report) => journal.unseal(report, 'an ending').catch(() => undefined));
-  const done = (await Promise.all(reports)).flatMap((report) => {
-    const ending = (report ?? {}) as Partial<RecordedEnding>;
-    return ending.ended === 'done' ? [ending.report?.leftovers ?? []] : [];
-  });
-  // One that saw the saga begin again leaves the items of that run to it.
-  const told = done.flat().flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : []));
-  return done.length > 0 && cartItems.every((id) => told.includes(id));
-}
-
-/** `cleanUps`: the sealed reports of clean-ups since the saga last added or ordered anything. */
-async function leftBehindBy(tx: Tx, key: SagaKey) {
+async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Omit<LeftBehind, keyof SagaKey>> {
   const columns = [...stateColumns, 'intended_ms'] as const;
   const rows = await tx.selectFrom('effect').select(columns).where(ofSaga(key)).orderBy('seq').execute();
-  const endings = await tx.selectFrom('ending').selectAll().where(ofSaga(key)).execute();
-  const { placement, items, servers } = stateOf(rows);
+  const { placement, items } = stateOf(rows);
   const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ intended_ms }) => intended_ms));
-  return {
-    placement,
-    cartItems: items.map(({ cartItemId }) => cartItemId),
-    cleanUps: endings.flatMap(({ ended_by, ended_ms, report }) =>
-      ended_by === 'cleanCart' && ended_ms >= lastMs ? [report] : [],
-    ),
-    servers: placement === 'cancelled' ? [] : servers,
-  };
+  const since = tx.selectFrom('ending').select('items_left').where(ofSaga(key)).where('ended_ms', '>=', lastMs);
+  const cleaned = (await since.execute()).flatMap(({ items_left: left }) => left ?? []);
+  const cartItems = items.map(({ cartItemId }) => cartItemId);
+  // One that saw the saga begin again leaves the items of that run to it.
+  const told = cleaned.flatMap((left) => JSON.parse(left) as number[]);
+  return { placement, cartItems, isCleaned: cleaned.length > 0 && cartItems.every((id) => told.includes(id)) };
 }

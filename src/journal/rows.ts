@@ -31,8 +31,9 @@ export type Reference = Selectable<JournalTables['reference']>;
 export interface JournalRow extends Selectable<JournalTables['journal']> {
   /** As `identity`, but of the database that answers now; null where it does not say. */
   here: string | null;
-  /** The place of the youngest row of a call. */
+  /** The place of the youngest row of a call, and its id. */
   top: number | null;
+  young: string | null;
   /** The database's clock, in milliseconds since 1970: a number that stands still. */
   now: number;
 }
@@ -74,15 +75,10 @@ export async function timeNow(db: Db): Promise<number> {
   return (await db.selectNoFrom(nowMs(db).as('now')).executeTakeFirstOrThrow()).now;
 }
 
-/** Those that a query finds. */
-export async function rowsOf<Row>(db: Db, query: RawBuilder<Row>): Promise<Row[]> {
-  return (await query.execute(db)).rows;
-}
-
 /** @param rows those of a table, or what is behind "from" */
 export async function countOf(db: Db, rows: RawBuilder<unknown>): Promise<number> {
-  const [counted] = await rowsOf(db, sql<{ count: number }>`select count(*) as count from ${rows}`);
-  return counted?.count ?? 0;
+  const counted = await sql<{ count: number }>`select count(*) as count from ${rows}`.execute(db);
+  return counted.rows[0]?.count ?? 0;
 }
 
 export const effects = (db: Db) => db.selectFrom('effect').selectAll();
@@ -167,9 +163,6 @@ export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
   return locking.where(ofSaga(key)).returningAll().executeTakeFirst();
 }
 
-/** When the statement began: a row that it had to wait for says another time, if it was used meanwhile. */
-export const touchedOf = (key: SagaKey) => sql<number>`(select touched_ms from reference where ${ofSaga(key)})`;
-
 export function theJournal(tx: Db): Promise<JournalRow> {
   return tx
     .selectFrom('journal')
@@ -177,6 +170,7 @@ export function theJournal(tx: Db): Promise<JournalRow> {
     .select([
       identityHere(tx).as('here'),
       sql<number | null>`(select max(seq) from effect)`.as('top'),
+      sql<string | null>`(select id from effect where seq = (select max(seq) from effect))`.as('young'),
       nowMs(tx).as('now'),
     ])
     .executeTakeFirstOrThrow();
@@ -218,13 +212,19 @@ export type SentDigests = Record<string, readonly string[]>;
 
 type EffectRow = Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure' | 'is_first'>>;
 
-export function effectRow(
+/**
+ * Writes a call's row. PostgreSQL has to be told the type of each value that a select gives.
+ *
+ * @param from the rest of the select: where it finds nothing, nothing is written
+ */
+export async function insertWhere(
   db: Db,
   { workflow, reference }: SagaKey,
   { call: { about, ...call }, run, inFlightMs, note = null, sent }: WrittenCall,
   row: EffectRow,
-) {
-  return {
+  from = sql`where true`,
+): Promise<Effect | undefined> {
+  const columns = {
     ...{ workflow, reference, ...call, ...row, run, note },
     about: JSON.stringify(about),
     sent: sent === undefined ? null : JSON.stringify(sent),
@@ -232,30 +232,21 @@ export function effectRow(
     vm_object_id: about.vmObjectId ?? null,
     intended_ms: nowMs(db),
     in_flight_ms: inFlightMs,
-  };
-}
-
-export async function insertEffect(tx: Tx, key: SagaKey, written: WrittenCall, row: EffectRow): Promise<number> {
-  const inserted = tx
-    .insertInto('effect')
-    .values(effectRow(tx, key, written, row))
-    .returning('seq');
-  return (await inserted.executeTakeFirstOrThrow()).seq;
-}
-
-/** Inserts what a select finds: there PostgreSQL has to be told the type of each value. @param from its rest */
-export function insertFrom<Table extends keyof JournalTables>(
-  table: Table,
-  row: InsertObject<JournalTables, Table>,
-  from: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  const types: Partial<Record<string, string>> = tables[table];
-  const [names, values] = [Object.keys(row), Object.entries(row)];
-  const typed = values.map(([name, value]) => {
-    const [type = ''] = /^(text|bigint|integer|double precision)/.exec(types[name] ?? '') ?? [];
+  } satisfies InsertObject<JournalTables, 'effect'>;
+  const typed = Object.entries(columns).map(([name, value]) => {
+    const [type = ''] = /^[a-z]+/.exec(tables.effect[name as keyof typeof columns]) ?? [];
     return sql`cast(${value} as ${sql.raw(type)})`;
   });
-  return sql`insert into ${sql.table(table)} (${sql.join(names.map((name) => sql.ref(name)))}) select ${sql.join(typed)} ${from}`;
+  const names = Object.keys(columns).map((name) => sql.ref(name));
+  const { rows } = await sql<Effect>`
+    insert into effect (${sql.join(names)}) select ${sql.join(typed)} ${from} returning *`.execute(db);
+  return rows[0];
+}
+
+export async function insertEffect(...written: Parameters<typeof insertWhere>): Promise<Effect> {
+  const row = await insertWhere(...written);
+  if (row === undefined) throw new Error('a row was not written');
+  return row;
 }
 
 type Present<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] } & {

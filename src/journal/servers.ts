@@ -23,13 +23,11 @@ import {
   countOf,
   type Db,
   type Effect,
-  insertFrom,
   iso,
   livePivot,
   mayHaveTakenEffect,
   ofSaga,
   type Reference,
-  rowsOf,
   type SagaKey,
   type Tx,
 } from './rows';
@@ -74,12 +72,10 @@ export async function notePlaced(
 
 /** At most, by the rules of then. */
 export async function serversBrought(tx: Tx, key: SagaKey): Promise<number | null | undefined> {
-  const [bought] = await rowsOf(
-    tx,
-    sql<Pick<PurchaseTable, 'servers'>>`select servers from purchase join effect on effect.id = purchase.effect
-      where ${ofSaga(key)} and ${mayHaveTakenEffect}`,
-  );
-  return bought?.servers;
+  const { rows } = await sql<Pick<PurchaseTable, 'servers'>>`
+    select servers from purchase join effect on effect.id = purchase.effect
+      where ${ofSaga(key)} and ${mayHaveTakenEffect}`.execute(tx);
+  return rows[0]?.servers;
 }
 
 const isThere = async (db: Db, which: RawBuilder<unknown>) =>
@@ -95,12 +91,9 @@ export const isOfOrder = sql<boolean>`(left_ms is null or corrected is null)`;
 /** Those whose order the provider has cancelled are free. */
 export async function ofOthers(db: Db, key: SagaKey, ids: readonly number[]): Promise<OfOther[]> {
   if (ids.length === 0) return [];
-  const rows = await rowsOf(
-    db,
-    sql<Pick<ServerRow, 'vm_object_id' | 'reference'>>`
-      select vm_object_id, reference from server where vm_object_id in (${sql.join(ids)})
-        and (${isOfOther(key)} or (${ofSaga(key)} and not ${isOfOrder})) order by vm_object_id`,
-  );
+  const { rows } = await sql<Pick<ServerRow, 'vm_object_id' | 'reference'>>`
+    select vm_object_id, reference from server where vm_object_id in (${sql.join(ids)})
+      and (${isOfOther(key)} or (${ofSaga(key)} and not ${isOfOrder})) order by vm_object_id`.execute(db);
   return rows.map(({ vm_object_id: vmObjectId, reference }) => {
     return { vmObjectId, ...(reference === key.reference ? {} : { reference }) };
   });
@@ -131,7 +124,7 @@ const hasLeft = (why = sql``) => sql`exists (select 1 from server where server.w
 
 /** @param from the rest of a query for them */
 async function idsFrom(db: Db, from: RawBuilder<unknown>): Promise<number[]> {
-  const rows = await rowsOf(db, sql<Pick<ServerRow, 'vm_object_id'>>`select vm_object_id from ${from}`);
+  const { rows } = await sql<Pick<ServerRow, 'vm_object_id'>>`select vm_object_id from ${from}`.execute(db);
   return rows.map(({ vm_object_id: id }) => id);
 }
 
@@ -211,15 +204,14 @@ async function bring(
   firewalls: readonly number[],
   { onConflict = sql`do nothing`, corrected }: Bringing = {},
 ): Promise<void> {
-  const row = {
-    ...{ workflow, reference, corrected: corrected ?? null },
-    vm_object_id: sql<number>`column1`,
-    seen_ms: nowMs(tx),
-    firewalls: JSON.stringify(firewalls),
-    open_since_ms: firewalls.length > 0 ? nowMs(tx) : null,
-  };
-  const those = sql`from (values ${sql.join(ids.map((id) => sql`(cast(${id} as bigint))`))}) as those`;
-  await insertFrom('server', row, sql`${those} where true on conflict ${onConflict}`).execute(tx);
+  const seen_ms = nowMs(tx);
+  const lacking = { firewalls: JSON.stringify(firewalls), open_since_ms: firewalls.length > 0 ? seen_ms : null };
+  const rows = ids.map((id) => ({ vm_object_id: id, workflow, reference, seen_ms, ...lacking, corrected }));
+  await tx
+    .insertInto('server')
+    .values(rows)
+    .modifyEnd(sql`on conflict ${onConflict}`)
+    .execute();
 }
 
 /** The ids of a `Placement`: from the provider's answer, a person, or a search. */
@@ -240,13 +232,11 @@ export async function noteIntended(
 ): Promise<OfOther | undefined> {
   const { vmObjectId, firewalls = [] } = call.about;
   if (!isProtecting(key, call) || vmObjectId === undefined) return undefined;
-  const [other] = await ofOthers(tx, key, [vmObjectId]);
-  if (other) return other;
   await bring(tx, key, [vmObjectId], firewalls);
   const open_since_ms = sql<number>`coalesce(open_since_ms, ${nowMs(tx)})`;
   const noted = update(tx, key, vmObjectId, { firewalls: JSON.stringify(firewalls), open_since_ms });
-  // Another order has got it at the same moment: only now it is seen.
-  if ((await noted.executeTakeFirst()).numUpdatedRows === 0n) return (await ofOthers(tx, key, [vmObjectId]))[0];
+  const { numUpdatedRows } = await noted.where('left_ms', 'is', null).executeTakeFirst();
+  if (numUpdatedRows === 0n) return (await ofOthers(tx, key, [vmObjectId]))[0];
   await dropUnnamed(tx, key);
   return undefined;
 }
@@ -345,10 +335,9 @@ export async function noteWanted(
 }
 
 /** An order has brought the server within so many milliseconds. */
-export async function isNewServer(journal: Store, vmObjectId: number, withinMs: number): Promise<boolean> {
+export function isNewServer(journal: Store, vmObjectId: number, withinMs: number): Promise<boolean> {
   const since = sql`${statementBegunMs(journal.db)} - ${withinMs}`;
-  const from = sql`server where vm_object_id = ${vmObjectId} and seen_ms > ${since} limit 1`;
-  return (await journal.read((db) => idsFrom(db, from))).length > 0;
+  return journal.read((db) => isThere(db, sql`vm_object_id = ${vmObjectId} and seen_ms > ${since}`));
 }
 
 /** The provider has cancelled each order that has brought the server. */
@@ -495,7 +484,7 @@ export async function openServers(journal: Store, key?: SagaKey): Promise<OpenSe
 
 /** All that is known of an order's servers, and of those that it has no more. */
 export function serverRowsOf(tx: Tx, key: SagaKey): Promise<ServerRow[]> {
-  return rowsOf(tx, sql`select * from server where ${ofSaga(key)} order by vm_object_id`);
+  return tx.selectFrom('server').selectAll().where(ofSaga(key)).orderBy('vm_object_id').execute();
 }
 
 /**
@@ -526,7 +515,6 @@ export async function closeServers(
 }
 
 /** A person has closed it. */
-export async function isClosed(journal: Store, vmObjectId: number): Promise<boolean> {
-  const from = sql`server where vm_object_id = ${vmObjectId} and closed is not null limit 1`;
-  return (await journal.read((db) => idsFrom(db, from))).length > 0;
+export function isClosed(journal: Store, vmObjectId: number): Promise<boolean> {
+  return journal.read((db) => isThere(db, sql`vm_object_id = ${vmObjectId} and closed is not null`));
 }

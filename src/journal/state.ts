@@ -23,7 +23,6 @@ export const stateColumns = [
   'outcome',
   'about',
   'cart_item_id',
-  'vm_object_id',
   'cancelled_ms',
 ] as const satisfies (keyof Effect)[];
 export type StateRow = Pick<Effect, (typeof stateColumns)[number]>;
@@ -41,8 +40,6 @@ export interface State<Row> {
   doubtfulAdds: number[];
   /** Changes of firewalls that took effect, or perhaps, without what was undone since. */
   firewalls: Changed[];
-  /** Servers whose firewalls it has changed, or intended to. */
-  servers: number[];
 }
 
 export interface Made extends OpenItem {
@@ -83,7 +80,6 @@ export function stateOf<Row extends StateRow>(rows: readonly Row[]): State<Row> 
       const firewalls = notUndone(call, calls);
       return firewalls.length === 0 ? [] : [{ activity, vmObjectId, firewalls, isSure: outcome === 'done' }];
     }),
-    servers: [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],
   };
 }
 
@@ -134,9 +130,10 @@ export function madeBy<Row extends Effect>(rows: readonly Row[], { corrected }: 
 }
 
 /** What a call that is sent has to be told of the others of its step. @param row its own */
-export function sends(row: string, rows: readonly Effect[], { call, recall }: Asked) {
-  const repeats = isRepeated(row, rows, call) ? (true as const) : undefined;
-  return { doubts: doubtsBeside(row, rows, recall), repeats };
+export function sends(row: string, rows: readonly Effect[], { call: { kind, activity }, recall }: Asked) {
+  const isSame = (other: Effect) => other.id !== row && other.kind === kind && other.activity === activity;
+  const isRepeated = rows.some((other) => isSame(other) && isUnanswered(other.outcome));
+  return { doubts: doubtsBeside(row, rows, recall), repeats: isRepeated ? (true as const) : undefined };
 }
 
 interface Asked {
@@ -155,12 +152,6 @@ export function doubtsBeside(row: string, rows: readonly Effect[], makesMore = f
   const mayBeThere = (other: Effect) =>
     isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
   return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
-}
-
-/** The same was sent before, and nobody knows what came of it. */
-function isRepeated(row: string, rows: readonly Effect[], { kind, activity }: EffectCall): boolean {
-  const isSame = (other: Effect) => other.id !== row && other.kind === kind && other.activity === activity;
-  return rows.some((other) => isSame(other) && isUnanswered(other.outcome));
 }
 
 /**

@@ -7,7 +7,7 @@ import type { PivotNote } from '../domain/effects';
 import { askAboutFailovers, type FailoverRule } from './restore/recovery-gap';
 import { isPostgres } from './database/dialects';
 import { asUnavailable, isUniqueViolation, JournalUnreadable } from './database/errors';
-import { type Effect, lock, type Reference, rowsOf, type SagaKey, type Tx } from './rows';
+import { type Effect, lock, type Reference, type SagaKey, type Tx } from './rows';
 import type { JournalTables } from './database/schema';
 
 /** How confidential values are written: like Temporal's payloads, so encrypted where there are keys. */
@@ -67,7 +67,7 @@ export class Store {
   }
 
   rows<Row>(query: RawBuilder<Row>): Promise<Row[]> {
-    return this.read((db) => rowsOf(db, query));
+    return this.read(async (db) => (await query.execute(db)).rows);
   }
 
   /** A statement of its own is its own transaction; a file is locked first, outside of SQLite. */

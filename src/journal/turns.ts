@@ -49,13 +49,9 @@ export function takeTurn(
     // A call that stood still: nobody would give the turn back.
     if ((await endingOf(tx, key, { run: '' })) !== undefined) return { how: 'already-placed' };
     const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource));
-    if (mine.ended_ms !== null) {
-      const turn = randomUUID();
-      await updateTurn(tx, mine.id, { id: turn, begun_ms: nowMs(tx), ended_ms: null });
-      return { how: 'begun', turn };
-    }
-    if (mine.begun_ms !== null) return { how: 'begun', turn: mine.id };
-    const before = await queueOf(tx, resource).where('seq', '<', mine.seq).execute();
+    const hasEnded = mine.ended_ms !== null;
+    if (mine.begun_ms !== null && !hasEnded) return { how: 'begun', turn: mine.id };
+    const before = hasEnded ? [] : await queueOf(tx, resource).where('seq', '<', mine.seq).execute();
     for (const [index, holder] of before.entries()) {
       // Only the first one may have begun. If it has ended, nothing more is intended for it: its reference need not be
       // locked.
@@ -76,8 +72,9 @@ export function takeTurn(
         ...(last === holder ? { inFlightMs } : {}),
       };
     }
-    await updateTurn(tx, mine.id, { begun_ms: nowMs(tx) });
-    return { how: 'begun', turn: mine.id };
+    const turn = hasEnded ? randomUUID() : mine.id;
+    await updateTurn(tx, mine.id, { id: turn, begun_ms: nowMs(tx), ended_ms: null });
+    return { how: 'begun', turn };
   });
 }
 

@@ -1,6 +1,6 @@
 /** A PostgreSQL server of a test's own, out of the system's package. */
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Part } from '../../deploy/stack/part';
@@ -84,6 +84,14 @@ export class PostgresServer {
     } finally {
       await client.end().catch(() => undefined);
     }
+  }
+
+  /** It fails over to a synchronous standby: what was committed is there, on another timeline. */
+  async promote(): Promise<void> {
+    await this.part.kill();
+    writeFileSync(join(this.folder, 'postgres', 'data', 'standby.signal'), '');
+    await this.part.restart();
+    await this.ask('select pg_promote()');
   }
 
   /** Nobody wants its data any more: it is not given the time to write them. */

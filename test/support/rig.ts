@@ -52,6 +52,8 @@ export interface RigOptions {
   journal?: JournalAddress;
   /** Its own journal is on a PostgreSQL server; in a file only on a machine without PostgreSQL, which CI is not. */
   onPostgres?: boolean;
+  /** What another timeline of that server means. @default ask */
+  failover?: 'lossless';
   /** Workers keep in a file what they have seen of the journal. */
   witness?: boolean;
   /** With keys; needs a bundle of its own, see {@link bundle}. */
@@ -111,7 +113,7 @@ export class Rig {
     readonly folder: string,
     /** The sandbox's, as it was started. */
     private readonly settings: Settings,
-    private readonly postgres: PostgresServer | undefined,
+    readonly postgres: PostgresServer | undefined,
   ) {
     this.waitingRoom = new WaitingRoom(sagas);
   }
@@ -338,7 +340,7 @@ export class Rig {
       journal: {
         address: this.journalAddress,
         name: this.journalUrl,
-        failover: 'ask',
+        failover: this.options.failover ?? 'ask',
         witnessFile: this.options.witness ? join(this.folder, 'state', 'witness.json') : undefined,
       },
       activities,

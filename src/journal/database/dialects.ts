@@ -30,17 +30,15 @@ const busyTimeoutMs = 2_500;
 /** Per worker, so many calls use the journal at once; the others wait for a connection. */
 const connectionsMax = 16;
 
-export interface OpenOptions {
-  /** Milliseconds for one statement; a migration needs more. @default 2_500 */
-  statementMs?: number;
-  /** Milliseconds that a statement waits for a lock; less than `statementMs`. @default 2_000 */
-  lockMs?: number;
-}
-
-/** Opens no connection to PostgreSQL yet; a file is opened, or created. */
+/**
+ * Opens no connection to PostgreSQL yet; a file is opened, or created.
+ *
+ * @param statementMs for one statement; a migration needs more
+ * @param lockMs that a statement waits for a lock; less than `statementMs`
+ */
 export function openDatabase(
   address: JournalAddress,
-  { statementMs = statementTimeoutMs, lockMs = lockTimeoutMs }: OpenOptions = {},
+  { statementMs = statementTimeoutMs, lockMs = lockTimeoutMs } = {},
 ): Kysely<JournalTables> {
   if ('file' in address) return openFile(address.file);
   const pool = lendConnections(

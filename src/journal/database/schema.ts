@@ -54,6 +54,8 @@ export const tables = {
     touched_ms: integer,
     /** 1 from when it is taken until an ending is written, and again once a later run has begun. */
     is_open: flag,
+    /** The epoch in which it has ended, as long as that counts: until something is learnt of the pivot, or the epoch is raised. */
+    ended: integerOrNull,
     /** The runs that began or ended, as they began last, with a space around each. */
     runs: text,
     /** How often a run has begun under it, or gone on after a call of it was lost. */
@@ -163,6 +165,8 @@ export const tables = {
     resource: textOrNull,
     /** JSON of `WantedFirewalls`, where it is a change of firewalls that is done. */
     wanted: textOrNull,
+    /** JSON of the cart items that it left, where it is a clean-up that is done. */
+    items_left: textOrNull,
   },
   /** A saga's turn at a server or a subscription, or its place in the queue, until no call of it is in flight. */
   turn: {

@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import { nowMs } from '../database/dialects';
 import { unlessUnreadable } from '../database/errors';
 import { whyElsewhere } from './recovery-gap';
-import { iso, theJournal, type Tx } from '../rows';
+import { type Db, iso, theJournal, type Tx } from '../rows';
 import type { Store, Verdict } from '../store';
-import type { ConfirmationName, JournalTables } from '../database/schema';
+import type { ConfirmationName } from '../database/schema';
 
 /** @param said sealed */
 async function insertConfirmation(tx: Tx, what: ConfirmationName, said: string, details: object): Promise<void> {
@@ -26,11 +26,9 @@ export interface Confirmation {
 
 /** The last ones, the newest first. */
 export async function confirmationsOf(journal: Store, limit: number): Promise<Confirmation[]> {
-  const rows = await journal.rows(
-    sql<JournalTables['confirmation']>`select * from confirmation order by seq desc limit ${limit}`,
-  );
+  const newest = (db: Db) => db.selectFrom('confirmation').selectAll().orderBy('seq', 'desc').limit(limit).execute();
   return Promise.all(
-    rows.map(async ({ at_ms, what, details, said: sealed }) => {
+    (await journal.read(newest)).map(async ({ at_ms, what, details, said: sealed }) => {
       const said = (await unlessUnreadable(journal.unseal(sealed, what))) as Verdict | undefined;
       const read = JSON.parse(details) as Record<string, unknown>;
       return { at: iso(at_ms), what, details: read, said };

@@ -10,7 +10,6 @@ import { nowMs } from '../database/dialects';
 import {
   type Effect,
   effectOf,
-  effects,
   insertEffect,
   insertReference,
   iso,
@@ -27,26 +26,20 @@ import {
 } from '../rows';
 import type { Witness } from './witness';
 
-/** What is asked about: a reference, and what its run's history knows. */
-interface Lacking {
-  taken: boolean;
-  cursor: JournalCursor | undefined;
-  /** All of the saga, where they were read already. */
-  rows?: readonly Effect[];
-}
-
 /**
  * Compares the journal with what a run's history knows, and its database with the one that held it last. If rows are
  * missing, the journal was restored from an older copy, and nobody here knows what else was in the lost part; if the
  * database is another one, it may have been.
  *
+ * @param cursor what the run's history knows
+ * @param rows all of the saga, where they were read already
  * @returns a sentence; undefined where nothing is missing, or where a person has run `journal restored` since
  */
 export async function whatIsLacking(
   tx: Tx,
   journal: JournalRow,
   failover: FailoverRule,
-  { taken, cursor, rows = [] }: Lacking,
+  { taken, cursor, rows = [] }: { taken: boolean; cursor: JournalCursor | undefined; rows?: readonly Effect[] },
 ): Promise<string | undefined> {
   const isThere = async (row: string) => rows.some(({ id }) => id === row) || (await effectOf(tx, row)) !== undefined;
   if (cursor !== undefined && !isSeenToSince(journal, cursor.epoch)) {
@@ -66,8 +59,7 @@ export async function whatIsLacking(
   }
   const why = whyRestored(journal, failover.how);
   if (why === undefined) await follow(tx, journal, failover);
-  const rowAt = async (seq: number) => (await effects(tx).where('seq', '=', seq).executeTakeFirst())?.id;
-  await failover.witness?.look(tx, journal, rowAt);
+  failover.witness?.look(tx, journal);
   return why;
 }
 
@@ -87,17 +79,10 @@ export function epochOfNew({ epoch, doubts_new }: Pick<JournalRow, 'epoch' | 'do
   return doubts_new === 1 ? 0 : epoch;
 }
 
-/** What the journal has of a saga: its reference, and all its rows, the oldest first. */
-export interface SagaRows {
-  taken: Pick<Reference, 'epoch' | 'first_run'> | undefined;
-  rows: readonly Effect[];
-}
-
 /** Writes a row for a pivot that may have been sent in the lost time. A person is asked about it. */
 export async function insertDoubt(tx: Tx, key: SagaKey, { epoch }: Moment, intended: WrittenCall): Promise<Effect> {
-  const id = randomUUID();
-  await insertEffect(tx, key, intended, { id, epoch, outcome: 'unknown', failure: restoredFailure });
-  return effects(tx).where('id', '=', id).executeTakeFirstOrThrow();
+  const doubt = { id: randomUUID(), epoch, outcome: 'unknown', failure: restoredFailure } as const;
+  return insertEffect(tx, key, intended, doubt);
 }
 
 /**
@@ -105,7 +90,7 @@ export async function insertDoubt(tx: Tx, key: SagaKey, { epoch }: Moment, inten
  * known
  */
 export function inDoubt(
-  { taken, rows }: SagaRows,
+  { taken, rows }: { taken: Pick<Reference, 'epoch' | 'first_run'> | undefined; rows: readonly Effect[] },
   { epoch, raised_ms }: Moment,
 ): { at: string; run: string } | undefined {
   if (taken === undefined || taken.epoch === epoch) return undefined;
@@ -145,8 +130,7 @@ export async function insertLost(
   await insertReference(tx, key, run, epoch);
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
-  await insertEffect(tx, key, { call, run, inFlightMs }, { id: cursor.row, epoch });
-  return effects(tx).where('id', '=', cursor.row).executeTakeFirstOrThrow();
+  return insertEffect(tx, key, { call, run, inFlightMs }, { id: cursor.row, epoch });
 }
 
 /** A pivot of which only is known that it may have been sent. */

@@ -40,7 +40,7 @@ export class Witness {
    * @returns the epoch of what is missing; undefined where nothing is, or where a person has said since what was lost
    */
   async epochOfMissing(
-    { id, epoch, raised_ms }: Pick<JournalRow, 'id' | 'epoch' | 'raised_ms'>,
+    { id, epoch, raised_ms }: JournalRow,
     isThere: (row: string) => Promise<boolean>,
   ): Promise<number | undefined> {
     const { seen } = this;
@@ -54,19 +54,9 @@ export class Witness {
     return this.seen?.row;
   }
 
-  /**
-   * A row that a transaction reads is seen once that is committed: in a file, the row may be lost with it.
-   *
-   * @param rowAt the id of the row at that place
-   */
-  async look(
-    tx: object,
-    { id, epoch, top }: Pick<JournalRow, 'id' | 'epoch' | 'top'>,
-    rowAt: (seq: number) => Promise<string | undefined>,
-  ): Promise<void> {
-    if (top === null || this.hasSeen({ journal: id, epoch, seq: top })) return;
-    const row = await rowAt(top);
-    if (row !== undefined) this.read.set(tx, { journal: id, epoch, seq: top, row });
+  /** A row that a transaction reads is seen once that is committed: in a file, the row may be lost with it. */
+  look(tx: object, { id, epoch, top, young }: JournalRow): void {
+    if (top !== null && young !== null) this.read.set(tx, { journal: id, epoch, seq: top, row: young });
   }
 
   committed(tx: object): void {
@@ -75,7 +65,8 @@ export class Witness {
   }
 
   see(young: Seen): void {
-    if (this.hasSeen(young)) return;
+    const { seen } = this;
+    if (seen?.journal === young.journal && seen.epoch === young.epoch && seen.seq >= young.seq) return;
     this.seen = young;
     try {
       // Containers that share a volume share their numbers of processes, too.
@@ -85,10 +76,6 @@ export class Witness {
     } catch (error) {
       this.tell(error);
     }
-  }
-
-  private hasSeen({ journal, epoch, seq }: Omit<Seen, 'row'>): boolean {
-    return this.seen?.journal === journal && this.seen.epoch === epoch && this.seen.seq >= seq;
   }
 
   private told = false;

@@ -6,9 +6,8 @@ import { sql } from 'kysely';
 import { isRepair } from '../../domain/reconcile';
 import { changeInFlight } from '../decide';
 import { nowMs } from '../database/dialects';
-import { aboutOf, type Db, effects, effectsOf, isSameSaga, isUnanswered, look, type SagaKey, type Tx } from '../rows';
+import { aboutOf, type Db, effects, isSameSaga, isUnanswered, look, type SagaKey, type Tx } from '../rows';
 import type { WantedFirewalls } from '../database/schema';
-import { stateOf } from '../state';
 import type { Store } from '../store';
 import { turnOf } from '../turns';
 
@@ -25,9 +24,9 @@ export function lookAtServer(
   vmObjectId: number,
   {
     kind,
-    withOthers = false,
+    withOthers,
     lagMs = 0,
-  }: { kind?: 'compensate' | undefined; withOthers?: boolean | undefined; lagMs?: number } = {},
+  }: { kind?: 'compensate' | undefined; withOthers?: boolean | undefined; lagMs?: number },
 ): Promise<{ leftMs: number; others?: number[] }> {
   return journal.locked(key, async (tx) => {
     const { journal: from, rows } = await look(tx, key);
@@ -86,20 +85,6 @@ export function changedLately(
     }
     return lately;
   });
-}
-
-/** Firewalls that runs of a saga have (perhaps) assigned or unassigned, and not undone. */
-export interface ChangedFirewalls {
-  assigned: number[];
-  unassigned: number[];
-}
-
-export async function changedBy(journal: Store, key: SagaKey): Promise<ChangedFirewalls> {
-  const changed = stateOf(await journal.read((db) => effectsOf(db, key))).firewalls;
-  const by = (activity: string) => [
-    ...new Set(changed.flatMap((one) => (one.activity === activity ? one.firewalls : []))),
-  ];
-  return { assigned: by('assignFirewalls'), unassigned: by('unassignFirewalls') };
 }
 
 /**

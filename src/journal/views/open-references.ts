@@ -17,28 +17,14 @@ export interface OpenReference extends SagaKey {
   touchedMs: number;
 }
 
-/** A slice, in the order of the keys. @param after the last one of the slice before. */
-export async function openReferences(
-  journal: Journal,
-  after: SagaKey | undefined,
-  limit: number,
-): Promise<OpenReference[]> {
-  const { workflow = '', reference = '' } = after ?? {};
-  const rows = await journal.rows(sql<SagaKey & { seenMs: number; touchedMs: number }>`
-    select workflow, reference, first_seen_ms as ${sql.ref('seenMs')}, touched_ms as ${sql.ref('touchedMs')} from reference
-      where is_open is not null and (workflow, reference) > (${workflow}, ${reference})
-      order by workflow, reference limit ${limit}`);
-  return rows.map(({ seenMs, ...row }) => {
-    return { ...row, workflowId: workflowIdOf(row.workflow, row.reference), firstSeenAt: iso(seenMs) };
-  });
-}
-
 /** Asks Temporal how each of these sagas stands there, by workflow id; a hundred at most. */
 export type LookUp = (workflowIds: readonly string[]) => Promise<ReadonlyMap<string, RunStatus>>;
 
 /**
- * A slice of the sagas without an ending, each with how it stands in Temporal: those that are lost are among them.
+ * A slice of the sagas without an ending, in the order of the keys, each with how it stands in Temporal: those that are
+ * lost are among them.
  *
+ * @param after the last one of the slice before
  * @returns `last`: the one to go on behind; undefined where there are no more
  */
 export async function openSagas(
@@ -46,7 +32,14 @@ export async function openSagas(
   lookUp: LookUp,
   { after, limit }: { after: SagaKey | undefined; limit: number },
 ) {
-  const open = await openReferences(journal, after, limit);
+  const { workflow = '', reference = '' } = after ?? {};
+  const rows = await journal.rows(sql<SagaKey & { seenMs: number; touchedMs: number }>`
+    select workflow, reference, first_seen_ms as ${sql.ref('seenMs')}, touched_ms as ${sql.ref('touchedMs')} from reference
+      where is_open is not null and (workflow, reference) > (${workflow}, ${reference})
+      order by workflow, reference limit ${limit}`);
+  const open = rows.map(({ seenMs, ...row }): OpenReference => {
+    return { ...row, workflowId: workflowIdOf(row.workflow, row.reference), firstSeenAt: iso(seenMs) };
+  });
   const standing = await lookUp(open.map(({ workflowId }) => workflowId));
   const sagas = open.map((one) => ({ ...one, how: standing.get(one.workflowId) }));
   return { sagas, last: open.length < limit ? undefined : open.at(-1) };

@@ -9,7 +9,6 @@ import { sql } from 'kysely';
 import { workflowNames, type WorkflowName } from '../../domain/identity';
 import type { Leftover } from '../../domain/outcomes';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../../domain/record';
-import type { Report } from '../../domain/results';
 import { redact } from '../../domain/secrets';
 import { JournalUnreadable } from '../database/errors';
 import { inDoubt, whyRestored } from '../restore/recovery-gap';
@@ -25,7 +24,6 @@ import {
   ofSaga,
   present,
   referenceOf,
-  rowsOf,
   theJournal,
   type SagaKey,
 } from '../rows';
@@ -104,16 +102,13 @@ function readRows(journal: Store, key: SagaKey) {
         const from = await theJournal(tx);
         const taken = await referenceOf(tx, key);
         const effects = await effectsOf(tx, key);
+        const purchases = tx.selectFrom('purchase').innerJoin('effect', 'effect.id', 'purchase.effect');
         const isInDoubt = inDoubt({ taken, rows: effects }, from) !== undefined;
         return {
           ...{ from, taken, effects },
           isInDoubt: isInDoubt || whyRestored(from, journal.failover.how) !== undefined,
           corrections: await correctionsOf(tx, key),
-          purchases: await rowsOf(
-            tx,
-            sql<PurchaseTable>`
-              select purchase.* from purchase join effect on effect.id = purchase.effect where ${ofSaga(key)}`,
-          ),
+          purchases: await purchases.selectAll('purchase').where(ofSaga(key)).execute(),
           endings: await tx.selectFrom('ending').selectAll().where(ofSaga(key)).orderBy('ended_ms').execute(),
           ...{ servers: await serverRowsOf(tx, key), own: await idsOf(tx, key) },
         };
@@ -197,19 +192,11 @@ function boughtOf(row: PurchaseTable): NonNullable<RecordedEffect['bought']> {
 }
 
 async function endingOf(row: EndingRow, open: Unsealer): Promise<RecordedEnding> {
-  const { run, ended_by, ended_ms, outcome } = row;
-  const ending = (await open.value(row.report, `ending of run ${run}`)) as
-    { ended?: RecordedEnding['ended']; report?: Report; result?: unknown } | undefined;
-  const { ended, report, result } = ending ?? {};
-  return {
-    run,
-    at: iso(ended_ms),
-    workflow: ended_by,
-    report,
-    outcome: outcome as RecordedEnding['outcome'],
-    ended,
-    result,
-  };
+  const { run, ended_by: workflow } = row;
+  const outcome = row.outcome as RecordedEnding['outcome'];
+  const ending = await open.value(row.report, `ending of run ${run}`);
+  const { ended, report, result } = (ending ?? {}) as Partial<Pick<RecordedEnding, 'ended' | 'report' | 'result'>>;
+  return { run, at: iso(row.ended_ms), workflow, report, outcome, ended, result };
 }
 
 const idOf = (id: number) => (id === unnamed ? undefined : id);

@@ -69,6 +69,8 @@ export class Cart {
 
   describeUndo(): string | undefined {
     const count = this.ids.size;
+    // Earlier runs, and earlier begins of this one, may have added some of which this begin has not heard yet.
+    if (this.saga.journal.mayHaveLeftovers) return 'It deletes the cart items that the journal has of it.';
     return count === 0 ? undefined : `It deletes ${count === 1 ? 'one cart item' : `${count} cart items`}.`;
   }
 

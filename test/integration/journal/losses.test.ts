@@ -50,7 +50,7 @@ describeWithPostgres('the journal loses its database', () => {
   describe('between a commit and its answer', () => {
     it.each([
       ['a pivot', 'commit', place(1)],
-      ['a step, at once', 'returning seq', add()],
+      ['a step, at once', 'returning *', add()],
     ])('finds the row that was written, and sends: %s', async (_, statement, call) => {
       const lost = proxy.loseAnswerTo(statement);
       const intended = await run.intend(call);
@@ -72,14 +72,17 @@ describeWithPostgres('the journal loses its database', () => {
       proxy = await startProxy(server().port);
     });
 
-    it.each(['done', 'not-done', 'unknown'] as const)('writes %s again, which changes nothing', async (outcome) => {
-      const intended = await run.send(place(1));
-      // One statement, but for what others decide by.
-      const lost = proxy.loseAnswerTo(outcome === 'unknown' ? 'and "outcome" is null' : 'commit');
-      await unavailable(run.answer(place(1), intended, outcome, { answer: { order: 5 } }));
+    const answers = (['done', 'not-done', 'unknown'] as const).flatMap((outcome) => [
+      { outcome, what: 'a pivot', statement: 'commit', call: place(1) },
+      { outcome, what: 'a step, at once', statement: 'and "outcome" is null', call: add() },
+    ]);
+    it.each(answers)('writes $outcome again, which changes nothing: $what', async ({ outcome, statement, call }) => {
+      const intended = await run.send(call);
+      const lost = proxy.loseAnswerTo(statement);
+      await unavailable(run.answer(call, intended, outcome, { answer: { order: 5 } }));
       await lost;
       const written = await untilWritten(intended.cursor.row, outcome);
-      await expect(run.answer(place(1), intended, outcome, { answer: { order: 5 } })).resolves.toBe('written');
+      await expect(run.answer(call, intended, outcome, { answer: { order: 5 } })).resolves.toBe('written');
       expect(await rowOf(witness, intended.cursor.row)).toEqual(written);
     });
   });

@@ -1,5 +1,4 @@
 /** Runs of sagas as the journal sees them: each brings along what it knows, and learns from each answer. */
-import { begin } from '../../../src/journal/begin';
 import type { Begin } from '../../../src/journal/acquire';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -137,7 +136,7 @@ export class Run {
 
   /** From here on only this run means anything: see `Intent`. */
   async own(renews?: Begin['renews'], isReset = true): Promise<number | undefined> {
-    const begun = await begin(this.journal, this.key, { run: this.run, isReset, renews });
+    const begun = await this.journal.begin(this.key, { run: this.run, isReset, renews });
     const { id, epoch } = await journalRow(this.journal);
     if (begun.how !== 'begun') return undefined;
     this.cursor = { journal: id, epoch, fence: begun.number };

@@ -1,6 +1,4 @@
 /** On another timeline, after a restore or a failover, nothing is sent before a person has said what it means. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { untilReady } from '../../../scripts/reachable';
 import { nothingLost } from '../../../src/journal/restore/confirm-restore';
 import { healthOf, isSilent } from '../../../src/journal/open';
@@ -39,13 +37,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     return opened({ postgres }, undefined, { how, warn });
   };
 
-  /** Nothing is lost by it, as with a synchronous standby. */
-  const promote = async () => {
-    await server().part.kill();
-    writeFileSync(join(server().folder, 'postgres', 'data', 'standby.signal'), '');
-    await server().part.restart();
-    await server().ask('select pg_promote()');
-  };
+  const promote = () => server().promote();
 
   /** Connections that were lost say so once. */
   const reached = (journal: Journal) => untilReady('the journal', () => journalRow(journal));

@@ -2,7 +2,6 @@
  * What a run knows that a restored database has forgotten: what another run has done and told in the time that Temporal
  * has lost stays true; what a run has added or changed, and a restored journal does not know, is told or deleted.
  */
-import { begin } from '../../../src/journal/begin';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -34,7 +33,7 @@ describe('a run that Temporal has gone back to tells what was told in the time t
   /** In the lost time. @returns what calls of it know */
   async function otherBegins(request: Request, run: string) {
     return rig.withJournal(async (journal) => {
-      const begun = await begin(journal, keyOf(request), { run, isReset: true });
+      const begun = await journal.begin(keyOf(request), { run, isReset: true });
       if (begun.how !== 'begun') throw new Error(begun.how);
       const { id, epoch } = await journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
       return { journal: id, epoch, fence: begun.number };

@@ -1,4 +1,3 @@
-import { begin } from '../../../src/journal/begin';
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
 import { sandboxProfile } from '../../support/activity-settings';
 import { requestAtServer } from '../../support/orders';
@@ -241,7 +240,7 @@ it('what a run has changed stays, and is told, where another run has begun since
   const saga = await rig.sagas.firewalls(request);
   await untilWaiting(saga, 'stuck');
   const key = { workflow: 'setFirewalls', reference } as const;
-  await rig.withJournal((journal) => begin(journal, key, { run: 'another', isReset: true }));
+  await rig.withJournal((journal) => journal.begin(key, { run: 'another', isReset: true }));
   await saga.cancel();
   const { cancelled } = await outcomeOf(saga);
   expect(cancelled?.leftovers).toMatchObject([{ kind: 'firewalls', vmObjectId, firewalls: [143] }]);

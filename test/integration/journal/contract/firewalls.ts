@@ -1,7 +1,7 @@
 /** Firewalls of a server, by calls and by hand. */
 import type { EffectCall } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
-import { changedLately, changedBy, lookAtServer } from '../../../../src/journal/views/firewalls';
+import { changedLately, lookAtServer } from '../../../../src/journal/views/firewalls';
 import { recordOf } from '../../../../src/journal/views/record';
 import { effectsOf } from '../../../../src/journal/rows';
 import { readState } from '../../../../src/journal/read-state';
@@ -82,7 +82,7 @@ export function firewalls(): void {
     });
 
     it('are told where runs of the saga have changed them, or may have, and none has taken that back', async () => {
-      const changed = () => changedBy(journal, run.key);
+      const changed = async () => (await readState(journal, run.key, { inFlightMs })).changed;
       await (await other()).do(on(assign));
       await run.do(on(assign), 'not-done');
       expect(await changed()).toEqual({ assigned: [], unassigned: [] });
@@ -114,7 +114,7 @@ export function firewalls(): void {
       const { cursor } = await run.again().do(on(assign));
       await run.answer(on(takeBackAssign), back, 'done');
       expect(await rowOf(journal, cursor.row)).toMatchObject({ outcome: 'done' });
-      expect(await changedBy(journal, run.key)).toMatchObject({ assigned: [150] });
+      expect((await readState(journal, run.key, { inFlightMs })).changed).toMatchObject({ assigned: [150] });
     });
 
     it('are told firewall by firewall in the record of a saga that has not ended', async () => {

@@ -1,10 +1,9 @@
 /** Who has a reference, how its saga stands, and which are open. */
-import { begin as beginOf } from '../../../../src/journal/begin';
 import { closeByRun } from '../../../../src/journal/acquire';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { close, openReferences } from '../../../../src/journal/views/open-references';
+import { close, openSagas } from '../../../../src/journal/views/open-references';
 import { recordOf } from '../../../../src/journal/views/record';
 import { insertReference, referenceOf } from '../../../../src/journal/rows';
 import { readState } from '../../../../src/journal/read-state';
@@ -149,16 +148,18 @@ export function openOnes(): void {
     begun.push(run);
     return run;
   };
-  const beginCleanUp = ({ key }: Run) => beginOf(journal, key, { run: 'clean', cleans: true });
+  const beginCleanUp = ({ key }: Run) => journal.begin(key, { run: 'clean', cleans: true });
   const clean = async (run: Run) => {
     await beginCleanUp(run);
     await run.end('done', { run: 'clean', by: 'cleanCart' });
   };
   const foundOnes = async (limit = 10) => {
     const all = [];
-    for (let slice = await openReferences(journal, undefined, limit); slice.length > 0;) {
-      all.push(...slice);
-      slice = await openReferences(journal, slice.at(-1), limit);
+    const lookUp = () => Promise.resolve(new Map());
+    for (let after, slice = await openSagas(journal, lookUp, { after, limit }); ;) {
+      all.push(...slice.sagas);
+      if ((after = slice.last) === undefined) break;
+      slice = await openSagas(journal, lookUp, { after, limit });
     }
     return all.filter(({ reference }) => begun.some(({ key }) => key.reference === reference));
   };
@@ -206,7 +207,7 @@ export function openOnes(): void {
     it('for a second start, which is told the last ending, and for a run that was seen, by a reset or not', async () => {
       const run = await begin();
       await run.end();
-      const told = await beginOf(journal, run.key, { run: randomUUID() });
+      const told = await journal.begin(run.key, { run: randomUUID() });
       expect(told).toMatchObject({ how: 'ended', run: run.run, ending: expect.anything() as unknown });
       for (const isReset of [false, true]) expect(await isOwned(run, isReset)).toBe(false);
       expect(await found()).toEqual([]);
@@ -230,7 +231,7 @@ export function openOnes(): void {
         await mayCommit;
       });
       await isClosed;
-      const begun = beginOf(journal, key, { run: randomUUID() });
+      const begun = journal.begin(key, { run: randomUUID() });
       await pause(200);
       commit();
       await ending;
@@ -310,7 +311,7 @@ export function openOnes(): void {
     });
 
     it('and a run is told where another one owned it since', async () => {
-      const begins = (one: Run) => beginOf(journal, one.key, { run: one.run, isReset: true });
+      const begins = (one: Run) => journal.begin(one.key, { run: one.run, isReset: true });
       expect(await begins(run)).toMatchObject({ isAfterAnother: false });
       const reset = run.again();
       expect(await begins(reset)).toMatchObject({ isAfterAnother: true });

@@ -1,5 +1,4 @@
 /** A journal that was restored, and rows that it lost. */
-import { begin } from '../../../../src/journal/begin';
 import type { JournalCursor } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
 import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/restore/confirm-restore';
@@ -90,7 +89,7 @@ export function restoredJournal(): void {
 
   it('tells no ending on another database, until a person has said what became of the old one', async () => {
     await run.end('reversed');
-    const again = () => begin(journal, run.key, { run: run.again().run });
+    const again = () => journal.begin(run.key, { run: run.again().run });
     await expect(again()).resolves.toMatchObject({ how: 'ended' });
     await journal.db.updateTable('journal').set({ identity: 'another/00000001' }).execute();
     await expect(again()).resolves.toMatchObject({ how: 'restored' });
