@@ -36,6 +36,8 @@ const rooms = {
       // Of no saga: texts, values and errors.
       ...['src/domain/markdown', 'src/domain/ignore-errors', 'src/domain/values'],
     ],
+    // The fields of the provider's document stand once.
+    types: ['src/domain/requests'],
     packages: ['undici', 'zod'],
     node: true,
   },

@@ -10,6 +10,8 @@ module.exports = {
     'otlp-exporter-base/.+\\.js$': ['@swc/jest', { jsc: { target: 'es2022' }, module: commonJs }],
   },
   transformIgnorePatterns: ['/node_modules/(?!@opentelemetry/otlp-exporter-base/)'],
+  // Mutants stand there, which come and go.
+  modulePathIgnorePatterns: ['<rootDir>/reports/'],
   // Loaded on demand, by the name that it has when it is built.
   moduleNameMapper: { '^(\\./((\\w+-)?commands|doctor|probe|check-profile|purchases))\\.js$': '$1' },
   // Each test file is in a context of its own, where a look at a global takes fifty times as long. Not those that tests

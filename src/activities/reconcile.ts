@@ -234,8 +234,8 @@ const whyListed =
 const keyOf = ({ workflow, reference }: SagaKey): SagaKey => ({ workflow, reference });
 
 function idsIn(sagas: readonly (LeftBehind & { unprotected?: Unprotected[] })[]): number {
-  const count = ({ cartItems, servers, unprotected = [] }: (typeof sagas)[number]) =>
-    cartItems.length + servers.length + unprotected.reduce((sum, { firewalls }) => sum + 1 + firewalls.length, 0);
+  const count = ({ cartItems, unprotected = [] }: (typeof sagas)[number]) =>
+    cartItems.length + unprotected.reduce((sum, { firewalls }) => sum + 1 + firewalls.length, 0);
   return sagas.reduce((sum, saga) => sum + count(saga), 0);
 }
 

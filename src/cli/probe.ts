@@ -116,7 +116,8 @@ class Probe {
   /** Row 5, in both forms that the document has. */
   private async changeQuote(subscription: number): Promise<Found> {
     const what = `quote of a change, subscription ${subscription}`;
-    const body = { subscription_id: subscription, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
+    const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
+    const body = { subscription_id: subscription, resources };
     const answers: string[] = [];
     for (const method of ['PUT', 'GET'] as const) {
       const answer = await this.ask((provider) => provider.quoteChangeOrder(body), { method });

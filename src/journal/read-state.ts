@@ -157,8 +157,6 @@ export interface LeftBehind extends SagaKey {
    * it there.
    */
   isCleaned: boolean;
-  /** Servers whose firewalls it has changed, or intended to; none of an order that the provider has cancelled. */
-  servers: number[];
 }
 
 /** The place of a reference among all of them, the youngest first. */
@@ -206,15 +204,12 @@ export function leftByLost<Key extends SagaKey>(
 async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Omit<LeftBehind, keyof SagaKey>> {
   const columns = [...stateColumns, 'intended_ms'] as const;
   const rows = await tx.selectFrom('effect').select(columns).where(ofSaga(key)).orderBy('seq').execute();
-  const { placement, items, servers } = stateOf(rows);
+  const { placement, items } = stateOf(rows);
   const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ intended_ms }) => intended_ms));
   const since = tx.selectFrom('ending').select('items_left').where(ofSaga(key)).where('ended_ms', '>=', lastMs);
   const cleaned = (await since.execute()).flatMap(({ items_left: left }) => left ?? []);
   const cartItems = items.map(({ cartItemId }) => cartItemId);
   // One that saw the saga begin again leaves the items of that run to it.
   const told = cleaned.flatMap((left) => JSON.parse(left) as number[]);
-  return {
-    ...{ placement, cartItems, servers: placement === 'cancelled' ? [] : servers },
-    isCleaned: cleaned.length > 0 && cartItems.every((id) => told.includes(id)),
-  };
+  return { placement, cartItems, isCleaned: cleaned.length > 0 && cartItems.every((id) => told.includes(id)) };
 }

@@ -23,7 +23,6 @@ export const stateColumns = [
   'outcome',
   'about',
   'cart_item_id',
-  'vm_object_id',
   'cancelled_ms',
 ] as const satisfies (keyof Effect)[];
 export type StateRow = Pick<Effect, (typeof stateColumns)[number]>;
@@ -41,8 +40,6 @@ export interface State<Row> {
   doubtfulAdds: number[];
   /** Changes of firewalls that took effect, or perhaps, without what was undone since. */
   firewalls: Changed[];
-  /** Servers whose firewalls it has changed, or intended to. */
-  servers: number[];
 }
 
 export interface Made extends OpenItem {
@@ -83,7 +80,6 @@ export function stateOf<Row extends StateRow>(rows: readonly Row[]): State<Row> 
       const firewalls = notUndone(call, calls);
       return firewalls.length === 0 ? [] : [{ activity, vmObjectId, firewalls, isSure: outcome === 'done' }];
     }),
-    servers: [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],
   };
 }
 

@@ -3,49 +3,25 @@
  * responses, the documented parts are checked strictly, and other fields are kept as they came.
  */
 import { z } from 'zod';
+import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from '../domain/requests';
 import { amountMax, isRecord } from '../domain/values';
 import { isId, readId } from './ids';
 
-/** Row 1. */
-export interface OrderBody {
-  /** `<two-character prefix>-<digits>` */
-  account: string;
-  /** Ignored by the provider once the account has a currency, which its first order fixes. */
-  currency?: string;
-  label?: string;
+/** Row 1. The currency is ignored once the account has one, which its first order fixes. */
+export type OrderBody = Pick<ProvisionServersRequest, 'account' | 'currency' | 'label' | 'payment_type'> & {
   /** Ids that {@link CartItemBody} calls returned. */
   cartItems: readonly number[];
-  payment_type?: 'ccard';
-}
+};
 
-/** Row 2. */
-export interface CartItemBody {
-  /** Months. */
-  billing_cycle: 1 | 3 | 12;
-  plan_id?: number;
-  plan_type?: string;
-  quantity?: number;
-  addons?: readonly { id: number; additional_value: number }[];
-  password?: string;
-  os_template_id?: number;
-  /** Base64. */
-  custom_ssh_key?: string;
-  /** Base64. */
-  custom_script?: string;
-}
+/** Row 2, each secret by its value; key and script are base64. */
+export type CartItemBody = Omit<CartItem, SecretField> & Partial<Record<SecretField, string>>;
+type SecretField = 'password' | 'custom_ssh_key' | 'custom_script';
 
 /** Rows 4 and 5. */
-export interface ChangeOrderBody {
-  subscription_id: number;
-  /** `delta_value` is a number in a string, as in the document's example. */
-  resources: readonly { resource_name: string; delta_value: string }[];
-}
+export type ChangeOrderBody = Pick<ChangeOrderRequest, 'subscription_id' | 'resources'>;
 
 /** Row 7; row 6 has the subscription in its path. */
-export interface PlanSwitchBody {
-  subscription_id: number;
-  plan_id: number;
-}
+export type PlanSwitchBody = Pick<SwitchPlanRequest, 'subscription_id' | 'plan_id'>;
 
 /** A documented number: encoders write it as a string; PHP has 9.99 as 9.9900000000000002, kept as a text till here. */
 const number = () =>
@@ -96,7 +72,6 @@ export const quoteSchema = z.looseObject({
   date_from: z.string().max(dateCharsMax),
   date_to: z.string().max(dateCharsMax),
 });
-export type Quote = z.infer<typeof quoteSchema>;
 
 /** Row 6. What is not available may have been switched to before, or not. */
 export const switchedSchema = quoteSchema.refine(({ available }) => available, { path: ['available'] });
@@ -107,4 +82,3 @@ export const changeQuoteSchema = quoteSchema.extend({
     .array(z.unknown())
     .refine((list) => JSON.stringify(list).length <= inapplicableCharsMax, 'too long'),
 });
-export type ChangeQuote = z.infer<typeof changeQuoteSchema>;

@@ -33,7 +33,7 @@ const typesOnly = new Map(
 
 /** Each room of the picture, with the rooms that it may import, and those of which only types. */
 const arrows = new Map(
-  [...readDocument('ARCHITECTURE.md').matchAll(/^([\w, -]+?) *──▶ ([\w, /-]+?)(?:; types of ([\w, -]+))?$/gm)].flatMap(
+  [...readDocument('ARCHITECTURE.md').matchAll(/^([\w, -]+?) *──▶ ([\w, /-]+?)(?:; types of ([\w, /-]+))?$/gm)].flatMap(
     ([, from = '', to = '', types = '']) => {
       const names = (list: string) => (list === '' || list.startsWith('no room') ? [] : list.split(', ').sort());
       return names(from).map((room) => [room, { rooms: names(to), types: names(types) }] as const);

@@ -1,7 +1,8 @@
 /** A call of each kind that the client can make, by the names that a profile has for them. */
 import type { ProviderClient } from '../../src/provider/client';
+import type { ChangeOrderBody } from '../../src/provider/schemas';
 
-const change = { subscription_id: 1, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
+const change: ChangeOrderBody = { subscription_id: 1, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
 
 export const providerCalls = {
   order: (client: ProviderClient) => client.placeOrder({ account: 'AB-1', cartItems: [1] }),

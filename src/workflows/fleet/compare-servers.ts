@@ -42,7 +42,6 @@ function added(sweep: Sweep, server: ToCompare, most: number): ToCompare | undef
   if (known !== undefined) return known;
   if (sweep.servers.length >= most) return undefined;
   sweep.servers.push(server);
-  sweep.serversFound += 1;
   return server;
 }
 
@@ -69,7 +68,7 @@ export async function compareServers(
   const { servers, unanswered } = sweep;
   while (servers.length > 0) {
     await goOn();
-    show(sweep, `Comparing the firewalls of ${sweep.serversFound} servers`);
+    show(sweep, `Comparing the firewalls of servers: ${servers.length} are left`);
     // A pause follows so many at once, so that no second has more.
     const atOnce = Math.max(1, Math.floor(request.perSecond));
     const pauseMs = Math.ceil((atOnce / request.perSecond) * 1_000);

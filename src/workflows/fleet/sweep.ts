@@ -41,8 +41,6 @@ export interface Sweep {
     | { phase: 'turn' | 'servers' };
   /** Those that are still to be compared. */
   servers: ToCompare[];
-  /** How many there are in all. */
-  serversFound: number;
   /** How many the journal knows of sagas that have ended, whenever they began. */
   serversKnown: number;
   /** A server for which the provider has answered. */
@@ -65,7 +63,6 @@ export function beginSweep(): Sweep {
   return {
     at: { phase: 'open' },
     servers: [],
-    serversFound: 0,
     serversKnown: 0,
     unanswered: [],
     report: { outcome: 'clean', startedAt, looked, ...nothing },

@@ -3,6 +3,7 @@
  * duplicates and spend limits, and the correction of what the provider refuses. Which purchases count:
  * test/integration/journal/contract/purchases.ts.
  */
+import type { temporal } from '@temporalio/proto';
 import { parsePriceList } from '../../../src/config/price-list';
 import type { SagaHandle } from '../../../src/client/handle';
 import { parseSpendLimits } from '../../../src/domain/spending';
@@ -112,6 +113,20 @@ describe('with a price list of the operator’s', () => {
       await answer(saga, 'approve');
       await saga.result();
       expect(rig.ordersOf(saga)).toHaveLength(1);
+    });
+
+    it('a run that asks before it knows of the items of an earlier one says that a no deletes them', async () => {
+      const stuck = await stuckOrder({ approval: { aboveTotal: 30 } });
+      await at(250);
+      await resetToBeginning(rig.temporal, stuck);
+      const saga = rig.latest('provisionServers', stuck);
+      await untilWaiting(saga, 'approval');
+      type Metadata = temporal.api.sdk.v1.IWorkflowMetadata;
+      const { currentDetails } = await rig.runOf(saga).query<Metadata>('__temporal_workflow_metadata');
+      expect(currentDetails).toMatch(/\*\*reject\*\* — .*It deletes the cart items that the journal has of it\./);
+      await answer(saga, 'reject');
+      await outcomeOf(saga);
+      expect(rig.openItems(saga)).toEqual([]);
     });
 
     it('a rule that requires firewalls by now refuses a server without', async () => {

@@ -7,7 +7,6 @@ const row = (changes: Partial<Omit<StateRow, 'about'>> & { about?: object }): St
   activity: 'addCartItem',
   outcome: 'done',
   cart_item_id: null,
-  vm_object_id: null,
   cancelled_ms: null,
   ...changes,
   about: JSON.stringify(changes.about ?? {}),
@@ -19,14 +18,13 @@ const order = (cartItems: number[], changes: Partial<StateRow> = {}) =>
 const firewalls =
   (activity: string) =>
   (ids: number[], changes: Partial<StateRow> = {}) =>
-    row({ step: 'fw', activity, vm_object_id: 7, about: { vmObjectId: 7, firewalls: ids }, ...(changes as object) });
+    row({ step: 'fw', activity, about: { vmObjectId: 7, firewalls: ids }, ...(changes as object) });
 const [assigned, unassigned] = [firewalls('assignFirewalls'), firewalls('unassignFirewalls')];
 
-const nothing = { placement: 'none', items: [], perhapsOrdered: [], doubtfulAdds: [], firewalls: [], servers: [] };
+const nothing = { placement: 'none', items: [], perhapsOrdered: [], doubtfulAdds: [], firewalls: [] };
 const item = (cartItemId: number, isSure = true) => ({ cartItemId, step: `add-${cartItemId}`, isSure });
 const stands = (activity: string, ids: number[], isSure = true) => ({
   firewalls: [{ activity, vmObjectId: 7, firewalls: ids, isSure }],
-  servers: [7],
 });
 
 const undo = { kind: 'compensate' } as const;
@@ -57,7 +55,7 @@ const table: [string, StateRow[], object][] = [
     stands('assignFirewalls', [1]),
   ],
   ['firewalls perhaps unassigned', [unassigned([1], { outcome: null })], stands('unassignFirewalls', [1], false)],
-  ['firewalls refused, of a server that is known', [assigned([1], { outcome: 'not-done' })], { servers: [7] }],
+  ['firewalls refused', [assigned([1], { outcome: 'not-done' })], {}],
 ];
 
 it.each(table)('%s', (_, rows, expected) => {

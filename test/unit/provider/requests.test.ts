@@ -1,10 +1,11 @@
 import { closeAll, createClient, added, quote, serve, failureOf } from '../../support/stand-in';
 import type { ProviderClient } from '../../../src/provider/client';
+import type { CartItemBody, ChangeOrderBody } from '../../../src/provider/schemas';
 
 afterEach(closeAll);
 
 const order = { account: 'ab-12', label: 'web', cartItems: [1, 2], payment_type: 'ccard' } as const;
-const item = {
+const item: CartItemBody = {
   billing_cycle: 12,
   plan_id: 3,
   plan_type: 'cloud_servers_standard',
@@ -13,8 +14,8 @@ const item = {
   password: 'pässwörd"1',
   os_template_id: 5,
   custom_ssh_key: undefined,
-} as const;
-const change = { subscription_id: 8, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
+};
+const change: ChangeOrderBody = { subscription_id: 8, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
 const changeQuote = { ...quote, inapplicable_resources: [] };
 
 type Act = (client: ProviderClient) => Promise<unknown>;
