@@ -14,12 +14,8 @@ import { exitStatus, UsageError } from './exit-status';
 import { look, messageOf, ok, printFindings, type Found } from './findings';
 import { readText } from './read-request';
 
-const responses: Partial<Record<ProfileCall, Documented>> = {
-  add: cartItemAddedSchema,
-  quote: quoteSchema,
-  switch: switchedSchema,
-};
-type Documented = typeof cartItemAddedSchema | typeof quoteSchema;
+/** Of the calls whose success the document shows. */
+const responses = { add: cartItemAddedSchema, quote: quoteSchema, switch: switchedSchema };
 
 const answerBytesMax = 4_194_304;
 
@@ -53,7 +49,7 @@ function findingsOf({ call, status, body }: RecordedAnswer, path: string, profil
   const what = `${path}: ${call}, ${status}`;
   const text = typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
   const answer = decoded({ answered: true, status, headers: {}, body: Buffer.from(text) });
-  const asked = { name: call, kind: kindOf(call), endpoint: call, response: responses[call] };
+  const asked = { name: call, kind: kindOf(call), endpoint: call, response: responses[call as 'add'] };
   const nothing = pointersOf(call, status, profile)
     .filter(([, pointer]) => valuesAt(pointer, answer.json).length === 0)
     .map(([name, pointer]) => look(what, `${name}: ${pointer} finds nothing`));

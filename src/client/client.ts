@@ -24,15 +24,7 @@ import { holdWorkflow, type Hold, type HoldWords } from '../domain/hold';
 import { ignoreErrors } from '../domain/ignore-errors';
 import type { PlanTypes } from '../domain/plan-types';
 import { isRepair } from '../domain/reconcile';
-import {
-  requestSchemas,
-  type ChangeOrderRequest,
-  type ProvisionServersRequest,
-  type RequestOf,
-  type RequestSchemas,
-  type SetFirewallsRequest,
-  type SwitchPlanRequest,
-} from '../domain/requests';
+import { requestSchemas, type RequestOf, type RequestSchemas } from '../domain/requests';
 import { checkReference, checkRequest } from './checked';
 import {
   AmbiguousReferenceError,
@@ -85,22 +77,22 @@ export class OrderSagaClient {
   }
 
   /** Buys cloud servers and assigns firewalls to them; as {@link start}. */
-  provision(request: ProvisionServersRequest): Promise<SagaHandle<'provisionServers'>> {
+  provision(request: RequestOf['provisionServers']): Promise<SagaHandle<'provisionServers'>> {
     return this.start('provisionServers', request);
   }
 
   /** Adds resources to a subscription, or only quotes that; as {@link start}. */
-  change(request: ChangeOrderRequest): Promise<SagaHandle<'changeOrder'>> {
+  change(request: RequestOf['changeOrder']): Promise<SagaHandle<'changeOrder'>> {
     return this.start('changeOrder', request);
   }
 
   /** Moves a subscription to another plan, or only quotes that; as {@link start}. */
-  switch(request: SwitchPlanRequest): Promise<SagaHandle<'switchPlan'>> {
+  switch(request: RequestOf['switchPlan']): Promise<SagaHandle<'switchPlan'>> {
     return this.start('switchPlan', request);
   }
 
   /** Changes which firewalls protect a server; as {@link start}. */
-  firewalls(request: SetFirewallsRequest): Promise<SagaHandle<'setFirewalls'>> {
+  firewalls(request: RequestOf['setFirewalls']): Promise<SagaHandle<'setFirewalls'>> {
     return this.start('setFirewalls', request);
   }
 

@@ -12,14 +12,7 @@ import { type PlanTypes, serversOrdered, type ServersOrdered } from './plan-type
 import type { Estimate } from './prices';
 import { purchaseViolations } from './purchases';
 import type { Quote } from './quotes';
-import type {
-  ApprovalRule,
-  ChangeOrderRequest,
-  Guard,
-  ProvisionServersRequest,
-  PurchaseApproval,
-  PurchaseGuard,
-} from './requests';
+import type { ChangeOrderRequest, Guard, ProvisionServersRequest, PurchaseGuard } from './requests';
 
 /** What a person agrees to, who approves: a yes to other terms is none to these. */
 export interface Terms {
@@ -39,7 +32,7 @@ export interface SendFacts {
   quoteUntil?: string;
   terms: Terms;
   guard?: Guard & PurchaseGuard;
-  approval?: ApprovalRule | PurchaseApproval;
+  approval?: (ChangeOrderRequest | ProvisionServersRequest)['approval'];
   /** An order's: what may be a server counts as one. */
   items?: ProvisionServersRequest['items'];
   ordered?: ServersOrdered;

@@ -217,7 +217,6 @@ const approvalSchema = lazy(() =>
     'must be "never", "always", { "above": a total } or { "expiresAfterSeconds": a whole number }, or both of these',
   ),
 );
-export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
 
 const count = () => z.int('must be a whole number').nonnegative('must not be negative');
 
@@ -240,7 +239,6 @@ const purchaseApprovalSchema = lazy(() =>
     'must be "never", "always", { "above": a number of servers }, { "aboveTotal": an amount } or { "expiresAfterSeconds": a whole number }, or one of these with it',
   ),
 );
-export type PurchaseApproval = z.infer<ReturnType<typeof purchaseApprovalSchema>>;
 
 const resourceNames = ['vm_backup', 'china_route', 'vm_antiddos'] as const;
 

@@ -11,10 +11,8 @@ import {
   switchedSchema,
   type CartItemBody,
   type ChangeOrderBody,
-  type ChangeQuote,
   type OrderBody,
   type PlanSwitchBody,
-  type Quote,
 } from './schemas';
 
 export type { CallOptions } from './caller';
@@ -53,7 +51,7 @@ export class ProviderClient extends Caller {
   }
 
   /** Row 5: places nothing. PUT or GET, see the option `quoteMethod`. */
-  quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<ChangeQuote> {
+  quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions) {
     const endpoint = `${this.options.quoteMethod} /order/changeorder/total` as const;
     return this.call('quote', endpoint, options, { body, response: changeQuoteSchema });
   }
@@ -62,13 +60,13 @@ export class ProviderClient extends Caller {
    * Row 6, a pivot: it answers with a quote like row 7, but the document does not say that it has no effect. A quote
    * that cannot be read is `UnknownOutcome`.
    */
-  switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
+  switchPlan(subscriptionId: number, planId: number, options?: CallOptions) {
     const sent = { ids: { subscription_id: subscriptionId }, body: { plan_id: planId } };
     return this.call('switch', 'PUT /order/switch/{subscription_id}', options, { ...sent, response: switchedSchema });
   }
 
   /** Row 7: switches nothing. */
-  quotePlanSwitch(body: PlanSwitchBody, options?: CallOptions): Promise<Quote> {
+  quotePlanSwitch(body: PlanSwitchBody, options?: CallOptions) {
     return this.call('quote', 'PUT /order/switch/total', options, { body, response: quoteSchema });
   }
 

@@ -72,7 +72,6 @@ export const quoteSchema = z.looseObject({
   date_from: z.string().max(dateCharsMax),
   date_to: z.string().max(dateCharsMax),
 });
-export type Quote = z.infer<typeof quoteSchema>;
 
 /** Row 6. What is not available may have been switched to before, or not. */
 export const switchedSchema = quoteSchema.refine(({ available }) => available, { path: ['available'] });
@@ -83,4 +82,3 @@ export const changeQuoteSchema = quoteSchema.extend({
     .array(z.unknown())
     .refine((list) => JSON.stringify(list).length <= inapplicableCharsMax, 'too long'),
 });
-export type ChangeQuote = z.infer<typeof changeQuoteSchema>;

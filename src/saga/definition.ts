@@ -39,7 +39,10 @@ export type SagaDefinition<W extends WorkflowName, P> = Parts &
 interface Parts {
   /** The run begins: what it did in earlier begins may be gone, and the journal knows what stands. */
   begin?: () => void;
-  /** Cart items that this run has added and not deleted, in all its begins: a journal that was restored lacks them. */
+  /**
+   * Cart items that this run has heard of as added, and has not deleted, in all its begins: a journal that was restored
+   * lacks them.
+   */
   added?: () => OpenItem[];
   /**
    * Restores what was prepared, in whichever run, and no order has.

@@ -16,7 +16,7 @@ import type { Purchase } from './purchase';
 export class Cart {
   /** By the item's number in the request: what stands in the cart, as far as this begin knows. */
   private readonly ids = new Map<number, number>();
-  /** As this run has heard, in all its begins: the items that it has added and not deleted, by their ids. */
+  /** As this run has heard, in all its begins: the items that it, or an earlier run, has added, and it has not deleted. */
   private readonly own = new Map<number, OpenItem>();
   /** The same, by the item's number: how many calls to add it may have added another one. */
   private readonly doubts = new Map<number, number>();

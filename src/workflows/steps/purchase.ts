@@ -51,6 +51,7 @@ export class Purchase {
     this.sent = new SecretsSent(first.items);
   }
 
+  /** Of now, with all corrections: read anew for each call. */
   get secrets(): SecretsSent {
     for (const correction of this.wanted.corrections) this.sent.add(correction);
     return this.sent;

@@ -1,4 +1,4 @@
-/** The demo leaves nothing behind, whoever ends it. */
+/** No process of the demo outlives it, whoever ends it; nor does its folder, unless it is killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
