@@ -2,6 +2,7 @@
  * The person in front of the Web UI, who looks into the provider's control panel before saying what is there. The
  * ledger is that panel: what is told here is true.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../../src/client/errors';
@@ -72,13 +73,29 @@ export class Operator {
 /** One fault makes a saga ask once or twice; one that asks on and on runs in circles. */
 const decisionsMax = 12;
 
+/** A list lags for a moment. */
+const unlistedMsMax = 60_000;
+
+/** @throws where the saga has waited for so long, and the list that an operator looks into does not show it */
+async function untilForgotten(saga: SagaHandle, signal: AbortSignal): Promise<undefined> {
+  for (;;) {
+    await pause(unlistedMsMax / 2, undefined, { signal });
+    const { waiting } = await progressOf(saga);
+    if (waiting !== undefined && Date.now() - Date.parse(waiting.since) > unlistedMsMax)
+      throw new Error(`${saga.workflowId} waits, and no list shows that: ${waiting.question}`);
+  }
+}
+
 /** Brings a saga to its end: decides whatever it waits for. */
 export async function operate(rig: Rig, saga: SagaHandle, asked: Asked, operator = new Operator()): Promise<Ended> {
   const { waitingRoom } = rig;
   const ending = outcomeOf(saga);
+  const over = new AbortController();
+  const forgotten = untilForgotten(saga, over.signal);
+  forgotten.catch(() => undefined);
   try {
     for (let count = 0; count < decisionsMax;) {
-      const ended = await Promise.race([ending, waitingRoom.whenListed(saga.workflowId)]);
+      const ended = await Promise.race([ending, waitingRoom.whenListed(saga.workflowId), forgotten]);
       if (ended !== undefined) return ended;
       const { waiting } = await progressOf(saga);
       if (waiting === undefined) continue;
@@ -98,6 +115,7 @@ export async function operate(rig: Rig, saga: SagaHandle, asked: Asked, operator
     }
     throw new Error(`${saga.workflowId} was decided for ${decisionsMax} times, and goes on asking`);
   } finally {
+    over.abort();
     waitingRoom.forget(saga.workflowId);
   }
 }

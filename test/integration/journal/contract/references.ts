@@ -8,7 +8,7 @@ import { recordOf } from '../../../../src/journal/views/record';
 import { insertReference, referenceOf } from '../../../../src/journal/rows';
 import { readState } from '../../../../src/journal/read-state';
 import { numbersTo } from '../databases';
-import { Run, add, inFlightMs, journal, letPass, place, remove, run } from '../runs';
+import { Run, add, inFlightMs, journal, letPass, place, remove, run, type Sent } from '../runs';
 
 export function references(): void {
   it('takes a reference that is seen for the first time', async () => {
@@ -264,11 +264,26 @@ export function openOnes(): void {
       expect(await isOwned(run.again(), false)).toBe(false);
     });
 
-    it('but not where something was learnt of the pivot since', async () => {
+    const said = { note: 'seen' };
+    const inFlight = () => run.send(place());
+    const placedTwice = async () => {
+      const first = await run.doInVain(place());
       await run.do(place());
+      await run.answer(place(), first, 'done');
+      return first;
+    };
+    it.each<[string, () => Promise<Sent>, (row: string, sent: Sent) => Promise<unknown>]>([
+      ['its answer, that it was refused', inFlight, (_, sent) => run.answer(place(), sent, 'not-done')],
+      ['its answer, which nobody understands', inFlight, (_, sent) => run.answer(place(), sent, 'unknown')],
+      ['that it was not placed', inFlight, (row) => letPass(journal).then(() => run.deny(row))],
+      ['that it was placed', inFlight, (row) => run.confirm(row)],
+      ['that it was cancelled', () => run.do(place()), () => journal.cancelled(run.key, said)],
+      ['that a second one was cancelled', placedTwice, (row) => journal.secondCancelled(run.key, row, said)],
+    ])('but not where something was learnt of the pivot since: %s', async (_, before, learn) => {
+      const sent = await before();
       await run.end();
       expect(await isOwned(run.again(), false)).toBe(false);
-      await journal.cancelled(run.key, { note: 'seen' });
+      await learn(sent.cursor.row, sent);
       expect(await isOwned(run.again(), false)).toBe(true);
     });
   });
