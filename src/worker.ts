@@ -53,8 +53,7 @@ async function main(): Promise<void> {
     const { worker } = saga;
     open.unshift(saga.close, () => tracing?.close());
     if (health) health.whyNotReady = readinessOf(worker, connection);
-    const ofGauges = { ...config, routes: routes.map(({ name }) => name) };
-    const gauges = new Gauges(ofGauges, log, saga);
+    const gauges = new Gauges({ ...config, routes: routes.map(({ name }) => name) }, log, saga);
     open.unshift(() => gauges.stop());
     if (config.metricsAddress) gauges.start();
     const stop = () => {

@@ -73,7 +73,7 @@ export type ReferenceTaken =
 
 export type { PastEnding, PlacementFound };
 
-interface ReadState extends Pick<Asking, 'cursor' | 'added'> {
+export interface ReadState extends Pick<Asking, 'cursor' | 'added'> {
   /** Of a run that has not taken its reference: it learns nothing of another request's. */
   request?: unknown;
   owns?: { isReset: boolean };

@@ -24,6 +24,8 @@ const help =
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
   '5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.';
 
+const detach = ['--detach', 'return right after the start'] as const;
+
 /** Runs one command line and returns its exit status; it never throws. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   let outcome: number = exitStatus.done;
@@ -60,10 +62,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   const ofJournal = load(() => import('./journal-commands.js'));
 
   const starting = (workflow: WorkflowName, name: string, does: string) =>
-    command(program, `${name} <FILE>`, does, ofSaga('start', workflow)).option(
-      '--detach',
-      'return right after the start',
-    );
+    command(program, `${name} <FILE>`, does, ofSaga('start', workflow)).option(...detach);
   starting('provisionServers', 'provision', 'buy cloud servers and assign firewalls to them');
   starting('changeOrder', 'change', 'add resources to a subscription, or only quote that');
   starting('switchPlan', 'switch', 'move a subscription to another plan, or only quote it');
@@ -183,7 +182,7 @@ function addReconcileCommands(program: Command, load: Loading): void {
   command(reconcile, 'remove', 'remove the schedule; a sweep under way goes on', ofSweeps('removeSchedule'));
   const starts =
     'start a sweep, and wait for its end (status 4: it found something, 5: it found nothing and has not looked at all servers)';
-  sweeping('now', starts, ofSweeps('sweepNow')).option('--detach', 'return right after the start');
+  sweeping('now', starts, ofSweeps('sweepNow')).option(...detach);
 }
 
 function addProviderCommands(program: Command, load: Loading): void {

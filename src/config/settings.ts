@@ -142,8 +142,7 @@ export function readText(path: string, of = ''): string {
   try {
     return withoutMarks(readFileSync(path, 'utf8')).trim();
   } catch (error) {
-    throw new Error(`${of}cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`, {
-      cause: error,
-    });
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    throw new Error(`${of}cannot be read (${code})`, { cause: error });
   }
 }

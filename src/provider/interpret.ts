@@ -76,7 +76,7 @@ export function refusalIn(
   { name }: Asked<unknown>,
   { status, fault, json }: Answered,
   { refusals = [] }: Profile = {},
-): Fitting | undefined {
+): (Refusal & { index: number }) | undefined {
   const index = refusals.findIndex(
     (one) =>
       [one.call].flat().includes(name) &&
@@ -125,7 +125,6 @@ function isPart(status: number, { link, 'content-range': range }: Answered['head
   return status !== 200 || range !== undefined || /;\s*rel\s*=\s*"?[^",;]*\bnext\b/i.test([link].flat().join());
 }
 
-type Fitting = Refusal & { index: number };
 type Evidence = { isDone: true; value: unknown } | { isDone: false; why: string };
 const not = (why: string): Evidence => ({ isDone: false, why });
 

@@ -40,7 +40,7 @@ export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefine
 export async function readFinally(saga: Saga, added?: OpenItem[]): Promise<ReferenceState | undefined> {
   const looked = await saga.one(finalRead(saga, added));
   if (looked.skipped) return undefined;
-  saga.journal.learnOwner(looked.value);
+  saga.journal.isReferenceOurs ||= looked.value.isAnothers !== true;
   return looked.value;
 }
 

@@ -57,11 +57,6 @@ export class JournalMemory {
     return this.isReferenceOurs || this.request === undefined ? {} : { request: this.request };
   }
 
-  /** Learns from a look whose the reference is. */
-  learnOwner({ isAnothers = false }: { isAnothers?: boolean | undefined }): void {
-    this.isReferenceOurs ||= !isAnothers;
-  }
-
   /** @param answer what is to be written of the call. @returns whether it is to be written */
   learn({ cursor, doubts, unwritten }: Learnt, answer: unknown): boolean {
     if (cursor) this.moveCursor(cursor);

@@ -62,7 +62,7 @@ export interface Pivot<T> {
   quoteUntil?: () => string | undefined;
   /** Looks whether it happened, without a person. @param once without automatic retries */
   look?: (once?: boolean) => Promise<Looked>;
-  confirming?: Confirming | undefined;
+  confirming?: () => Confirming | undefined;
 }
 
 /** A look's finding; undefined if it has not found it, `nobody` if no look can show that. */

@@ -1,6 +1,6 @@
 /** The search attributes of a saga: written by workflows and at the start, read by clients, added by workers. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
-import type { Metadata } from '../domain/requests';
+import type { ChangeOrderRequest, SetFirewallsRequest } from '../domain/requests';
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 const keywords = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST);
@@ -28,14 +28,11 @@ export function serverIdsOf(vmObjectIds: readonly number[]): string[] {
   return vmObjectIds.slice(0, serversNamedMax).map(String);
 }
 
+type OfSubscription = Pick<ChangeOrderRequest, 'account' | 'subscription_id' | 'metadata'>;
+type Searched = Partial<OfSubscription & Pick<SetFirewallsRequest, 'vmObjectId'>>;
+
 /** The attributes that a request has. Set at the start, they cost no event. */
-export function attributesOf(request: {
-  reference: string;
-  account?: string;
-  subscription_id?: number;
-  vmObjectId?: number;
-  metadata?: Metadata;
-}): SearchAttributePair[] {
+export function attributesOf(request: { reference: string } & Searched): SearchAttributePair[] {
   const { reference, account, subscription_id, vmObjectId, metadata = {} } = request;
   const words = Object.entries(metadata).map(([name, value]) => `${name}=${value}`);
   return [

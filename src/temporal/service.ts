@@ -242,12 +242,10 @@ export interface WaitingSaga {
   failure?: string;
 }
 
-const state = sagaAttributes.state.name;
-
 /** @returns a list filter of Temporal's, also for its Web UI */
 export function waitingQuery({ kinds = waitKinds, since, ...filter }: WaitingFilter): string {
   const longer = since && `${sagaAttributes.waitingSince.name} <= '${since.toISOString()}'`;
-  return queryOf(filter, [`ExecutionStatus = 'Running'`, `${state} IN (${quoted(kinds)})`, longer]);
+  return queryOf(filter, [`ExecutionStatus = 'Running'`, `${sagaAttributes.state.name} IN (${quoted(kinds)})`, longer]);
 }
 
 /**

@@ -127,7 +127,7 @@ function questionAbout(
   const what = restored
     ? `The journal was restored from an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
     : `It is not known whether the provider placed ${noun}, which was sent on ${inWords(at)}`;
-  const hint = confirming?.hint === undefined ? '' : ` ${confirming.hint}`;
+  const { hint, objection } = confirming?.() ?? {};
   return {
     kind: 'outcome-unknown',
     // Nobody knows it before; and it is of this row: a restored Temporal gives the same random ids again.
@@ -135,12 +135,11 @@ function questionAbout(
     step: step.id,
     question:
       `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}` +
-      `Look now in the provider’s control panel (${foundBy}): is it there?${hint}${describeOthers(others)}`,
+      `Look now in the provider’s control panel (${foundBy}): is it there?${hint === undefined ? '' : ` ${hint}`}${describeOthers(others)}`,
     lastFailure,
     objection: (decision) => {
       if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
-      if (confirming === undefined) return 'vmObjectIds: this step brings no servers; leave it out';
-      return confirming.objection(decision.vmObjectIds);
+      return objection ? objection(decision.vmObjectIds) : 'vmObjectIds: this step brings no servers; leave it out';
     },
   };
 }

@@ -100,7 +100,8 @@ export class FirewallChange {
 
   /** @returns what is assigned then, as far as anybody knows */
   async verify(): Promise<{ firewalls: number[]; verified: boolean }> {
-    const { saga, server, verifying, before = [], assign, unassign, wanted, vmObjectId } = this;
+    const { saga, server, verifying, before = [], assign, unassign, wanted } = this;
+    const { vmObjectId } = server;
     server.denied = {};
     const shown = { ...this.shownAfter('unassignFirewalls'), after: 'undoing' } as const;
     const outcome = await saga.one(server.looking(verifying, () => shown));
@@ -163,7 +164,7 @@ export class FirewallChange {
    * perhaps nothing else protects the server: all stay and are reported.
    */
   private async unassignAgain(): Promise<void> {
-    const { saga, server, vmObjectId, before, assign, assigning, unassign, unassigning } = this;
+    const { saga, server, before, assign, assigning, unassign, unassigning } = this;
     const leaving = this.leaving('unassignFirewalls', assign, 'assigned');
     if (before === undefined || (unassign.length > 0 && unassigning.status === 'skipped')) {
       saga.keepInOrder(leaving.leftover('it cannot be undone safely'));
@@ -191,7 +192,7 @@ export class FirewallChange {
       }
       if (kept.length > 0) {
         const why = 'assigned: another saga has assigned them too, or may have, and relies on them';
-        saga.progress.addLeftovers({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
+        saga.progress.addLeftovers({ kind: 'firewalls', vmObjectId: server.vmObjectId, firewalls: kept, why });
       }
     };
     await saga.undo([{ step: assigning, title: 'Unassign the assigned firewalls again', act, ...leaving }]);
@@ -199,20 +200,17 @@ export class FirewallChange {
 
   /** How a person may do an undo instead, and what it is where it is left out. */
   private leaving(activity: How, firewalls: number[], what: string) {
-    const { vmObjectId, server } = this;
+    const { server } = this;
+    const { vmObjectId } = server;
     return {
       byHand: server.byHand('compensate', activity, () => firewalls),
       leftover: (why: string): Leftover => ({ kind: 'firewalls', vmObjectId, firewalls, why: `${what}: ${why}` }),
     };
   }
 
-  private get vmObjectId(): number {
-    return this.request.vmObjectId;
-  }
-
   private tellUnseen(firewalls: readonly number[], list: FirewallList): void {
     if (this.server.isUndeclared && !readable(list))
-      this.saga.progress.addLeftovers(unverified(this.vmObjectId, firewalls));
+      this.saga.progress.addLeftovers(unverified(this.server.vmObjectId, firewalls));
   }
 
   private async undoCall(how: How, firewalls: number[], asked: EffectContext & { countsByHand?: true }): Promise<void> {

@@ -40,9 +40,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
     corrections: purchase.correctionsOfOrder(cart),
     timesCorrected: () => purchase.timesCorrected,
     look: (once) => searchDirectory(saga, purchase, { settles: true, once }),
-    get confirming() {
-      return confirmingServers(purchase.ordered);
-    },
+    confirming: () => confirmingServers(purchase.ordered),
   };
 }
 

@@ -31,7 +31,7 @@ export class ServerFirewalls {
   private looked?: (Changed & { by: Step }) | undefined;
 
   constructor(
-    private readonly vmObjectId: number,
+    readonly vmObjectId: number,
     private readonly secrets?: SentSecrets,
   ) {}
 

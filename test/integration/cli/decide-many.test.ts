@@ -160,7 +160,11 @@ const line = { saga: 'provision/PO-1', question: '1a2b3c4d', decision: 'confirmP
 it.each<[string, object, RegExp]>([
   ['that nobody filled in', { decision: null }, /line 2: decision:/],
   ['with a bare reference', { saga: 'PO-1' }, /line 2: saga: must be a workflow id/],
-  ['with what does not fit', { decision: 'confirmNotPlaced' }, /line 2: confirmNotPlaced: orderId: there is no such field/],
+  [
+    'with what does not fit',
+    { decision: 'confirmNotPlaced' },
+    /line 2: confirmNotPlaced: orderId: there is no such field/,
+  ],
   ['without a question', { question: undefined }, /line 2: confirmPlaced: question: is required/],
   ['with a time that is none', { since: 'today' }, /line 2: since: must be a time/],
 ])('a line %s is named, and none is sent', async (_what, changes, why) => {
