@@ -18,7 +18,8 @@ import { RealSaga } from './real-saga';
 import { stories } from './sagas';
 
 const runs = Number(process.env['ORDER_SAGA_MODEL_RUNS'] ?? (takesAll ? 36 : 16));
-const seed = Number(process.env['ORDER_SAGA_MODEL_SEED'] ?? 6);
+/** Its histories notice a second pivot, and a report that names no leftovers. */
+const seed = Number(process.env['ORDER_SAGA_MODEL_SEED'] ?? 1);
 const replayed = process.env['ORDER_SAGA_MODEL_REPLAY'];
 /** Most of a history is waiting for the server. */
 const atOnce = 12;

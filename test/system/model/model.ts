@@ -44,7 +44,7 @@ type Rest =
   | { is: 'ended'; as: 'failed'; type: SagaFailureName };
 
 /** A call's change outside of the saga, and whether the saga knows its servers by it. */
-type Effects = Pick<State, 'placed' | 'serversKnown' | 'assigned'>;
+type Effects = Pick<State, 'placed' | 'serversKnown' | 'assigned' | 'isNameless'>;
 
 interface Answer {
   through: number;
@@ -84,6 +84,8 @@ export interface State {
   /** Calls to add an item of which nobody knows whether they did, and which were not told yet. */
   doubts: number;
   serversKnown: boolean;
+  /** The answer to the order names no servers. */
+  isNameless: boolean;
   /** The provider has what was asked for. */
   placed: boolean;
   /** The server has the firewalls that were to be assigned. */
@@ -112,6 +114,7 @@ export function begin(story: Story, armed: State['armed']): State[] {
     fate: 'before',
     doubts: 0,
     serversKnown: false,
+    isNameless: false,
     placed: false,
     assigned: false,
     leftOut: 0,
@@ -234,7 +237,7 @@ function enter(state: State, stage: number): State[] {
 function goOn(state: State): State[] {
   const stage = state.story.stages[state.stage];
   if (stage === undefined) {
-    return state.cancelled ? giveUp(state) : [{ ...leavingOpen(state), rest: { is: 'ended', as: 'done' } }];
+    return state.cancelled ? giveUp(state) : [{ ...leavingOpen(miscounted(state)), rest: { is: 'ended', as: 'done' } }];
   }
   if (stage.is === 'servers' && state.serversKnown) return enter(state, state.stage + 1);
   if (state.cancelled) return giveUp(state);
@@ -387,6 +390,13 @@ function leavingOpen(state: State): State {
   return leaving(state, Array<Leftover['kind']>(lacking).fill('server-unprotected'));
 }
 
+/** Where nobody asks for the servers of an order, it is told that its answer names none. */
+function miscounted(state: State): State {
+  const { story, isNameless } = state;
+  const asks = story.stages.some((stage) => stage.is === 'servers');
+  return story.workflow === 'provisionServers' && isNameless && !asks ? leaving(state, ['servers-miscounted']) : state;
+}
+
 function leaveBehind(state: State): State[] {
   const last = state.levels.slice(-1);
   // What has replaced a firewall that is not there again stays.
@@ -439,6 +449,7 @@ function call(
   const then: Effects = {
     placed: state.placed || (isPivot && hasEffect),
     serversKnown: isPivot ? hasEffect && meaning !== 'nameless' : state.serversKnown,
+    isNameless: isPivot ? meaning === 'nameless' : state.isNameless,
     assigned: hasEffect ? assignedAfter(state, endpoint) : state.assigned,
   };
   const called: State = {
