@@ -116,13 +116,14 @@ async function resolveInDoubt<T>(
   failure: CallFailure,
   { readsAgain = false } = {},
 ): Promise<Seen | undefined> {
-  const settledMs = saga.settledMs(doubt);
+  // From now on it counts, and not from after the look.
+  saga.settledMs(doubt);
   const { foundBy } = pivot.note();
   const doubtful = { ...pivot, step: pivot.step(), foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.
   const look = doubt.foundBy === undefined || doubt.foundBy === foundBy ? pivot.look : undefined;
   const early = look === undefined ? 'nobody' : await look();
-  const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, settledMs, failure));
+  const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, doubt, failure));
   const found = waited && early !== 'nobody' ? await look?.() : early;
   if (Array.isArray(found)) return writeFound(saga, doubt.row, found);
   if (waited && readsAgain) return undefined;

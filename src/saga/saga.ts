@@ -65,6 +65,8 @@ export class Saga {
   pivot?: Pick<Pivot<never>, 'step' | 'facts'> | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
+  /** By the same clock: until when it has waited for a row. */
+  readonly waitedMs = new Map<string, number>();
 
   constructor(
     readonly progress: Progress,

@@ -22,26 +22,28 @@ type InDoubt = Pick<Pivot<never>, 'noun' | 'confirming'> & { step: Step; foundBy
 export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
 
 /**
- * Nobody is asked before: who looks earlier may see nothing of a call that takes effect later.
+ * Nobody is asked before: who looks earlier may see nothing of a call that takes effect later. It waits once for each
+ * row, whatever the clock says by then: a replay may go by another time, and has to come to the same timer.
  *
- * @param settledMs nothing of it is in flight from then on, in milliseconds since 1970 by this run's own clock
  * @returns whether it had to wait
  * @throws CancelledFailure when the saga is cancelled meanwhile
  */
 export async function untilSettled(
-  { progress }: Saga,
+  saga: Saga,
   { step, noun }: InDoubt,
-  settledMs: number,
+  doubt: Pick<PivotDoubt, 'row' | 'inFlightMs'>,
   failure?: CallFailure,
 ): Promise<boolean> {
-  const leftMs = settledMs - Date.now();
-  if (leftMs <= 0) return false;
+  const { progress, waitedMs } = saga;
+  const settledMs = saga.settledMs(doubt);
+  if (doubt.inFlightMs <= 0 || settledMs <= (waitedMs.get(doubt.row) ?? 0)) return false;
   const until = inWords(new Date(settledMs).toISOString());
   step.resume(`may still take effect until ${until}`);
   progress.enterSettling(step.id, settledMs);
   setCurrentDetails(describeSettling(noun, until));
   try {
-    await sleep(leftMs);
+    await sleep(Math.max(1, settledMs - Date.now()));
+    waitedMs.set(doubt.row, settledMs);
     step.end('stuck', failure && describeFailure(failure));
     return true;
   } catch (error) {

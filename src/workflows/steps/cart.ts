@@ -191,7 +191,7 @@ export class Cart {
           const answer = await this.inTurn(() => addCartItem(adding), scope);
           const { value, doubts = 0 } = answer;
           this.ids.set(number, value.cartItemId);
-          this.add(value.cartItemId, number);
+          this.own.set(value.cartItemId, { ...value, step: stepId(number) });
           this.doubt(number, doubts);
           return answer;
         } catch (error) {
@@ -199,17 +199,14 @@ export class Cart {
             // Undefined where the call was lost.
             const failed = failureOf(error);
             if (failed?.failure === 'NotYet') this.last ??= Promise.resolve();
-            if (failed?.cartItemId !== undefined) this.add(failed.cartItemId, number);
+            if (failed?.cartItemId !== undefined)
+              this.own.set(failed.cartItemId, { cartItemId: failed.cartItemId, step: stepId(number) });
             else if (failed === undefined || failed.failure === 'UnknownOutcome') this.doubt(number);
           }
           throw error;
         }
       },
     };
-  }
-
-  private add(cartItemId: number, number: number): void {
-    this.own.set(cartItemId, { cartItemId, step: stepId(number) });
   }
 
   private doubtsOf(number: number): number {

@@ -34,7 +34,7 @@ export class LostProvisioning {
       const doubtful = { step, noun: 'the order', foundBy: `cart items ${named.join(', ')}` };
       const { note } = placement;
       const doubt = { ...placement, foundBy: note && `${note.foundBy}, ${doubtful.foundBy}` };
-      await untilSettled(saga, doubtful, saga.settledMs(placement));
+      await untilSettled(saga, doubtful, placement);
       const placed = await askAboutPlacement(saga, doubtful, doubt);
       leftAlone = placed ? named : [];
       step.end('done', placed ? 'it was placed' : 'it was not placed');
