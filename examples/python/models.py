@@ -433,6 +433,7 @@ class Queued(TypedDict):
     since: str
     before: int
     holder: str
+    holderWaits: NotRequired[Literal['stuck', 'refused', 'outcome-unknown', 'approval', 'duplicate', 'over-limit', 'servers']]
     lookedAt: str
 
 
