@@ -1,7 +1,7 @@
 /**
  * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and the table of
- * docs/failures.md, made from the one that decides; docs/answers.md, made from the one by which people are asked; and
- * the defaults and bounds in docs/settings.md; docs/requests.md; and docs/metrics.md.
+ * docs/failures.md, made from the one that decides; docs/answers.md, made from the one by which people are asked; the
+ * defaults and bounds in docs/settings.md; docs/requests.md; and docs/metrics.md.
  *
  *   npm run schemas            writes them
  *   npm run schemas -- --check fails when they do not fit the source
