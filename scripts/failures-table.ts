@@ -61,7 +61,7 @@ function failuresList(): string {
   const rows = `After ${inCode(notDone)} the journal's row of a call is \`not-done\`, after any other failure \`unknown\`.`;
   const always = callFailureNames.filter((failure) => mayEndByTime(failure, true));
   const harmless = callFailureNames.filter((failure) => mayEndByTime(failure, false) && !always.includes(failure));
-  const own = `Time alone may end a wait at ${inCode(always)}; where a repeat does no harm, also at ${inCode(harmless)}: then the saga [tries by itself](operating.md#it-tries-by-itself).`;
+  const own = `Time alone may end a wait at ${inCode(always)}; where a repeat does no harm, also at ${inCode(harmless)}: then the saga [tries by itself](operating-by-day.md#it-tries-by-itself).`;
   return [...owned, '', rows, '', own].join('\n');
 }
 

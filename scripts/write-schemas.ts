@@ -76,7 +76,7 @@ function answersPage(): string {
   return [
     '# What a person may answer',
     '\nPrinted by `npm run schemas` from `src/domain/answers.ts`. [Operating](operating.md) says how to send one; `schemas/<name>.decision.json` has every field. A person may also request cancellation, except of what is undone or is ending.',
-    '\nIf the run has no room to wait on, what can be left out is left out, as by `skip`; anything else fails as `HistoryFull`, and undoes ([0025](decisions/0025-a-history-is-never-full.md)).',
+    '\nIf the run has no room to wait on, what can be left out is left out, as by `skip`; anything else fails as `HistoryFull`, and undoes ([when](internals/decisions.md#a-history-is-never-full)).',
     ...offered,
     '\n## The data\n',
     ...decisionNames.map((name) => `- \`${name}\`: \`${exampleFor(name, { id: '…' })}\``),
