@@ -102,7 +102,7 @@ type Begun =
 
 interface SealedCorrection {
   correction: unknown;
-  by?: string | undefined;
+  by: string;
   note?: string | undefined;
 }
 
