@@ -42,7 +42,8 @@ function answersTable(): string {
   const lines = new Map<string, string[]>();
   for (const row of [...rows].sort((one, other) => first(one) - first(other))) {
     const reasons = rows.filter((one) => inWords(one) === inWords(row)).map(({ because }) => because);
-    const line = `${meaningsOf(row)} (${[...new Set(reasons)].join('; ')})`;
+    const why = [...new Set(reasons)].join('; ').replace(/^./, (letter) => letter.toUpperCase());
+    const line = `${meaningsOf(row)}. ${why}`;
     const before = lines.get(line) ?? [];
     lines.set(line, before.includes(inWords(row)) ? before : [...before, inWords(row)]);
   }

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import * as client from '../../src/client';
 import { requestSchemas } from '../../src/domain/requests';
 import { workflowIdOf, workflowNames } from '../../src/domain/identity';
 import { check } from '../../src/domain/validation';
@@ -83,6 +84,15 @@ it.each(documents)(
     expect(document.match(/\n\n\|[^\n]*\|\n(?!\| ?:?-)/g)).toBeNull();
   },
 );
+
+it('each error of the client names the section that explains it', () => {
+  const sections = Object.entries(client).flatMap(([name, found]) =>
+    name.endsWith('Error') && name !== 'OrderSagaError' ? [(found.prototype as client.OrderSagaError).section] : [],
+  );
+  expect(sections.length).toBeGreaterThan(10);
+  const explained = [...anchorsOf(readDocument('docs/client.md'))].map((anchor) => `docs/client.md#${anchor}`);
+  expect(sections.filter((section) => !explained.includes(section))).toEqual([]);
+});
 
 it('the sources point at pages and anchors that are there', () => {
   const places = 'src scripts deploy bench sandbox spec mutation test .ci docker-compose.yml'.split(' ');
