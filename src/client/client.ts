@@ -119,7 +119,8 @@ export class OrderSagaClient {
    *
    * @param request may come from anywhere: it is checked before anything is started
    * @throws InvalidRequestError with every wrong field; ReferenceTakenError with the fields that differ from the
-   * request that the reference belongs to; NoConnectionError, after which the same call may be repeated
+   * request that the reference belongs to; KeysDifferError, PayloadUnreadableError; NoConnectionError, after which the
+   * same call may be repeated
    */
   async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
     const parsed = checkRequest(workflow, request, this.schemas);
