@@ -103,7 +103,9 @@ export const holdStatus = asking(withSagas, async (sagas, { printer }) => {
   return { document: { hold, held } };
 });
 
-interface Again { route?: string }
+interface Again {
+  route?: string;
+}
 
 export const notifyAgain = asking(withSagas, async (sagas, { printer }, saga: string | undefined, { route }: Again) => {
   const sent = await sagas.notifyAgain({ saga, route });
