@@ -60,7 +60,7 @@ import {
   type Reference,
   type Requested,
   referenceOf,
-  rowsOfStep,
+  effectsOf,
   type SentDigests,
   type SagaKey,
   theJournal,
@@ -628,7 +628,7 @@ export interface Ending {
 
 /** A person has said that nothing was placed in the lost time. */
 async function isDeniedDoubt(tx: Tx, key: SagaKey): Promise<boolean> {
-  const pivots = await rowsOfStep(tx, key, lostPivot);
+  const pivots = ofStep(await effectsOf(tx, key), lostPivot);
   return pivots.some(({ outcome, failure }) => outcome === 'denied' && failure === restoredFailure);
 }
 

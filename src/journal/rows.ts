@@ -96,12 +96,6 @@ export function effectsOf(db: Db, key: SagaKey): Promise<Effect[]> {
   return effects(db).where(ofSaga(key)).orderBy('seq').execute();
 }
 
-/** All rows of the step, the oldest first; for a pivot, the rows of all pivots of the saga. */
-export function rowsOfStep(db: Db, key: SagaKey, { kind, step }: Pick<EffectCall, 'kind' | 'step'>): Promise<Effect[]> {
-  const rows = effects(db).where(ofSaga(key)).orderBy('seq');
-  return (kind === 'pivot' ? rows.where('kind', '=', 'pivot') : rows.where('step', '=', step)).execute();
-}
-
 export function effectOf(db: Db, id: string): Promise<Effect | undefined> {
   return effects(db).where('id', '=', id).executeTakeFirst();
 }
@@ -163,17 +157,11 @@ export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
   return locking.where(ofSaga(key)).returningAll().executeTakeFirst();
 }
 
-export function theJournal(tx: Db): Promise<JournalRow> {
-  return tx
-    .selectFrom('journal')
-    .selectAll()
-    .select([
-      identityHere(tx).as('here'),
-      sql<number | null>`(select max(seq) from effect)`.as('top'),
-      sql<string | null>`(select id from effect where seq = (select max(seq) from effect))`.as('young'),
-      nowMs(tx).as('now'),
-    ])
-    .executeTakeFirstOrThrow();
+export async function theJournal(tx: Db): Promise<JournalRow> {
+  const { rows } = await sql<JournalRow>`
+    select journal.*, ${identityHere(tx)} as here, ${nowMs(tx)} as now, (select max(seq) from effect) as top,
+      (select id from effect where seq = (select max(seq) from effect)) as young from journal`.execute(tx);
+  return (rows as [JournalRow])[0];
 }
 
 export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined> {

@@ -9,8 +9,8 @@ import {
   isDoubtful,
   isUnanswered,
   mayHaveHappened,
+  effectsOf,
   pivotIn,
-  rowsOfStep,
   type SagaKey,
   type Tx,
 } from './rows';
@@ -106,8 +106,10 @@ function notUndone<Call extends FirewallCall>(call: Call, calls: readonly Call[]
 }
 
 /** The rows of a call's step; for a pivot, those of all pivots of the saga. */
-export const ofStep = <Row extends Pick<Effect, 'kind' | 'step'>>(rows: readonly Row[], { kind, step }: EffectCall) =>
-  rows.filter((row) => (kind === 'pivot' ? row.kind === 'pivot' : row.step === step));
+export const ofStep = <Row extends Pick<Effect, 'kind' | 'step'>>(
+  rows: readonly Row[],
+  { kind, step }: Pick<EffectCall, 'kind' | 'step'>,
+) => rows.filter((row) => (kind === 'pivot' ? row.kind === 'pivot' : row.step === step));
 
 /**
  * The undo of the item, where it is gone. The provider may give an id again: the last item that had it counts.
@@ -175,7 +177,7 @@ export function takenBackOf(rows: readonly Effect[], items: readonly number[]): 
 
 /** A change of firewalls is undone only once this call, and those before it, have undone all of them. */
 export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
-  const rows = await rowsOfStep(tx, key, { kind: 'compensate', step });
+  const rows = ofStep(await effectsOf(tx, key), { kind: 'compensate', step });
   // The answer of this call may be late, and then its row does not say `done`.
   const calls = rows.map((row) => ({
     ...row,
