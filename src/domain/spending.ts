@@ -195,7 +195,7 @@ export type ReviewReason = {
 /** Why a purchase may not be sent now; a person is asked, or it ends. */
 export type NotNow = Exclude<MayBeSent, { how: 'send' | 'ask' }> | { how: 'asks'; concern: ReviewReason };
 
-type AboutOthers = Exclude<ReviewReason, { kind: 'approval' }>;
+export type AboutOthers = Exclude<ReviewReason, { kind: 'approval' }>;
 
 /**
  * True if an earlier approval covers this concern about other purchases: no reference is new, and no more is added or

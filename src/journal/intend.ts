@@ -98,7 +98,7 @@ export async function intendLocked(tx: Tx, intent: Noted, row: string): Promise<
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   const others = await othersOf(tx, key, itemsIn(intent, rows));
   const turn = intent.countsByHand && intent.turn !== undefined ? await turnOf(tx, key) : undefined;
-  const decided = decide({ journal, taken, rows, corrections, others, turn }, intent, row);
+  const decided = decide({ journal, taken, rows, corrections, others, turn }, intent);
   const buys = () => intent.boughtBy?.({ taken, corrections });
   if (decided.how === 'in-doubt') {
     // The doubt names no items: those that the call names now may have been added since.

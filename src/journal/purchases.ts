@@ -23,6 +23,7 @@ import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
 import { type factsOf, mayBeSent } from '../domain/may-be-sent';
 import {
+  type AboutOthers,
   type ReviewReason,
   type Fate,
   inAll,
@@ -80,9 +81,6 @@ export interface Buying extends Omit<Purchase, 'what' | 'currency'> {
   /** Keyed digests of what a person agrees to beside the price, as `digests`. */
   agreed: readonly string[];
 }
-
-/** About other purchases. */
-type OfOthers = Exclude<ReviewReason, { kind: 'approval' }>;
 
 /** A question names at most so many references. */
 const othersNamedMax = 5;
@@ -162,7 +160,7 @@ async function duplicates(
   key: SagaKey,
   { digests, currency, total, facts }: Buying,
   { now, withinMs }: { now: number; withinMs: number },
-): Promise<OfOthers[]> {
+): Promise<AboutOthers[]> {
   // An order without a currency has its account's; the currency of a quote is the provider's.
   const isOfCurrency = sql`(purchase.currency is null or purchase.currency = ${currency})`;
   const { rows } = await sql<SagaKey & { id: string; intended_ms: number }>`
@@ -181,9 +179,9 @@ async function overLimits(
   tx: Tx,
   bought: Buying,
   { now, limits }: { now: number; limits: readonly SpendLimit[] },
-): Promise<OfOthers[]> {
+): Promise<AboutOthers[]> {
   const { account } = bought;
-  const concerns: OfOthers[] = [];
+  const concerns: AboutOthers[] = [];
   for (const { most, unit, withinMs } of limits) {
     const amount = isCurrency(unit) ? sql`coalesce(total, estimate)` : sql.ref(`purchase.${unit}`);
     // A credit does not raise the limit.
@@ -197,7 +195,7 @@ async function overLimits(
     const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
     if (account !== undefined && unpriced === undefined && inAll({ spent, adds }) <= most) continue;
     const { total, currency } = bought.facts.terms;
-    const about = { ...present({ account }), most, unit, withinMs, spent, adds, total, currency, unpriced };
+    const about = { account, most, unit, withinMs, spent, adds, total, currency, unpriced };
     concerns.push({ ...identified(bought.facts), kind: 'over-limit', ...about });
   }
   return concerns;

@@ -237,14 +237,10 @@ export async function insertEffect(...written: Parameters<typeof insertWhere>): 
   return row;
 }
 
-type Present<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]>;
-};
-
 /** Without what a row does not have: it is null there, and absent in what is told of it. */
-export function present<T extends object>(fields: T): Present<T> {
+export function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const there = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(there) as Present<T>;
+  return Object.fromEntries(there) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
 export function aboutOf({ about }: Pick<Effect, 'about'>): About {

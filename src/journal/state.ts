@@ -7,7 +7,6 @@ import {
   aboutOf,
   type Effect,
   isDoubtful,
-  isUnanswered,
   mayHaveHappened,
   effectsOf,
   pivotIn,
@@ -131,26 +130,13 @@ export function madeBy<Row extends Effect>(rows: readonly Row[], { corrected }: 
   return made.findLast((row) => !rows.some((other) => takesBack(other, row)));
 }
 
-/** What a call that is sent has to be told of the others of its step. @param row its own */
-export function sends(row: string, rows: readonly Effect[], { call: { kind, activity }, recall }: Asked) {
-  const isSame = (other: Effect) => other.id !== row && other.kind === kind && other.activity === activity;
-  const isRepeated = rows.some((other) => isSame(other) && isUnanswered(other.outcome));
-  return { doubts: doubtsBeside(row, rows, recall), repeats: isRepeated ? (true as const) : undefined };
-}
-
-interface Asked {
-  call: EffectCall;
-  /** As in `Intent`. */
-  recall?: boolean | undefined;
-}
-
 /**
  * Counts the other calls of a repeatable step that may have made something that is still there. Where a second call
  * makes a second thing, one that is done counts, too: what it made is surely gone only when its row is `undone`.
  *
- * @param row of the call that counts for the run
+ * @param row of the call that counts for the run; undefined where it is not written yet
  */
-export function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
+export function doubtsBeside(row: string | undefined, rows: readonly Effect[], makesMore: boolean): number {
   const mayBeThere = (other: Effect) =>
     isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
   return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
