@@ -42,7 +42,8 @@ function answersTable(): string {
   const lines = new Map<string, string[]>();
   for (const row of [...rows].sort((one, other) => first(one) - first(other))) {
     const reasons = rows.filter((one) => inWords(one) === inWords(row)).map(({ because }) => because);
-    const line = `${meaningsOf(row)} (${[...new Set(reasons)].join('; ')})`;
+    const why = [...new Set(reasons)].join('; ').replace(/^./, (letter) => letter.toUpperCase());
+    const line = `${meaningsOf(row)}. ${why}`;
     const before = lines.get(line) ?? [];
     lines.set(line, before.includes(inWords(row)) ? before : [...before, inWords(row)]);
   }
@@ -61,7 +62,7 @@ function failuresList(): string {
   const rows = `After ${inCode(notDone)} the journal's row of a call is \`not-done\`, after any other failure \`unknown\`.`;
   const always = callFailureNames.filter((failure) => mayEndByTime(failure, true));
   const harmless = callFailureNames.filter((failure) => mayEndByTime(failure, false) && !always.includes(failure));
-  const own = `Time alone may end a wait at ${inCode(always)}; where a repeat does no harm, also at ${inCode(harmless)}: then the saga [tries by itself](operating.md#it-tries-by-itself).`;
+  const own = `Time alone may end a wait at ${inCode(always)}; where a repeat does no harm, also at ${inCode(harmless)}: then the saga [tries by itself](operating-by-day.md#it-tries-by-itself).`;
   return [...owned, '', rows, '', own].join('\n');
 }
 

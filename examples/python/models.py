@@ -150,19 +150,19 @@ class CleanCartRequest(TypedDict, closed=True):
 
 class ApproveDecision(TypedDict, closed=True):
     question: str
-    by: NotRequired[str]
+    by: str
     note: NotRequired[str]
 
 
 class ConfirmNotPlacedDecision(TypedDict, closed=True):
     question: str
-    by: NotRequired[str]
+    by: str
     note: str
 
 
 class ConfirmPlacedDecision(TypedDict, closed=True):
     question: str
-    by: NotRequired[str]
+    by: str
     note: str
     vmObjectIds: NotRequired[list[int]]
     orderId: NotRequired[str | int]
@@ -174,28 +174,28 @@ class MarkCancelledDecision(ConfirmNotPlacedDecision):
 
 class MarkDoneDecision(TypedDict, closed=True):
     question: str
-    by: NotRequired[str]
+    by: str
     note: str
     steps: NotRequired[list[str]]
 
 
 class ProvideServersDecision(TypedDict, closed=True):
     question: str
-    by: NotRequired[str]
+    by: str
     note: NotRequired[str]
     vmObjectIds: list[int]
 
 
 class RejectDecision(TypedDict, closed=True):
     question: str
-    by: NotRequired[str]
+    by: str
     note: NotRequired[str]
     reason: NotRequired[str]
 
 
 class RetryDecision(TypedDict, closed=True):
     question: str
-    by: NotRequired[str]
+    by: str
     note: NotRequired[str]
     correction: NotRequired[dict[str, Any]]
 

@@ -1,6 +1,6 @@
 /**
  * The one way by which a call that changes something reaches the provider: it is written down before, checked once more
- * in the tick in which it is sent, and written down after. docs/journal.md has the protocol and its assumptions.
+ * in the tick in which it is sent, and written down after. docs/internals/journal.md has the protocol and its assumptions.
  *
  * ```text
  *   intend ──nothing is to be sent──▶ the recorded answer, or a failure that says why

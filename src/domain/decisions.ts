@@ -11,13 +11,14 @@ import { foundServersSchema } from './requests';
 
 const wellFormed = (given: string) => given.toWellFormed();
 const text = () => z.string('must be a string').overwrite(wellFormed);
-const by = () => text().min(1, 'must not be empty').optional();
 const note = () => text().optional();
-const evidence = () =>
+const filled = (why: string) =>
   z
-    .string('is required: say how you know')
+    .string(why)
     .overwrite(wellFormed)
-    .refine((given) => given.trim() !== '', 'is required: say how you know');
+    .refine((given) => given.trim() !== '', why);
+const by = () => filled('is required: who you are');
+const evidence = () => filled('is required: say how you know');
 const named = () => z.string('is required: the id of the question that you answer');
 
 const any = () => ({ question: named(), by: by(), note: note() });
@@ -61,7 +62,7 @@ export const decisionSchemas = {
 export const cancelledBySignal = 'cancelledBy';
 export const cancellationSchema = lazy(() =>
   z.strictObject({
-    by: z.string('is required: who you are').min(1, 'is required: who you are'),
+    by: by(),
     note: evidence(),
     /** Only while it waits at this question. */
     question: z.string().optional(),

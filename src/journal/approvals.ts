@@ -19,7 +19,7 @@ export interface Approval {
   concern: ReviewReason;
   /** As the person saw it. */
   quote?: Quote | undefined;
-  by?: string | undefined;
+  by: string;
   note?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The journal's hot path: a reference is taken; an effect is intended (written down) before it is sent, and completed
- * after it was answered. The rules, and why they hold: docs/journal.md. The constraint that nothing here can break:
+ * after it was answered. The rules, and why they hold: docs/internals/journal.md. The constraint that nothing here can break:
  * migrations/0001.
  *
  * ```text
@@ -102,7 +102,7 @@ type Begun =
 
 interface SealedCorrection {
   correction: unknown;
-  by?: string | undefined;
+  by: string;
   note?: string | undefined;
 }
 

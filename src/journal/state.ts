@@ -3,16 +3,7 @@
  * or ends, a clean-up, a sweep and the record each select from it.
  */
 import type { About, EffectCall, OpenItem } from '../domain/effects';
-import {
-  aboutOf,
-  type Effect,
-  isDoubtful,
-  mayHaveHappened,
-  effectsOf,
-  pivotIn,
-  type SagaKey,
-  type Tx,
-} from './rows';
+import { aboutOf, type Effect, isDoubtful, mayHaveHappened, effectsOf, pivotIn, type SagaKey, type Tx } from './rows';
 
 /** None of these is sealed. */
 export const stateColumns = [

@@ -27,7 +27,7 @@ export interface Sealing {
 
 /** Who says so, and how they know. */
 export interface Verdict {
-  by?: string | undefined;
+  by: string;
   note: string;
 }
 

@@ -399,7 +399,7 @@ class StepRunner<T> {
   private async markDone(left: readonly Failed<T>[], { by, note, steps }: MarkDone): Promise<void> {
     const named = left.flatMap(({ spec }) => (steps?.includes(spec.step.id) === false ? [] : [spec]));
     const isWritten = await this.writeByHand(named, { by, note });
-    const says = `done by hand, says ${by ?? 'a person'}: ${note}`;
+    const says = `done by hand, says ${by}: ${note}`;
     for (const spec of named) {
       if (spec.byHand === undefined) throw new Error(`${spec.step.id} cannot be done by hand`);
       if (isWritten) {
@@ -414,7 +414,7 @@ class StepRunner<T> {
   /** Not cancelled with the saga: what a person has said is kept. @returns false where there was no room to wait */
   private async writeByHand(
     specs: readonly StepSpec<T>[],
-    said: { by: string | undefined; note: string },
+    said: { by: string; note: string },
   ): Promise<boolean> {
     const calls = specs.flatMap(({ step, byHand }) => byHand?.call?.(step.id) ?? []);
     if (calls.length === 0) return true;

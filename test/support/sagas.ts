@@ -88,7 +88,7 @@ export function answer(
   return until(async () => {
     const { waiting } = await progressOf(saga);
     try {
-      return await saga.decide(decision, { question: waiting?.id ?? 'none waits', ...body });
+      return await saga.decide(decision, { question: waiting?.id ?? 'none waits', by: 'op', ...body });
     } catch (error) {
       if (!(error instanceof DecisionRefusedError) || !error.message.includes('in flight')) throw error;
       return false;

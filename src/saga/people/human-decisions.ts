@@ -55,7 +55,7 @@ import { count } from '../shown/metrics';
 import { describeWait, howToSendSecrets } from '../shown/current-details';
 import type { EventDetails, Notices } from '../shown/notices';
 import { now, type Progress } from '../shown/progress';
-import type { Question } from './questions';
+import type { OurOwn, Question } from './questions';
 
 /** The reason of Temporal's cancellation of this run, which the SDK hands to no workflow: it names the words that belong to it. */
 let cancelReason: string | undefined;
@@ -74,6 +74,9 @@ export const interceptors: WorkflowInterceptorsFactory = () => ({
 
 const progressQuery = defineQuery<ProgressView>('progress');
 
+/** `by` is absent where nobody has decided in time. */
+type Taken = Decision | (OurOwn<'skip' | 'reject'> & { question: string; by?: undefined });
+
 /** `cancellable`: false where what is being done is brought to its end, cancelled or not. */
 interface OpenQuestion extends Question {
   id: string;
@@ -82,7 +85,7 @@ interface OpenQuestion extends Question {
   cancellable: boolean;
   /** From then on it is rejected, and nobody decides about it any more; in milliseconds since 1970. */
   expiresMs: number;
-  taken?: Decision;
+  taken?: Taken;
   /** Who is about to cancel the saga at this question: nobody else decides about it. */
   canceller?: string;
   told: AskedTold;
@@ -332,7 +335,7 @@ export class HumanDecisions {
     return decision;
   }
 
-  private take(decision: Decision): { taken: DecisionName; step: string } {
+  private take(decision: Taken): { taken: DecisionName; step: string } {
     const question = this.open;
     if (question === undefined) throw refusal('nothing waits for a decision now', true);
     delete this.open;
@@ -340,7 +343,7 @@ export class HumanDecisions {
     this.progress.answered();
     const { kind, step } = question;
     const { decision: taken, by } = decision;
-    this.progress.decide({ kind, step, at: now(), ...(redact(decision) as Decision) });
+    this.progress.decide({ kind, step, at: now(), ...(redact(decision) as Taken) });
     log.info('decision taken', { decision: taken, kind, step, by });
     count('decisions', { decision: taken, fate: 'taken' });
     return { taken, step };

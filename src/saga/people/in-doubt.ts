@@ -113,7 +113,7 @@ function writePlaced(
   saga: Saga,
   row: string,
   placed: Seen,
-  verdict?: { by: string | undefined; note: string },
+  verdict?: { by: string; note: string },
 ): Promise<'done' | 'superseded' | OfOther[]> {
   return saga.write('write-decision', 'Write into the journal that it was placed', ({ retry }) =>
     activities('write “placed” into the journal').confirmPlacement({ row, placed, verdict, retry }),

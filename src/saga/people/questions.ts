@@ -19,7 +19,7 @@ export interface Correction {
 /** Who has corrected, and at which step. */
 export interface Attribution {
   step: string;
-  by?: string | undefined;
+  by: string;
   note?: string | undefined;
 }
 
@@ -52,8 +52,8 @@ export interface Question<K extends WaitKind = WaitKind> {
   objection?: ((decision: Decision) => string | undefined) | undefined;
 }
 
-/** A decision of the saga itself: it names the question that is open then. */
-type OurOwn<D extends DecisionName> = Omit<Extract<Decision, { decision: D }>, 'question'>;
+/** A decision of the saga itself: of the question that is open then, and nobody's. */
+export type OurOwn<D extends DecisionName> = Omit<Extract<Decision, { decision: D }>, 'question' | 'by'>;
 
 export interface Stuck {
   spec: { step: Step; title?: string; byHand?: unknown };

@@ -207,7 +207,7 @@ function aJournal(kind: keyof typeof places): void {
     await withJournal(url, async (journal) => {
       await take(journal, 'R-1');
       const intended = await intendOrder(journal, 'R-1');
-      await journal.deny(keyOf('R-1'), intended.cursor.row, { note: 'looked' });
+      await journal.deny(keyOf('R-1'), intended.cursor.row, { by: 'ann', note: 'looked' });
       await journal.answered(keyOf('R-1'), intended, {
         outcome: 'done',
         answer: { how: 'answered', value: { order: 1 } },
@@ -219,7 +219,7 @@ function aJournal(kind: keyof typeof places): void {
       effects: [{ outcome: 'done', late: { answer: { value: { order: 1 } } } }],
     });
     const people = await run(url, ['record', 'R-1', '--timeline']);
-    expect(people.out).toMatch(/ {2}decided {5}place-order: not placed, says somebody: looked\n/);
+    expect(people.out).toMatch(/ {2}decided {5}place-order: not placed, says ann: looked\n/);
     expect(people.out).toContain('the order was placed; a call took effect unexpectedly: look');
     expect(people.out).toMatch(/\n {26}LATE {8}place-order, row [0-9a-f-]+: .*look whether it is there twice\n$/);
     // It is the only one, by which the saga goes.

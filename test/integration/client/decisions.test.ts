@@ -26,12 +26,14 @@ it('who decides too late is told which decision stands', async () => {
   rig.sandbox.faults.clear();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', times: 'all' });
   const body = { question, by: 'ann' };
+  const ofNobody = rig.temporal.workflow.getHandle(saga.workflowId).executeUpdate('retry', { args: [{ question }] });
+  await expect(ofNobody).rejects.toMatchObject({ cause: { message: expect.stringMatching(/^retry: by: is required/) } });
   await saga.decide('retry', body);
   const later = new Date(Date.parse(since) + 1).toISOString();
   const late = [
     ['retry', body, { since: later }],
     ['retry', { question, by: 'bob' }, { since }],
-    ['skip', { question, note: 'it goes' }, { since }],
+    ['skip', { question, by: 'bob', note: 'it goes' }, { since }],
   ] as const;
   for (const [name, again, asked] of late) {
     const refused = await saga.decide(name, again, asked).catch((error: unknown) => error);
@@ -49,7 +51,7 @@ it('who decides too late is told which decision stands', async () => {
 it('no digest of a secret stands in the history', async () => {
   const { saga, waiting } = await stuckOrder(rig, {}, 'add-cart-item');
   rig.sandbox.faults.clear();
-  await saga.decide('retry', { question: waiting.id, correction: { password: 'a-Secret-9' } });
+  await saga.decide('retry', { question: waiting.id, by: 'ann', correction: { password: 'a-Secret-9' } });
   await saga.result();
   const { events } = await rig.runOf(saga).fetchHistory();
   const ids = (events ?? []).flatMap(

@@ -209,7 +209,7 @@ export class Run {
   }
 
   confirm(row: string, placed: unknown = { how: 'confirmed' }, note = 'seen') {
-    return this.journal.confirm(this.key, row, placed, { note });
+    return this.journal.confirm(this.key, row, placed, { by: 'ann', note });
   }
 
   end(outcome = 'done', more: Partial<Ending> = {}) {

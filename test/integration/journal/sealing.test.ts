@@ -52,7 +52,7 @@ async function writeEverything(journal: Journal): Promise<Run> {
   expect(await journal.db.selectFrom('purchase').select('effect').execute()).toContainEqual({ effect: row });
   await run.answer(order, lost, 'done', { answer: canaries['what came late'] });
   await run.confirm(row, { orderId: canaries['what was confirmed'] }, canaries['the note of a confirmation']);
-  const verdict = { note: canaries['the note of what was done by hand'] };
+  const verdict = { by: 'ann', note: canaries['the note of what was done by hand'] };
   await writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict, cursor: run.cursor });
   await run.end('done', { report: { report: canaries['the report'] } });
   return run;

@@ -52,7 +52,7 @@ it('does not take a word that was given before: a reset sends decisions again', 
   await resetToTask(saga);
   const again = rig.latest('provisionServers', request);
   const waiting = await untilWaiting(again, 'outcome-unknown');
-  const said = { question: waiting.id, note: 'the panel shows none' };
+  const said = { question: waiting.id, by: 'op', note: 'the panel shows none' };
   // Twice lost: each time it is another call, and so another question.
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
   await answer(again, 'confirmNotPlaced', { note: said.note });

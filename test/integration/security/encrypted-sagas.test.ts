@@ -54,7 +54,7 @@ it('a correction in the clear that holds a secret is refused, and leaves nothing
     dataConverter: { payloadCodecs: [decoding] },
   });
   const correction = { password: canary };
-  const sent = { args: [{ question, correction }] as [object] };
+  const sent = { args: [{ question, by: 'op', correction }] as [object] };
   await expect(temporal.workflow.getHandle(saga.workflowId).executeUpdate('retry', sent)).rejects.toMatchObject({
     cause: {
       type: 'DecisionRefused',

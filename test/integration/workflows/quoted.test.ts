@@ -150,7 +150,7 @@ describe('an approval that expires', () => {
     let approving: Promise<unknown> | undefined;
     await rig.withoutWorkers(async () => {
       await until(() => Date.now() > Date.parse(expiresAt));
-      approving = saga.decide('approve', { question: id }).catch((error: unknown) => error);
+      approving = saga.decide('approve', { question: id, by: 'op' }).catch((error: unknown) => error);
     });
     expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved' });
     expect(String(await approving)).toContain(`ended on ${inWords(expiresAt)}`);

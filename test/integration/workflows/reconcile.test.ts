@@ -71,7 +71,7 @@ it('cleans up once after a saga that has ended and left items, and then leaves i
     for (;;) {
       const ended = await Promise.race([outcomeOf(one), untilWaiting(one, 'stuck').catch(() => undefined)]);
       if (ended === undefined || !('choices' in ended)) return;
-      await one.decide('skip', { question: ended.id, note: 'it may stay' }).catch(() => undefined);
+      await one.decide('skip', { question: ended.id, by: 'op', note: 'it may stay' }).catch(() => undefined);
     }
   };
   await leave(saga);

@@ -110,11 +110,11 @@ describe('a decision answers one question', () => {
     const first = await untilWaiting(saga, 'approval');
     await expect(saga.decide('approve', { by: 'boss' })).rejects.toThrow(/question: is required/);
     rig.sandbox.configure({ resourcePrices: { vm_backup: 50 } });
-    await saga.decide('approve', { question: first.id });
+    await saga.decide('approve', { question: first.id, by: 'op' });
     const second = await untilAnother(saga, first.id);
     expect(second.question).toMatch(/50 usd/);
-    await expect(saga.decide('approve', { question: first.id })).rejects.toThrow(/is not the one that waits now/);
-    await saga.decide('reject', { question: second.id });
+    await expect(saga.decide('approve', { question: first.id, by: 'op' })).rejects.toThrow(/is not the one that waits now/);
+    await saga.decide('reject', { question: second.id, by: 'op' });
     await outcomeOf(saga);
     expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
   });

@@ -106,7 +106,7 @@ describe('Temporal', () => {
     await answer(saga, 'approve');
     // The first one was not placed, and a person says so. The second one was, and nobody knows it yet.
     const { id } = await untilWaiting(saga, 'outcome-unknown');
-    const said = { question: id, note: 'the panel shows none' };
+    const said = { question: id, by: 'op', note: 'the panel shows none' };
     await saga.decide('confirmNotPlaced', said);
     await untilWaiting(saga, 'approval');
     await answer(saga, 'approve');
@@ -116,7 +116,7 @@ describe('Temporal', () => {
     const sagas = await goOnFrom(copy, rig, { PRICE_LIST_FILE: prices });
     const dear = await sagas.get(estimate.reference);
     expect((await untilWaiting(dear, 'approval')).question).toContain('about 5000 usd');
-    await expect(dear.decide('approve', { question: cheap.id })).rejects.toThrow(/is not the one that waits now/);
+    await expect(dear.decide('approve', { question: cheap.id, by: 'op' })).rejects.toThrow(/is not the one that waits now/);
     const again = await sagas.get(request.reference);
     await answer(again, 'approve');
     await untilWaiting(again, 'outcome-unknown');

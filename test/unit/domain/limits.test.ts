@@ -43,7 +43,7 @@ it('half a character in what a person says is an unknown one', () => {
   for (const [name, field] of Object.entries({ reject: 'reason', skip: 'note', approve: 'by' } as const)) {
     const schema = decisionSchemas[name as 'reject']() as z.ZodType;
     const value = expect.objectContaining({ [field]: 'no \ufffd' }) as object;
-    expect(check(schema, { question: 'q', [field]: 'no \ud83d' })).toEqual({ ok: true, value });
+    expect(check(schema, { question: 'q', by: 'ann', [field]: 'no \ud83d' })).toEqual({ ok: true, value });
   }
 });
 

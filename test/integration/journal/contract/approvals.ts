@@ -32,7 +32,7 @@ export function approvals(): void {
     await approve(run, (await asked())!, holdsMs);
   }
   const correct = (correction: object) =>
-    journal.correct(run.key, { id: randomUUID(), run: run.run, step: 'place-order', correction });
+    journal.correct(run.key, { id: randomUUID(), run: run.run, step: 'place-order', by: 'ann', correction });
 
   it('let one order through, also one of a later run', async () => {
     expect(await asked()).toMatchObject({ kind: 'approval', terms: { total: 25, currency: 'usd' } });

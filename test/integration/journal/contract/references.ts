@@ -264,7 +264,7 @@ export function openOnes(): void {
       expect(await isOwned(run.again(), false)).toBe(false);
     });
 
-    const said = { note: 'seen' };
+    const said = { by: 'ann', note: 'seen' };
     const inFlight = () => run.send(place());
     const placedTwice = async () => {
       const first = await run.doInVain(place());
