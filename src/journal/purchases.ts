@@ -23,7 +23,6 @@ import type { RecordedEnding } from '../domain/record';
 import type { Metadata } from '../domain/requests';
 import { type factsOf, mayBeSent } from '../domain/may-be-sent';
 import {
-  type OfOthers,
   type ReviewReason,
   type Fate,
   inAll,
