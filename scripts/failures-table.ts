@@ -2,7 +2,7 @@
  * Prints docs/statuses.md, what an answer means, from the rows of src/provider/verdicts.ts; and into docs/failures.md
  * whose trouble each failure is.
  */
-import { callFailureNames, callFailures, mayEndByTime, outcomeOf, owners } from '../src/domain/failures';
+import { callFailureNames, callFailures, mayEndByTime, owners } from '../src/domain/failures';
 import { meaningOf, providerCalls, rows, type Row } from '../src/provider/verdicts';
 
 const named = rows.flatMap(({ status }) => (typeof status === 'number' ? [status] : []));
@@ -60,7 +60,7 @@ function failuresList(): string {
     const names = callFailureNames.filter((failure) => callFailures[failure].whose === owner);
     return names.length === 0 ? [] : [`- **${owner}**: ${inCode(names)}`];
   });
-  const notDone = callFailureNames.filter((failure) => outcomeOf(failure) === 'not-done');
+  const notDone = callFailureNames.filter((failure) => callFailures[failure].outcome === 'not-done');
   const rows = `After ${inCode(notDone)} the journal's row of a call is \`not-done\`, after any other failure \`unknown\`.`;
   const always = callFailureNames.filter((failure) => mayEndByTime(failure, true));
   const harmless = callFailureNames.filter((failure) => mayEndByTime(failure, false) && !always.includes(failure));
