@@ -1,7 +1,6 @@
 /**
- * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and the table of
- * docs/failures.md, made from the one that decides; docs/answers.md, made from the one by which people are asked; the
- * defaults and bounds in docs/settings.md; docs/requests.md; docs/client.md; and docs/metrics.md.
+ * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and what is printed
+ * in docs: whole pages, the list of docs/failures.md, defaults and bounds in docs/settings.md.
  *
  *   npm run schemas            writes them
  *   npm run schemas -- --check fails when they do not fit the source
@@ -22,7 +21,7 @@ import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
 import { ExpectedError, runProgram } from './program';
 import { describe, requestsPage, requestWords } from './request-words';
-import { withFailuresTables } from './failures-table';
+import { statusesPage, withFailures } from './failures-table';
 import { clientPage } from './client-page';
 import { withSettings } from './settings-page';
 
@@ -49,7 +48,8 @@ async function makeSchemas(): Promise<Map<string, string>> {
     files.set(`schemas/${name}.json`, await format(JSON.stringify(json), { parser: 'json', printWidth: 120 }));
   }
   const pages = {
-    'docs/failures.md': withFailuresTables(read('docs/failures.md') ?? ''),
+    'docs/failures.md': withFailures(read('docs/failures.md') ?? ''),
+    'docs/statuses.md': statusesPage(),
     'docs/settings.md': withSettings(read('docs/settings.md') ?? ''),
     'docs/answers.md': answersPage(),
     'docs/client.md': clientPage(),

@@ -90,6 +90,10 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   addManyCommands(program, load);
   command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart', ofSaga('clean'));
   addHoldCommands(program, load);
+  const again = 'send again what receivers of notifications were not told; what waits no more is left out';
+  command(program, 'notify-again', again, load(() => import('./list-commands.js'))('notifyAgain'))
+    .option('--route <NAME>', 'only of this route')
+    .argument('[REFERENCE]', 'only of this saga');
   addReconcileCommands(program, load);
 
   const records = 'print all that the journal has of a reference; it works without Temporal';

@@ -43,6 +43,7 @@ import { Sweeps } from './reconcile';
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
+import { notifyAgain } from './notify-again';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { listRows, type SagaFilter, type SagaRow } from './saga-list';
 import { declareSender, startUnlessThere } from './workers';
@@ -203,6 +204,11 @@ export class OrderSagaClient {
       workflowNames.map((workflow) => this.existing(workflow, reference).catch(ignoreErrors(UnknownReferenceError))),
     );
     return handles.filter((handle) => handle !== undefined);
+  }
+
+  /** Tells receivers again what they were not told for 30 days, or before they said 410; as {@link notifyAgain}. */
+  notifyAgain(only: Parameters<typeof notifyAgain>[2] = {}): ReturnType<typeof notifyAgain> {
+    return notifyAgain(this.temporal, this.taskQueue, only);
   }
 
   /**
