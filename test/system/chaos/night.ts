@@ -29,9 +29,9 @@ const workers = 2;
 
 /**
  * The shares of all requests that have come when things change for the worse, and the least of them before they change
- * for the better.
+ * for the better; and the least of them that are stuck by then.
  */
-const shares = { down: 0.4, back: 0.75 };
+const shares = { down: 0.4, back: 0.75, stuck: 0.1 };
 
 /** So many calls to add an item, and one of them is not answered: less often than one item is tried. */
 const addsPerLoss = 7;
@@ -128,7 +128,7 @@ class Night {
     sandbox.faults.random({ seed: 3, rate: 1, kinds: ['rate-limit'], endpoints: turnedAway });
     await this.until('some are stuck', async () => {
       await this.look();
-      return some(shares.back) && seen.stuck > 0;
+      return some(shares.back) && seen.stuck >= shares.stuck * sagas;
     });
 
     phases.begin('it answers again, and nobody decides anything');
