@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromConfig } from './programs';
+import type { StackOptions } from './stack';
 
 export interface ClusterName {
   name: string;
@@ -39,6 +40,11 @@ system.clusterMetadataRefreshInterval:
   - value: 1s
 `;
 
+const attributes = `
+frontend.enablePrincipalPropagation:
+  - value: true
+`;
+
 /**
  * @param template of the server's settings
  * @param dynamic the file of the dynamic configuration that it would have alone
@@ -48,7 +54,7 @@ export function writeServerConfig(
   template: string,
   dynamic: string,
   folder: string,
-  { cluster, faults }: { cluster?: ClusterName | undefined; faults?: boolean | undefined },
+  { cluster, faults, authorizer }: Pick<StackOptions, 'cluster' | 'faults' | 'authorizer'>,
 ): ServerConfig {
   let settings = template;
   const change = (pattern: RegExp, changed: (section: string) => string) => {
@@ -70,6 +76,6 @@ export function writeServerConfig(
   mkdirSync(config);
   writeFileSync(join(config, 'docker.yaml'), settings);
   const written = join(folder, 'dynamic-config.yaml');
-  writeFileSync(written, `${readFileSync(dynamic, 'utf8')}${looksForOthers}`);
+  writeFileSync(written, `${readFileSync(dynamic, 'utf8')}${looksForOthers}${authorizer ? attributes : ''}`);
   return { args: [...fromConfig(folder), 'start'], dynamic: written };
 }
