@@ -5,7 +5,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromConfig } from './programs';
-import type { StackOptions } from './stack';
 
 export interface ClusterName {
   name: string;
@@ -40,11 +39,6 @@ system.clusterMetadataRefreshInterval:
   - value: 1s
 `;
 
-const attributes = `
-frontend.enablePrincipalPropagation:
-  - value: true
-`;
-
 /**
  * @param template of the server's settings
  * @param dynamic the file of the dynamic configuration that it would have alone
@@ -54,7 +48,7 @@ export function writeServerConfig(
   template: string,
   dynamic: string,
   folder: string,
-  { cluster, faults, authorizer }: Pick<StackOptions, 'cluster' | 'faults' | 'authorizer'>,
+  { cluster, faults }: { cluster?: ClusterName | undefined; faults?: boolean | undefined },
 ): ServerConfig {
   let settings = template;
   const change = (pattern: RegExp, changed: (section: string) => string) => {
@@ -76,6 +70,6 @@ export function writeServerConfig(
   mkdirSync(config);
   writeFileSync(join(config, 'docker.yaml'), settings);
   const written = join(folder, 'dynamic-config.yaml');
-  writeFileSync(written, `${readFileSync(dynamic, 'utf8')}${looksForOthers}${authorizer ? attributes : ''}`);
+  writeFileSync(written, `${readFileSync(dynamic, 'utf8')}${looksForOthers}`);
   return { args: [...fromConfig(folder), 'start'], dynamic: written };
 }

@@ -29,7 +29,7 @@ const deploy = join(__dirname, '..');
 const host = '127.0.0.1';
 const namespace = 'default';
 
-export interface Authorizer {
+interface Authorizer {
   /** A file of JSON web keys. */
   keys: string;
   /** A token by one of them, of somebody who may do everything: its namespace is made so. */
@@ -131,7 +131,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
 
   const aloneDynamic = join(deploy, 'temporal', 'dynamic-config.yaml');
   const { args: serverArgs, dynamic } =
-    chosen.cluster || chosen.faults || chosen.authorizer
+    chosen.cluster || chosen.faults
       ? writeServerConfig(await serverTemplate(), aloneDynamic, folder, chosen)
       : { args: programs.serverArgs, dynamic: aloneDynamic };
   const services = authorizer ? [...serversOwn, 'internal-frontend'].flatMap((name) => ['--service', name]) : [];
@@ -165,11 +165,19 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   const startServer = async () => {
     // At each start, as compose does it: again, both change nothing.
     await setUp('temporal/setup-databases.sh', programs.temporal, ofDatabases);
-    return readied(hold('temporal-server', programs.temporal, [...serverArgs, ...services], ofServer), async (signal) => {
-      await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
-      await setUp('temporal/setup-namespace.sh', dirname(cli), ofNamespace, signal);
-      await untilNamespaceReady(address, namespace, signal, authorizer && { authorization: `Bearer ${authorizer.token}` });
-    });
+    return readied(
+      hold('temporal-server', programs.temporal, [...serverArgs, ...services], ofServer),
+      async (signal) => {
+        await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
+        await setUp('temporal/setup-namespace.sh', dirname(cli), ofNamespace, signal);
+        await untilNamespaceReady(
+          address,
+          namespace,
+          signal,
+          authorizer && { authorization: `Bearer ${authorizer.token}` },
+        );
+      },
+    );
   };
   const server = await started(Part.start(startServer));
   const { ui } = programs;
@@ -200,7 +208,10 @@ const innerPorts = [
   'FRONTEND_HTTP_PORT',
   'FRONTEND_MEMBERSHIP_PORT',
   'INTERNAL_FRONTEND_HTTP_PORT',
-  ...['HISTORY', 'MATCHING', 'WORKER', 'INTERNAL_FRONTEND'].flatMap((service) => [`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`]),
+  ...['HISTORY', 'MATCHING', 'WORKER', 'INTERNAL_FRONTEND'].flatMap((service) => [
+    `${service}_GRPC_PORT`,
+    `${service}_MEMBERSHIP_PORT`,
+  ]),
 ];
 
 /**

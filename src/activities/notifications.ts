@@ -41,9 +41,9 @@ export function createNotificationActivities({ journal, settings, sender, secret
   return {
     /**
      * Hands over what happened to a saga, and writes its waits into the journal. A second call delivers nothing twice to a
-     * receiver that knows ids. Receivers hear of it also while the journal is away.
+     * receiver that knows ids. Receivers hear of it also while the journal is away. It once answered nothing.
      */
-    async tell(told: Notified): Promise<{ isWritten: boolean }> {
+    async tell(told: Notified): Promise<{ isWritten: boolean } | undefined> {
       const { saga, run } = sagaOf();
       await handOver(journal, settings, told);
       const written = writeWaits(journal, saga, run, told.waits ?? []);

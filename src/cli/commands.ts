@@ -65,7 +65,10 @@ export function status({ printer }: CommandContext, reference: string, options: 
     if (ending) lines.ending(ending, saga.workflowId);
     printer.lines(deeds.map((deed) => `  ${deed.at}: ${describeDeed(deed)}`));
     const ofOpen = isWait(state) || progress?.queued?.holderWaits ? exitStatus.waits : exitStatus.done;
-    return { document: { ...documentOf(saga, progress, ending, row), deeds }, status: ending ? statusOf(ending) : ofOpen };
+    return {
+      document: { ...documentOf(saga, progress, ending, row), deeds },
+      status: ending ? statusOf(ending) : ofOpen,
+    };
   });
 }
 

@@ -192,7 +192,7 @@ export async function journalStatus({ printer }: CommandContext): Promise<Comman
 
 /** Makes one line of it, whatever was typed. */
 function describeConfirmation({ at, what, details, said }: Confirmation): string {
-  const who = said === undefined ? 'cannot be decrypted here' : `says ${said.by ?? 'somebody'}: ${said.note}`;
+  const who = said === undefined ? 'cannot be decrypted here' : `says ${said.by}: ${said.note}`;
   const facts = Object.entries(details).map(([name, value]) => `${name} ${[value].flat().join(', ')}`);
   return `${at}  ${what}${facts.length === 0 ? '' : ` (${facts.join('; ')})`}, ${who}`.replace(/\s+/gu, ' ');
 }

@@ -86,7 +86,12 @@ export function timelineOf(record: SagaRecord): string[][] {
     ...approvals.map(approvalOf),
     ...corrections.map(correctionOf),
     ...saidOfServers(record),
-    ...deeds.map(({ at, run, ...deed }) => ({ at, what: 'asked', text: inOneLine(describeDeed({ at, ...deed })), run })),
+    ...deeds.map(({ at, run, ...deed }) => ({
+      at,
+      what: 'asked',
+      text: inOneLine(describeDeed({ at, ...deed })),
+      run,
+    })),
     ...effects.flatMap((effect) => happeningsOf(effect, effects)),
     ...endings.map(endOf),
   ];
@@ -133,9 +138,7 @@ function describeDecision({ decision, step, by, note, reason, vmObjectIds = [], 
   const { steps = [], orderId } = more;
   const named = [...steps, ...vmObjectIds, ...(orderId === undefined ? [] : [`order ${orderId}`])];
   const what = `${step === undefined ? '' : `${step}: `}${[decision, ...named].join(' ')}`;
-  return inOneLine(
-    `${what}, says ${whoAndWhy({ by: by ?? 'nobody', note: note ?? reason })}`,
-  );
+  return inOneLine(`${what}, says ${whoAndWhy({ by: by ?? 'nobody', note: note ?? reason })}`);
 }
 
 /** Once the saga has ended; while it goes on, it asks. */

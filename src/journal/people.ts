@@ -44,7 +44,12 @@ export async function writeWaits(journal: Store, key: SagaKey, run: string, wait
 }
 
 /** As Temporal's history has it, which is forgotten. A second call changes nothing, and neither does another run's copy. */
-export async function writeDeeds(journal: Store, { workflow, reference }: SagaKey, run: string, deeds: readonly Deed[]) {
+export async function writeDeeds(
+  journal: Store,
+  { workflow, reference }: SagaKey,
+  run: string,
+  deeds: readonly Deed[],
+) {
   const rows = await Promise.all(
     deeds.map(async ({ at, what, ...said }) => ({
       ...{ id: `${workflow}/${reference}/${at}/${what}`, workflow, reference, run },

@@ -3,10 +3,14 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Deed } from '../domain/deeds';
 
 type Event = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
-type Told = Pick<Deed, 'what'> & { [Field in 'name' | 'identity' | 'reason']?: string | null | undefined };
+type Told = Pick<Deed, 'what'> & Partial<Record<'name' | 'identity' | 'reason', string | null>>;
 
 /** @returns those of the latest run, in their order. @throws what Temporal's client throws */
-export async function deedsOf({ workflow }: Pick<Client, 'workflow'>, workflowId: string, runId?: string): Promise<Deed[]> {
+export async function deedsOf(
+  { workflow }: Pick<Client, 'workflow'>,
+  workflowId: string,
+  runId?: string,
+): Promise<Deed[]> {
   const { events } = await workflow.getHandle(workflowId, runId).fetchHistory();
   return (events ?? []).flatMap((event) => {
     const told = toldIn(event);

@@ -73,7 +73,11 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   });
   const deeds = await inOrder(rows.deeds, async ({ id, run, what, at_ms, said }) => ({
     ...{ run, what },
-    ...(await open.said<Pick<Deed, 'identity' | 'principal' | 'reason' | 'name'>>(said, at_ms, `who has ${what} it (${id})`)),
+    ...(await open.said<Pick<Deed, 'identity' | 'principal' | 'reason' | 'name'>>(
+      said,
+      at_ms,
+      `who has ${what} it (${id})`,
+    )),
   }));
   const isClosed = rows.servers.filter(({ closed }) => closed !== null);
   const closed = await inOrder(isClosed, async ({ vm_object_id: id, closed, closed_ms }) => ({
