@@ -43,7 +43,9 @@ const rooms = {
   },
   // Speaks to receivers that others run: it knows no journal and no saga.
   'src/notifications': {
-    rooms: ['src/domain/ignore-errors', 'src/domain/retry-after'],
+    rooms: ['src/domain/loopback', 'src/domain/retry-after'],
+    // The form of a route, and of a message.
+    types: ['src/domain/notifications'],
     packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'],
     node: true,
   },

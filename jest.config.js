@@ -13,7 +13,7 @@ module.exports = {
   // Mutants stand there, which come and go.
   modulePathIgnorePatterns: ['<rootDir>/reports/'],
   // Loaded on demand, by the name that it has when it is built.
-  moduleNameMapper: { '^(\\./((\\w+-)?commands|doctor|probe|check-profile|purchases))\\.js$': '$1' },
+  moduleNameMapper: { '^(\\./((\\w+-)?commands|doctor|probe|check|check-profile|purchases))\\.js$': '$1' },
   // Each test file is in a context of its own, where a look at a global takes fifty times as long. Not those that tests
   // replace (`Date`), nor those that packages declare anew (`Buffer`, `process`).
   sandboxInjectedGlobals: `

@@ -75,6 +75,11 @@ install_packages() {
   patiently npm ci --no-audit --no-fund --loglevel=error
 }
 
+# The Temporal CLI, and the server with its Web UI: built where they have to be.
+programs() {
+  npx tsx scripts/temporal-cli.ts && npx tsx deploy/stack/programs.ts --ui
+}
+
 # Begins what a later stage waits for: `stage <name> ended <name>`, which says how long it took in all.
 declare -A besides
 beside() {

@@ -5,7 +5,7 @@
  *   --rounds N        that are counted                                              (5)
  *   --sagas N         in each round of each contestant, at least; with waiting, in all  (50)
  *   --at-once LIST    sagas in flight                                               (1,10,100)
- *   --write           the tables into docs/performance.md
+ *   --write           the tables into docs/internals/performance.md
  *
  *   --quick           instead of all that, only what is the same on every machine, against bench/counts.json
  *   --accept          with --quick: today's counts are right from now on

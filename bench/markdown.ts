@@ -23,9 +23,9 @@ function shown(cell: Cell): string {
   return cell.toPrecision(3);
 }
 
-/** Puts a report into `docs/performance.md`, between the marks of this name. */
+/** Puts a report into `docs/internals/performance.md`, between the marks of this name. */
 export async function writeReport(name: string, report: string): Promise<void> {
-  const path = join(__dirname, '..', 'docs', 'performance.md');
+  const path = join(__dirname, '..', 'docs', 'internals', 'performance.md');
   const text = readFileSync(path, 'utf8');
   const [from, to] = [`<!-- bench: ${name} -->`, `<!-- end of ${name} -->`];
   const [start, end] = [text.indexOf(from), text.indexOf(to)];

@@ -1,8 +1,8 @@
 /**
- * Prints what docs/failures.md has of the code: what an answer means, from the rows of src/provider/verdicts.ts, and
+ * Prints docs/statuses.md, what an answer means, from the rows of src/provider/verdicts.ts; and into docs/failures.md
  * whose trouble each failure is.
  */
-import { callFailureNames, callFailures, mayEndByTime, outcomeOf, owners } from '../src/domain/failures';
+import { callFailureNames, callFailures, mayEndByTime, owners } from '../src/domain/failures';
 import { meaningOf, providerCalls, rows, type Row } from '../src/provider/verdicts';
 
 const named = rows.flatMap(({ status }) => (typeof status === 'number' ? [status] : []));
@@ -38,15 +38,18 @@ function meaningsOf(row: Row): string {
 }
 
 /** A line for all statuses and ranges that mean the same for the same reasons. */
-function answersTable(): string {
+export function statusesPage(): string {
   const lines = new Map<string, string[]>();
   for (const row of [...rows].sort((one, other) => first(one) - first(other))) {
     const reasons = rows.filter((one) => inWords(one) === inWords(row)).map(({ because }) => because);
-    const line = `${meaningsOf(row)} (${[...new Set(reasons)].join('; ')})`;
+    const why = [...new Set(reasons)].join('; ').replace(/^./, (letter) => letter.toUpperCase());
+    const line = `${meaningsOf(row)}. ${why}`;
     const before = lines.get(line) ?? [];
     lines.set(line, before.includes(inWords(row)) ? before : [...before, inWords(row)]);
   }
-  return [...lines].map(([line, statuses]) => `- **${statuses.join(', ')}**: ${line}`).join('\n');
+  const page =
+    '# What an answer means, by its status\n\nPrinted by `npm run schemas` from `src/provider/verdicts.ts`. [Failures](failures.md#what-an-answer-means) says what else counts.\n';
+  return [page, ...[...lines].map(([line, statuses]) => `- **${statuses.join(', ')}**: ${line}.`)].join('\n');
 }
 
 const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
@@ -57,24 +60,19 @@ function failuresList(): string {
     const names = callFailureNames.filter((failure) => callFailures[failure].whose === owner);
     return names.length === 0 ? [] : [`- **${owner}**: ${inCode(names)}`];
   });
-  const notDone = callFailureNames.filter((failure) => outcomeOf(failure) === 'not-done');
+  const notDone = callFailureNames.filter((failure) => callFailures[failure].outcome === 'not-done');
   const rows = `After ${inCode(notDone)} the journal's row of a call is \`not-done\`, after any other failure \`unknown\`.`;
   const always = callFailureNames.filter((failure) => mayEndByTime(failure, true));
   const harmless = callFailureNames.filter((failure) => mayEndByTime(failure, false) && !always.includes(failure));
-  const own = `Time alone may end a wait at ${inCode(always)}; where a repeat does no harm, also at ${inCode(harmless)}: then the saga [tries by itself](operating.md#it-tries-by-itself).`;
+  const own = `Time alone may end a wait at ${inCode(always)}; where a repeat does no harm, also at ${inCode(harmless)}: then the saga [tries by itself](operating-by-day.md#it-tries-by-itself).`;
   return [...owned, '', rows, '', own].join('\n');
 }
 
-const end = '<!-- end -->';
-const tables = { answers: answersTable, failures: failuresList };
-
-/** @returns the document with them in it */
-export function withFailuresTables(document: string): string {
-  return Object.entries(tables).reduce((text, [name, print]) => {
-    const begin = `<!-- ${name}, printed by \`npm run schemas\` -->`;
-    const from = text.indexOf(begin) + begin.length;
-    const to = text.indexOf(end, from);
-    if (from < begin.length || to < 0) throw new Error(`docs/failures.md has no place for its table of ${name}`);
-    return `${text.slice(0, from)}\n\n${print()}\n\n${text.slice(to)}`;
-  }, document);
+/** @returns the document with the list of failures in it */
+export function withFailures(document: string): string {
+  const begin = '<!-- failures, printed by `npm run schemas` -->';
+  const from = document.indexOf(begin) + begin.length;
+  const to = document.indexOf('<!-- end -->', from);
+  if (from < begin.length || to < 0) throw new Error('docs/failures.md has no place for its list of failures');
+  return `${document.slice(0, from)}\n\n${failuresList()}\n\n${document.slice(to)}`;
 }

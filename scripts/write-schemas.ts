@@ -1,7 +1,6 @@
 /**
- * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and the table of
- * docs/failures.md, made from the one that decides; docs/answers.md, made from the one by which people are asked; the
- * defaults and bounds in docs/settings.md; docs/requests.md; and docs/metrics.md.
+ * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and what is printed
+ * in docs: whole pages, the list of docs/failures.md, defaults and bounds in docs/settings.md.
  *
  *   npm run schemas            writes them
  *   npm run schemas -- --check fails when they do not fit the source
@@ -22,7 +21,8 @@ import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
 import { ExpectedError, runProgram } from './program';
 import { describe, requestsPage, requestWords } from './request-words';
-import { withFailuresTables } from './failures-table';
+import { statusesPage, withFailures } from './failures-table';
+import { clientPage } from './client-page';
 import { withSettings } from './settings-page';
 
 const root = join(__dirname, '..');
@@ -48,10 +48,12 @@ async function makeSchemas(): Promise<Map<string, string>> {
     files.set(`schemas/${name}.json`, await format(JSON.stringify(json), { parser: 'json', printWidth: 120 }));
   }
   const pages = {
-    'docs/failures.md': withFailuresTables(read('docs/failures.md') ?? ''),
+    'docs/failures.md': withFailures(read('docs/failures.md') ?? ''),
+    'docs/statuses.md': statusesPage(),
     'docs/settings.md': withSettings(read('docs/settings.md') ?? ''),
     'docs/answers.md': answersPage(),
-    'docs/metrics.md': metricsPage(read('docs/observing.md') ?? ''),
+    'docs/client.md': clientPage(),
+    'docs/metrics.md': metricsPage(read('docs/metrics.md') ?? ''),
     'docs/requests.md': requestsPage((workflow) => jsonOf(requestSchemas()[workflow]())),
   };
   for (const [name, page] of Object.entries(pages))
@@ -76,25 +78,23 @@ function answersPage(): string {
   return [
     '# What a person may answer',
     '\nPrinted by `npm run schemas` from `src/domain/answers.ts`. [Operating](operating.md) says how to send one; `schemas/<name>.decision.json` has every field. A person may also request cancellation, except of what is undone or is ending.',
-    '\nIf the run has no room to wait on, what can be left out is left out, as by `skip`; anything else fails as `HistoryFull`, and undoes ([0025](decisions/0025-a-history-is-never-full.md)).',
+    '\nIf the run has no room to wait on, what can be left out is left out, as by `skip`; anything else fails as `HistoryFull`, and undoes ([when](internals/decisions.md#a-history-is-never-full)).',
     ...offered,
     '\n## The data\n',
     ...decisionNames.map((name) => `- \`${name}\`: \`${exampleFor(name, { id: '…' })}\``),
   ].join('\n');
 }
 
-/** @param observing has the labels of each, by the name that Prometheus shows; a test holds them to a worker's */
-function metricsPage(observing: string): string {
-  const shown = [...observing.matchAll(/^\| (.+?) +\| (`order_saga_.+?) +\|$/gm)].flatMap(
-    ([, labels = '', names = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => ({ name, labels })),
-  );
+/** @param before has the labels of each, by the name that Prometheus shows; a test holds them to a worker's */
+function metricsPage(before: string): string {
+  const shown = [...before.matchAll(/^- `(\w+)`( \(.*?\))?:/gm)];
   const lines = Object.values(metrics).map(({ name, help }) => {
-    const one = shown.find((found) => found.name === name || found.name === `${name}_total`);
-    if (one === undefined) throw new ExpectedError(`docs/observing.md does not have ${name}`);
-    return `- \`${one.name}\`${one.labels === 'none' ? '' : ` (${one.labels})`}: ${help}.`;
+    const one = shown.find(([, found]) => found === name || found === `${name}_total`);
+    if (one === undefined) throw new ExpectedError(`docs/metrics.md does not have ${name}, with its labels`);
+    return `${one[0]} ${help}.`;
   });
   const page =
-    '# What each metric counts\n\nPrinted by `npm run schemas` from `src/domain/metrics.ts`, with the labels beside each name. [Observing](observing.md) says how to read them.\n';
+    '# What each metric counts\n\nPrinted by `npm run schemas` from `src/domain/metrics.ts`; the labels beside each name are held by a test, and all have `namespace` and `taskQueue`, too. [Observing](observing.md) says how to read them.\n';
   return [page, ...lines].join('\n');
 }
 

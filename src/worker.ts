@@ -8,7 +8,7 @@ import {
   readWorkerConfig,
   type WorkerConfig,
 } from './config';
-import { isWebhookSecret, wrongSecret } from './notifications/sender';
+import { whyWrong } from './notifications/forms';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog, type Log } from './operations/logging';
@@ -79,13 +79,13 @@ async function main(): Promise<void> {
   }
 }
 
-/** With some secrets no webhook can be signed: their routes wait, as for a receiver that is down. */
+/** With some secrets nothing can be sent: their routes wait, as for a receiver that is down. */
 async function warnOfSecrets(routes: readonly Route[], secrets: SecretResolver, log: Log): Promise<void> {
-  for (const { name: route, secret } of routes) {
+  for (const route of routes) {
+    const { name, secret } = route;
     const value = await secrets.resolve(secret).catch(() => undefined);
-    if (value !== undefined && isWebhookSecret(value)) continue;
-    const why = value === undefined ? 'its secret cannot be read' : wrongSecret;
-    log.warn({ route, secret, why }, 'notifications of a route will wait: no webhook can be signed with its secret');
+    const why = value === undefined ? 'its secret cannot be read' : whyWrong(route, value);
+    if (why !== undefined) log.warn({ route: name, secret, why }, 'notifications of a route will wait for its secret');
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The images of others that docker-compose.yml and the Dockerfile name: pulled, or where no registry can be reached,
  * stood in for. A stand-in is made of packages (Debian, npm, Go modules) by `images/…/Dockerfile` and gets the pinned
- * name; docs/decisions/0033 says what it shows and what it cannot.
+ * name; docs/internals/decisions.md#stand-ins-of-images says what it shows and what it cannot.
  */
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -5,7 +5,7 @@
  *   npm run containers -- --only crashes     some of it, after the first start; may be repeated
  *
  * The last line counts what held and what did not; the status is 1 where something did not. What it needs, and what
- * stand-ins of images cannot show: docs/decisions/0033.
+ * stand-ins of images cannot show: docs/internals/decisions.md#stand-ins-of-images.
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * The one way by which a call that changes something reaches the provider: it is written down before, checked once more
- * in the tick in which it is sent, and written down after. docs/journal.md has the protocol and its assumptions.
+ * in the tick in which it is sent, and written down after. docs/internals/journal.md has the protocol and its assumptions.
  *
  * ```text
  *   intend ──nothing is to be sent──▶ the recorded answer, or a failure that says why
@@ -14,7 +14,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Context, log } from '@temporalio/activity';
 import type { About, EffectCall, Effected, EffectKind, JournalCursor, PivotNote, Unwritten } from '../domain/effects';
-import { outcomeOf, whyInDoubt, type CallFailure } from '../domain/failures';
+import { callFailures, whyInDoubt, type CallFailure } from '../domain/failures';
+import { whyLate } from '../domain/may-be-sent';
 import { metrics } from '../domain/metrics';
 import type { ReviewReason } from '../domain/spending';
 import { JournalUnavailable } from '../journal/database/errors';
@@ -141,7 +142,7 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
         const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
         const { failure: name } = failure;
         const { cartItemId } = failed;
-        const answer = { outcome: outcomeOf(name), failure: name, answer: failure, cartItemId };
+        const answer = { outcome: callFailures[name].outcome, failure: name, answer: failure, cartItemId };
         const unwritten = await write(journal, saga, sent, answer);
         const { row } = intended.cursor;
         const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy: asked.note?.foundBy };
@@ -287,18 +288,11 @@ function tooLate(
   clock: ReturnType<typeof startClock>,
   { sendWithinMs }: ActivitySettings,
 ): Lateness | undefined {
-  if (kind !== 'compensate' && isPast(notAfter)) {
-    return { failure: 'DeadlinePassed', message: `was not sent: the request says “not after ${notAfter}”` };
-  }
-  if (isPast(quoteUntil)) {
-    return { failure: 'QuoteAged', message: `was not sent: its quote was too old from ${quoteUntil} on` };
-  }
+  const times = { notAfter: kind === 'compensate' ? undefined : notAfter, quoteUntil };
+  const late = whyLate(Date.now(), times);
+  if (late) return { failure: late.failure, message: late.why };
   const why = clock.whyTooLate(sendWithinMs);
   return why === undefined ? undefined : { failure: 'StoodStill', message: `was not sent: ${why}` };
-}
-
-function isPast(time: string | undefined): time is string {
-  return time !== undefined && Date.now() > Date.parse(time);
 }
 
 /**

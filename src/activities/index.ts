@@ -5,6 +5,7 @@
 import type { PlanTypes } from '../domain/plan-types';
 import { createActivityOf, type Needs } from './call';
 import { createCartActivities } from './cart';
+import { createCheckActivities } from './check';
 import { createEffect, createReadSentSecrets } from './effect';
 import { createFirewallActivities } from './firewalls';
 import { createJournalActivities } from './journal';
@@ -36,6 +37,7 @@ export function createActivities({ lookUp, ...needs }: ActivityNeeds) {
     ...createQuotedActivities(tools),
     ...createFirewallActivities(tools),
     ...createReconcileActivities(tools, lookUp),
+    ...createCheckActivities(tools),
   };
 }
 

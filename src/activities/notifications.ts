@@ -56,16 +56,14 @@ export function createNotificationActivities({ journal, settings, sender, secret
       );
     },
 
-    /** Sends one webhook. It fails where that is not taken; Temporal makes it again, unless the receiver is gone. */
+    /** Sends one notice. It fails where that is not taken; Temporal makes it again, unless the receiver is gone. */
     async deliver({ route, notice }: { route: string; notice: Notice }): Promise<void> {
       const { id, message } = notice;
       const receiver = settings.notifications?.routes.find(({ name }) => name === route);
       if (receiver === undefined) throw notDelivered({ why: `there is no route ${route} any more` });
       const secret = await secrets.resolve(receiver.secret).catch(() => undefined);
       const failure =
-        secret === undefined
-          ? { why: 'its secret cannot be read' }
-          : await sender.send({ url: receiver.url, id, body: JSON.stringify(message), secret });
+        secret === undefined ? { why: 'its secret cannot be read' } : await sender.send(receiver, notice, secret);
       const { name, help } = metrics.notifications;
       metricMeter
         .createCounter(name, '', help)

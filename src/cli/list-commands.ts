@@ -1,4 +1,4 @@
-/** The commands about many sagas at once that decide nothing: lists of them, and the hold of new ones. */
+/** The commands about many sagas at once that decide nothing: lists of them, the hold of new ones, and who is told again. */
 import type { OrderSagaClient } from '../client/client';
 import type { InboxOptions, InboxRow } from '../client/inbox';
 import { lookIfTheyGoOn, type SagaFilter, type SagaRow } from '../client/saga-list';
@@ -101,6 +101,17 @@ export const holdStatus = asking(withSagas, async (sagas, { printer }) => {
   printer.line(hold === undefined ? 'new sagas begin: no hold is on' : `new sagas are ${describeHold(hold)}`);
   printer.line(`${sagasHeld(held)} held`);
   return { document: { hold, held } };
+});
+
+interface Again {
+  route?: string;
+}
+
+export const notifyAgain = asking(withSagas, async (sagas, { printer }, saga: string | undefined, { route }: Again) => {
+  const sent = await sagas.notifyAgain({ saga, route });
+  if (sent.length === 0) printer.line('nothing was given up that is not sent again already');
+  printer.lines(sent.map(({ route, workflowId, types }) => `${route} is told of ${workflowId}: ${types.join(', ')}`));
+  return { document: sent };
 });
 
 /** For an operator who looks at a list, and may not know why nothing begins. */

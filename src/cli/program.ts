@@ -67,6 +67,8 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   starting('changeOrder', 'change', 'add resources to a subscription, or only quote that');
   starting('switchPlan', 'switch', 'move a subscription to another plan, or only quote it');
   starting('setFirewalls', 'firewalls', 'change which firewalls protect a server');
+  const checks = 'say what a request would meet, and buy nothing (status 4: a person would be asked)';
+  command(program, 'check <FILE>', checks, load(() => import('./check.js'))('check'));
 
   command(program, 'status <REFERENCE>', 'show the state of a saga', ofSaga('status')).addOption(ofWorkflow());
   const watches = 'show each change until the sagas end or wait for a decision (--json: lines)';
@@ -88,6 +90,10 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   addManyCommands(program, load);
   command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart', ofSaga('clean'));
   addHoldCommands(program, load);
+  const again = 'send again what receivers of notifications were not told; what waits no more is left out';
+  command(program, 'notify-again', again, load(() => import('./list-commands.js'))('notifyAgain'))
+    .option('--route <NAME>', 'only of this route')
+    .argument('[REFERENCE]', 'only of this saga');
   addReconcileCommands(program, load);
 
   const records = 'print all that the journal has of a reference; it works without Temporal';

@@ -10,8 +10,11 @@
  * Starting is idempotent: the same reference with the same request gives the saga that there is, running or ended. So a
  * caller that does not know whether its start arrived sends it again.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client, WorkflowStartOptions } from '@temporalio/client';
+import { WorkflowFailedError, type Client, type WorkflowStartOptions } from '@temporalio/client';
+import { TimeoutFailure } from '@temporalio/common';
+import { checkWorkflow, workflowTaking, type CheckReport } from '../domain/checking';
 import {
   accountName,
   attributesGivenMemo,
@@ -25,10 +28,12 @@ import { ignoreErrors } from '../domain/ignore-errors';
 import type { PlanTypes } from '../domain/plan-types';
 import { isRepair } from '../domain/reconcile';
 import { requestSchemas, type RequestOf, type RequestSchemas } from '../domain/requests';
+import { isRecord } from '../domain/values';
 import { checkReference, checkRequest } from './checked';
 import {
   AmbiguousReferenceError,
   InvalidRequestError,
+  NoWorkerError,
   ReferenceTakenError,
   SearchAttributesMissingError,
   UnknownReferenceError,
@@ -38,6 +43,7 @@ import { Sweeps } from './reconcile';
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
+import { notifyAgain } from './notify-again';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { listRows, type SagaFilter, type SagaRow } from './saga-list';
 import { declareSender, startUnlessThere } from './workers';
@@ -114,7 +120,8 @@ export class OrderSagaClient {
    *
    * @param request may come from anywhere: it is checked before anything is started
    * @throws InvalidRequestError with every wrong field; ReferenceTakenError with the fields that differ from the
-   * request that the reference belongs to; NoConnectionError, after which the same call may be repeated
+   * request that the reference belongs to; KeysDifferError, PayloadUnreadableError; NoConnectionError, after which the
+   * same call may be repeated
    */
   async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
     const parsed = checkRequest(workflow, request, this.schemas);
@@ -145,6 +152,33 @@ export class OrderSagaClient {
   }
 
   /**
+   * Says what a request would meet if its saga began now: what is wrong with it, who would be asked, what it costs, which
+   * limits count it. Nothing is bought, and no reference is taken; the saga asks all of it again.
+   *
+   * @param request may have no `reference`
+   * @throws InvalidRequestError where no workflow takes such a request; NoWorkerError where no worker answers in time;
+   * NoConnectionError
+   */
+  async check(request: unknown, { withinMs = 60_000 }: { withinMs?: number } = {}): Promise<CheckReport> {
+    const workflow = isRecord(request) ? workflowTaking(request) : undefined;
+    if (workflow === undefined)
+      throw new InvalidRequestError([
+        { field: '', message: 'is of no workflow: it needs one of items, resources, plan_id, vmObjectId' },
+      ]);
+    const workflowId = `${checkWorkflow}/${randomUUID()}`;
+    const { taskQueue } = this;
+    const args = [{ workflow, request }];
+    const options = { workflowId, taskQueue, args, workflowExecutionTimeout: withinMs };
+    const runId = await startUnlessThere(this.temporal, checkWorkflow, options);
+    const handle = this.temporal.workflow.getHandle<() => Promise<CheckReport>>(workflowId, runId);
+    return withTemporalErrors(this.temporal, () => handle.result()).catch((error: unknown) => {
+      throw error instanceof WorkflowFailedError && error.cause instanceof TimeoutFailure
+        ? new NoWorkerError(workflowId)
+        : error;
+    });
+  }
+
+  /**
    * The saga of a reference. References are per workflow: where several workflows use the same one, say which is meant.
    *
    * @throws UnknownReferenceError, AmbiguousReferenceError, InvalidRequestError for an invalid reference,
@@ -170,6 +204,11 @@ export class OrderSagaClient {
       workflowNames.map((workflow) => this.existing(workflow, reference).catch(ignoreErrors(UnknownReferenceError))),
     );
     return handles.filter((handle) => handle !== undefined);
+  }
+
+  /** Tells receivers again what they were not told for 30 days, or before they said 410; as {@link notifyAgain}. */
+  notifyAgain(only: Parameters<typeof notifyAgain>[2] = {}): ReturnType<typeof notifyAgain> {
+    return notifyAgain(this.temporal, this.taskQueue, only);
   }
 
   /**

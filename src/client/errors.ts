@@ -12,6 +12,11 @@ export abstract class OrderSagaError extends Error {
   override get name(): string {
     return this.constructor.name;
   }
+
+  /** The section of a page that explains it. */
+  get section(): string {
+    return `docs/client.md#${this.name.toLowerCase()}`;
+  }
 }
 
 /** A class of errors that carry these fields, and say them in this sentence. */
@@ -67,7 +72,10 @@ export class AmbiguousReferenceError extends saying((reference: string, workflow
 /** A worker of a newer release may send others. */
 type FailureType = SagaFailureName | (string & Record<never, never>);
 
-/** The saga failed, by its own decision, after it had undone what could be undone. */
+/**
+ * The saga failed, by its own decision, after it had undone what could be undone. `type` says why, by
+ * docs/failures.md#the-failures-of-a-saga; `report` says what is left.
+ */
 export class SagaFailedError extends saying(
   (workflowId: string, type: FailureType, message: string, report: Report) => ({
     fields: { workflowId, type, report },
@@ -115,6 +123,7 @@ export class MilestoneMissedError extends saying(
   }),
 ) {}
 
+/** The saga has ended: there is nothing to decide or to cancel any more. Nothing changed. */
 export class SagaEndedError extends saying((workflowId: string) => ({
   fields: { workflowId },
   message: `${workflowId} has ended: there is nothing left to decide or to cancel`,
@@ -126,7 +135,7 @@ export class NoWorkerError extends saying((workflowId: string, advice?: string) 
   message: `no worker answers; is one running?${advice ?? ''}`,
 })) {}
 
-/** After a start it does not mean that nothing was started: send the same request again, it never starts twice. */
+/** Temporal was not reached. After a start it does not mean that nothing was started: send the same request again, it never starts twice. */
 export class NoConnectionError extends saying((address: string, why: string, options?: ErrorOptions) => ({
   fields: { address },
   message: `no connection to Temporal at ${address}: ${why}`,
@@ -149,6 +158,7 @@ export class PayloadUnreadableError extends saying((why: string) => ({
   message: `what came cannot be read: it is ${why}`,
 })) {}
 
+/** No worker has started in this namespace yet: a worker adds what lists are made of. A start does not need it. */
 export class SearchAttributesMissingError extends saying((namespace: string) => ({
   fields: { namespace },
   message: `namespace ${namespace} does not know the search attributes of sagas yet: a worker adds them when it starts`,

@@ -12,6 +12,7 @@ export type { Finding, ReconcileOptions, SweepReport } from '../domain/reconcile
 /** For the data converter of Temporal's `Client`, where payloads are encrypted. */
 export { createDataConverter } from '../security/data-converter';
 export { parsePayloadKeys, type PayloadKeys } from '../security/keys';
+export type { CheckReport } from '../domain/checking';
 export type { DecisionName } from '../domain/decisions';
 export type { SagaFailureName } from '../domain/failures';
 export type { WorkflowName } from '../domain/identity';

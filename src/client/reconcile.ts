@@ -82,7 +82,7 @@ export class Sweeps {
     });
   }
 
-  /** @returns undefined where there is none. @throws NoConnectionError */
+  /** Reads the schedule. @returns undefined where there is none. @throws NoConnectionError */
   async scheduled(): Promise<SweepSchedule | undefined> {
     const schedule = await this.orNone((handle) => handle.describe());
     if (schedule === undefined) return undefined;
@@ -100,7 +100,7 @@ export class Sweeps {
     };
   }
 
-  /** Sweeps under way go on. @returns whether there was one. @throws NoConnectionError */
+  /** Ends the schedule; sweeps under way go on. @returns whether there was one. @throws NoConnectionError */
   async unschedule(): Promise<boolean> {
     return (await this.orNone((handle) => handle.delete().then(() => true))) ?? false;
   }

@@ -1,4 +1,4 @@
-/** The journal keeps this of a call that changes something: docs/journal.md. These words stand in its database. */
+/** The journal keeps this of a call that changes something: docs/internals/journal.md. These words stand in its database. */
 import { z } from 'zod';
 import type { Quote } from './quotes';
 

@@ -11,7 +11,8 @@ export type Owner = (typeof owners)[number];
 /**
  * The first ones come from the provider room; the next ones are decided on our side, and nothing was sent then.
  *
- * `not-done`: the provider has surely done nothing for the call; after any other failure nobody knows.
+ * `outcome`, which the journal gets: `not-done` where the provider has surely done nothing for the call; after any other
+ * failure nobody knows.
  *
  * `again`: time alone may end a wait at it, so the saga tries again by itself; `harmless`: only where twice is as good as
  * once. Without it, somebody has to put something right, or to decide.
@@ -127,11 +128,6 @@ export function whyInDoubt({ restored, at, run }: Pick<PivotDoubt, 'restored' | 
     ? 'the journal was restored from an older copy, and what was sent in the lost time is not known'
     : `it was sent on ${at} by run ${run}, and its outcome is not known`;
   return `${what}; nothing was sent now`;
-}
-
-/** The outcome that the journal gets for a call that failed. */
-export function outcomeOf(failure: CallFailureName): 'not-done' | 'unknown' {
-  return callFailures[failure].outcome;
 }
 
 /** Whether time alone may end a wait at it. @param doubles a repeat could do it twice */

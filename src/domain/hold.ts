@@ -1,5 +1,5 @@
 /**
- * The hold: new sagas wait before their first call, while a run with this one id is open (docs/decisions/0019).
+ * The hold: new sagas wait before their first call, while a run with this one id is open (docs/internals/decisions.md#the-hold-is-a-run).
  * Everybody who may start a workflow may hold; the end of that run, in any way, ends the hold.
  */
 import { cutWell } from './markdown';

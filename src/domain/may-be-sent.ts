@@ -59,13 +59,9 @@ export type MayBeSent =
   | { how: 'ask'; why: string[] };
 
 export function mayBeSent(facts: SendFacts): MayBeSent {
-  const { nowMs, notAfter, quoteUntil, terms, approved } = facts;
-  if (isPast(notAfter, nowMs)) {
-    return { how: 'late', failure: 'DeadlinePassed', why: `was not sent: the request says “not after ${notAfter}”` };
-  }
-  if (isPast(quoteUntil, nowMs)) {
-    return { how: 'late', failure: 'QuoteAged', why: `was not sent: its quote was too old from ${quoteUntil} on` };
-  }
+  const { nowMs, terms, approved } = facts;
+  const late = whyLate(nowMs, facts);
+  if (late) return late;
   const broken = violations(facts);
   if (broken.length > 0) return { how: 'refuse', why: broken.join('; ') };
   const why = whatCannotBeCompared(facts);
@@ -79,8 +75,13 @@ export function mayBeSent(facts: SendFacts): MayBeSent {
   return { how: 'ask', why: before ? [...why, `It was approved at ${priceOf(before.terms)}.`] : why };
 }
 
-function isPast(time: string | undefined, nowMs: number): time is string {
-  return time !== undefined && nowMs > Date.parse(time);
+/** Asked here, and once more in the tick in which a call is sent. */
+export function whyLate(nowMs: number, { notAfter, quoteUntil }: Pick<SendFacts, 'notAfter' | 'quoteUntil'>) {
+  const isPast = (time: string | undefined) => time !== undefined && nowMs > Date.parse(time);
+  const late = (failure: 'DeadlinePassed' | 'QuoteAged', why: string) =>
+    ({ how: 'late', failure, why: `was not sent: ${why}` }) as const;
+  if (isPast(notAfter)) return late('DeadlinePassed', `the request says “not after ${notAfter}”`);
+  return isPast(quoteUntil) ? late('QuoteAged', `its quote was too old from ${quoteUntil} on`) : undefined;
 }
 
 const isSame = (one: Terms, other: Terms) =>

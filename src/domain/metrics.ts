@@ -44,7 +44,7 @@ export const metrics = {
   notifications: metric('order_saga_notifications', 'Attempts to notify a receiver, by route and result'),
   notificationsGivenUp: metric(
     'order_saga_notifications_given_up',
-    'Runs that have not notified a receiver within three days, by route: a person resets them',
+    'Runs that have not notified a receiver within 30 days, or whose receiver is gone, by route',
   ),
   notificationsLate: alike('order_saga_notifications_late', 'Runs that try for more than ten minutes, by route'),
   waiting: alike('order_saga_waiting', 'Sagas that wait for a person now, by kind'),

@@ -28,6 +28,8 @@ export const notifyWorkflow = 'notify';
 export const deliverSignal = 'deliver';
 /** Between two tries; an hour at most: a receiver that is back is told within that. */
 export const deliveryDelays = { initialMs: 1_000, maximumMs: 3_600_000 };
+/** A receiver that nobody has seen to for so long is given up. */
+export const deliveryMaxMs = 30 * 24 * 3_600_000;
 
 const time = () => z.iso.datetime();
 
@@ -66,7 +68,7 @@ export interface SagaEvent extends z.infer<ReturnType<typeof saidSchema>> {
   at: string;
 }
 
-/** The body of a webhook. */
+/** The body of a webhook; other forms say a part of it. */
 export const messageSchema = lazy(() =>
   z.strictObject({
     type: z.enum(notificationEvents.map((event) => `saga.${event}` as const)),
@@ -95,6 +97,7 @@ export type Notice = z.infer<ReturnType<typeof noticeSchema>>;
 /** What the signal carries. */
 export const noticesSchema = lazy(() => z.array(noticeSchema()));
 
+const mustBeHttps = 'must be an https:// address';
 const some = <T extends string>(values: readonly [T, ...T[]]) =>
   z.array(z.enum(values)).min(1, 'must not be empty; leave it out for all');
 
@@ -102,12 +105,22 @@ export function hasCredentials({ username, password }: URL): boolean {
   return username !== '' || password !== '';
 }
 
-const routeSchema = lazy(() =>
+const routeFormats = ['webhook', 'pagerduty', 'slack'] as const;
+export type RouteFormat = (typeof routeFormats)[number];
+
+/** An incident of a pager is one question: it begins with these, and ends with the last one. */
+const pagerEvents: NotificationEvent[] = ['waiting', 'reminder', 'settled'];
+
+const routeFields = lazy(() =>
   z.strictObject({
     name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of the characters a-z 0-9 -'),
+    /** `pagerduty`: the Events API v2; `slack`: an incoming webhook. @default webhook */
+    format: z.enum(routeFormats).optional(),
+    /** Required of a `webhook`; a `slack` has its own in the secret. @default for `pagerduty` its own */
     url: z
-      .url({ protocol: /^https?$/, error: 'must be an https:// address' })
-      .refine((url) => !URL.canParse(url) || !hasCredentials(new URL(url)), 'must have no user and no password'),
+      .url({ protocol: /^https?$/, error: mustBeHttps })
+      .refine((url) => !URL.canParse(url) || !hasCredentials(new URL(url)), 'must have no user and no password')
+      .optional(),
     secret: z
       .string('must be the name of a secret')
       .regex(
@@ -124,7 +137,18 @@ const routeSchema = lazy(() =>
     outcomes: some(sagaOutcomes).optional(),
   }),
 );
-export type Route = z.infer<ReturnType<typeof routeSchema>>;
+export type Route = z.infer<ReturnType<typeof routeFields>>;
+
+const routeSchema = lazy(() =>
+  routeFields().superRefine(({ format = 'webhook', url, events }, context) => {
+    const wrong = (field: keyof Route, message: string) => {
+      context.addIssue({ code: 'custom', path: [field], message });
+    };
+    if (format === 'webhook' && url === undefined) wrong('url', mustBeHttps);
+    if (format === 'slack' && url !== undefined) wrong('url', 'must be left out: the secret is Slack’s address');
+    if (format === 'pagerduty' && events) wrong('events', `must be left out: a pager takes ${pagerEvents.join(', ')}`);
+  }),
+);
 
 /** Each event looks through all of them. */
 const routesMax = 50;
@@ -142,7 +166,13 @@ export function routesOf(
   account: string | undefined,
   routes: readonly Route[],
 ): string[] {
-  const takes = ({ accounts, events, kinds, outcomes }: Route) =>
+  const takes = ({
+    format,
+    accounts,
+    events = format === 'pagerduty' ? pagerEvents : undefined,
+    kinds,
+    outcomes,
+  }: Route) =>
     (accounts === undefined || (account !== undefined && accounts.map(accountName).includes(accountName(account)))) &&
     (events === undefined || events.includes(event)) &&
     (kinds === undefined || kind === undefined || kinds.includes(kind)) &&

@@ -8,6 +8,7 @@ import type { MayBeSent, Terms } from './may-be-sent';
 import { serversOrdered, type PlanTypes } from './plan-types';
 import { estimateOf, type Estimate, isCurrencyCode, type PriceList } from './prices';
 import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
+import { inWords } from './times';
 
 /** The fate of a purchase; `unknown`: nobody has said yet whether it was placed. */
 export const fates = ['placed', 'cancelled', 'unknown', 'not-placed'] as const;
@@ -142,7 +143,7 @@ export function describeLimit({ most, unit, withinMs }: Pick<SpendLimit, 'most' 
 }
 
 /** `1d`, `90m`: in the longest unit that says it as a whole number. */
-export function describePeriod(ms: number): string {
+function describePeriod(ms: number): string {
   const [word, unitMs] = Object.entries(periods).find(([, length]) => ms % length === 0) ?? ['s', 1_000];
   return `${ms / unitMs}${word}`;
 }
@@ -195,13 +196,15 @@ export type ReviewReason = {
 /** Why a purchase may not be sent now; a person is asked, or it ends. */
 export type NotNow = Exclude<MayBeSent, { how: 'send' | 'ask' }> | { how: 'asks'; concern: ReviewReason };
 
-type AboutOthers = Exclude<ReviewReason, { kind: 'approval' }>;
+/** About other purchases. */
+export type OfOthers = Exclude<ReviewReason, { kind: 'approval' }>;
+export type OverLimit = Extract<ReviewReason, { kind: 'over-limit' }>;
 
 /**
  * True if an earlier approval covers this concern about other purchases: no reference is new, and no more is added or
  * spent than was approved.
  */
-export function isAgreedTo(concern: AboutOthers, approved: readonly ReviewReason[]): boolean {
+export function isAgreedTo(concern: OfOthers, approved: readonly ReviewReason[]): boolean {
   if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));
     return concern.others.every(({ row }) => seen.includes(row));
@@ -220,4 +223,27 @@ export function isAgreedTo(concern: AboutOthers, approved: readonly ReviewReason
 /** The sum spent when this one is placed. Sums of decimals are rounded, so that 0.1 and 0.2 are 0.3. */
 export function inAll({ spent, adds }: { spent: number; adds: number }): number {
   return Math.round((spent + adds) * 1e6) / 1e6;
+}
+
+/** For a person who is asked. */
+export function describeConcern(concern: OfOthers): string {
+  if (concern.kind === 'duplicate') {
+    const { others, more, withinMs } = concern;
+    const references = others.map(({ reference, at }) => `${reference} on ${inWords(at)}`).join(', ');
+    return (
+      `The same was bought within ${describePeriod(withinMs)} under another reference, or may have been: ` +
+      `${references}${more ? ', and older ones' : ''}.`
+    );
+  }
+  const { account, unit, withinMs, spent, adds, unpriced } = concern;
+  const limit = describeLimit(concern);
+  const addition = unpriced === undefined ? `adds ${adds}` : `adds nobody knows how much: ${unpriced}`;
+  if (account === undefined) {
+    return `It adds ${adds} ${unit} and names no account, so nobody knows whether a limit allows it, such as ${limit}.`;
+  }
+  const how = isCurrency(unit) ? ' Orders count as the price list estimates them, if there is one.' : '';
+  return (
+    `Account ${account.slice(0, 40)} has a limit of ${limit}. Spent in the last ${describePeriod(withinMs)}: ` +
+    `${inAll({ spent, adds: 0 })} ${unit}. This one ${addition}${unpriced === undefined ? `: ${inAll(concern)} in all` : ''}.${how}`
+  );
 }

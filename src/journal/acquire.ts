@@ -34,35 +34,23 @@ export interface Begin {
  */
 export async function own(tx: Tx, key: SagaKey, by: Begin): Promise<number | undefined> {
   const { run, isReset = false, cleans = false, renews } = by;
-  const { epoch, fence = 0 } = renews ?? {};
+  const { epoch = 0, fence = 0 } = renews ?? {};
   // The run that begins is the last one from then on, also one that a restored Temporal has gone back to.
   const runs = sql<string>`replace(runs, ${` ${run} `}, ' ') || ${`${run} `}`;
   const number = renews ? sql<number>`cast(${fence + 1} as integer)` : sql<number>`fence + 2`;
-  const owned = await tx
-    .updateTable('reference')
-    .set({
-      ...{ touched_ms: touched(tx), fence: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
-      ...(cleans ? {} : { is_open: 1, ended: null, runs }),
-    })
-    .where(ofSaga(key))
-    .$if(!cleans, (begins) => begins.where((where) => where.not(hasEndedFor({ run, isReset }))))
-    .$if(epoch !== undefined, (renewing) =>
-      renewing
-        .where((where) => where.or([where('fence', '=', fence), where('owner', '=', beginOf(run, fence + 1))]))
-        .where(sql<boolean>`exists (select 1 from journal where epoch = ${epoch})`),
-    )
-    .returning('fence')
-    .executeTakeFirst();
-  return owned?.fence;
+  const opens = cleans ? sql`` : sql`, is_open = 1, ended = null, runs = ${runs}`;
+  const mayBegin = cleans ? sql`` : sql`and not ${hasEndedFor({ run, isReset })}`;
+  const knows = sql`and (fence = ${fence} or owner = ${beginOf(run, fence + 1)})
+    and exists (select 1 from journal where epoch = ${epoch})`;
+  const { rows } = await sql<Pick<Reference, 'fence'>>`update reference
+    set touched_ms = ${touched(tx)}, fence = ${number}, owner = cast(${`${run}/`} as text) || (${number}) ${opens}
+    where ${ofSaga(key)} ${mayBegin} ${renews ? knows : sql``} returning fence`.execute(tx);
+  return rows[0]?.fence;
 }
 
 /** No begin owns the reference any more: nothing is intended under it until a run has begun again. */
 export async function disown(tx: Tx, key: SagaKey): Promise<void> {
-  await tx
-    .updateTable('reference')
-    .set({ owner: null, fence: sql`fence + 1` })
-    .where(ofSaga(key))
-    .execute();
+  await sql`update reference set owner = null, fence = fence + 1 where ${ofSaga(key)}`.execute(tx);
 }
 
 /** For a row of `reference`: it has ended, and that counts. */
@@ -111,22 +99,17 @@ export async function closeByRun(
   const { run } = by;
   const runs = sql<string>`case when runs like ${anywhere(run)} then runs else runs || ${`${run} `} end`;
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
-  const ifLater = (column: 'is_open' | 'owner' | 'ended', otherwise = sql<number>`null`) =>
-    sql<null>`case when ${isLater} then ${sql.ref(column)} else ${otherwise} end`;
-  const closed = await tx
-    .updateTable('reference')
-    .set({ is_open: ifLater('is_open'), owner: ifLater('owner'), ended: ifLater('ended', endsIn), runs })
-    .where(ofSaga(key))
-    .where((where) => where.not(hasEndedFor(by)))
-    .returning('runs')
-    .executeTakeFirst();
-  return closed && { isLast: closed.runs.endsWith(` ${run} `) };
+  const { rows } = await sql<Pick<Reference, 'runs'>>`update reference set runs = ${runs},
+    is_open = case when ${isLater} then is_open end, owner = case when ${isLater} then owner end,
+    ended = case when ${isLater} then ended else ${endsIn} end
+    where ${ofSaga(key)} and not ${hasEndedFor(by)} returning runs`.execute(tx);
+  return rows[0] && { isLast: rows[0].runs.endsWith(` ${run} `) };
 }
 
 /** Closes the reference of a saga that a clean-up has put in order, unless a run of it has begun since. */
 export async function closeCleaned(tx: Tx, key: SagaKey, run: string): Promise<void> {
-  const closes = tx.updateTable('reference').set({ is_open: null, owner: null }).where(ofSaga(key));
-  await closes.where('owner', 'like', `${run}/%`).execute();
+  await sql`update reference set is_open = null, owner = null
+    where ${ofSaga(key)} and owner like ${`${run}/%`}`.execute(tx);
 }
 
 /**

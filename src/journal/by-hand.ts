@@ -8,14 +8,14 @@ import {
   type Effect,
   insertEffect,
   insertReference,
-  rowsOfStep,
+  effectsOf,
   type SagaKey,
   theJournal,
   type Tx,
   updateEffect,
 } from './rows';
 import { noteAssigned, noteIntended } from './servers';
-import { markUndone } from './state';
+import { markUndone, ofStep } from './state';
 import type { Store, Verdict } from './store';
 
 /**
@@ -66,7 +66,7 @@ async function writeOne(
   { call, run, decided, answer, epoch }: Pick<Effect, 'run' | 'epoch' | 'decided' | 'answer'> & { call: EffectCall },
   isOld: boolean,
 ): Promise<string> {
-  const rows = await rowsOfStep(tx, key, call);
+  const rows = ofStep(await effectsOf(tx, key), call);
   const said = rows.findLast((row) => row.run === run && isByHand(row, call));
   if (said && (isOld || (said === rows.at(-1) && said.outcome === 'done'))) return said.id;
   const row = randomUUID();

@@ -39,11 +39,7 @@ export async function correctServers(
   const orders = [reference, ...(from === undefined ? [] : [from])];
   const wanted = new Map(await Promise.all(orders.map(async (one) => [one, await firewallsOf(one)] as const)));
   const seal = (said: Omit<ServerCorrection, keyof Verdict>) => journal.sealing.seal({ ...verdict, ...said });
-  const [taken, given, left] = [
-    await seal(from === undefined ? {} : { from }),
-    await seal({ to: reference }),
-    await seal({}),
-  ];
+  const [taken, given, left] = await Promise.all([seal({ from }), seal({ to: reference }), seal({})]);
   return journal.inTransaction(async (tx) => {
     const brings = new Map<string, number>();
     // Always in this order, so that no two corrections wait for each other.

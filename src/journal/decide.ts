@@ -11,6 +11,7 @@ import {
   aboutOf,
   type Effect,
   isDoubtful,
+  isUnanswered,
   iso,
   type JournalRow,
   leftInFlight,
@@ -20,7 +21,7 @@ import {
   type SagaKey,
   type WrittenCall,
 } from './rows';
-import { doubtsBeside, goneOf, madeBy, ofStep, sends, takenBackOf } from './state';
+import { doubtsBeside, goneOf, madeBy, ofStep, takenBackOf } from './state';
 import type { Turn } from './turns';
 
 /**
@@ -87,8 +88,7 @@ export type Decided =
   | { how: 'in-doubt' }
   | { how: 'write'; isFirst: boolean; doubts: number; repeats: true | undefined };
 
-/** @param row the id that the call's row is to have */
-export function decide(seen: Seen, intent: Omit<Intent, 'note'>, row: string): Decided {
+export function decide(seen: Seen, intent: Omit<Intent, 'note'>): Decided {
   const { call, recall = false } = intent;
   const { journal, others } = seen;
   if (!isOwned(seen, intent)) return { how: 'not-owned' };
@@ -118,7 +118,10 @@ export function decide(seen: Seen, intent: Omit<Intent, 'note'>, row: string): D
   const added = call.about.cartItems?.filter((item) => seen.rows.some((one) => one.cart_item_id === item)) ?? [];
   const [another] = added.flatMap((item) => others.get(item)?.of ?? []);
   if (another !== undefined) return { how: 'changed', why: `a cart item has the id of one of ${another} by now` };
-  return { how: 'write', isFirst: call.kind === 'mutate' && rows.length === 0, ...sends(row, rows, intent) };
+  const isSame = ({ kind, activity }: Effect) => kind === call.kind && activity === call.activity;
+  const repeats = rows.some((row) => isSame(row) && isUnanswered(row.outcome)) ? true : undefined;
+  const isFirst = call.kind === 'mutate' && rows.length === 0;
+  return { how: 'write', isFirst, doubts: doubtsBeside(undefined, rows, recall), repeats };
 }
 
 /** By this begin, in this epoch: after a restore the numbers of begins come again. */

@@ -4,8 +4,9 @@
  *
  * ```text
  *   first call of a step ── taken for granted: nothing stands against it ─┐ nothing is written where that is not so
- *                                                                      decide ── write ──▶ send
- *   any other call, and then ── lock the reference, look at what is there ─┘ └──▶ the recorded answer, or why it is not sent
+ *                                                                       write ──▶ send
+ *   any other call, and then ── lock the reference, look ── decide ───────┘
+ *                                                             └──▶ the recorded answer, or why it is not sent
  * ```
  *
  * A first call takes one statement. It locks the reference's row for sharing: steps side by side do not wait for one
@@ -75,14 +76,7 @@ export async function intendFirst(db: Db, intent: First, row: string): Promise<W
         and (e.step = ${step} or (e.kind = 'compensate' and e.vm_object_id = cast(${about.vmObjectId ?? null} as bigint))))
       and r.touched_ms = (select touched_ms from reference where ${ofSaga(intent)}) ${isNoted(intent)} ${isPostgres(db) ? sql`for share of r` : sql``}
     on conflict do nothing`;
-  const { epoch } = cursor;
-  const granted = {
-    journal: { epoch, raised_ms: 0, now: 0 },
-    taken: { owner, epoch, first_run: run },
-    turn: undefined,
-  };
-  const decided = decide({ ...granted, rows: [], corrections: [], others: new Map() }, intent, row);
-  return write(db, intent, row, { id: cursor.journal, epoch }, decided, from);
+  return write(db, intent, row, { id: cursor.journal, epoch: cursor.epoch }, { isFirst: true, doubts: 0 }, from);
 }
 
 /** A server that an order has brought is known to lack what is assigned to it. */
@@ -104,7 +98,7 @@ export async function intendLocked(tx: Tx, intent: Noted, row: string): Promise<
   const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   const others = await othersOf(tx, key, itemsIn(intent, rows));
   const turn = intent.countsByHand && intent.turn !== undefined ? await turnOf(tx, key) : undefined;
-  const decided = decide({ journal, taken, rows, corrections, others, turn }, intent, row);
+  const decided = decide({ journal, taken, rows, corrections, others, turn }, intent);
   const buys = () => intent.boughtBy?.({ taken, corrections });
   if (decided.how === 'in-doubt') {
     // The doubt names no items: those that the call names now may have been added since.
@@ -140,11 +134,9 @@ async function write(
   intent: Noted,
   row: string,
   journal: { id: string; epoch: number },
-  decided: Decided,
+  { isFirst, doubts, repeats }: { isFirst: boolean; doubts: number; repeats?: true | undefined },
   from?: RawBuilder<unknown>,
 ): Promise<Written | undefined> {
-  if (decided.how !== 'write') return undefined;
-  const { isFirst, doubts, repeats } = decided;
   const columns = { id: row, epoch: journal.epoch, is_first: isFirst ? 1 : null };
   const written = await insertWhere(db, intent, intent, columns, from);
   return written && { how: 'send', cursor: cursorAt(journal, row, intent.cursor), doubts, repeats, top: written.seq };

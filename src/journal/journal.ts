@@ -1,6 +1,6 @@
 /**
  * The journal's hot path: a reference is taken; an effect is intended (written down) before it is sent, and completed
- * after it was answered. The rules, and why they hold: docs/journal.md. The constraint that nothing here can break:
+ * after it was answered. The rules, and why they hold: docs/internals/journal.md. The constraint that nothing here can break:
  * migrations/0001.
  *
  * ```text
@@ -26,7 +26,7 @@ import type { OfOther } from '../domain/servers';
 import { factsOf } from '../domain/may-be-sent';
 import type { Quote } from '../domain/quotes';
 import { purchaseOf } from '../domain/spending';
-import { cursorAt, type Intent, type Intended } from './decide';
+import type { Intent, Intended } from './decide';
 import { intendFirst, intendLocked, mayBeFirst } from './intend';
 import { giveBack } from './approvals';
 import { nowMs } from './database/dialects';
@@ -60,7 +60,7 @@ import {
   type Reference,
   type Requested,
   referenceOf,
-  rowsOfStep,
+  effectsOf,
   type SentDigests,
   type SagaKey,
   theJournal,
@@ -69,7 +69,7 @@ import {
 } from './rows';
 import type { WantedFirewalls } from './database/schema';
 import { claim, idsIn, isProtecting, noteAssigned, noteEnded, notePlaced, noteWanted, release } from './servers';
-import { markUndone, ofStep, sends } from './state';
+import { markUndone, ofStep } from './state';
 import { Store, type Verdict } from './store';
 import { endTurn, type Place } from './turns';
 
@@ -284,8 +284,6 @@ export class Journal extends Store {
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
       // The connection may have been lost after the commit: then the row exists.
-      const written = await this.findWritten(intent, row).catch(() => undefined);
-      if (written) return written;
       throw new JournalUnavailable(error.why, { cause: error, row });
     }
   }
@@ -337,21 +335,6 @@ export class Journal extends Store {
       return undefined;
     });
     if (bought) await writePurchase(tx, row, bought);
-  }
-
-  /**
-   * Finds the row of a commit whose confirmation was lost. Where its database has failed over meanwhile, the row is
-   * there with all that was committed before it.
-   */
-  private async findWritten(intent: Intent, row: string): Promise<Intended | undefined> {
-    // Waits for that commit, if the database is still working on it.
-    return this.locked(intent, async (tx) => {
-      const { journal, rows } = await look(tx, intent);
-      const found = rows.find(({ id }) => id === row);
-      if (found === undefined) return undefined;
-      const cursor = cursorAt({ ...journal, epoch: found.epoch }, row, intent.cursor);
-      return { how: 'send', cursor, ...sends(row, ofStep(rows, intent.call), intent) };
-    });
   }
 
   /**
@@ -628,7 +611,7 @@ export interface Ending {
 
 /** A person has said that nothing was placed in the lost time. */
 async function isDeniedDoubt(tx: Tx, key: SagaKey): Promise<boolean> {
-  const pivots = await rowsOfStep(tx, key, lostPivot);
+  const pivots = ofStep(await effectsOf(tx, key), lostPivot);
   return pivots.some(({ outcome, failure }) => outcome === 'denied' && failure === restoredFailure);
 }
 

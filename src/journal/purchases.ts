@@ -30,6 +30,8 @@ import {
   isCurrency,
   limitsOf,
   type NotNow,
+  type OfOthers,
+  type OverLimit,
   type Purchase,
   type SpendLimit,
 } from '../domain/spending';
@@ -81,9 +83,6 @@ export interface Buying extends Omit<Purchase, 'what' | 'currency'> {
   agreed: readonly string[];
 }
 
-/** About other purchases. */
-type OfOthers = Exclude<ReviewReason, { kind: 'approval' }>;
-
 /** A question names at most so many references. */
 const othersNamedMax = 5;
 
@@ -122,27 +121,42 @@ export async function whatSpeaksAgainst(
   rules: PurchaseRules,
   approved: readonly ReviewReason[],
 ): Promise<NotNow | undefined> {
-  const { duplicateWithinMs, spendLimits } = rules;
+  const { duplicateWithinMs } = rules;
   const notNow = whyNotNow(buying, rules, approved);
   if (notNow || !isLimited(rules)) return notNow;
   const { account, digests } = buying;
+  const counted = countedBy(buying, rules);
+  // Always in this order, so that no two transactions wait for each other.
+  if (account !== undefined && counted.limits.length > 0) await lockName(tx, `account ${account}`);
+  if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
+  const { duplicates, spending } = await others(tx, key, counted, duplicateWithinMs);
+  const concern = [...duplicates, ...spending.filter(isOver)].find((one) => !isAgreedTo(one, approved));
+  return concern && { how: 'asks', concern };
+}
+
+/** For who asks ahead: nothing is locked, so another purchase may still come between. */
+export async function foresee(tx: Tx, key: SagaKey, buying: Buying, rules: PurchaseRules) {
+  const { duplicates, spending } = await others(tx, key, countedBy(buying, rules), rules.duplicateWithinMs);
+  return { notNow: whyNotNow(buying, rules), concerns: [...duplicates, ...spending.filter(isOver)], spending };
+}
+
+/** The purchase as limits count it, and the limits that do. */
+function countedBy(buying: Buying, { spendLimits }: PurchaseRules) {
+  const { account } = buying;
   const applying = account === undefined ? spendLimits : limitsOf(account, spendLimits);
   const bought = { ...buying, unpriced: whyNotKnown(buying, applying) };
-  const limits = applying.filter((limit) => mayAdd(bought, limit));
-  // Always in this order, so that no two transactions wait for each other.
-  if (account !== undefined && limits.length > 0) await lockName(tx, `account ${account}`);
-  if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
+  return { bought, limits: applying.filter((limit) => mayAdd(bought, limit)) };
+}
 
+async function others(tx: Tx, key: SagaKey, { bought, limits }: ReturnType<typeof countedBy>, withinMs: number) {
   // The time is a number, so that the index is used. It is read after the locks, so that their last holder's purchase
   // is in the past.
   const now = await timeNow(tx);
-  const concerns = [
-    ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),
+  return {
+    duplicates: withinMs > 0 ? await duplicatesOf(tx, key, bought, { now, withinMs }) : [],
     // Where the account is not known, any limit for this unit may apply.
-    ...(await overLimits(tx, bought, { now, limits: account === undefined ? limits.slice(0, 1) : limits })),
-  ];
-  const concern = concerns.find((one) => !isAgreedTo(one, approved));
-  return concern && { how: 'asks', concern };
+    spending: await spendingOf(tx, bought, { now, limits: bought.account === undefined ? limits.slice(0, 1) : limits }),
+  };
 }
 
 export async function writePurchase(
@@ -157,7 +171,7 @@ export async function writePurchase(
   await tx.insertInto('purchase').values(row).execute();
 }
 
-async function duplicates(
+async function duplicatesOf(
   tx: Tx,
   key: SagaKey,
   { digests, currency, total, facts }: Buying,
@@ -177,13 +191,13 @@ async function duplicates(
   return [{ ...identified(facts), kind: 'duplicate', others, more: rows.length > othersNamedMax, withinMs }];
 }
 
-async function overLimits(
+async function spendingOf(
   tx: Tx,
   bought: Buying,
   { now, limits }: { now: number; limits: readonly SpendLimit[] },
-): Promise<OfOthers[]> {
+): Promise<OverLimit[]> {
   const { account } = bought;
-  const concerns: OfOthers[] = [];
+  const spending: OverLimit[] = [];
   for (const { most, unit, withinMs } of limits) {
     const amount = isCurrency(unit) ? sql`coalesce(total, estimate)` : sql.ref(`purchase.${unit}`);
     // A credit does not raise the limit.
@@ -195,13 +209,14 @@ async function overLimits(
     const spent = rows[0]?.spent ?? 0;
     const adds = added(bought, { unit });
     const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
-    if (account !== undefined && unpriced === undefined && inAll({ spent, adds }) <= most) continue;
     const { total, currency } = bought.facts.terms;
-    const about = { ...present({ account }), most, unit, withinMs, spent, adds, total, currency, unpriced };
-    concerns.push({ ...identified(bought.facts), kind: 'over-limit', ...about });
+    const about = { account, most, unit, withinMs, spent, adds, total, currency, unpriced };
+    spending.push({ ...identified(bought.facts), kind: 'over-limit', ...about });
   }
-  return concerns;
+  return spending;
 }
+
+const isOver = (one: OverLimit) => one.account === undefined || one.unpriced !== undefined || inAll(one) > one.most;
 
 /** How much this purchase adds to what the limit counts. */
 function added({ servers, items, total, currency, estimate }: Buying, { unit }: Pick<SpendLimit, 'unit'>): number {

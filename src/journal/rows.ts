@@ -96,12 +96,6 @@ export function effectsOf(db: Db, key: SagaKey): Promise<Effect[]> {
   return effects(db).where(ofSaga(key)).orderBy('seq').execute();
 }
 
-/** All rows of the step, the oldest first; for a pivot, the rows of all pivots of the saga. */
-export function rowsOfStep(db: Db, key: SagaKey, { kind, step }: Pick<EffectCall, 'kind' | 'step'>): Promise<Effect[]> {
-  const rows = effects(db).where(ofSaga(key)).orderBy('seq');
-  return (kind === 'pivot' ? rows.where('kind', '=', 'pivot') : rows.where('step', '=', step)).execute();
-}
-
 export function effectOf(db: Db, id: string): Promise<Effect | undefined> {
   return effects(db).where('id', '=', id).executeTakeFirst();
 }
@@ -163,17 +157,11 @@ export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
   return locking.where(ofSaga(key)).returningAll().executeTakeFirst();
 }
 
-export function theJournal(tx: Db): Promise<JournalRow> {
-  return tx
-    .selectFrom('journal')
-    .selectAll()
-    .select([
-      identityHere(tx).as('here'),
-      sql<number | null>`(select max(seq) from effect)`.as('top'),
-      sql<string | null>`(select id from effect where seq = (select max(seq) from effect))`.as('young'),
-      nowMs(tx).as('now'),
-    ])
-    .executeTakeFirstOrThrow();
+export async function theJournal(tx: Db): Promise<JournalRow> {
+  const { rows } = await sql<JournalRow>`
+    select journal.*, ${identityHere(tx)} as here, ${nowMs(tx)} as now, (select max(seq) from effect) as top,
+      (select id from effect where seq = (select max(seq) from effect)) as young from journal`.execute(tx);
+  return (rows as [JournalRow])[0];
 }
 
 export function referenceOf(db: Db, key: SagaKey): Promise<Reference | undefined> {
@@ -249,14 +237,10 @@ export async function insertEffect(...written: Parameters<typeof insertWhere>): 
   return row;
 }
 
-type Present<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]>;
-};
-
 /** Without what a row does not have: it is null there, and absent in what is told of it. */
-export function present<T extends object>(fields: T): Present<T> {
+export function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const there = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(there) as Present<T>;
+  return Object.fromEntries(there) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
 export function aboutOf({ about }: Pick<Effect, 'about'>): About {

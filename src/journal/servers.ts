@@ -153,12 +153,8 @@ export async function claim(
   }
   if (others.length > 0 || ids.length === 0) return others;
   await name(tx, key, ids, firewalls, { onConflict: sql`(vm_object_id, workflow, reference) do nothing` });
-  const wrong = tx
-    .deleteFrom('server')
-    .where(ofSaga(key))
-    .where('vm_object_id', 'not in', [...ids]);
-  const isSaid = sql<boolean>`(closed is not null or corrected is not null)`;
-  await wrong.where((where) => where.not(where.or([isSaid, hasLate(key)]))).execute();
+  await sql`delete from server where ${ofSaga(key)} and vm_object_id not in (${sql.join(ids)})
+    and closed is null and corrected is null and not ${hasLate(key)}`.execute(tx);
   return [];
 }
 
@@ -176,8 +172,8 @@ export async function name(
 }
 
 async function dropUnnamed(tx: Tx, key: SagaKey): Promise<void> {
-  const nameless = tx.deleteFrom('server').where(ofSaga(key)).where('vm_object_id', '=', unnamed);
-  await nameless.where('closed_ms', 'is', null).execute();
+  await sql`delete from server
+    where ${ofSaga(key)} and vm_object_id = ${unnamed} and closed_ms is null`.execute(tx);
 }
 
 /** A row for all servers of the order that nobody knows, where it is to have firewalls. */
@@ -297,14 +293,9 @@ export async function noteEnded(
   }
   if (outcome !== 'done' && outcome !== 'partly') return;
   const own = [unnamed, ...((known?.['vmObjectIds'] ?? []) as number[])];
-  await tx
-    .updateTable('server')
-    .set({ closed_ms: nowMs(tx) })
-    .where(ofSaga(key))
-    .where('closed_ms', 'is', null)
-    .where((where) => where.or([where.not(hasLate(key)), where('vm_object_id', 'in', own)]))
-    .$if(lacking.size > 0, (closing) => closing.where('vm_object_id', 'not in', [...lacking.keys()]))
-    .execute();
+  const isLacking = lacking.size > 0 ? sql`vm_object_id in (${sql.join([...lacking.keys()])})` : sql`false`;
+  await sql`update server set closed_ms = ${nowMs(tx)} where ${ofSaga(key)} and closed_ms is null
+    and (not ${hasLate(key)} or vm_object_id in (${sql.join(own)})) and not (${isLacking})`.execute(tx);
 }
 
 const hasLate = (key: SagaKey) =>

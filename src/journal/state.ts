@@ -3,17 +3,7 @@
  * or ends, a clean-up, a sweep and the record each select from it.
  */
 import type { About, EffectCall, OpenItem } from '../domain/effects';
-import {
-  aboutOf,
-  type Effect,
-  isDoubtful,
-  isUnanswered,
-  mayHaveHappened,
-  pivotIn,
-  rowsOfStep,
-  type SagaKey,
-  type Tx,
-} from './rows';
+import { aboutOf, type Effect, isDoubtful, mayHaveHappened, effectsOf, pivotIn, type SagaKey, type Tx } from './rows';
 
 /** None of these is sealed. */
 export const stateColumns = [
@@ -106,8 +96,10 @@ function notUndone<Call extends FirewallCall>(call: Call, calls: readonly Call[]
 }
 
 /** The rows of a call's step; for a pivot, those of all pivots of the saga. */
-export const ofStep = <Row extends Pick<Effect, 'kind' | 'step'>>(rows: readonly Row[], { kind, step }: EffectCall) =>
-  rows.filter((row) => (kind === 'pivot' ? row.kind === 'pivot' : row.step === step));
+export const ofStep = <Row extends Pick<Effect, 'kind' | 'step'>>(
+  rows: readonly Row[],
+  { kind, step }: Pick<EffectCall, 'kind' | 'step'>,
+) => rows.filter((row) => (kind === 'pivot' ? row.kind === 'pivot' : row.step === step));
 
 /**
  * The undo of the item, where it is gone. The provider may give an id again: the last item that had it counts.
@@ -129,26 +121,13 @@ export function madeBy<Row extends Effect>(rows: readonly Row[], { corrected }: 
   return made.findLast((row) => !rows.some((other) => takesBack(other, row)));
 }
 
-/** What a call that is sent has to be told of the others of its step. @param row its own */
-export function sends(row: string, rows: readonly Effect[], { call: { kind, activity }, recall }: Asked) {
-  const isSame = (other: Effect) => other.id !== row && other.kind === kind && other.activity === activity;
-  const isRepeated = rows.some((other) => isSame(other) && isUnanswered(other.outcome));
-  return { doubts: doubtsBeside(row, rows, recall), repeats: isRepeated ? (true as const) : undefined };
-}
-
-interface Asked {
-  call: EffectCall;
-  /** As in `Intent`. */
-  recall?: boolean | undefined;
-}
-
 /**
  * Counts the other calls of a repeatable step that may have made something that is still there. Where a second call
  * makes a second thing, one that is done counts, too: what it made is surely gone only when its row is `undone`.
  *
- * @param row of the call that counts for the run
+ * @param row of the call that counts for the run; undefined where it is not written yet
  */
-export function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
+export function doubtsBeside(row: string | undefined, rows: readonly Effect[], makesMore: boolean): number {
   const mayBeThere = (other: Effect) =>
     isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
   return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
@@ -175,7 +154,7 @@ export function takenBackOf(rows: readonly Effect[], items: readonly number[]): 
 
 /** A change of firewalls is undone only once this call, and those before it, have undone all of them. */
 export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
-  const rows = await rowsOfStep(tx, key, { kind: 'compensate', step });
+  const rows = ofStep(await effectsOf(tx, key), { kind: 'compensate', step });
   // The answer of this call may be late, and then its row does not say `done`.
   const calls = rows.map((row) => ({
     ...row,

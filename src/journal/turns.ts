@@ -1,6 +1,6 @@
 /**
  * One saga at a time for a server and for a subscription: each has a queue, in the order of arrival. The rules, and why
- * they hold: docs/journal.md. The constraint that nothing here can break: migrations/0001.
+ * they hold: docs/internals/journal.md. The constraint that nothing here can break: migrations/0001.
  *
  * ```text
  *   waits ──nobody is before it──▶ works ──the saga ends──▶ has ended ──no call of it can be in flight──▶ the row is deleted

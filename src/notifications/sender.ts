@@ -1,24 +1,15 @@
-/** Sends one webhook, as https://www.standardwebhooks.com has it: signed, once, within a time, with no redirect. */
-import { Webhook } from 'standardwebhooks';
+/** Sends one notice to a receiver: once, within a time, with no redirect. */
 import { Agent, request } from 'undici';
-import { tryOr } from '../domain/ignore-errors';
+import type { Notice, Route } from '../domain/notifications';
 import { retryAfterOf } from '../domain/retry-after';
 import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';
+import { formOf, WrongSecret } from './forms';
 
 export interface SenderOptions {
   /** Inner hosts and addresses that may be sent to all the same. */
   allowed: readonly Allowed[];
   /** The whole exchange, from the host's lookup to the answer's head. */
   timeoutMs: number;
-}
-
-export interface Webhooked {
-  url: string;
-  /** The same each time that it is sent. */
-  id: string;
-  body: string;
-  /** One or several, while a receiver changes to another one: `whsec_…`, separated by spaces or lines. */
-  secret: string;
 }
 
 /** Reads this much of an answer: enough for a connection to be used again. */
@@ -46,13 +37,11 @@ export class Sender {
   }
 
   /** @returns undefined where it was delivered */
-  async send({ url, id, body, secret }: Webhooked): Promise<NotDelivered | undefined> {
-    if (this.gone.has(url)) return gone;
+  async send(route: Route, notice: Notice, secret: string): Promise<NotDelivered | undefined> {
     try {
-      const headers = {
-        ...{ 'content-type': 'application/json', 'user-agent': 'order-saga' },
-        ...signed(id, body, secret),
-      };
+      const { url, headers: own, body } = formOf(route, secret)(notice);
+      if (this.gone.has(url)) return gone;
+      const headers = { 'content-type': 'application/json', 'user-agent': 'order-saga', ...own };
       const signal = AbortSignal.timeout(this.options.timeoutMs);
       const answer = await request(url, { dispatcher: this.agent, method: 'POST', headers, body, signal });
       const { statusCode } = answer;
@@ -75,37 +64,6 @@ export class Sender {
   }
 }
 
-/** Now, because a receiver refuses what was signed minutes ago. */
-function signed(id: string, body: string, secret: string): Record<string, string> {
-  const at = new Date();
-  const signatures = signersOf(secret).map((signer) => signer.sign(id, at, body));
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': signatures.join(' '),
-  };
-}
-
-export const wrongSecret = 'its secret is not whsec_ with base64 behind it';
-
-class WrongSecret extends Error {}
-
-function signersOf(secret: string): Webhook[] {
-  const secrets = secret.split(/\s+/).filter((one) => one !== '');
-  try {
-    if (secrets.length > 0 && secrets.every((one) => one.startsWith('whsec_')))
-      return secrets.map((one) => new Webhook(one));
-  } catch {
-    // Its message has parts of the secret.
-  }
-  throw new WrongSecret();
-}
-
-/** True if webhooks can be signed with it: `whsec_` and base64, or several of them. */
-export function isWebhookSecret(secret: string): boolean {
-  return tryOr(() => signersOf(secret).length > 0, false);
-}
-
 function whyRefused(status: number): string | undefined {
   if (status >= 200 && status < 300) return undefined;
   return status >= 300 && status < 400
@@ -116,7 +74,7 @@ function whyRefused(status: number): string | undefined {
 /** Uses codes only: messages of undici and Node contain addresses. */
 function whyNotAnswered(error: unknown, timeoutMs: number): string {
   const { name, code } = error as { name?: unknown; code?: unknown };
-  if (error instanceof WrongSecret) return wrongSecret;
+  if (error instanceof WrongSecret) return error.message;
   if (error instanceof InnerAddress || code === 'INNER_ADDRESS') {
     return 'its receiver has an inner address, which NOTIFICATION_ALLOW does not name';
   }

@@ -1,7 +1,7 @@
 /**
  * The table of what an answer means. The provider documents no errors, so a row says only what can be concluded, by the
  * call and not by the status alone. All other code, in this room and outside it, decides by these names;
- * docs/failures.md is printed from these rows.
+ * docs/statuses.md is printed from these rows.
  */
 import type { ProfileCall } from '../domain/profile';
 

@@ -84,7 +84,7 @@ export async function attempt<T>(
         if (count > 1) retry = { attempt: count, elapsedMs: Date.now() - startedMs };
         waits.hasKept = false;
       }
-      // Asked before anything is awaited: each promise costs, see docs/performance.md.
+      // Asked before anything is awaited: each promise costs, see docs/internals/performance.md.
       failure = saga?.journal.hasPendingWork ? await catchUp(saga, once) : undefined;
       const notAfter = undoing ? undefined : deadline?.notAfter;
       const asked = { step: step.id, retry, cursor: journal?.cursor, turn: journal?.turn, notAfter };

@@ -18,7 +18,7 @@ export async function checkRequest<W extends WorkflowName>(
   input: unknown,
 ): Promise<{ ok: true; request: RequestOf[W]; planTypes: PlanTypes } | { ok: false; problems: Problem[] }> {
   // A setting of the worker: asked of an activity, the answer is in the history, and a changed setting leaves old runs
-  // alone. Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
+  // alone. Awaited only where there is something to wait for: each promise costs, see docs/internals/performance.md.
   const planTypes = namesDocumentedPlans(input)
     ? {}
     : await CancellationScope.nonCancellable(() => activities('look up further plan types').supportedPlanTypes());

@@ -11,7 +11,7 @@
  * ```
  *
  * Steps under way at a mark go beyond it: 200 steps side by side by 3,400 events, one after the other by 2,200.
- * docs/decisions/0025 has the sum.
+ * docs/internals/decisions.md#a-history-is-never-full has the sum.
  */
 import { workflowInfo } from '@temporalio/workflow';
 

@@ -6,3 +6,4 @@ export { cleanCart } from './sagas/clean-cart';
 export { hold } from './fleet/hold';
 export { reconcile } from './fleet/reconcile';
 export { notify } from './fleet/notify';
+export { check } from './fleet/check';

@@ -1,6 +1,6 @@
 /**
  * All runs of a worker share these modules, loaded and frozen when it starts. Everything else of a bundle is
- * evaluated anew in each run, and zod's schemas were half of what a run's first task took (docs/performance.md).
+ * evaluated anew in each run, and zod's schemas were half of what a run's first task took (docs/internals/performance.md).
  *
  * A module belongs here only if it can keep nothing of a run: those with schemas. Those that a workflow reads by are
  * built at once, because zod keeps settings of its own that cannot be changed any more when they are frozen.

@@ -3,7 +3,7 @@ import type { CallKind } from '../../src/activities/settings';
 import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
 import { callFailureNames, ownerOf, type CallFailure, type CallFailureName } from '../../src/domain/failures';
 import { type ProviderFailureName, ProviderFailure } from '../../src/provider/errors';
-import { withFailuresTables } from '../../scripts/failures-table';
+import { withFailures } from '../../scripts/failures-table';
 import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/saga/activities';
 import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../support/stand-in';
 import { codesIn, tableUnder } from './tables';
@@ -46,8 +46,8 @@ function expectRetries(row: Row, error: unknown): void {
   }
 }
 
-it('prints the tables that the code decides by', () => {
-  expect(withFailuresTables(document).replace(/[ -]+/g, ' ')).toBe(document.replace(/[ -]+/g, ' '));
+it('prints the list that the code decides by', () => {
+  expect(withFailures(document).replace(/[ -]+/g, ' ')).toBe(document.replace(/[ -]+/g, ' '));
 });
 
 describe('on the wire', () => {

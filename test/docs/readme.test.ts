@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import * as client from '../../src/client';
 import { requestSchemas } from '../../src/domain/requests';
 import { workflowIdOf, workflowNames } from '../../src/domain/identity';
 import { check } from '../../src/domain/validation';
@@ -84,9 +85,18 @@ it.each(documents)(
   },
 );
 
-it('the sources point at pages, anchors and decisions that are there', () => {
+it('each error of the client names the section that explains it', () => {
+  const sections = Object.entries(client).flatMap(([name, found]) =>
+    name.endsWith('Error') && name !== 'OrderSagaError' ? [(found.prototype as client.OrderSagaError).section] : [],
+  );
+  expect(sections.length).toBeGreaterThan(10);
+  const explained = [...anchorsOf(readDocument('docs/client.md'))].map((anchor) => `docs/client.md#${anchor}`);
+  expect(sections.filter((section) => !explained.includes(section))).toEqual([]);
+});
+
+it('the sources point at pages and anchors that are there', () => {
   const places = 'src scripts deploy bench sandbox spec mutation test .ci docker-compose.yml'.split(' ');
-  const pattern = 'docs/decisions/[0-9]{4}|docs/[a-z]+[.]md(#[a-z-]+)?';
+  const pattern = 'docs/(internals/)?[a-z-]+[.]md(#[a-z-]+)?';
   const found = execFileSync('git', ['grep', '-hoE', pattern, '--', ...places], {
     cwd: projectFolder,
     encoding: 'utf8',
@@ -95,7 +105,6 @@ it('the sources point at pages, anchors and decisions that are there', () => {
   expect(named.length).toBeGreaterThan(20);
   const missing = named.filter((name) => {
     const [path = '', anchor] = name.split('#');
-    if (path.startsWith('docs/decisions/')) return !documents.some((document) => document.startsWith(path));
     return !documents.includes(path) || (anchor !== undefined && !anchorsOf(readDocument(path)).has(anchor));
   });
   expect(missing).toEqual([]);

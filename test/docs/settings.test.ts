@@ -73,6 +73,7 @@ it('is the page of every setting that another page names', () => {
       'GRAFANA_PASSWORD',
       'NODE_EXTRA_CA_CERTS',
       'NUM_HISTORY_SHARDS',
+      'ORDER_SAGA_VERSION',
     ],
     ...['ORDER_SAGA_FUZZ_RUNS', 'OTEL_EXPORTER_OTLP_HEADERS', 'SECRET_WEB_ROOT_PASSWORD', 'TEMPORAL_CLI_PATH'],
   ];

@@ -1,7 +1,7 @@
 /** A receiver of webhooks on a real socket: it verifies each signature with the library, and answers as it is told. */
 import http, { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import type { Message } from '../../src/domain/notifications';
+import type { Message, Notice, Route, RouteFormat, NotificationEvent } from '../../src/domain/notifications';
 import { listenHere, type Listening } from './listen-here';
 
 /** `hang`: no answer; `endless`: a 200 whose body never ends. */
@@ -20,6 +20,18 @@ export interface Delivery {
   headers: IncomingHttpHeaders;
   body: string;
 }
+
+export const routeTo = (url?: string, format?: RouteFormat): Route => {
+  return { name: 'ops', url, format, secret: 'webhook-ops' };
+};
+
+/** What a saga that is stuck tells. */
+export const noticeOf = (event: NotificationEvent, said: Partial<Message['data']> = {}): Notice => {
+  const of = { reference: 'PO-1', workflow: 'provisionServers', workflowId: 'provision/PO-1', runId: 'r1' } as const;
+  const question = { kind: 'stuck', step: 'place-order', question: '5f0c9a1e', failure: 'Unauthorized' } as const;
+  const data = { ...of, ...question, namespace: 'orders', state: 'stuck', account: 'AB-1', ...said } as const;
+  return { id: 'one', message: { type: `saga.${event}`, timestamp: '2026-11-23T02:14:07.512Z', data } };
+};
 
 const secret = `whsec_${Buffer.from('a secret that only the two of us know').toString('base64')}`;
 

@@ -25,7 +25,7 @@ const rig = rigForFile();
 // A program is in it, and a folder in memory may be none for programs.
 const folder = folderForFile(tmpdir());
 
-const blocks = ['docs/operating.md', 'docs/disasters.md', 'docs/journal.md'].flatMap((page) =>
+const blocks = ['docs/operating-by-day.md', 'docs/disasters.md', 'docs/journal.md'].flatMap((page) =>
   shellBlocks(readDocument(page)).flatMap((block) => {
     const lines = block.split('\n').filter((line) => line.startsWith('order-saga '));
     const [first] = lines;

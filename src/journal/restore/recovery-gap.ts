@@ -195,12 +195,9 @@ export function whyElsewhere({ identity, here }: Identities, how: Failover): str
 /** To be called only where {@link whyElsewhere} has no objection. Concurrent calls write and tell it once. */
 async function follow(tx: Tx, { identity, here }: Identities, { warn }: FailoverRule): Promise<void> {
   if (here === null || identity === here) return;
-  const { numUpdatedRows } = await tx
-    .updateTable('journal')
-    .set({ identity: here })
-    .where('identity', identity === null ? 'is' : '=', identity)
-    .executeTakeFirst();
-  if (identity === null || numUpdatedRows === 0n) return;
+  const { numAffectedRows } = await sql`
+    update journal set identity = ${here} where identity is not distinct from ${identity}`.execute(tx);
+  if (identity === null || numAffectedRows === 0n) return;
   warn(
     `the journal’s database failed over to timeline ${describeIdentity(here)}: by JOURNAL_FAILOVER nothing was lost, and sagas go on`,
   );

@@ -4,7 +4,7 @@
  * another price, another reference that came since, or more that was spent, is asked about again.
  */
 import { approvalExpiresInMs } from '../../domain/quotes';
-import { describeLimit, describePeriod, inAll, isCurrency, type ReviewReason } from '../../domain/spending';
+import { describeConcern, type ReviewReason } from '../../domain/spending';
 import { inWords } from '../../domain/times';
 import { activities } from '../activities';
 import { describeRejection, SagaFailed } from '../control-flow';
@@ -23,7 +23,7 @@ export async function askForReview(saga: Saga, asking: Approving, concern: Revie
   const question =
     kind === 'approval'
       ? approving(concern.terms, concern.why.map((sentence) => ` ${sentence}`).join(''))
-      : `Place ${noun} anyway? ${describe(concern)}`;
+      : `Place ${noun} anyway? ${describeConcern(concern)}`;
   const expiresInMs = approvalExpiresInMs(approval);
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
   try {
@@ -50,26 +50,4 @@ export async function askForReview(saga: Saga, asking: Approving, concern: Revie
     step.end('failed', 'not approved');
     throw error;
   }
-}
-
-function describe(concern: Exclude<ReviewReason, { kind: 'approval' }>): string {
-  if (concern.kind === 'duplicate') {
-    const { others, more, withinMs } = concern;
-    const references = others.map(({ reference, at }) => `${reference} on ${inWords(at)}`).join(', ');
-    return (
-      `The same was bought within ${describePeriod(withinMs)} under another reference, or may have been: ` +
-      `${references}${more ? ', and older ones' : ''}.`
-    );
-  }
-  const { account, unit, withinMs, spent, adds, unpriced } = concern;
-  const limit = describeLimit(concern);
-  const addition = unpriced === undefined ? `adds ${adds}` : `adds nobody knows how much: ${unpriced}`;
-  if (account === undefined) {
-    return `It adds ${adds} ${unit} and names no account, so nobody knows whether a limit allows it, such as ${limit}.`;
-  }
-  const how = isCurrency(unit) ? ' Orders count as the price list estimates them, if there is one.' : '';
-  return (
-    `Account ${account.slice(0, 40)} has a limit of ${limit}. Spent in the last ${describePeriod(withinMs)}: ` +
-    `${inAll({ spent, adds: 0 })} ${unit}. This one ${addition}${unpriced === undefined ? `: ${inAll(concern)} in all` : ''}.${how}`
-  );
 }

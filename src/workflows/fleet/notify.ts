@@ -1,22 +1,33 @@
 /**
  * Tells one receiver what happened to one saga, in order: a run of its own, beside the saga, for as long as there is
- * something to tell. What cannot be delivered within days, or to a receiver that is gone, fails the run; whoever has seen to the receiver resets it.
+ * something to tell. What cannot be delivered within 30 days, or to a receiver that is gone, fails the run, with all that
+ * was not delivered: whoever has seen to the receiver sends it again (`order-saga notify-again`).
  *
  * ```text
  *   signal deliver ──▶ waiting ──one at a time, as often as it takes──▶ delivered ── nothing waits ──▶ Completed
- *                                        └── not within three days, or gone ──▶ Failed; reset it to its first workflow task
+ *                                        └── not within 30 days, or gone ──▶ Failed
  * ```
  */
-import { condition, defineSignal, log, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  condition,
+  defineSignal,
+  isCancellation,
+  log,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../../activities/index';
-import { deliverSignal, deliveryDelays, noticesSchema, type Notice } from '../../domain/notifications';
+import { deliverSignal, deliveryDelays, deliveryMaxMs, noticesSchema, type Notice } from '../../domain/notifications';
 import { describeProblems } from '../../domain/problems';
 import { check } from '../../domain/validation';
 import { count } from '../../saga/shown/metrics';
 
 const { deliver } = proxyActivities<Pick<Activities, 'deliver'>>({
   startToCloseTimeout: '75 seconds',
-  scheduleToCloseTimeout: '3 days',
+  scheduleToCloseTimeout: deliveryMaxMs,
   retry: {
     initialInterval: deliveryDelays.initialMs,
     backoffCoefficient: 2,
@@ -52,8 +63,11 @@ export async function notify(): Promise<void> {
     try {
       await deliver({ route, notice: next });
     } catch (error) {
+      if (isCancellation(error)) throw error;
       count('notificationsGivenUp', { route });
-      throw error;
+      const { message } = error instanceof ActivityFailure && error.cause ? error.cause : (error as Error);
+      const given = { message, type: 'GivenUp', details: [waiting], nonRetryable: true, cause: error as Error };
+      throw ApplicationFailure.create(given);
     }
     waiting.shift();
   }

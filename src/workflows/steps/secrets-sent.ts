@@ -1,7 +1,7 @@
 /**
  * The secrets that an order has sent to the provider. Any worker may make the next call, and the provider may quote in
  * its answer what another worker's call sent: so the values go with each call, in the same encrypted arguments as the
- * first time. docs/decisions/0020 says why.
+ * first time. docs/internals/decisions.md#the-secrets-of-an-order-go-with-each-of-its-calls says why.
  */
 import { secretFields, type Secret, type SentSecrets } from '../../domain/secrets';
 

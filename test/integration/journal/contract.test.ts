@@ -1,4 +1,4 @@
-/** The promises of docs/journal.md, of a file and of PostgreSQL alike. */
+/** The promises of docs/internals/journal.md, of a file and of PostgreSQL alike. */
 import type { WorkflowName } from '../../../src/domain/identity';
 import { approvals } from './contract/approvals';
 import { cartItems, repeatableSteps } from './contract/cart-items';

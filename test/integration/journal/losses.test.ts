@@ -51,15 +51,20 @@ describeWithPostgres('the journal loses its database', () => {
     it.each([
       ['a pivot', 'commit', place(1)],
       ['a step, at once', 'returning *', add()],
-    ])('finds the row that was written, and sends: %s', async (_, statement, call) => {
-      const lost = proxy.loseAnswerTo(statement);
-      const intended = await run.intend(call);
-      await lost;
-      expect(intended).toMatchObject({ how: 'send', doubts: 0, cursor: run.cursor });
-      expect(await effects()).toMatchObject([
-        { id: (intended as { cursor: { row: string } }).cursor.row, outcome: null },
-      ]);
-    });
+    ])(
+      'names the row that was written, and sends once that is known not to be done: %s',
+      async (_, statement, call) => {
+        const lost = proxy.loseAnswerTo(statement);
+        const intent = unavailable(run.intend(call));
+        await lost;
+        const { row = '' } = await quickly(intent);
+        await untilReady('the row', async () => expect(await effects()).toMatchObject([{ id: row, outcome: null }]));
+        const cursor = { journal: '', epoch: 0, ...run.cursor, row };
+        await run.answer(call, { how: 'send', doubts: 0, cursor }, 'not-done', { failure: 'JournalUnavailable' });
+        expect(await run.intend(call)).toMatchObject({ how: 'send', doubts: 0 });
+        expect(await effects()).toMatchObject([{ outcome: 'not-done' }, { outcome: null }]);
+      },
+    );
 
     it('does not intend it when the commit never got there', async () => {
       const lost = proxy.loseOnItsWay('commit');

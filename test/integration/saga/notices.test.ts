@@ -1,12 +1,15 @@
 /** Real sagas notify receivers: in order, whatever becomes of the saga, and without its waiting for it. */
 import { WorkflowClient } from '@temporalio/client';
-import { messageSchema, type Route } from '../../../src/domain/notifications';
+import type { ApplicationFailure } from '@temporalio/common';
+import { messageSchema, type Notice, type Route } from '../../../src/domain/notifications';
 import { check } from '../../../src/domain/validation';
 import { activitiesOf, inputsOf } from '../../support/events';
 import { orderThat, stuckOrder } from '../../support/orders';
 import { WebhookReceiver, type Told } from '../../support/receiver';
+import { runHere } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
+import { closeAll, serve } from '../../support/stand-in';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const webUiUrl = 'https://temporal.example/ui/';
@@ -14,8 +17,14 @@ const webUiUrl = 'https://temporal.example/ui/';
 let ops: WebhookReceiver;
 let boss: WebhookReceiver;
 let gone: WebhookReceiver;
+let pager: Awaited<ReturnType<typeof serve>>;
+let chat: typeof pager;
+const routingKey = 'R0'.padEnd(32, 'A1B2');
 let rig: Rig;
 beforeAll(async () => {
+  // Down at first.
+  pager = await serve({ status: 503 }, { status: 500 }, { status: 202 });
+  chat = await serve({ body: 'ok' });
   [ops, boss] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
   gone = await WebhookReceiver.start(() => 410);
   const toOps: Route = {
@@ -27,14 +36,22 @@ beforeAll(async () => {
     toOps,
     { ...toBoss, name: 'boss', events: ['waiting', 'ended'], kinds: ['outcome-unknown'], outcomes: ['partly'] },
     { ...toBoss, name: 'all', accounts: ['AB-8'] },
-    { ...toOps, name: 'gone', url: gone.url, accounts: ['AB-9'], events: ['ended'] },
+    { ...toOps, name: 'gone', url: gone.url, accounts: ['AB-9'], events: ['waiting', 'ended'] },
+    { name: 'pager', format: 'pagerduty', url: pager.url, secret: 'webhook-pagerduty', accounts: ['AB-11'] },
+    { name: 'chat', format: 'slack', secret: 'webhook-slack', accounts: ['AB-11'] },
     { ...toBoss, name: 'shop', accounts: ['AB-7'], events: ['placed', 'servers', 'protected', 'ended'] },
   ];
   const notifications = { routes, webUiUrl, allowed: ['127.0.0.1'], timeoutMs: 2_000 };
-  rig = await Rig.start({ secrets: { variable: () => ops.secret }, activities: { notifications } });
+  const others: Record<string, string> = {
+    SECRET_WEBHOOK_PAGERDUTY: routingKey,
+    SECRET_WEBHOOK_SLACK: `${chat.url}/services/T0KEN`,
+  };
+  const variable = (name: string) => others[name] ?? ops.secret;
+  rig = await Rig.start({ secrets: { variable }, activities: { notifications } });
 });
 afterAll(async () => {
   await rig.close();
+  await closeAll();
   for (const receiver of [ops, boss, gone]) {
     expect(receiver.faults).toEqual([]);
     await receiver.close();
@@ -144,17 +161,75 @@ describe('a saga', () => {
     ops.answers = () => 200;
   });
 
-  it('whose receiver is gone (410) ends there: it is called once, for no other saga either', async () => {
-    for (const _ of [1, 2]) {
-      const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-9' }));
-      await saga.result();
-      const run = rig.temporal.workflow.getHandle(`notify/gone/${saga.workflowId}`);
-      const error: unknown = await run.result().catch((reason: unknown) => reason);
-      expect(error).toMatchObject({
-        cause: { cause: { type: 'ReceiverGone', message: expect.stringContaining('gone (410)') as unknown } },
-      });
+  it('pages by one incident, which ends with the wait, and writes into a chat; no secret of a route is in a history', async () => {
+    const { saga, waiting } = await stuckOrder(rig, { account: 'AB-11' });
+    await until(async () => pager.seen.length >= 3);
+    await answer(saga, 'retry', { by: 'ann', note: 'a confidence' });
+    await saga.result();
+    await until(async () => pager.seen.length === 4 && chat.seen.at(-1)?.body.includes('has ended') === true);
+    const events = pager.seen.map(({ body }) => JSON.parse(body) as Record<string, string>);
+    expect(events.map(({ event_action }) => event_action)).toEqual(['trigger', 'trigger', 'trigger', 'resolve']);
+    for (const { routing_key, dedup_key } of events)
+      expect([routing_key, dedup_key]).toEqual([routingKey, `${saga.workflowId}/${waiting.id}`]);
+    const texts = chat.seen.map(({ body }) => (JSON.parse(body) as { text: string }).text);
+    expect(texts.map((text) => text.replace(/ <.*/, ''))).toEqual(
+      expect.arrayContaining([
+        `${saga.workflowId} waits for a person: stuck at place-order (Unauthorized). Decisions that fit: retry.`,
+        `${saga.workflowId} has ended: done, done.`,
+      ]),
+    );
+    for (const route of ['pager', 'chat']) {
+      const run = rig.temporal.workflow.getHandle(`notify/${route}/${saga.workflowId}`);
+      const events = (await run.fetchHistory()).events ?? [];
+      const history = JSON.stringify(events, (_, value: unknown) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+      );
+      for (const secret of [routingKey, 'T0KEN', chat.url]) expect(history).not.toContain(secret);
+      const [{ activityTaskScheduledEventAttributes: asked } = {}] = events.filter(
+        (one) => one.activityTaskScheduledEventAttributes,
+      );
+      // A receiver that was down for a week is told within the hour in which it is back.
+      expect([
+        Number(asked?.scheduleToCloseTimeout?.seconds),
+        Number(asked?.retryPolicy?.maximumInterval?.seconds),
+      ]).toEqual([30 * 86_400, 3_600]);
+      expect(asked?.retryPolicy?.maximumAttempts).toBe(0);
     }
+  });
+
+  it('whose receiver is gone (410) ends there: it is called once, for no other saga either; and a person sends it again', async () => {
+    const { saga: waits, waiting } = await stuckOrder(rig, { account: 'AB-9' });
+    const { saga: answered } = await stuckOrder(rig, { account: 'AB-9' });
+    const untilGivenUp = ({ workflowId }: { workflowId: string }, type: string) =>
+      until(async () => {
+        const run = rig.temporal.workflow.getHandle(`notify/gone/${workflowId}`);
+        const error: unknown = await run.result().catch((reason: unknown) => reason);
+        const { cause } = error as { cause?: ApplicationFailure };
+        const [notices] = (cause?.details ?? []) as [Notice[]?];
+        return notices?.some(({ message }) => message.type === type) && cause;
+      });
+    const message = expect.stringContaining('gone (410)') as string;
+    for (const saga of [waits, answered])
+      expect(await untilGivenUp(saga, 'saga.waiting')).toMatchObject({ type: 'GivenUp', message });
+    await answer(answered, 'retry');
+    await answered.result();
+    await untilGivenUp(answered, 'saga.ended');
     expect(gone.deliveries).toHaveLength(1);
+    gone.answers = () => 200;
+    await rig.restartWith({});
+    const again = (...only: string[]) => runHere(['notify-again', ...only], '', rig.environment);
+    const none = 'nothing was given up that is not sent again already\n';
+    expect((await again('--route', 'none')).out).toBe(none);
+    const toldOf = `gone is told of ${answered.workflowId}: saga.ended\n`;
+    await until(async () => (await again(answered.reference)).out === toldOf);
+    await until(async () => (await again()).out.includes(`gone is told of ${waits.workflowId}: saga.waiting\n`));
+    await until(async () => gone.deliveries.length === 3 && (await again()).out === none);
+    expect(gone.messagesOf(waits.reference)[0]?.data.question).toBe(waiting.id);
+    // What is answered by now is not asked again; and nothing is sent twice.
+    expect(gone.typesOf(answered.reference)).toEqual(['saga.ended']);
+    expect(gone.deliveries).toHaveLength(3);
+    await answer(waits, 'retry');
+    await waits.result();
   });
 
   it('whose receiver asks for time gets it, by the clock of its own answer', async () => {

@@ -123,7 +123,7 @@ function endings({ asked, before }: Lived, ended: Ended): Ended[] {
 
 /**
  * A run that finds firewalls on a server takes them for what was there before it, also where it was a forgotten run
- * that assigned them: it does not take them away. docs/reliability.md says so.
+ * that assigned them: it does not take them away. docs/internals/reliability.md says so.
  */
 function isOfForgottenRun(sentence: string, { asked, forgotten, startedAnew = 0 }: Lived): boolean {
   if (asked.workflow !== 'setFirewalls' || (forgotten !== true && startedAnew === 0)) return false;

@@ -55,7 +55,7 @@ const kinds: Record<string, ProviderKind> = {
   ...{ 6: 'pivot', 7: 'quote', 8: 'assign', 9: 'assign', 10: 'list' },
 };
 
-/** The meaning that such an answer must have: the table of docs/failures.md, put together a second time. */
+/** The meaning that such an answer must have: the list of docs/statuses.md, put together a second time. */
 function expected(asked: ProviderCall, { status, body }: Answer, isDeclared = true): CallFailureName | 'success' {
   const { pivot, documented } = asked;
   const call = kindOf(asked);

@@ -1,4 +1,4 @@
-/** Which rule of docs/journal.md held: one order in the ledger does not tell, for another rule hides that one is gone. */
+/** Which rule of docs/internals/journal.md held: one order in the ledger does not tell, for another rule hides that one is gone. */
 import type { SagaHandle } from '../../../src/client/handle';
 import { restoredFailure } from '../../../src/journal/restore/recovery-gap';
 import { failuresOf, statesOf } from '../../support/events';

@@ -5,6 +5,7 @@ import * as settings from '../../support/settings';
 const { write } = folderForFile();
 const base = { PROVIDER_BASE_URL: 'https://provider.example' };
 const ops = { name: 'ops', url: 'https://ops.example/hooks/T0KEN-IN-PATH', secret: 'webhook-ops' };
+const pager = { name: 'pager', format: 'pagerduty', secret: 'webhook-pagerduty' };
 const read = (env: Environment) => readWorkerConfig({ ...base, ...env }).activities.notifications!;
 const problemsOf = (env: Environment) => settings.problemsOf(read, env);
 const inline = (...routes: unknown[]) => ({ NOTIFICATION_ROUTES: JSON.stringify(routes) });
@@ -14,7 +15,8 @@ it('are none by default', () => {
 });
 
 it('come inline or from a file', () => {
-  expect(read(inline(ops)).routes).toEqual([ops]);
+  const slack = { name: 'chat', format: 'slack', secret: 'webhook-slack' };
+  expect(read(inline(ops, pager, slack)).routes).toEqual([ops, pager, slack]);
   const NOTIFICATION_ROUTES_FILE = write('routes.json', JSON.stringify([ops]));
   expect(read({ NOTIFICATION_ROUTES_FILE }).routes).toEqual([ops]);
 });
@@ -31,6 +33,11 @@ it.each<[string, unknown, RegExp]>([
   ['one name twice', [ops, ops], /must have different names/],
   ['a name of two words', [{ ...ops, name: 'my ops' }], /name: must be 1 to 32/],
   ['no kind at all', [{ ...ops, kinds: [] }], /kinds: must not be empty; leave it out for all/],
+  ['no address of a webhook', [{ ...ops, url: undefined }], /\[0\].url: must be an https/],
+  ['Slack’s address outside of the secret', [{ ...ops, format: 'slack' }], /\[0\].url: must be left out/],
+  ['a pager that is not told the end', [{ ...pager, events: ['waiting'] }], /\[0\].events: must be left out/],
+  ['an unknown format', [{ ...ops, format: 'email' }], /\[0\].format: /],
+  ['a routing key itself', [{ ...pager, secret: 'T0KEN-IN-PATH' }], /secret: must be the name of a secret that/],
   ['an unknown kind', [{ ...ops, kinds: ['stucked'] }], /kinds\[0\]/],
 ])('are refused with %s, in sentences without the address', (_what, routes, sentence) => {
   const problems = problemsOf({ NOTIFICATION_ROUTES: JSON.stringify(routes) });

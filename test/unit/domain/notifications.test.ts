@@ -26,6 +26,9 @@ it.each<[string, Partial<Route>, SagaEvent, string | undefined, string[]]>([
   ['its outcomes', { outcomes: ['partly'] }, ended, undefined, []],
   ['its outcomes', { outcomes: ['partly'] }, event(), undefined, ['ops']],
   ['its events', { events: ['ended'] }, event(), undefined, []],
+  ['questions, if it is a pager', { format: 'pagerduty' }, event({ event: 'settled' }), undefined, ['ops']],
+  ['nothing else then', { format: 'pagerduty' }, ended, undefined, []],
+  ['all in a chat', { format: 'slack' }, ended, undefined, ['ops']],
 ])('a route takes %s (%#)', (_what, changes, said, account, taken) => {
   expect(routesOf(said, account, [route(changes)])).toEqual(taken);
 });

@@ -61,7 +61,7 @@ it('a first call of the owner is written where its step has no row, and nothing 
     );
     if (stands) continue;
     met += 1;
-    expect(decide(seen, intent, 'new')).toEqual({ how: 'write', isFirst: true, doubts: 0, repeats: undefined });
+    expect(decide(seen, intent)).toEqual({ how: 'write', isFirst: true, doubts: 0, repeats: undefined });
   }
   expect(met).toBeGreaterThan(2_000);
 });

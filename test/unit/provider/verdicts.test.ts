@@ -27,7 +27,7 @@ async function verdict(name: Name, answer: Answer): Promise<string> {
 const error = '{"message":"why"}';
 const isUnsafe = (value: unknown) => Number.isInteger(value) && !Number.isSafeInteger(value);
 
-// All statuses: docs/failures.md, which is printed from the code.
+// All statuses: docs/statuses.md, which is printed from the code.
 test.each<[number, Partial<Record<Name, ProviderFailureName | 'done'>>]>([
   [400, { order: 'Rejected', assign: 'Rejected', 'assign early': 'NotYet', 'list early': 'NotYet' }],
   [404, { order: 'Rejected', delete: 'done', assign: 'Rejected', list: 'Rejected', directory: 'NotYet' }],

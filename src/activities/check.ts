@@ -1,0 +1,96 @@
+/** What a saga would meet if it began now. See `src/domain/checking.ts`. */
+import type { CheckedWorkflow, CheckReport, CheckRequest } from '../domain/checking';
+import { differences } from '../domain/differences';
+import { describeHolder } from '../domain/hold';
+import type { Quote } from '../domain/quotes';
+import { requestSchemas, type RequestOf } from '../domain/requests';
+import { describeConcern, type ReviewReason } from '../domain/spending';
+import { check } from '../domain/validation';
+import { foresee } from '../journal/purchases';
+import type { SagaKey } from '../journal/rows';
+import type { Tools } from './effect';
+import { documentedParts } from './quotes';
+import { whoHolds } from './temporal';
+import { callFailureOf } from './translate-failure';
+
+/** No saga has it. */
+const noReference = '';
+
+export function createCheckActivities({ provider, journal, settings }: Tools) {
+  const quoteOf = async (request: RequestOf['changeOrder' | 'switchPlan']) => {
+    const { subscription_id } = request;
+    const quote = await ('resources' in request
+      ? provider.quoteChangeOrder({ subscription_id, resources: request.resources })
+      : provider.quotePlanSwitch({ subscription_id, plan_id: request.plan_id }));
+    return provider.blank(documentedParts(quote)) as Quote;
+  };
+  const standingOf = async (key: SagaKey, request: unknown) => {
+    if (!(await journal.isTaken(key))) return 'free';
+    return differences(await journal.firstRequest(key), request).length > 0 ? 'taken' : 'same';
+  };
+  return {
+    /** What cannot be asked now is said, and nothing fails. */
+    async checkAhead(input: CheckRequest): Promise<CheckReport> {
+      const report: CheckReport = { problems: [], refused: [], asks: [], unknown: [], limits: [] };
+      const { refused, asks, unknown } = report;
+      const asking = async <T>(what: string, ask: () => Promise<T>): Promise<T | undefined> => {
+        try {
+          return await ask();
+        } catch (error) {
+          const failed = callFailureOf(error, 'read', settings);
+          if (failed === undefined) throw error;
+          (failed.failure === 'Rejected' ? refused : unknown).push(`${what}: ${failed.message}`);
+          return undefined;
+        }
+      };
+      const { workflow, request: given } = input;
+      const { profile, onRefusal } = settings;
+      const isNamed = Object.hasOwn(given, 'reference');
+      const checked = check<RequestOf[CheckedWorkflow]>(
+        requestSchemas(profile?.planTypes)[workflow](),
+        isNamed ? given : { ...given, reference: 'none' },
+      );
+      if (!checked.ok) return { ...report, problems: checked.problems };
+      const request = checked.value;
+      const key = { workflow, reference: isNamed ? request.reference : noReference };
+
+      const hold = await asking('the hold', whoHolds);
+      if (hold) report.held = describeHolder(hold);
+      const quote = isQuoted(request) ? await asking('the quote', () => quoteOf(request)) : undefined;
+      if (quote) report.quote = quote;
+      if (quote?.available === false) {
+        const { onRefusal: asked = onRefusal } = request as Partial<RequestOf['changeOrder']>;
+        const why = 'the provider says that it is not available';
+        if (asked === 'ask') asks.push({ kind: 'refused', why });
+        else refused.push(why);
+      }
+      await asking('the journal', async () => {
+        if (isNamed) report.reference = await standingOf(key, request);
+        if (report.reference === 'taken') refused.push('the reference belongs to another request');
+        // Without its quote nobody knows what it would cost.
+        if (isQuoted(request) && !quote?.available) return;
+        const rules = { ...settings, notAfter: 'notAfter' in request ? request.notAfter : undefined };
+        const buying = journal.buying(workflow, request, rules, quote);
+        if (buying === undefined) return;
+        const { notNow, concerns, spending } = await journal.inTransaction((tx) => foresee(tx, key, buying, rules));
+        const { total, currency, unpriced } = buying.facts.terms;
+        Object.assign(report, { total, currency, unpriced });
+        if (notNow?.how === 'asks') asks.push({ kind: 'approval', why: whyApproved(notNow.concern) });
+        else if (notNow) refused.push(notNow.why);
+        asks.push(...concerns.map((concern) => ({ kind: concern.kind, why: describeConcern(concern) })));
+        report.limits = spending.flatMap(({ account, most, unit, withinMs, spent, adds }) =>
+          account === undefined ? [] : [{ account, most, unit, withinMs, spent, adds }],
+        );
+      });
+      return report;
+    },
+  };
+}
+
+const isQuoted = (request: RequestOf[CheckedWorkflow]): request is RequestOf['changeOrder' | 'switchPlan'] =>
+  'subscription_id' in request;
+
+function whyApproved(concern: ReviewReason): string {
+  const why = concern.kind === 'approval' ? concern.why : [];
+  return why.length > 0 ? why.join(' ') : 'The request asks for an approval.';
+}

@@ -1,0 +1,55 @@
+/** `check`: what a request would meet, before anything is sent. */
+import type { CheckReport } from '../domain/checking';
+import { describeProblems } from '../domain/problems';
+import { describeQuote } from '../domain/quotes';
+import { describeLimit, inAll } from '../domain/spending';
+import { withSagas } from './connect';
+import type { CommandContext, CommandResult } from './define';
+import { exitStatus } from './exit-status';
+import { readRequest } from './read-request';
+
+export async function check({ printer, stdin }: CommandContext, file: string): Promise<CommandResult> {
+  const request = await readRequest(file, stdin);
+  return withSagas(async (sagas) => {
+    const report = await sagas.check(request);
+    const [status, sentence] = verdictOf(report);
+    printer.line(sentence);
+    printer.lines(describe(report).map(([name, text]) => `  ${name.padEnd(9)}  ${text}`));
+    return { status, document: report };
+  });
+}
+
+function verdictOf({ problems, refused, unknown, asks, held }: CheckReport): [status: number, sentence: string] {
+  if (problems.length > 0) return [exitStatus.refused, 'the request is wrong'];
+  if (refused.length > 0) return [exitStatus.notDone, 'it would end without a purchase'];
+  if (unknown.length > 0) return [exitStatus.noConnection, 'not all could be looked at'];
+  if (asks.length > 0) return [exitStatus.waits, 'it would ask a person before anything is bought'];
+  return [exitStatus.done, held === undefined ? 'it would go through' : 'it would go through once new sagas begin'];
+}
+
+function describe(report: CheckReport): [name: string, text: string][] {
+  const { problems, refused, asks, unknown, reference, held, quote, total, currency, unpriced, limits } = report;
+  const price = total === undefined ? unpriced : `about ${total} ${currency}, by the price list`;
+  const rows: [name: string, texts: (string | undefined)[]][] = [
+    ['wrong', problems.map((problem) => describeProblems([problem]))],
+    ['refused', refused],
+    ['asks', asks.map(({ kind, why }) => `${kind}: ${why}`)],
+    ['unknown', unknown],
+    ['reference', [reference && standings[reference]]],
+    ['held', [held && `new sagas are ${held}`]],
+    ['costs', [quote ? describeQuote(quote) : price]],
+    ['limit', limits.map(describeSpending)],
+  ];
+  return rows.flatMap(([name, texts]) => texts.flatMap((text): [string, string][] => (text ? [[name, text]] : [])));
+}
+
+function describeSpending({ account, spent, adds, ...limit }: CheckReport['limits'][number]): string {
+  const inSum = inAll({ spent, adds });
+  return `${describeLimit(limit)} of ${account}: ${spent} spent, and this adds ${adds}: ${inSum} in all`;
+}
+
+const standings = {
+  free: 'nobody has it yet',
+  same: 'it has this very request: a start goes on with it, or says how it ended',
+  taken: 'it belongs to another request',
+};
