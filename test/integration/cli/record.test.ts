@@ -229,6 +229,7 @@ it('has the quote and the wait of a change that was cancelled, and who cancelled
   await saga.cancel({ by: 'ann', note: 'ordered twice' });
   await outcomeOf(saga);
   const people = await record('CH-X', '--timeline');
+  expect(people.out).toMatch(/: Approve the change order \(subscription 62, \S+ by \d+\): /);
   expect(happeningsIn(people).sort()).toEqual(['answered', 'ended', 'first seen', 'quoted', 'waits']);
   expect(linesOf(people)).toContain('answered place-change-order: cancel, says ann: ordered twice');
 });
