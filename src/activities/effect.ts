@@ -22,7 +22,7 @@ import { JournalUnavailable } from '../journal/database/errors';
 import type { Answer, Journal } from '../journal/journal';
 import type { Intent, Intended } from '../journal/decide';
 import type { IntendedCall, SagaKey } from '../journal/rows';
-import { namesakesOf } from '../journal/views/namesakes';
+import { namesakesOf } from '../journal/namesakes';
 import type { SentSecrets } from '../domain/secrets';
 import type { CallOptions, Secrets } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';

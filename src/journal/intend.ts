@@ -40,7 +40,7 @@ import {
 } from './rows';
 import { noteIntended } from './servers';
 import { ofStep } from './state';
-import { namesakesOf } from './views/namesakes';
+import { namesakesOf } from './namesakes';
 import type { Store } from './store';
 import { turnOf } from './turns';
 

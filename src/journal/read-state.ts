@@ -23,7 +23,7 @@ import {
   type Tx,
 } from './rows';
 import { type State, stateColumns, stateOf } from './state';
-import { namesakesOf } from './views/namesakes';
+import { namesakesOf } from './namesakes';
 import type { Store } from './store';
 
 /** The step that cannot be undone, as the journal has it. */

@@ -1,9 +1,9 @@
 /** Orders that look the same in the provider's control panel as one of unknown outcome: a person is told which they are. */
 import { sql } from 'kysely';
-import type { Namesake, PivotNote, Placement } from '../../domain/effects';
-import { unlessUnreadable } from '../database/errors';
-import { type Effect, iso, mayHaveTakenEffect, type SagaKey } from '../rows';
-import type { Store } from '../store';
+import type { Namesake, PivotNote, Placement } from '../domain/effects';
+import { unlessUnreadable } from './database/errors';
+import { type Effect, iso, mayHaveTakenEffect, type SagaKey } from './rows';
+import type { Store } from './store';
 
 /** Notes are sealed: so many are read, the newest first. */
 const readMax = 100;
