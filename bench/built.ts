@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { bundleInto, compileInto } from '../scripts/build';
-import { quiet } from '../scripts/workflow-bundle';
+import { quiet } from '../src/operations/workflow-modules';
 
 const root = join(__dirname, '..');
 

@@ -1,17 +1,4 @@
-/**
- * Measures what a saga costs: npm run bench. On a dev server of its own, or on the one that TEMPORAL_ADDRESS names.
- *
- *   --part NAME       throughput, or waiting                                        (throughput)
- *   --rounds N        that are counted                                              (5)
- *   --sagas N         in each round of each contestant, at least; with waiting, in all  (50)
- *   --at-once LIST    sagas in flight                                               (1,10,100)
- *   --write           the tables into docs/internals/performance.md
- *
- *   --quick           instead of all that, only what is the same on every machine, against bench/counts.json
- *   --accept          with --quick: today's counts are right from now on
- *
- * Status 0: measured; with --quick: nothing moved, and every target is met. 1: not so, or wrong arguments.
- */
+/** Measures what a saga costs: `npm run bench -- --help`. */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { ExpectedError, runProgram } from '../scripts/program';
@@ -23,8 +10,22 @@ import { closeAllStands } from './stand';
 import { measureThroughput, throughputReport } from './throughput';
 import { measureWaiting, waitingReport } from './waiting';
 
+const help = `npm run bench, on a dev server of its own, or on the one that TEMPORAL_ADDRESS names
+
+  --part NAME       throughput, or waiting                                        (throughput)
+  --rounds N        that are counted                                              (5)
+  --sagas N         in each round of each contestant, at least; with waiting, in all  (50)
+  --at-once LIST    sagas in flight                                               (1,10,100)
+  --write           the tables into docs/internals/performance.md
+
+  --quick           instead of all that, only what is the same on every machine, against bench/counts.json
+  --accept          with --quick: today's counts are right from now on
+
+Status 0: measured; with --quick: nothing moved, and every target is met. 1: not so, or wrong arguments.`;
+
 async function main(): Promise<void> {
   const options = readArguments();
+  if (options.help) return console.log(help);
   const built = await buildWorkers();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -71,6 +72,7 @@ function readArguments() {
       write: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       accept: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
     },
   });
   if (!['throughput', 'waiting'].includes(values.part)) throw new ExpectedError(`--part: there is no ${values.part}`);

@@ -20,7 +20,8 @@ export function runProgram(
       if (typeof status === 'number') process.exitCode = status;
     },
     (error: unknown) => {
-      const isExpected = [ExpectedError, ...expected].some((kind) => error instanceof kind);
+      const isOfArguments = String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
+      const isExpected = isOfArguments || [ExpectedError, ...expected].some((kind) => error instanceof kind);
       console.error(isExpected ? (error as Error).message : error);
       process.exitCode = 1;
     },

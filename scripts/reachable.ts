@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import { ExpectedError } from './program';
 
 /** On an idle machine it takes less than a second. */
 const readyMaxMs = 60_000;
@@ -77,7 +78,7 @@ export async function assertFree(port: number): Promise<void> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    throw new Error(`port ${port} is in use`, { cause: error });
+    throw new ExpectedError(`port ${port} is in use: does a server of before still run?`, { cause: error });
   }
   await once(server.close(), 'close');
 }

@@ -148,7 +148,7 @@ export function requestsPage(schemaOf: (workflow: WorkflowName) => Json): string
   });
   return [
     '# Every field of a request',
-    '\nPrinted by `npm run schemas` from `scripts/request-words.ts`. `schemas/<workflow>.request.json` has the same for programs, and `examples` has some. Fields are strict: an unknown one is refused, by name. Fields with an underscore are the provider’s, by its own names.',
+    '\nPrinted by `npm run schemas` from `scripts/request-words.ts`. `schemas/<workflow>.request.json` has the same for programs, and `examples` has some. Fields are strict: an unknown one is refused, by name. Fields with an underscore are the provider’s, by its own names; [how one is added](../CONTRIBUTING.md#add-a-field-of-the-provider).',
     ...sections,
   ].join('\n');
 }

@@ -1,10 +1,6 @@
 /** The workflow bundle, for the build, the tests and the measurements. */
 import { bundleWorkflowCode, type BundleOptions } from '@temporalio/worker';
-import { failureConverterPathOf } from '../src/security/data-converter';
-import { payloadConverterPath, workflowModules } from '../src/operations/workflow-modules';
-
-/** Drops Webpack's report of a successful build; a failed build throws. */
-export const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
+import { bundling } from '../src/operations/workflow-modules';
 
 export interface WorkflowBundleOptions {
   /** The bundle is for a worker with keys. */
@@ -22,12 +18,9 @@ export async function bundleWorkflows({
   quick = workflowsPath !== undefined,
 }: WorkflowBundleOptions = {}): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    ...workflowModules({ encrypted }),
+    ...bundling({ encrypted }),
     ...(workflowsPath ? { workflowsPath } : {}),
-    failureConverterPath: failureConverterPathOf(encrypted),
-    ...(encrypted ? { payloadConverterPath } : {}),
     webpackConfigHook: (webpack) => configured(webpack, quick),
-    logger: quiet,
   });
   return code;
 }

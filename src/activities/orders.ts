@@ -92,16 +92,13 @@ export function createOrderActivities({ provider, journal, activity, effect, rea
      */
     async placeOrder({
       order,
-      firewalls = [],
+      firewalls,
       vmObjectIds: named,
       noServers,
       ...input
     }: PlaceOrder): Promise<Effected<Placement<PlacedOrder>>> {
-      const about = {
-        cartItems: order.cartItems,
-        ...(firewalls.length > 0 ? { firewalls } : {}),
-        vmObjectIds: named,
-      };
+      const { cartItems } = order;
+      const about = { cartItems, firewalls: firewalls?.length ? firewalls : undefined, vmObjectIds: named };
       const lookFirst = async () => {
         if (noServers || directory === undefined || (await mayBePlaced(journal, sagaOf().saga))) return {};
         const secrets = await readSecrets(input.secrets);

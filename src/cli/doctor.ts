@@ -4,10 +4,13 @@ import { pollersOf } from '../client/workers';
 import { noHighWaterMark, readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
 import { tryOr } from '../domain/ignore-errors';
+import { inWords } from '../domain/times';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import type { OrderSagaClient } from '../client/client';
 import type { Journal } from '../journal/journal';
 import { claim, schemaNumber, countsOf } from '../journal/open';
+import { serversInTurn } from '../journal/servers';
+import { lookAtProvider } from './probe';
 import { release, type CommandResult, type CommandContext } from './define';
 import { withSagas } from './connect';
 import { look, messageOf, ok, printFindings, wrong, type Found } from './findings';
@@ -15,10 +18,32 @@ import { withJournal } from './journal-commands';
 
 export async function doctor({ printer }: CommandContext): Promise<CommandResult> {
   const versions = `order-saga ${release}, Node ${process.versions.node}, journal of schema ${schemaNumber}`;
-  const found = [ok('versions', versions), ...ofSettings(), ...(await ofTemporal()), ...(await ofJournal())];
-  const [settings, status] = [settingsGiven(), printFindings(printer, found)];
+  const settings = settingsGiven();
+  // A client's terminal has none of these, and need not.
+  const isWorkers = Object.keys(settings).some((name) => /^PROVIDER_(?!PROFILE)/.test(name));
+  const [ofWorker, ofItsProvider] = isWorkers ? [ofSettings(), ofProvider] : [[ofClient], () => []];
+  const [temporal, { found: journal, server }] = [await ofTemporal(), await ofJournal(isWorkers)];
+  const found = [ok('versions', versions), ...ofWorker, ...temporal, ...(await ofItsProvider(server)), ...journal];
+  const status = printFindings(printer, found);
   printer.lines(Object.entries(settings).map(([name, value]) => `${name}=${value}`));
   return { status, document: { found, settings } };
+}
+
+const ofClient = look(
+  'settings of a worker',
+  'are not here, so that neither they nor the provider are looked at',
+  'as of a client that is well; order-saga doctor with the environment of a worker looks at them',
+);
+
+/** @param server one of ours */
+async function ofProvider(server: number | undefined): Promise<Found[]> {
+  try {
+    return [await lookAtProvider(server)];
+  } catch (error) {
+    // Said before.
+    if (error instanceof SettingsError) return [];
+    throw error;
+  }
 }
 
 function ofSettings(): Found[] {
@@ -44,6 +69,7 @@ async function ofTemporal(): Promise<Found[]> {
         await ofSearchAttributes(sagas),
         ...(await ofWorkers(sagas, config.taskQueue)),
         await ofHold(sagas),
+        await ofWaiting(sagas),
         await ofRunning(sagas),
       ],
       config,
@@ -71,9 +97,12 @@ async function ofSearchAttributes({ temporal }: OrderSagaClient): Promise<Found>
   return wrong(what, `lacks ${missing.join(', ')}`, 'start a worker: it adds them, or says how');
 }
 
+/** A poll lasts a minute: who polls is seen at least so often. */
+const seenWithinMs = 65_000;
+
 async function ofWorkers({ temporal }: OrderSagaClient, taskQueue: string): Promise<Found[]> {
   const then = 'start a worker (docs/deploying.md)';
-  const { workers, ...pollers } = await pollersOf(temporal, taskQueue);
+  const { workers, ...pollers } = await pollersOf(temporal, taskQueue, seenWithinMs);
   const found = Object.entries(pollers).map(([of, count]) => {
     const what = `workers, for ${of}`;
     return count > 0 ? ok(what, `${count} poll ${taskQueue}`) : wrong(what, `none polls ${taskQueue}`, then);
@@ -90,7 +119,7 @@ type Worker = Awaited<ReturnType<typeof pollersOf>>['workers'][number];
 function ofDifference(what: string, workers: Worker[], setting: string, has: (worker: Worker) => string): Found[] {
   if (new Set(workers.map(has)).size < 2) return [];
   const each = workers.map((worker) => `${worker.process} has ${has(worker) || 'none'}`);
-  const then = `give all workers the same ${setting}; one that has stopped is listed for five minutes`;
+  const then = `give all workers the same ${setting}; one that has stopped is listed for a minute`;
   return [look(what, `differ: ${each.join('; ')}`, then)];
 }
 
@@ -116,7 +145,18 @@ async function ofHold(sagas: OrderSagaClient): Promise<Found> {
   return look(what, `are ${describeHolder(hold)}`, 'order-saga hold off lets them begin');
 }
 
-async function ofJournal(): Promise<Found[]> {
+async function ofWaiting(sagas: OrderSagaClient): Promise<Found> {
+  const what = 'decisions';
+  const { total, groups, rows } = await sagas.inbox({ limit: 1 });
+  const [longest] = rows;
+  if (longest === undefined) return ok(what, 'nothing waits for one');
+  const kinds = groups.map(({ name, count }) => `${count} ${name}`).join(', ');
+  const found = `${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for one (${kinds}), the longest since ${inWords(longest.waitingSince.toISOString())}`;
+  return look(what, found, 'order-saga inbox names them');
+}
+
+/** With the id of a server that the journal knows. */
+async function ofJournal(isWorkers: boolean): Promise<{ found: Found[]; server?: number | undefined }> {
   try {
     const namespace = tryOr(() => readClientConfig().namespace, undefined);
     return await withJournal({ writes: false }, async (journal, name) => {
@@ -125,11 +165,14 @@ async function ofJournal(): Promise<Found[]> {
       const found = `${name}: ${references} references, ${pivots.unknown} orders of unknown outcome`;
       const then = 'nothing is sent: follow docs/journal.md, then run order-saga journal restored';
       const state = restored === undefined ? ok('journal', found) : wrong('journal', `${name}: ${restored}`, then);
-      return [state, await ofKeys(journal)];
+      const [server] = await serversInTurn(journal, { after: 0, most: 1 });
+      return { found: [state, await ofKeys(journal)], server };
     });
   } catch (error) {
+    if (!isWorkers && error instanceof SettingsError)
+      return { found: [look('journal', 'is not looked at: no JOURNAL_URL')] };
     const then = 'is JOURNAL_URL right, and was order-saga journal migrate run?';
-    return [wrong('journal', messageOf(error), then)];
+    return { found: [wrong('journal', messageOf(error), then)] };
   }
 }
 

@@ -1,4 +1,5 @@
 /** Asks a provider, by reads only, what its document does not show, and which settings follow. It changes nothing. */
+import { isDeepStrictEqual } from 'node:util';
 import { readProviderConfig, settingsGiven } from '../config';
 import type { Profile } from '../domain/profile';
 import { isRecord } from '../domain/values';
@@ -46,6 +47,25 @@ export async function probe({ printer }: CommandContext, asked: Asked): Promise<
   return { document: { found, settings, profile }, status: isReached ? status : exitStatus.noConnection };
 }
 
+/**
+ * For `doctor`: whether address, path and token are right, by one read or two.
+ *
+ * @param server of which the journal knows; it may be gone by now
+ */
+export async function lookAtProvider(server = noServer): Promise<Found> {
+  const probe = new Probe({ server });
+  const answer = await probe.firewallsOf(server);
+  const unreached = probe.unreached(answer);
+  if (unreached) return unreached;
+  if (!answer.failure) return ok('provider', `lists the firewalls of server ${server}`);
+  const [{ status, body }, nowhere] = [answer.failure, (await probe.nowhere()).failure];
+  if (nowhere?.status !== status || !isDeepStrictEqual(nowhere?.body, body))
+    return ok('provider', `answers: ${answer.says}`);
+  const then =
+    'is the path of PROVIDER_BASE_URL right? `order-saga probe --server ID` asks about a server that you know';
+  return wrong('provider', `answers as at a path that is not there: ${answer.says}`, then);
+}
+
 class Probe {
   readonly settings: Record<string, string> = {};
   readonly profile: Profile = {};
@@ -59,11 +79,11 @@ class Probe {
 
   async all(): Promise<Found[]> {
     const { server, subscription, plan, directory } = this.asked;
-    const answer = await this.ask((provider) => provider.listFirewalls(server));
-    const token = await this.token(server, answer);
+    const answer = await this.firewallsOf(server);
+    const token = this.unreached(answer) ?? (await this.token(server, answer));
     // Then it is not worth asking for more.
     if (token.is === 'wrong') return [token];
-    const unknown = await this.ask((provider) => provider.listFirewalls(noServer));
+    const unknown = await this.firewallsOf(noServer);
     return [
       token,
       // Row 10.
@@ -75,8 +95,16 @@ class Probe {
     ];
   }
 
-  private async token(server: number, answer: Answer<unknown>): Promise<Found> {
-    const what = 'token';
+  firewallsOf(server: number): Promise<Answer<ListAnswer>> {
+    return this.ask((provider) => provider.listFirewalls(server));
+  }
+
+  nowhere(): Promise<Answer<unknown>> {
+    return this.ask((provider) => provider.findServers({ path: '/order-saga/looks-where-nothing-is' }));
+  }
+
+  /** @returns undefined where the answer says something of servers */
+  unreached(answer: Answer<unknown>): Found | undefined {
     if (answer.failure?.name === 'NotSent') {
       this.isReached = false;
       return wrong('provider', answer.says, 'is PROVIDER_BASE_URL right, and may this machine reach it?');
@@ -85,7 +113,16 @@ class Probe {
       return wrong('provider', answer.says, 'is PROVIDER_BASE_URL right? Nothing else was asked');
     }
     if (answer.failure && ['Unauthorized', 'TokenUnreadable'].includes(answer.failure.name))
-      return wrong(what, answer.says, 'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent');
+      return wrong(
+        'token',
+        answer.says,
+        'PROVIDER_TOKEN, PROVIDER_AUTH_HEADER and PROVIDER_AUTH_SCHEME say what is sent',
+      );
+    return undefined;
+  }
+
+  private async token(server: number, answer: Answer<unknown>): Promise<Found> {
+    const what = 'token';
     if (this.provider.readToken === undefined) return look(what, 'none is set, and none was asked for');
     const without = await this.ask((provider) => provider.listFirewalls(server), { withToken: false });
     const isAsked = without.failure?.name === 'Unauthorized';

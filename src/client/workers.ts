@@ -15,13 +15,16 @@ const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.api.enums.v
  * How many poll for workflows, and for calls; and of the former, what ours say of themselves. Temporal forgets a poller
  * some minutes after its last poll.
  *
+ * @param seenWithinMs only those that have polled since then, by this machine's clock
  * @throws NoConnectionError
  */
-export function pollersOf(temporal: Client, taskQueue: string) {
+export function pollersOf(temporal: Client, taskQueue: string, seenWithinMs = Infinity) {
   const { namespace } = temporal.options;
   const ask = async (taskQueueType: proto.api.enums.v1.TaskQueueType) => {
     const asked = { namespace, taskQueue: { name: taskQueue }, taskQueueType };
-    return (await temporal.workflowService.describeTaskQueue(asked)).pollers;
+    const { pollers } = await temporal.workflowService.describeTaskQueue(asked);
+    const sinceSeconds = (Date.now() - seenWithinMs) / 1000;
+    return pollers.filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) >= sinceSeconds);
   };
   return withTemporalErrors(temporal, async () => {
     const workflows = await ask(TASK_QUEUE_TYPE_WORKFLOW);

@@ -2,7 +2,6 @@
  * Temporal ends a saga that reaches one of its limits, or the saga stands still for ever, with servers bought. So all
  * input is checked against bounds well below, before the schemas: beyond them it must not be checked field by field.
  */
-import { isExact, serversOrdered } from './plan-types';
 import { nameOfField, type Problem } from './problems';
 
 /** Naming what is wrong with each value takes the time and the memory of a workflow task, and it has little of both. */
@@ -10,10 +9,10 @@ const valuesMax = 20_000;
 const levelsMax = 32;
 
 /** The result names each server, and Temporal takes a result of 2 MiB. */
-const serversMax = 10_000;
+export const serversMax = 10_000;
 
 /** Cart items, firewalls, and servers that get some: each has steps. So many fit: src/saga/history-left.ts. */
-const stepsMax = 200;
+export const stepsMax = 200;
 
 /** Entries of a list, or characters of a text, by the field's name. Texts are repeated in questions and reports. */
 const lengthsMax: Readonly<Record<string, number>> = {
@@ -39,7 +38,7 @@ const words = ['by', 'note', 'reason'];
 /** @returns what exceeds the limits, by field; the schema checks the rest */
 export function beyondLimits(input: unknown): Problem[] {
   const shapeless = beyondShape(input);
-  return shapeless ? [shapeless] : [...inside(input, []), ...tooManyServers(input)];
+  return shapeless ? [shapeless] : inside(input, []);
 }
 
 function beyondShape(input: unknown): Problem | undefined {
@@ -73,28 +72,6 @@ function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
 /** Input that came through Temporal always is. Other values would be refused or changed on the way there. */
 function isJson(value: unknown): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : !['bigint', 'function', 'symbol'].includes(typeof value);
-}
-
-function tooManyServers(input: unknown): Problem[] {
-  const { items, firewalls } = (isObject(input) ? input : {}) as { items?: unknown; firewalls?: unknown };
-  if (!Array.isArray(items)) return [];
-  // Which other plan types are not servers is a setting, which is not read here: all of them count.
-  const servers = serversOrdered(items.map(itemOf));
-  const ordered = `${isExact(servers) ? '' : 'up to '}${servers.most}`;
-  if (servers.most > serversMax) {
-    return [{ field: 'items', message: `order ${ordered} servers; one saga takes at most ${serversMax}` }];
-  }
-  if (servers.most <= stepsMax || lengthOf(firewalls) === 0) return [];
-  const message = `are assigned to at most ${stepsMax} servers by one saga, but ${ordered} are ordered`;
-  return [{ field: 'firewalls', message }];
-}
-
-function itemOf(item: unknown) {
-  const { plan_type, quantity } = (isObject(item) ? item : {}) as { plan_type?: unknown; quantity?: unknown };
-  return {
-    plan_type: typeof plan_type === 'string' ? plan_type : undefined,
-    quantity: typeof quantity === 'number' ? quantity : undefined,
-  };
 }
 
 function lengthOf(value: unknown): number {

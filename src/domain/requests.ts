@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { referenceSchema, type WorkflowName } from './identity';
 import { lazy } from './lazy';
+import { serversMax, stepsMax } from './limits';
 import { cloudServerPlanTypes, countOf, documentedPlanTypes, fits, serversOrdered, type PlanTypes } from './plan-types';
 import { redactedMark, secretReferenceSchema } from './secrets';
 
@@ -170,12 +171,14 @@ export function provisionServersSchema(planTypes: PlanTypes = {}) {
       if (ordered.most === 0 && request.firewalls?.length) {
         wrong(context, ['firewalls'], 'protect servers, but no item is a server');
       }
+      const servers = countOf(ordered);
+      if (ordered.most > serversMax) {
+        wrong(context, ['items'], `order ${servers} servers; one saga takes at most ${serversMax}`);
+      } else if (ordered.most > stepsMax && request.firewalls?.length) {
+        wrong(context, ['firewalls'], `are assigned to at most ${stepsMax} servers, but ${servers} are ordered`);
+      }
       if (request.vmObjectIds === undefined || fits(request.vmObjectIds.length, ordered)) return;
-      wrong(
-        context,
-        ['vmObjectIds'],
-        `names ${request.vmObjectIds.length} servers, but ${countOf(ordered)} are ordered`,
-      );
+      wrong(context, ['vmObjectIds'], `names ${request.vmObjectIds.length} servers, but ${servers} are ordered`);
     });
 }
 

@@ -140,10 +140,10 @@ export class Journal extends Store {
         const taken = (await referenceOf(tx, key)) !== undefined;
         const lacks = await whatIsLacking(tx, journal, this.failover, { taken, cursor: before });
         if (lacks !== undefined) return { journal, first: undefined, lacks };
+        // A run that knows it from before has perhaps ordered in the lost time.
+        const epoch = Math.min(epochOfNew(journal), before.epoch);
+        if ((await takeAtOnce(tx, asNew, run, epoch)) !== undefined) return { journal, first: undefined };
       }
-      // A run that knows it from before has perhaps ordered in the lost time.
-      const epoch = Math.min(epochOfNew(journal), before?.epoch ?? Infinity);
-      if ((await takeAtOnce(tx, asNew, run, epoch)) !== undefined) return { journal, first: undefined };
       // After the journal was restored, an effect or a doubt may have come before its reference: the request is filled
       // in.
       await sql`update reference set account = ${account ?? null}, request = ${sealed}

@@ -210,7 +210,7 @@ async function spendingOf(
     const adds = added(bought, { unit });
     const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
     const { total, currency } = bought.facts.terms;
-    const about = { account, most, unit, withinMs, spent, adds, total, currency, unpriced };
+    const about = { ...present({ account }), most, unit, withinMs, spent, adds, total, currency, unpriced };
     spending.push({ ...identified(bought.facts), kind: 'over-limit', ...about });
   }
   return spending;

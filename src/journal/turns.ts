@@ -13,11 +13,11 @@
  */
 import { disown, endingOf } from './acquire';
 import { randomUUID } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './database/dialects';
-import { type Columns, inFlightOf, iso, livePivot, ofSaga, type SagaKey, timeNow, type Tx } from './rows';
+import { inFlightOf, iso, livePivot, ofSaga, type SagaKey, timeNow, type Tx } from './rows';
 import type { JournalTables } from './database/schema';
 import type { Store } from './store';
 
@@ -73,7 +73,7 @@ export function takeTurn(
       };
     }
     const turn = hasEnded ? randomUUID() : mine.id;
-    await updateTurn(tx, mine.id, { id: turn, begun_ms: nowMs(tx), ended_ms: null });
+    await sql`update turn set id = ${turn}, begun_ms = ${nowMs(tx)}, ended_ms = null where id = ${mine.id}`.execute(tx);
     return { how: 'begun', turn };
   });
 }
@@ -132,10 +132,8 @@ export async function endTurn(
   await lockName(tx, resource);
   const mine = await turnOf(tx, key);
   if (mine === undefined) return nextOf(tx, resource);
-  const { id, begun_ms } = mine;
-  const isKept = begun_ms !== null && isInFlight;
-  if (isKept) await updateTurn(tx, id, { ended_ms: nowMs(tx) });
-  else await tx.deleteFrom('turn').where('id', '=', id).execute();
+  if (mine.begun_ms === null || !isInFlight) await tx.deleteFrom('turn').where('id', '=', mine.id).execute();
+  else await sql`update turn set ended_ms = ${nowMs(tx)} where id = ${mine.id}`.execute(tx);
   return nextOf(tx, resource);
 }
 
@@ -145,8 +143,4 @@ async function nextOf(tx: Tx, resource: string): Promise<Place | undefined> {
   const [first, second] = await queueOf(tx, resource).limit(2).execute();
   const next = first?.ended_ms === null ? first : second;
   return next?.begun_ms === null ? placeOf(next) : undefined;
-}
-
-async function updateTurn(tx: Tx, id: string, columns: Columns<'turn'>): Promise<void> {
-  await tx.updateTable('turn').set(columns).where('id', '=', id).execute();
 }

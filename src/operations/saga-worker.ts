@@ -6,6 +6,7 @@ import { getHeapStatistics } from 'node:v8';
 import { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import {
+  bundleWorkflowCode,
   Runtime,
   Worker,
   type ActivityInterceptorsFactory,
@@ -25,7 +26,7 @@ import { digestOf } from '../provider/profile';
 import { createDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
-import { payloadConverterPath, workflowModules } from './workflow-modules';
+import { bundling, payloadConverterPath } from './workflow-modules';
 import { Sender } from '../notifications/sender';
 import type { TraceSinks } from '../workflows/trace-propagation';
 import { checkJournalKeys } from './journal-keys';
@@ -52,19 +53,20 @@ export type SagaWorkerConfig = Pick<
 /** These decisions at once need a few hundred megabytes and one core; more throughput is more workers. */
 export const workflowTasksAtOnce = 200;
 
-type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;
+type WorkflowCode = Pick<WorkerOptions, 'workflowBundle'>;
 
 /**
- * @param workflows a prebuilt bundle. Default: the bundle beside the built worker, or the sources in a checkout
+ * @param code a prebuilt bundle. Default: the bundle beside the built worker, or the sources in a checkout
  * @throws CannotStart when the namespace lacks search attributes that this worker may not add, or a key is not the
  * journal's; JournalSchemaError, JournalUnavailable
  */
 export async function createSagaWorker(
   connection: NativeConnection,
   config: SagaWorkerConfig,
-  workflows: WorkflowCode = builtOrSources(config.payloadKeys !== undefined),
+  code?: WorkflowCode,
   tracing?: Tracing,
 ) {
+  const workflows = code ?? (await builtOrSources(config.payloadKeys !== undefined));
   await ensureSearchAttributes(connection, config.namespace);
   const { namespace, taskQueue } = config;
   const dataConverter = createDataConverter(config.payloadKeys, payloadConverterPath);
@@ -110,7 +112,6 @@ export async function createSagaWorker(
   const worker = await Worker.create({
     ...workflows,
     interceptors: {
-      ...workflows.interceptors,
       activity: [...(config.payloadKeys ? [believingSealed] : []), ...(tracing?.worker.interceptors.activity ?? [])],
     },
     sinks: tracing?.worker.sinks ?? untraced,
@@ -172,13 +173,8 @@ function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeployment
 const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefined } } };
 
 /** There are two bundles, because failures are converted in another way where there are keys. */
-function builtOrSources(encrypted: boolean): WorkflowCode {
+async function builtOrSources(encrypted: boolean): Promise<WorkflowCode> {
   const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
-  if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  const { workflowsPath, preloadModules, workflowInterceptorModules } = workflowModules({ encrypted });
-  return {
-    workflowsPath,
-    bundlerOptions: { preloadModules },
-    interceptors: { workflowModules: workflowInterceptorModules },
-  };
+  const workflowBundle = existsSync(codePath) ? { codePath } : await bundleWorkflowCode(bundling({ encrypted }));
+  return { workflowBundle };
 }

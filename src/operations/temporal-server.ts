@@ -1,5 +1,6 @@
 /** Connects the worker to Temporal, and checks that sagas can run there. Each failure says what to do. */
 import { NativeConnection } from '@temporalio/worker';
+import { isLoopback } from '../domain/loopback';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import { grpcCodeOf, grpcCodes } from '../temporal/service';
 import { CannotStart, type ClientConfig } from '../config';
@@ -9,7 +10,8 @@ export async function connectToTemporal(config: ClientConfig, warn: (message: st
   const connection = await connect(config);
   try {
     const unsafe = whyUnsafe(await requireFit(connection, config));
-    if (unsafe !== undefined) warn(unsafe);
+    // The dev server of this machine is for nobody else; doctor says it all the same.
+    if (unsafe !== undefined && !isLoopback(new URL(`tcp://${config.temporalAddress}`).hostname)) warn(unsafe);
     return connection;
   } catch (error) {
     await connection.close();

@@ -1,5 +1,7 @@
+import { failureConverterPathOf } from '../security/data-converter';
+
 /** Paths of the modules that are bundled: for the build, the tests, and a worker that runs from a checkout. */
-export function workflowModules({ encrypted }: { encrypted: boolean }) {
+function workflowModules({ encrypted }: { encrypted: boolean }) {
   return {
     workflowsPath: require.resolve('../workflows/index'),
     workflowInterceptorModules: [
@@ -13,3 +15,21 @@ export function workflowModules({ encrypted }: { encrypted: boolean }) {
 
 /** Replaces Temporal's own payload converter in a worker with keys. */
 export const payloadConverterPath = require.resolve('../saga/payload-converter');
+
+/** Only a failure is worth a line. */
+export const quiet = {
+  log() {},
+  trace() {},
+  debug() {},
+  info() {},
+  warn() {},
+  error: (said: string) => void process.stderr.write(`${said}\n`),
+};
+
+/** Without Webpack's report of a build that went well; one that fails throws. */
+export const bundling = ({ encrypted }: { encrypted: boolean }) => ({
+  ...workflowModules({ encrypted }),
+  failureConverterPath: failureConverterPathOf(encrypted),
+  ...(encrypted ? { payloadConverterPath } : {}),
+  logger: quiet,
+});

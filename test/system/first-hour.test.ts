@@ -27,6 +27,8 @@ const blocks = shellBlocks(section).map((block) =>
 const [first = [], second = [], ...typed] = blocks;
 
 let folder: string;
+/** By the sandbox and the worker. */
+let said = '';
 type Terminal = ChildProcessByStdio<null, Readable, Readable>;
 const terminals: { pid: number | undefined; closed: Promise<unknown> }[] = [];
 const keep = (terminal: Terminal) => terminals.push({ pid: terminal.pid, closed: once(terminal, 'close') });
@@ -57,7 +59,6 @@ async function type(line: string): Promise<{ status: number | null; out: string 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-saga-first-hour-'));
   for (const port of [7233, 8233, 8080]) await assertFree(port);
-  let said = '';
   keep(open(first.filter((line) => line !== 'npm ci')));
   await until(() =>
     touch('localhost:7233').then(
@@ -93,6 +94,11 @@ it('goes as the README says', async () => {
   expect((await type('npm run cli -- provision examples/provision.json')).out).toContain('was started before');
   const last = await type('npm run cli -- watch PO-2026-0043');
   expect([last.status, last.out]).toEqual([0, expect.stringContaining('provision/PO-2026-0043 is done')]);
+});
+
+it('the first screen of the worker has nothing that is no business of a newcomer', () => {
+  expect(said).toContain('worker ready');
+  expect(said).not.toMatch(/webpack|CVE|    at /);
 });
 
 it('and so does an own backend', async () => {

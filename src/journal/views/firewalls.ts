@@ -104,11 +104,10 @@ export function statedFirewalls(journal: Store, vmObjectId: number) {
     const state = new Map<number, string>();
     let exactlyMs: number | undefined;
     const apply = ({ wanted, endedMs }: Wish) => {
-      if ('exactly' in wanted) {
-        exactlyMs = endedMs;
-        for (const id of state.keys()) state.set(id, 'unassignFirewalls');
-      } else for (const id of wanted.unassign) state.set(id, 'unassignFirewalls');
-      for (const id of 'exactly' in wanted ? wanted.exactly : wanted.assign) state.set(id, 'assignFirewalls');
+      const isExact = 'exactly' in wanted;
+      if (isExact) exactlyMs = endedMs;
+      for (const id of isExact ? state.keys() : wanted.unassign) state.set(id, 'unassignFirewalls');
+      for (const id of isExact ? wanted.exactly : wanted.assign) state.set(id, 'assignFirewalls');
     };
     for (const row of rows) {
       // One saga at a time works on a server: a call that is intended after an ending is of a later saga.

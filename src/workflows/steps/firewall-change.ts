@@ -190,10 +190,8 @@ export class FirewallChange {
         const look = { expect: missing, without: surplus, undoing: true, retry };
         this.tellUnseen(surplus, await server.list(look));
       }
-      if (kept.length > 0) {
-        const why = 'assigned: another saga has assigned them too, or may have, and relies on them';
-        saga.progress.addLeftovers({ kind: 'firewalls', vmObjectId: server.vmObjectId, firewalls: kept, why });
-      }
+      const why = 'assigned: another saga has assigned them too, or may have, and relies on them';
+      saga.progress.addLeftovers(...firewallsLeft(server.vmObjectId, kept, why));
     };
     await saga.undo([{ step: assigning, title: 'Unassign the assigned firewalls again', act, ...leaving }]);
   }
@@ -251,16 +249,15 @@ function asDenied(firewalls: readonly number[], { lacks = [], surplus = [] }: De
 
 /** A person skipped the last look although the list did not show what was done. */
 function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, note = ''): Leftover[] {
-  const said = [
-    { firewalls: lacks, what: 'does not show' },
-    { firewalls: surplus, what: 'still shows' },
+  const why = (what: string) => `the provider’s list ${what} them; a person left it out: ${note}`;
+  return [
+    ...firewallsLeft(vmObjectId, lacks, why('does not show')),
+    ...firewallsLeft(vmObjectId, surplus, why('still shows')),
   ];
-  return said
-    .filter(({ firewalls }) => firewalls.length > 0)
-    .map(({ firewalls, what }) => {
-      const why = `the provider’s list ${what} them; a person left it out: ${note}`;
-      return { kind: 'firewalls', vmObjectId, firewalls, why };
-    });
+}
+
+function firewallsLeft(vmObjectId: number, firewalls: number[], why: string): Leftover[] {
+  return firewalls.length === 0 ? [] : [{ kind: 'firewalls', vmObjectId, firewalls, why }];
 }
 
 /**
@@ -288,22 +285,17 @@ export async function reportOthers(
   }
   // What this run has changed it has undone since the look, or reported.
   const own = standing.isAfterAnother ? undefined : change;
-  const others = {
-    assigned: standing.changed?.assigned.filter((id) => own?.assign.includes(id) !== true) ?? [],
-    unassigned: standing.changed?.unassigned.filter((id) => own?.unassign.includes(id) !== true) ?? [],
+  const left = (what: keyof Changes, undone: readonly number[] = []) => {
+    const others = standing.changed?.[what].filter((id) => !undone.includes(id)) ?? [];
+    // The journal may have lost what this run did before it began again.
+    return unreported([...new Set([...others, ...(journal.wasRestored ? changed[what] : [])])]);
   };
-  // The journal may have lost what this run did before it began again.
-  const known = [others, ...(journal.wasRestored ? [changed] : [])];
-  const assigned = unreported([...new Set(known.flatMap((one) => [...one.assigned]))]);
-  const unassigned = unreported([...new Set(known.flatMap((one) => [...one.unassigned]))]);
+  const [assigned, unassigned] = [left('assigned', own?.assign), left('unassigned', own?.unassign)];
   if (assigned.length + unassigned.length === 0) return;
   const now = (await shownNow(saga, { vmObjectId, after: 'changes' }))?.firewalls;
-  const leave = (firewalls: number[], what: string) => {
-    const why = `${now ? '' : 'perhaps '}${what} by this saga, and not undone`;
-    if (firewalls.length > 0) progress.addLeftovers({ kind: 'firewalls', vmObjectId, firewalls, why });
-  };
   const there = assigned.filter((id) => now?.includes(id) !== false);
   const gone = unassigned.filter((id) => now?.includes(id) !== true);
-  leave(there, 'assigned');
-  leave(gone, 'unassigned');
+  const why = (what: keyof Changes) => `${now ? '' : 'perhaps '}${what} by this saga, and not undone`;
+  progress.addLeftovers(...firewallsLeft(vmObjectId, there, why('assigned')));
+  progress.addLeftovers(...firewallsLeft(vmObjectId, gone, why('unassigned')));
 }

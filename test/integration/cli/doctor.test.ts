@@ -9,7 +9,9 @@ import { readDocument } from '../../support/project';
 import { runHere } from '../../support/command-line';
 import { sandboxProfileFile } from '../../support/activity-settings';
 import { provisionRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
+import { stuckOrder } from '../../support/orders';
+import { rigForFile, until } from '../../support/rig';
+import { answer } from '../../support/sagas';
 import { closeAll, serve, type Answer } from '../../support/stand-in';
 
 const rig = rigForFile();
@@ -35,7 +37,7 @@ it('finds nothing wrong where all is there', async () => {
   expect(ok).toEqual(
     expect.arrayContaining([
       ...['settings of a worker', 'search attributes', 'workers, for workflows', 'workers, for calls'],
-      ...['new sagas', 'journal', 'keys'],
+      ...['new sagas', 'decisions', 'running sagas', 'provider', 'journal', 'keys'],
     ]),
   );
   const { out } = await runHere(['doctor'], '', rig.environment);
@@ -53,6 +55,85 @@ it.each([
   const { status, wrong, found } = await doctor(changes);
   expect({ status, wrong }).toEqual({ status: 2, wrong: expected });
   for (const one of found.filter(({ is }) => is === 'wrong')) expect(one.then).toBeDefined();
+});
+
+describe('asks the provider, by reads alone,', () => {
+  it.each<[string, (url: string) => Record<string, string>, string, RegExp, string]>([
+    [
+      'a dead address',
+      () => ({ PROVIDER_BASE_URL: 'http://127.0.0.1:1' }),
+      'provider',
+      /^NotSent: /,
+      'is PROVIDER_BASE_URL right',
+    ],
+    [
+      'a wrong token',
+      () => ({ PROVIDER_TOKEN: 'another-token' }),
+      'token',
+      /^401, which means Unauthorized/,
+      'PROVIDER_TOKEN',
+    ],
+    ['no token', () => ({ PROVIDER_TOKEN: '' }), 'token', /^401/, 'PROVIDER_TOKEN'],
+    [
+      'a wrong path',
+      (url) => ({ PROVIDER_BASE_URL: `${url}/v2` }),
+      'provider',
+      /^answers as at a path that is not there: 404/,
+      'is the path of PROVIDER_BASE_URL right',
+    ],
+    ['nothing wrong', () => ({}), '', /^/, ''],
+  ])('and says %s', async (_, changes, what, says, then) => {
+    const token = 'a-token-of-ours';
+    const sandbox = await Sandbox.start({ token });
+    try {
+      const given = { PROVIDER_BASE_URL: sandbox.url, PROVIDER_TOKEN: token, ...changes(sandbox.url) };
+      const { status, wrong, found } = await doctor(given);
+      expect({ status, wrong }).toEqual({ status: what === '' ? 0 : 2, wrong: what === '' ? [] : [what] });
+      const said = found.find((one) => one.what === (what || 'provider'));
+      expect(said).toMatchObject({ found: expect.stringMatching(says) as string });
+      expect(said?.then ?? '').toContain(then);
+      expect(sandbox.ledger.entries).toEqual([]);
+      for (const { endpoint } of sandbox.ledger.calls)
+        expect([null, 'list-firewalls', 'find-servers']).toContain(endpoint);
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  it('about a server of ours, where there is one', async () => {
+    const { servers } = await (await rig.sagas.provision(provisionRequest())).result();
+    expect(servers).toHaveLength(1);
+    const { found } = await doctor();
+    expect(found.find(({ what }) => what === 'provider')?.found).toMatch(/^lists the firewalls of server \d+$/);
+  });
+});
+
+it('says what waits for a person, and since when', async () => {
+  const { saga, waiting } = await stuckOrder(rig);
+  const said = await until(async () => {
+    const { status, found } = await doctor();
+    const decisions = found.find(({ what }) => what === 'decisions');
+    return decisions?.is === 'look' && { status, ...decisions };
+  });
+  const since = waiting.since.slice(0, 10);
+  expect(said).toMatchObject({ status: 0, then: 'order-saga inbox names them' });
+  expect(said.found).toMatch(/^1 saga waits for one \(1 stuck\), the longest since /);
+  expect(said.found).toContain(since);
+  await answer(saga, 'retry');
+  await saga.result();
+});
+
+it('calls no setting of a worker wrong in the terminal of a client, and asks no provider', async () => {
+  const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, JOURNAL_URL } = rig.environment;
+  for (const journal of [{ JOURNAL_URL: JOURNAL_URL! }, {}] as Record<string, string>[]) {
+    const given = { TEMPORAL_ADDRESS: TEMPORAL_ADDRESS!, TEMPORAL_NAMESPACE: TEMPORAL_NAMESPACE!, ...journal };
+    const { status, out } = await runHere(['doctor', '--json'], '', { XDG_STATE_HOME: rig.folder, ...given });
+    const { found } = JSON.parse(out) as Document;
+    expect(found.find(({ what }) => what === 'settings of a worker')).toMatchObject({ is: 'look' });
+    expect(found.filter(({ what }) => what === 'provider' || what === 'token')).toEqual([]);
+    if ('JOURNAL_URL' in journal)
+      expect({ status, wrong: found.filter(({ is }) => is === 'wrong') }).toEqual({ status: 0, wrong: [] });
+  }
 });
 
 it('says where a restored journal may go unnoticed, and no more where a worker keeps what it has seen', async () => {

@@ -1,7 +1,7 @@
 /** What workers say of their keys decides whether a client may send. */
 import type { Client } from '@temporalio/client';
 import { KeysDifferError } from '../../../src/client/errors';
-import { declareSender, requireSharedKeys } from '../../../src/client/workers';
+import { declareSender, pollersOf, requireSharedKeys } from '../../../src/client/workers';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { describeWorker, readWorker } from '../../../src/temporal/worker-identity';
@@ -41,6 +41,19 @@ it.each<[string, string, string | undefined, string[]]>([
   await expect(requireSharedKeys(clientTo(address, keys, workers))).rejects.toBeInstanceOf(KeysDifferError);
   const allowed = requireSharedKeys(clientTo(address, keys, workers, true));
   await (keys === undefined ? allowed : expect(allowed).rejects.toBeInstanceOf(KeysDifferError));
+});
+
+it('a worker that has stopped is a poller for minutes, and counts for one', async () => {
+  const client = clientTo(here, 'a', ['a', 'b', 'c']);
+  const ago = [1, 60, 70].map((seconds) => ({ seconds: Math.floor(Date.now() / 1000) - seconds }));
+  const { pollers } = await client.workflowService.describeTaskQueue({});
+  pollers.forEach((poller, nth) => Object.assign(poller, { lastAccessTime: ago[nth] }));
+  expect(await pollersOf(client, 'q', 65_000)).toMatchObject({
+    workflows: 2,
+    calls: 2,
+    workers: [{ keys: ['a'] }, { keys: ['b'] }],
+  });
+  expect(await pollersOf(client, 'q')).toMatchObject({ workflows: 3, calls: 3 });
 });
 
 it('a worker’s identity is read as it was written', () => {

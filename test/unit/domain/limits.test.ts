@@ -12,16 +12,12 @@ const nested = (levels: number): unknown => times(levels, (level) => level).redu
 
 it.each<[string, object, ...fields: string[]]>([
   ['200 items', provisionRequest({ items: items(200) })],
-  ['10,000 servers', provisionRequest({ items: [{ quantity: 10_000 }] })],
-  ['200 servers with firewalls', provisionRequest({ items: [{ quantity: 200 }], firewalls: ids(200) })],
   ['a label of 1,000 characters', provisionRequest({ label: 'x'.repeat(1_000) })],
   ['a script of nearly a mebibyte', provisionRequest({ items: [{ custom_script: 'AAAA'.repeat(250_000) }] })],
   ['200 firewalls', firewallsRequest({ assign: ids(200) })],
   ['a note of 4,000 characters', { note: 'x'.repeat(4_000), by: 'x'.repeat(200) }],
   ['32 levels', { correction: { a: nested(29) } }],
   ['201 items', provisionRequest({ items: items(201) }), 'items'],
-  ['10,001 servers', provisionRequest({ items: [{ quantity: 10_000 }, {}] }), 'items'],
-  ['201 servers with firewalls', provisionRequest({ items: [{ quantity: 201 }], firewalls: [143] }), 'firewalls'],
   ['201 firewalls', firewallsRequest({ exactly: ids(201) }), 'exactly'],
   ['a label of 1,001 characters', provisionRequest({ label: 'x'.repeat(1_001) }), 'label'],
   ['a currency of a sentence', changeRequest({ guard: { currency: 'x'.repeat(101) } }), 'guard.currency'],
@@ -37,6 +33,24 @@ it.each<[string, object, ...fields: string[]]>([
   ['what JSON has no word for', { correction: { item: NaN } }, 'correction.item'],
 ])('of %s what is beyond the limits is named', (_, input, ...fields) => {
   expect(beyondLimits(input).map(({ field }) => field)).toEqual(fields);
+});
+
+it.each<[string, Parameters<typeof provisionRequest>[0], ...problems: { field: string; message: string }[]]>([
+  ['10,000 servers', { items: [cartItem({ quantity: 9_999 }), cartItem()] }],
+  ['200 servers with firewalls', { items: [cartItem({ quantity: 200 })], firewalls: ids(200) }],
+  [
+    '10,001 servers',
+    { items: [cartItem({ quantity: 10_000 }), cartItem()] },
+    { field: 'items', message: 'order 10001 servers; one saga takes at most 10000' },
+  ],
+  [
+    '201 servers with firewalls',
+    { items: [cartItem({ quantity: 201 })], firewalls: [143] },
+    { field: 'firewalls', message: 'are assigned to at most 200 servers, but 201 are ordered' },
+  ],
+])('an order of %s: what is too much is named', (_, fields, ...problems) => {
+  const checked = check(requestSchemas().provisionServers(), provisionRequest(fields));
+  expect(checked.ok ? [] : checked.problems).toEqual(problems);
 });
 
 it('half a character in what a person says is an unknown one', () => {
