@@ -6,10 +6,11 @@ import { readFileSync } from 'node:fs';
 import type { Route } from '../../../src/domain/notifications';
 import { folderForFile } from '../../support/folder';
 import { stuckOrder } from '../../support/orders';
+import { provisionRequest } from '../../support/requests';
 import { bundleOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let receiver: WebhookReceiver;
 let rig: Rig;
@@ -65,4 +66,26 @@ it('a saga whose history is filled with signals that do not fit undoes all, and 
   expect(failure).toMatchObject({ type: 'HistoryFull', report: { outcome: 'reversed', leftovers: [] } });
   expect(rig.openItems(saga)).toEqual([]);
   expect((await run.describe()).historyLength).toBeLessThan(eventsMax + 100);
+});
+
+it('a saga whose history has grown tries no more by itself, and its wait stays', async () => {
+  await rig.restartWith({ ownTriesMs: [10] });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'error-before', times: 'all' });
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  const { id } = await untilWaiting(saga, 'stuck');
+  const calls = () => rig.sandbox.ledger.calls.filter(({ endpoint }) => endpoint === 'assign-firewalls').length;
+  const reminders = () => receiver.typesOf(saga.reference).filter((type) => type === 'saga.reminder').length;
+  const { historyLength } = await until(async () => {
+    const { waiting } = await saga.progress();
+    return waiting?.nextTryAt === undefined && (await rig.runOf(saga).describe());
+  });
+  // A fiftieth of 5,000; the last try goes beyond it.
+  expect(historyLength).toBeGreaterThanOrEqual(100);
+  expect(historyLength).toBeLessThan(150);
+  const [made, reminded] = [calls(), reminders()];
+  await until(async () => reminders() > reminded);
+  expect([calls(), (await saga.progress()).waiting?.id]).toEqual([made, id]);
+  rig.clear();
+  await answer(saga, 'retry');
+  expect(await saga.result()).toMatchObject({ outcome: 'done' });
 });

@@ -1,11 +1,18 @@
 /** A wait that time alone can end: the saga tries by itself while a person is asked, and never what might be done twice. */
 import type { FaultSpec } from '../../../sandbox/faults';
+import { setTimeout as pause } from 'node:timers/promises';
+import { msToTs, tsToMs } from '@temporalio/common/lib/time';
 import { changeOrdersOf, firewallsOf } from '../../../sandbox/sentences';
 import type { DecisionName } from '../../../src/domain/decisions';
 import type { Route } from '../../../src/domain/notifications';
 import { readWorkerConfig } from '../../../src/config';
 import { ownTryInMs } from '../../../src/saga/people/human-decisions';
 import { sandboxProfile } from '../../support/activity-settings';
+import { DecisionRefusedError } from '../../../src/client/errors';
+import { ignoreErrors } from '../../../src/domain/ignore-errors';
+import { orderThat } from '../../support/orders';
+import { bundleOf } from '../../support/programs';
+import { replayAll } from '../../support/replay';
 import { WebhookReceiver } from '../../support/receiver';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -167,6 +174,41 @@ describe('an order of unknown outcome', () => {
     await saga.result();
     expect(rig.ordersOf(saga)).toHaveLength(1);
   });
+
+  it('is not looked for, and not ordered again, once the profile has lost its directory: a person ends the wait', async () => {
+    rig.sandbox.configure({ directory: { lag: 10_000 } });
+    spoil('place-order', 'reset-after', { times: 1 });
+    const saga = await order();
+    const { id } = await untilWaiting(saga, 'outcome-unknown');
+    await rig.restartWith({ profile: { ...sandboxProfile, directory: undefined } });
+    const looks = () => rig.callsOf(saga, 'find-servers').length;
+    const made = looks();
+    // Its first own look is over.
+    await until(async () => ops.typesOf(saga.reference).includes('saga.waiting'));
+    expect([(await saga.progress()).waiting?.id, looks()]).toEqual([id, made]);
+    await answer(saga, 'confirmPlaced', { note: 'seen', by: 'ann', vmObjectIds: [...rig.serversOf(saga)] });
+    expect(await saga.result()).toMatchObject({ servers: [{ verified: true }] });
+    expect(rig.callsOf(saga, 'place-order')).toHaveLength(1);
+    await rig.restartWith({});
+  });
+});
+
+it('goes by its timers, also where the clock is set back during the wait', async () => {
+  spoil('assign-firewalls', 'error-before', { times: budget + 2 });
+  const saga = await order();
+  await saga.result();
+  const history = await rig.runOf(saga).fetchHistory();
+  const events = history.events ?? [];
+  const calls = events.filter(
+    (one) => one.activityTaskScheduledEventAttributes?.activityType?.name === 'assignFirewalls',
+  );
+  const firstOwn = events.indexOf(calls[budget]!);
+  const fired = events.slice(0, firstOwn).findLastIndex((one) => one.timerFiredEventAttributes);
+  expect(fired).toBeGreaterThan(0);
+  for (const event of events.slice(fired)) event.eventTime = msToTs(tsToMs(event.eventTime) - 3_600_000);
+  expect(await replayAll({ bundle: bundleOf() }, [{ workflowId: saga.workflowId, history }])).toEqual([
+    { workflowId: saga.workflowId },
+  ]);
 });
 
 describe('a decision that comes during an own try is taken, and applies after it:', () => {
@@ -210,6 +252,28 @@ describe('a decision that comes during an own try is taken, and applies after it
     expect((await outcomeOf(saga)).cancelled).toBeDefined();
     expect(rig.ordersOf(saga)).toHaveLength(1);
   });
+});
+
+it('at whichever moment of an own try a person decides, nothing is added or ordered twice', async () => {
+  await rig.restartWith({ ownTriesMs: [1_000] });
+  await Promise.all(
+    Array.from({ length: 16 }, async (_, nth) => {
+      const endpoint = 'add-cart-item';
+      const { saga } = await orderThat(rig, [
+        { endpoint, kind: 'rate-limit', times: budget },
+        { endpoint, kind: 'slow', delayMs: 300, nth: budget + 1 },
+      ]);
+      const { id, nextTryAt = '' } = await untilWaiting(saga, 'stuck');
+      await pause(Math.max(0, Date.parse(nextTryAt) - 200 + nth * 50 - Date.now()));
+      // The try may have ended the wait.
+      const taken = await saga.decide('retry', { question: id, by: 'ann' }).catch(ignoreErrors(DecisionRefusedError));
+      await saga.result();
+      expect((await saga.progress()).decisions).toHaveLength(taken ? 1 : 0);
+      expect([rig.callsOf(saga, endpoint).length, rig.ordersOf(saga).length]).toEqual([budget + 1, 1]);
+      expect(rig.openItems(saga)).toEqual([]);
+    }),
+  );
+  await rig.restartWith({});
 });
 
 describe('when it tries', () => {

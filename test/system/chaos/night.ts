@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EndpointName } from '../../../sandbox/endpoints';
-import type { LedgerSnapshot } from '../../../sandbox/ledger';
+import type { Call, LedgerSnapshot } from '../../../sandbox/ledger';
 import { openCartItems } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { ProvisionServersRequest } from '../../../src/domain/requests';
@@ -58,7 +58,7 @@ export async function liveThroughNight(options: NightOptions, closers: Closers):
   const { address } = await closers.keep(MortalServer.start(), (server) => server.close());
   const { url: journalUrl } = await journalInFile(closers);
   const settings = {
-    PROVIDER_CALLS_PER_SECOND: '20',
+    PROVIDER_CALLS_PER_SECOND: '60',
     PROVIDER_TIMEOUT_MS: '3000',
     PROVIDER_SETTLES_MS: '3000',
     RETRY_BUDGET: '3,200,1000,60000',
@@ -112,10 +112,14 @@ class Night {
     phases.begin('a good evening');
     const coming = this.come();
     const some = (share: number) => this.started.length >= share * sagas;
-    // Early enough to be tried again before the outage: after it, a person would be asked about such an item.
-    for (let nth = addsPerLoss; nth < (shares.down * sagas) / 2; nth += addsPerLoss)
+    let losses = 0;
+    for (let nth = addsPerLoss; nth < (shares.down * sagas) / 2; nth += addsPerLoss, losses += 1)
       sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after', nth });
-    await this.until('orders come', () => some(shares.down));
+    // In an outage a person would be asked about such an item.
+    await this.until(
+      'orders come, and what was lost is added again',
+      () => some(shares.down) && this.isAddedAgain(losses),
+    );
 
     phases.begin('nothing answers');
     // Most of what was not answered was not done either.
@@ -160,6 +164,14 @@ class Night {
       const asked = requestNumber(nth);
       this.started.push({ asked, saga: await this.world.sagas.start(asked.workflow, asked.request) });
     }
+  }
+
+  private isAddedAgain(losses: number): boolean {
+    const { calls, faultsStruck } = this.world.sandbox.ledger;
+    const lost = calls.filter(({ seq }) => faultsStruck.some(({ callSeq }) => callSeq === seq));
+    const isAgain = ({ seq, names }: Call) =>
+      calls.some((one) => one.seq > seq && one.status === 200 && String(one.names.planId) === String(names.planId));
+    return lost.length === losses && lost.every(isAgain);
   }
 
   private async look(): Promise<void> {
