@@ -32,10 +32,15 @@ export async function untilReady(
 }
 
 /** Ready means that a client can list the namespace's workflows. */
-export async function untilNamespaceReady(address: string, namespace: string, signal?: AbortSignal): Promise<void> {
+export async function untilNamespaceReady(
+  address: string,
+  namespace: string,
+  signal?: AbortSignal,
+  metadata: Record<string, string> = {},
+): Promise<void> {
   // First a plain socket: a gRPC channel that was refused once waits a second before it tries again.
   await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
-  const connection = Connection.lazy({ address });
+  const connection = Connection.lazy({ address, metadata });
   const list = () => connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 });
   try {
     await untilReady(

@@ -39,6 +39,12 @@ function whyNoStack(env: NodeJS.ProcessEnv = process.env): string | undefined {
   return 'there is no Temporal server in the cache, and no Go on PATH to build one with';
 }
 
+/** @returns a sentence where a start would have to build the server first, or where it cannot */
+export function whyNotBuilt(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const isBuilt = existsSync(join(cacheFolder(env), serverName(env)));
+  return whyNoStack(env) ?? (isBuilt ? undefined : 'the Temporal server of the stack is not built: npm run stack');
+}
+
 /** @throws NoStackError */
 export async function resolvePrograms(env: NodeJS.ProcessEnv = process.env): Promise<Programs> {
   const [postgres, why] = [postgresFolder(env), whyNoStack(env)];

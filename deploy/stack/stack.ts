@@ -13,6 +13,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { holdProgram, readied } from '../../scripts/held-program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
@@ -28,6 +29,13 @@ const deploy = join(__dirname, '..');
 const host = '127.0.0.1';
 const namespace = 'default';
 
+interface Authorizer {
+  /** A file of JSON web keys. */
+  keys: string;
+  /** A token by one of them, of somebody who may do everything: its namespace is made so. */
+  token: string;
+}
+
 export interface StackOptions {
   /** @default any that is free */
   port?: number;
@@ -37,6 +45,8 @@ export interface StackOptions {
   uiPort?: number;
   /** One of several that replicate to each other. @default the only one */
   cluster?: ClusterName;
+  /** The server asks who calls, and attributes events to them. @default nobody is asked */
+  authorizer?: Authorizer;
   /** Temporal's store fails now and then, and may have written all the same. @default false */
   faults?: boolean;
 }
@@ -88,6 +98,7 @@ interface Start extends StackOptions {
 }
 
 async function startParts({ programs, cli, folder, parts, ...chosen }: Start): Promise<Omit<Stack, 'folder' | 'stop'>> {
+  const { authorizer } = chosen;
   const ports = (await lowPorts(3 + innerPorts.length)).map(String);
   const [databasePort = '', anyPort, anyUiPort, ...inner] = ports;
   const secret = () => randomBytes(24).toString('hex');
@@ -123,6 +134,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     chosen.cluster || chosen.faults
       ? writeServerConfig(await serverTemplate(), aloneDynamic, folder, chosen)
       : { args: programs.serverArgs, dynamic: aloneDynamic };
+  const services = authorizer ? [...serversOwn, 'internal-frontend'].flatMap((name) => ['--service', name]) : [];
   const port = String(chosen.port ?? anyPort);
   const address = `${host}:${port}`;
   const ofDatabases = { ...environmentOf('temporal-databases'), SQL_HOST: host, SQL_PORT: databasePort };
@@ -135,21 +147,37 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     FRONTEND_GRPC_PORT: port,
     ...Object.fromEntries(innerPorts.map((name, index) => [name, inner[index] ?? ''])),
     PROMETHEUS_ENDPOINT: '',
+    ...(authorizer && {
+      TEMPORAL_AUTH_AUTHORIZER: 'default',
+      TEMPORAL_AUTH_CLAIM_MAPPER: 'default',
+      TEMPORAL_JWT_KEY_SOURCE1: pathToFileURL(authorizer.keys).href,
+      // The server's own calls carry no token.
+      USE_INTERNAL_FRONTEND: 'true',
+    }),
     DYNAMIC_CONFIG_FILE_PATH: dynamic,
   };
   const ofNamespace = {
     ...environmentOf('temporal-namespace'),
     TEMPORAL_ADDRESS: address,
     TEMPORAL_NAMESPACE: namespace,
+    ...(authorizer && { TEMPORAL_GRPC_META_AUTHORIZATION: `Bearer ${authorizer.token}` }),
   };
   const startServer = async () => {
     // At each start, as compose does it: again, both change nothing.
     await setUp('temporal/setup-databases.sh', programs.temporal, ofDatabases);
-    return readied(hold('temporal-server', programs.temporal, serverArgs, ofServer), async (signal) => {
-      await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
-      await setUp('temporal/setup-namespace.sh', dirname(cli), ofNamespace, signal);
-      await untilNamespaceReady(address, namespace, signal);
-    });
+    return readied(
+      hold('temporal-server', programs.temporal, [...serverArgs, ...services], ofServer),
+      async (signal) => {
+        await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
+        await setUp('temporal/setup-namespace.sh', dirname(cli), ofNamespace, signal);
+        await untilNamespaceReady(
+          address,
+          namespace,
+          signal,
+          authorizer && { authorization: `Bearer ${authorizer.token}` },
+        );
+      },
+    );
   };
   const server = await started(Part.start(startServer));
   const { ui } = programs;
@@ -173,11 +201,17 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   return { address, journalUrl, uiUrl, postgres, superuser, server, sql };
 }
 
+const serversOwn = ['frontend', 'history', 'matching', 'worker'];
+
 /** What the server listens on beside its clients' port, by the variable that says where. */
 const innerPorts = [
   'FRONTEND_HTTP_PORT',
   'FRONTEND_MEMBERSHIP_PORT',
-  ...['HISTORY', 'MATCHING', 'WORKER'].flatMap((service) => [`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`]),
+  'INTERNAL_FRONTEND_HTTP_PORT',
+  ...['HISTORY', 'MATCHING', 'WORKER', 'INTERNAL_FRONTEND'].flatMap((service) => [
+    `${service}_GRPC_PORT`,
+    `${service}_MEMBERSHIP_PORT`,
+  ]),
 ];
 
 /**

@@ -22,6 +22,7 @@ import { JournalUnavailable } from '../journal/database/errors';
 import type { Answer, Journal } from '../journal/journal';
 import type { Intent, Intended } from '../journal/decide';
 import type { IntendedCall, SagaKey } from '../journal/rows';
+import { namesakesOf } from '../journal/namesakes';
 import type { SentSecrets } from '../domain/secrets';
 import type { CallOptions, Secrets } from '../provider/client';
 import { ProviderFailure } from '../provider/errors';
@@ -145,8 +146,10 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
         const answer = { outcome: callFailures[name].outcome, failure: name, answer: failure, cartItemId };
         const unwritten = await write(journal, saga, sent, answer);
         const { row } = intended.cursor;
-        const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy: asked.note?.foundBy };
         const isAsked = kind === 'pivot' && name === 'UnknownOutcome';
+        const foundBy = asked.note?.foundBy;
+        const namesakes = isAsked ? await namesakesOf(journal, saga, foundBy) : undefined;
+        const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy, namesakes };
         const facts = { cursor: intended.cursor, ...(isAsked ? { doubt } : {}), ...unwritten };
         throw new OwnFailure(name, failure.message, { ...failure, ...facts });
       }
@@ -237,9 +240,9 @@ function whyNothingIsSent(intended: Exclude<Intended, { how: 'recorded' | 'send'
     case 'under-way':
       return underWay('a call that was sent before may still be in flight; nothing was sent now', intended.leftMs);
     case 'unknown': {
-      const { row, at, run, inFlightMs, restored, note } = intended;
+      const { row, at, run, inFlightMs, restored, note, namesakes } = intended;
       return new OwnFailure('UnknownOutcome', whyInDoubt(intended), {
-        doubt: { row, at, run, inFlightMs, restored, foundBy: note?.foundBy },
+        doubt: { row, at, run, inFlightMs, restored, foundBy: note?.foundBy, namesakes },
       });
     }
     case 'not-owned':

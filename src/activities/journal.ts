@@ -9,6 +9,7 @@ import { resultOutcomes, type Leftover } from '../domain/outcomes';
 import { serversOrdered, type PlanTypes, type ServersOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
 import type { Milestone } from '../domain/progress';
+import type { RecordedEnding } from '../domain/record';
 import type { NotNow } from '../domain/spending';
 import type { TurnAnswer } from '../domain/turns';
 import { type Approval, approvalsOf, writeApproval } from '../journal/approvals';
@@ -20,6 +21,7 @@ import { whyNotNow } from '../journal/purchases';
 import { recordOf } from '../journal/views/record';
 import type { WantedFirewalls } from '../journal/database/schema';
 import { claimServers, serversOf } from '../journal/servers';
+import { writeWaits } from '../journal/people';
 import { readState, type Asking, type Done, type PlacementFound, type StateRead as Read } from '../journal/read-state';
 import type { Verdict } from '../journal/store';
 import { type CallContext, type Caller, sagaOf } from './call';
@@ -27,6 +29,7 @@ import { notOwned, reportLate, underWay, type Tools } from './effect';
 import { handOver, wantedEvents, type Notified } from './notifications';
 import type { CallKind } from './settings';
 import { lookAtRun, whoHolds } from './temporal';
+import { keepDeeds } from './deeds';
 import { OwnFailure } from './translate-failure';
 import { askForTurn, wakeNextInQueue } from './turns';
 
@@ -313,11 +316,17 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * before, that counts: also where this call has written it, and is made again.
      */
     writeEnding: atHand('mutate', async (input: WriteEnding, { saga, run, workflow }): Promise<EndingWritten> => {
-      const { isReset, outcome, report, resource, keepOpen, events = [], account, metadata } = input;
+      const { isReset, outcome, report, resource, keepOpen, events = [], waits = [], account, metadata } = input;
+      const { ended, report: told } = report as Pick<RecordedEnding, 'ended' | 'report'>;
+      const decisions = told?.decisions ?? [];
+      await writeWaits(journal, saga, run, waits);
       const wanted = await wantedFirewalls(journal, saga, outcome);
       const ending = { run, by: workflow, isReset, outcome, report, resource, wanted, keepOpen };
       const written = await journal.ended(saga, ending);
       if (written.how === 'ended') return written;
+      // Of all the others only the start was asked for.
+      if (ended !== 'done' || isReset || decisions.length > 0)
+        await keepDeeds(journal, saga, workflowIdOf(workflow, saga.reference), run);
       if (resource !== undefined) await wakeNextInQueue(journal, written.next, resource);
       if (written.how === 'later') return { how: 'later' };
       const isTold = await handOver(journal, settings, { events, account, metadata }).then(

@@ -16,16 +16,20 @@ import {
   type Notice,
   type SagaEvent,
 } from '../domain/notifications';
+import type { Wait } from '../domain/record';
 import type { Metadata } from '../domain/requests';
 import { milestones, type Milestone } from '../domain/progress';
 import type { Journal } from '../journal/journal';
 import type { NotDelivered } from '../notifications/sender';
+import { writeWaits } from '../journal/people';
 import { sagaOf, type Needs } from './call';
 import type { ActivitySettings } from './settings';
 
 export interface Notified {
   /** In the order in which they happened. */
   events: readonly SagaEvent[];
+  /** For the journal: those that began, or ended, since the last ones were written. */
+  waits?: readonly Wait[] | undefined;
   /** The request's. */
   account?: string | undefined;
   metadata?: Metadata | undefined;
@@ -35,9 +39,21 @@ type Settings = Pick<ActivitySettings, 'notifications'>;
 
 export function createNotificationActivities({ journal, settings, sender, secrets }: Needs) {
   return {
-    /** Hands over what happened to a saga. A second call delivers nothing twice to a receiver that knows ids. */
-    tell(told: Notified): Promise<void> {
-      return handOver(journal, settings, told);
+    /**
+     * Hands over what happened to a saga, and writes its waits into the journal. A second call delivers nothing twice to a
+     * receiver that knows ids. Receivers hear of it also while the journal is away. It once answered nothing.
+     */
+    async tell(told: Notified): Promise<{ isWritten: boolean } | undefined> {
+      const { saga, run } = sagaOf();
+      await handOver(journal, settings, told);
+      const written = writeWaits(journal, saga, run, told.waits ?? []);
+      return written.then(
+        () => ({ isWritten: true }),
+        (err: unknown) => {
+          log.warn('waits are not in the journal yet', { err });
+          return { isWritten: false };
+        },
+      );
     },
 
     /** Sends one notice. It fails where that is not taken; Temporal makes it again, unless the receiver is gone. */

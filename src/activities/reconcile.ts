@@ -1,5 +1,6 @@
-/** The activities by which a sweep looks: none of them changes anything. */
+/** The activities by which a sweep looks: they change nothing, and keep in the journal who has ended a saga from outside. */
 import { Context } from '@temporalio/activity';
+import { workflowIdOf } from '../domain/identity';
 import { isLost, type WayLost } from '../domain/lost';
 import { reconcileWorkflow } from '../domain/reconcile';
 import { changedLately, statedFirewalls } from '../journal/views/firewalls';
@@ -19,6 +20,7 @@ import {
 import { isFailure } from '../provider/errors';
 import { readFirewalls, type ListAnswer } from '../provider/firewall-list';
 import { listRuns, reportOf } from '../temporal/service';
+import { keepDeeds } from './deeds';
 import type { Tools } from './effect';
 import { OwnFailure } from './translate-failure';
 
@@ -145,6 +147,8 @@ export function createReconcileActivities({ journal, provider, activity, setting
       const ask: LookUp = (ids) => askTemporal('which sagas go on', (client) => lookUp(client, ids));
       const { sagas: open, last } = await openSagas(journal, ask, { after, limit: sliceSize });
       const lostOnes = open.flatMap(({ how, ...saga }) => (isLost(how) ? [{ ...keyOf(saga), how }] : []));
+      for (const { how, ...saga } of lostOnes)
+        if (how !== 'gone') await keepDeeds(journal, saga, workflowIdOf(saga.workflow, saga.reference));
       const { restored, sagas } = await leftByLost(journal, lostOnes);
       requireWhole(restored);
       const lost: LostSlice['lost'] = [];

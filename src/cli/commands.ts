@@ -5,6 +5,7 @@ import { NoWorkerError, SagaEndedError } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
 import { toRow, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
+import { describeDeed } from '../domain/deeds';
 import { decisionHints, type DecisionName } from '../domain/decisions';
 import type { WorkflowName } from '../domain/identity';
 import { isWait, type ProgressView } from '../domain/progress';
@@ -56,13 +57,18 @@ export function status({ printer }: CommandContext, reference: string, options: 
     const isOver = row?.closeTime !== undefined;
     const progress = answer && isOver ? atEnd(answer) : answer;
     const ending = isOver ? await endOf(saga) : undefined;
+    const deeds = await saga.deeds();
     const state = progress?.state ?? row?.state;
     printer.line(`${saga.workflowId}: ${ending ? stateOf(ending) : (state ?? 'running')}`);
     const lines = new Watching(printer);
     if (progress) lines.progress(progress, saga.workflowId);
     if (ending) lines.ending(ending, saga.workflowId);
+    printer.lines(deeds.map((deed) => `  ${deed.at}: ${describeDeed(deed)}`));
     const ofOpen = isWait(state) || progress?.queued?.holderWaits ? exitStatus.waits : exitStatus.done;
-    return { document: documentOf(saga, progress, ending, row), status: ending ? statusOf(ending) : ofOpen };
+    return {
+      document: { ...documentOf(saga, progress, ending, row), deeds },
+      status: ending ? statusOf(ending) : ofOpen,
+    };
   });
 }
 

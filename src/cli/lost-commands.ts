@@ -1,5 +1,6 @@
 /** Lists the lost sagas: they have begun by the journal, have no ending there, and Temporal has no run that goes on. */
 import { runStatusOf } from '../client/saga-list';
+import { describeDeed, type Deed } from '../domain/deeds';
 import { isLost, type WayLost } from '../domain/lost';
 import { inWords } from '../domain/times';
 import { claim } from '../journal/open';
@@ -12,9 +13,10 @@ const sliceSize = 100;
 
 /** @returns `waits` where there are some */
 export function lost({ printer }: CommandContext): Promise<CommandResult> {
-  return withSagas(({ temporal }) =>
+  return withSagas((client) =>
     withJournal({ writes: false }, async (journal, name) => {
-      const found: { workflowId: string; how: WayLost; firstSeenAt: string; next: string }[] = [];
+      const found: { workflowId: string; how: WayLost; firstSeenAt: string; deeds: Deed[]; next: string }[] = [];
+      const { temporal } = client;
       await claim(journal, temporal.options.namespace, { writes: false });
       let after: OpenReference | undefined;
       do {
@@ -24,13 +26,15 @@ export function lost({ printer }: CommandContext): Promise<CommandResult> {
           if (!isLost(how)) continue;
           const { workflowId, firstSeenAt } = saga;
           const next = nextOf(saga, how, await mayBePlaced(journal, saga));
-          found.push({ workflowId, how, firstSeenAt, next });
+          const handle = how === 'gone' ? undefined : await client.get(saga.reference, saga.workflow);
+          found.push({ workflowId, how, firstSeenAt, deeds: (await handle?.deeds()) ?? [], next });
         }
         after = last;
       } while (after !== undefined);
       const none = `no saga of the journal ${name} is lost`;
-      return listed(printer, found, none, ({ workflowId, how, firstSeenAt, next }) => [
+      return listed(printer, found, none, ({ workflowId, how, firstSeenAt, deeds, next }) => [
         `${workflowId}  ${how}, begun on ${inWords(firstSeenAt)}`,
+        ...deeds.map((deed) => `  ${deed.at}: ${describeDeed(deed)}`),
         `  order-saga record ${workflowId} --timeline   # what it has done, and what is left of it`,
         `  ${next}`,
       ]);

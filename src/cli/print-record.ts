@@ -2,9 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { workflowIdOf } from '../domain/identity';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
+import type { DecisionRecord } from '../domain/progress';
+import { describeDeed, type Deed } from '../domain/deeds';
+import { describeQuote, type Quote } from '../domain/quotes';
 import { describeLeftovers } from './ending';
 
 const valueMax = 300;
+const decisionsShown = 10;
 
 const unexpected = 'a call took effect unexpectedly: look whether it is there twice';
 
@@ -30,22 +34,21 @@ export function describeRecord(record: SagaRecord): string[] {
         : []),
     `  first seen on ${firstSeen.at}, by run ${firstSeen.run || 'unknown'}${account === undefined ? '' : `, account ${account}`}`,
     ...(times === 0 ? [] : [`  the request was corrected ${times === 1 ? 'once' : `${times} times`} (--timeline)`]),
+    ...record.waits.flatMap(({ id, kind, step, since, endedAt }) =>
+      endedAt === undefined && state === 'open'
+        ? [`  waits for a decision (${kind}) at ${step} since ${since}, question ${id}`]
+        : [],
+    ),
+    ...record.decisions.slice(-decisionsShown).map((one) => `  ${one.at}: ${describeDecision(one)}`),
+    ...(record.decisions.length > decisionsShown ? ['  and earlier decisions (--timeline)'] : []),
+    ...record.deeds.flatMap((deed) => (endsIt(deed) ? [`  ${deed.at}: ${inOneLine(describeDeed(deed))}`] : [])),
     ...describePlacement(record),
     ...(total === undefined ? [] : [`  quoted ${total} ${currency ?? ''}`]),
     ...(servers ?? []).map(
       ({ vmObjectId, firewalls, verified }) =>
         `  server ${vmObjectId}${firewalls?.length ? `, firewalls ${firewalls.join(', ')}` : ''}${verified === false ? ', not verified' : ''}`,
     ),
-    ...(record.serversClosed ?? []).map(({ vmObjectId, at, by = 'a person', note = '' }) =>
-      inOneLine(
-        `  ${vmObjectId === undefined ? 'servers' : `server ${vmObjectId}`} closed on ${at}, says ${by}: ${note}`,
-      ),
-    ),
-    ...(record.serversCorrected ?? []).map(({ vmObjectId, isOwn, from, to, at, by = 'a person', note = '' }) => {
-      const other = from === undefined ? '' : `, and was ${from}’s`;
-      const what = isOwn ? `is its own${other}` : `is not its own${to === undefined ? '' : `, but ${to}’s`}`;
-      return inOneLine(`  server ${vmObjectId} ${what}, since ${at}, says ${by}: ${note}`);
-    }),
+    ...saidOfServers(record).map(({ at, text }) => `  ${at}: ${text}`),
     ...describeLeftovers(record.leftovers).map((line) => `  ${inOneLine(line)}`),
     ...(unreadable ?? []).map(({ what, why }) => `  cannot be read: ${inOneLine(what)}: ${inOneLine(why)}`),
   ];
@@ -72,11 +75,23 @@ interface Happening {
   run?: string;
 }
 
-/** Lists what was intended, answered, decided, undone and ended: a row for each, with its time. */
-export function timelineOf({ firstSeen, corrections, effects, endings }: SagaRecord): string[][] {
+/** Lists what was quoted, asked, answered, intended, undone and ended: a row for each, with its time. */
+export function timelineOf(record: SagaRecord): string[][] {
+  const { firstSeen, corrections, effects, endings, waits, approvals, decisions, deeds } = record;
   const happenings: Happening[] = [
     { at: firstSeen.at, what: 'first seen', text: 'the reference was taken', run: firstSeen.run },
+    ...endings.flatMap(quotedIn),
+    ...waits.flatMap(waitOf),
+    ...decisions.map((one) => ({ at: one.at, what: 'answered', text: describeDecision(one) })),
+    ...approvals.map(approvalOf),
     ...corrections.map(correctionOf),
+    ...saidOfServers(record),
+    ...deeds.map(({ at, run, ...deed }) => ({
+      at,
+      what: 'asked',
+      text: inOneLine(describeDeed({ at, ...deed })),
+      run,
+    })),
     ...effects.flatMap((effect) => happeningsOf(effect, effects)),
     ...endings.map(endOf),
   ];
@@ -96,6 +111,54 @@ export function timelineOf({ firstSeen, corrections, effects, endings }: SagaRec
 function correctionOf({ at, run, step, correction, ...said }: RecordedCorrection): Happening {
   const what = correction === undefined ? 'cannot be read' : inOneLine(JSON.stringify(correction));
   return { at, what: 'corrected', text: `${step}: ${what}, by ${whoAndWhy(said)}`, run };
+}
+
+/** The others are among the decisions, or say no more than who has sent it. */
+const endsIt = ({ what }: Deed) => what === 'cancelled' || what === 'terminated' || what === 'reset';
+
+/** The last quote of a run, by its report: earlier ones stand in what was asked and intended by them. */
+function quotedIn({ run, report }: RecordedEnding): Happening[] {
+  const step = report?.steps.find(({ id }) => id === 'quote');
+  const quote = report?.known['quote'] as Quote | undefined;
+  return step?.endedAt && quote
+    ? [{ at: step.endedAt, what: 'quoted', text: inOneLine(describeQuote(quote)), run }]
+    : [];
+}
+
+function waitOf({ id, kind, step, run, since, asked, endedAt, decision }: SagaRecord['waits'][number]): Happening[] {
+  const question = asked === undefined ? '' : `: ${inOneLine(asked)}`;
+  const over = { at: endedAt ?? since, what: 'unanswered', text: `${step}, question ${id}: nobody has decided`, run };
+  return [
+    { at: since, what: 'waits', text: `${kind} at ${step}, question ${id}${question}`, run },
+    ...(endedAt !== undefined && decision === undefined ? [over] : []),
+  ];
+}
+
+function describeDecision({ decision, step, by, note, reason, vmObjectIds = [], ...more }: DecisionRecord): string {
+  const { steps = [], orderId } = more;
+  const named = [...steps, ...vmObjectIds, ...(orderId === undefined ? [] : [`order ${orderId}`])];
+  const what = `${step === undefined ? '' : `${step}: `}${[decision, ...named].join(' ')}`;
+  return inOneLine(`${what}, says ${whoAndWhy({ by: by ?? 'nobody', note: note ?? reason })}`);
+}
+
+/** Once the saga has ended; while it goes on, it asks. */
+function saidOfServers({ serversClosed = [], serversCorrected = [] }: SagaRecord): Happening[] {
+  const closed = serversClosed.map(({ vmObjectId, at, ...said }) => {
+    const which = vmObjectId === undefined ? 'servers' : `server ${vmObjectId}`;
+    return { at, what: 'closed', text: `${which} closed, says ${whoAndWhy(said)}` };
+  });
+  const named = serversCorrected.map(({ vmObjectId, isOwn, from, to, at, ...said }) => {
+    const other = from === undefined ? '' : `, and was ${from}’s`;
+    const what = isOwn ? `is its own${other}` : `is not its own${to === undefined ? '' : `, but ${to}’s`}`;
+    return { at, what: 'named', text: `server ${vmObjectId} ${what}, says ${whoAndWhy(said)}` };
+  });
+  return [...closed, ...named];
+}
+
+function approvalOf({ at, total, currency = '', until, usedBy, ...said }: SagaRecord['approvals'][number]): Happening {
+  const terms = total === undefined ? '' : `${total} ${currency}, `;
+  const use = usedBy === undefined ? '' : `, used by row ${usedBy}`;
+  return { at, what: 'approved', text: `${terms}until ${until}${use}, says ${whoAndWhy(said)}` };
 }
 
 function whoAndWhy({ by = 'somebody', note }: { by?: string; note?: string }): string {
@@ -138,7 +201,9 @@ function isDoneAfterDenial({ outcome, decided, answer, late }: RecordedEffect): 
 
 function beginningOf(effect: RecordedEffect): Pick<Happening, 'what' | 'text'> {
   const { id, intendedAt, outcome, inFlightUntil, failure } = effect;
-  const text = `${nameOf(effect)}${described(effect.about)}, row ${id}`;
+  const { quote } = (effect.note ?? {}) as { quote?: Quote };
+  const terms = quote === undefined ? '' : `, quoted at ${inOneLine(describeQuote(quote))}`;
+  const text = `${nameOf(effect)}${described(effect.about)}${terms}, row ${id}`;
   // Nothing was sent with this row: it records what may have been sent.
   if (failure === 'JournalRestored') {
     return { what: 'in doubt', text: `${text}: the journal was restored, and may have lost that it was sent` };

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import { cancellationSchema, type Cancellation, type DecisionName } from '../domain/decisions';
+import type { Deed } from '../domain/deeds';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
@@ -23,6 +24,7 @@ import {
   sayWhoCancels,
   whyNotTaken,
 } from '../temporal/service';
+import { deedsOf } from '../temporal/deeds';
 import { sagaAttributes } from '../temporal/search-attributes';
 import { checkDecision, valueOf } from './checked';
 import {
@@ -216,6 +218,11 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   /** The saga's latest run, without asking a worker. @throws UnknownReferenceError, NoConnectionError */
   describe(): Promise<WorkflowExecutionDescription> {
     return withTemporalErrors(this.temporal, () => describeRun(this.temporal, this.workflowId));
+  }
+
+  /** Who has asked something of the latest run, as Temporal knows it. @throws UnknownReferenceError, NoConnectionError */
+  deeds(): Promise<Deed[]> {
+    return withTemporalErrors(this.temporal, () => deedsOf(this.temporal, this.workflowId));
   }
 
   /** Temporal says "not found" also where the saga has ended. */

@@ -48,6 +48,14 @@ export interface PivotNote {
   listedBefore?: readonly number[];
 }
 
+/** Another reference's order that is known again by the same. */
+export interface Namesake {
+  reference: string;
+  at: string;
+  /** The provider's id, where it is known. */
+  orderId?: string | undefined;
+}
+
 /** The row of a pivot of unknown outcome. */
 export interface OpenPivot {
   row: string;
@@ -59,6 +67,7 @@ export interface OpenPivot {
   /** True: not a row of ours. The journal was restored, and nobody knows what was sent in the lost time. */
   restored: boolean;
   note?: PivotNote;
+  namesakes?: readonly Namesake[] | undefined;
 }
 
 /** A cart item that was added and not deleted. */

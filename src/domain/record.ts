@@ -1,9 +1,10 @@
 /** The record of one reference, as the journal has it. It outlives Temporal's retention, and has no secret. */
 import { z } from 'zod';
 import { aboutSchema, effectKinds, effectOutcomes } from './effects';
+import { deedSchema } from './deeds';
 import { workflowNames } from './identity';
 import { leftoverSchema, sagaOutcomes } from './outcomes';
-import { decisionRecordSchema } from './progress';
+import { decisionRecordSchema, waitKinds } from './progress';
 import { reportSchema, serverSchema } from './results';
 import { sagaFailureNames } from './failures';
 
@@ -86,6 +87,33 @@ const recordedCorrectionSchema = decidedSchema.extend({
 });
 export type RecordedCorrection = z.infer<typeof recordedCorrectionSchema>;
 
+/** The run waited for a person. Its times are by the clock of the run. */
+const waitSchema = z.strictObject({
+  /** Of the question. */
+  id: z.string(),
+  kind: z.enum(waitKinds),
+  step: z.string(),
+  since: time,
+  /** The question's words, with the quote where there is one. Absent where they cannot be decrypted. */
+  asked: z.string().optional(),
+  /** Absent while it waits, and where its run was ended from outside. */
+  endedAt: time.optional(),
+  /** Absent where nobody has decided, nor said who cancels. */
+  decision: decisionRecordSchema.optional(),
+});
+export type Wait = z.infer<typeof waitSchema>;
+
+/** A person's yes: to what, and until when it holds for a pivot. */
+const approvalSchema = decidedSchema.extend({
+  /** Of the question that was answered. */
+  id: z.string(),
+  total: z.number().optional(),
+  currency: z.string().optional(),
+  until: time,
+  /** The pivot that was intended by it, and not surely left undone. */
+  usedBy: z.string().optional(),
+});
+
 const closedSchema = decidedSchema.extend({
   /** Absent where nobody knows the ids. */
   vmObjectId: z.int().optional(),
@@ -106,6 +134,14 @@ export const recordSchema = z.strictObject({
   request: z.unknown().optional(),
   /** In their order. `request` is the first one, without them. */
   corrections: z.array(recordedCorrectionSchema),
+  /** In their order, those of each run. */
+  waits: z.array(waitSchema.extend({ run: z.string() })),
+  approvals: z.array(approvalSchema),
+  /**
+   * What was asked of its runs, and by whom, as Temporal knew it: of a run that has waited, was cancelled or reset, or has
+   * failed; of one that was ended from outside once a sweep has found it.
+   */
+  deeds: z.array(deedSchema.extend({ run: z.string() })),
   /** The outcome of its last run; `open` where there is none, or more was done since. */
   state: z.enum(['open', ...sagaOutcomes]),
   /** `none` is sure. `cancelled`: it was placed, and the provider has cancelled it, as a person said. */
@@ -113,7 +149,7 @@ export const recordSchema = z.strictObject({
   /** In the order in which they were intended. */
   effects: z.array(recordedEffectSchema),
   endings: z.array(recordedEndingSchema),
-  /** From the last ending. */
+  /** Of all runs, in their order. */
   decisions: z.array(decisionRecordSchema),
   servers: z.array(serverSchema.partial({ firewalls: true, verified: true })).optional(),
   /** They lacked firewalls, and a person has said that nothing is to be done. */

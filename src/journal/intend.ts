@@ -40,6 +40,7 @@ import {
 } from './rows';
 import { noteIntended } from './servers';
 import { ofStep } from './state';
+import { namesakesOf } from './namesakes';
 import type { Store } from './store';
 import { turnOf } from './turns';
 
@@ -148,7 +149,9 @@ async function told(
 ): Promise<Intended> {
   if (decided.how !== 'unknown') return decided;
   const { pivot, leftMs } = decided;
-  return { how: 'unknown', ...describePivot(pivot), note: await store.noteOf(pivot.note), leftMs };
+  const note = await store.noteOf(pivot.note);
+  const namesakes = await namesakesOf(store, pivot, note?.foundBy);
+  return { how: 'unknown', ...describePivot(pivot), note, namesakes, leftMs };
 }
 
 /** Items that the call names, or that its step has made. */

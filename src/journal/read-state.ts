@@ -23,6 +23,7 @@ import {
   type Tx,
 } from './rows';
 import { type State, stateColumns, stateOf } from './state';
+import { namesakesOf } from './namesakes';
 import type { Store } from './store';
 
 /** The step that cannot be undone, as the journal has it. */
@@ -145,7 +146,9 @@ async function placementFound(
     return { how: 'placed', at, run, placed, cartItems, note: await journal.noteOf(pivot.note), ...cancelled };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
-  return { how: 'unknown', ...describePivot(pivot), cartItems, note: await journal.noteOf(pivot.note) };
+  const note = await journal.noteOf(pivot.note);
+  const namesakes = await namesakesOf(journal, pivot, note?.foundBy);
+  return { how: 'unknown', ...describePivot(pivot), cartItems, note, namesakes };
 }
 
 export interface LeftBehind extends SagaKey {

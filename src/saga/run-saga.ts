@@ -326,7 +326,7 @@ async function writeEnding(run: Run, ending: { ended: Ended; report: Report; res
         step.end('done');
         throw new EndedBefore(written);
       }
-      if (written.how === 'written' && written.isTold) notices.told(told);
+      notices.told({ ...told, events: written.how === 'written' && written.isTold ? told.events : [] });
       if (written.how === 'later' && readsAgain) throw new ReadAgain();
     },
   });

@@ -412,10 +412,7 @@ class StepRunner<T> {
   }
 
   /** Not cancelled with the saga: what a person has said is kept. @returns false where there was no room to wait */
-  private async writeByHand(
-    specs: readonly StepSpec<T>[],
-    said: { by: string; note: string },
-  ): Promise<boolean> {
+  private async writeByHand(specs: readonly StepSpec<T>[], said: { by: string; note: string }): Promise<boolean> {
     const calls = specs.flatMap(({ step, byHand }) => byHand?.call?.(step.id) ?? []);
     if (calls.length === 0) return true;
     const step = this.saga.unlistedStep('write-by-hand', 'Write into the journal what was done by hand');

@@ -63,6 +63,8 @@ export interface RigOptions {
   planTypes?: PlanTypes;
   /** Another server than the one that all test files share. */
   address?: string;
+  /** Sent with each call to Temporal. */
+  metadata?: Record<string, string>;
   /** Another workflow bundle than the one that all test files share. */
   bundle?: string;
   /** Which sagas' histories have to replay at the end. @default all */
@@ -123,10 +125,10 @@ export class Rig {
     const address = options.address ?? process.env['ORDER_SAGA_TEST_TEMPORAL_ADDRESS'];
     if (address === undefined) throw new Error('the global set-up starts a Temporal server: run this through jest');
     const namespace = `test-${randomUUID()}`;
-    const connection = await Connection.connect({ address });
+    const connection = await Connection.connect({ address, metadata: options.metadata ?? {} });
     const workflowExecutionRetentionPeriod = msToTs('24 hours');
     await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-    const native = await NativeConnection.connect({ address });
+    const native = await NativeConnection.connect({ address, metadata: options.metadata ?? {} });
     await untilThere(native, namespace);
     // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
     // orders.

@@ -3,8 +3,10 @@
  * by the database's clock.
  */
 import type { Generated } from 'kysely';
+import type { Deed } from '../../domain/deeds';
 import type { EffectKind, EffectOutcome } from '../../domain/effects';
 import type { WorkflowName } from '../../domain/identity';
+import type { WaitKind } from '../../domain/progress';
 
 /** Its definition in SQL, which both databases take. */
 type Column<Seen> = string & { readonly seen?: Seen };
@@ -195,6 +197,35 @@ export const tables = {
     at_ms: integer,
     /** Sealed: the correction, and who made it. */
     correction: text,
+  },
+  /** A wait for a person; see people.ts. Its times are by the clock of the run, and its row may come later. */
+  wait: {
+    seq: sequence,
+    /** The run, the question, and when it was asked. */
+    id: column<string>('text not null unique'),
+    ...key,
+    run: text,
+    question: text,
+    kind: column<WaitKind>('text not null'),
+    step: text,
+    since_ms: integer,
+    /** Sealed: the question's words. */
+    asked: text,
+    /** Null while it waits, and where the run has never told how it ended. */
+    ended_ms: integerOrNull,
+    /** Sealed. Null where nobody has decided. */
+    decision: textOrNull,
+  },
+  /** What was asked of a run from outside; see people.ts. Its time is Temporal's. */
+  deed: {
+    seq: sequence,
+    id: column<string>('text not null unique'),
+    ...key,
+    run: text,
+    what: column<Deed['what']>('text not null'),
+    at_ms: integer,
+    /** Sealed: who has, as Temporal knows it, and why. */
+    said: text,
   },
   /** A person's yes to a pivot; see approvals.ts. */
   approval: {

@@ -6,9 +6,11 @@
  * something was sent.
  */
 import { sql } from 'kysely';
+import type { Deed } from '../../domain/deeds';
 import { workflowNames, type WorkflowName } from '../../domain/identity';
 import type { Leftover } from '../../domain/outcomes';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../../domain/record';
+import type { DecisionRecord } from '../../domain/progress';
 import { redact } from '../../domain/secrets';
 import { JournalUnreadable } from '../database/errors';
 import { inDoubt, whyRestored } from '../restore/recovery-gap';
@@ -56,6 +58,27 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   const purchaseOf = ({ id }: Effect) => rows.purchases.find(({ effect }) => effect === id);
   const effects = await inOrder(rows.effects, (row) => effectOf(row, purchaseOf(row), from, open));
   const endings = await inOrder(rows.endings, (row) => endingOf(row, open));
+  const waits = await inOrder(
+    rows.waits,
+    async ({ question: id, kind, step, run, since_ms, asked, ended_ms, decision }) => ({
+      ...{ id, kind, step, run, since: iso(since_ms) },
+      asked: (await open.value(asked, `question ${id}`)) as string | undefined,
+      endedAt: ended_ms === null ? undefined : iso(ended_ms),
+      decision: (await open.value(decision, `decision on question ${id}`)) as DecisionRecord | undefined,
+    }),
+  );
+  const approvals = await inOrder(rows.approvals, async ({ id, said, at_ms, until_ms, total, currency, effect }) => {
+    const { by, note } = await open.said(said, at_ms, `approval ${id}`);
+    return { id, at: iso(at_ms), by, note, ...present({ total, currency, usedBy: effect }), until: iso(until_ms) };
+  });
+  const deeds = await inOrder(rows.deeds, async ({ id, run, what, at_ms, said }) => ({
+    ...{ run, what },
+    ...(await open.said<Pick<Deed, 'identity' | 'principal' | 'reason' | 'name'>>(
+      said,
+      at_ms,
+      `who has ${what} it (${id})`,
+    )),
+  }));
   const isClosed = rows.servers.filter(({ closed }) => closed !== null);
   const closed = await inOrder(isClosed, async ({ vm_object_id: id, closed, closed_ms }) => ({
     vmObjectId: idOf(id),
@@ -83,7 +106,11 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
     placement,
     effects,
     endings,
+    waits,
+    approvals,
+    deeds,
     ...main,
+    decisions: decisionsOf(endings, waits),
     serversClosed: unlessEmpty(closed),
     serversCorrected: unlessEmpty(serversCorrected),
     leftovers: distinct([...main.leftovers, ...found]),
@@ -109,6 +136,16 @@ function readRows(journal: Store, key: SagaKey) {
           isInDoubt: isInDoubt || whyRestored(from, journal.failover.how) !== undefined,
           corrections: await correctionsOf(tx, key),
           purchases: await purchases.selectAll('purchase').where(ofSaga(key)).execute(),
+          waits: await tx.selectFrom('wait').selectAll().where(ofSaga(key)).orderBy('seq').execute(),
+          deeds: await tx.selectFrom('deed').selectAll().where(ofSaga(key)).orderBy('at_ms').execute(),
+          approvals: await tx
+            .selectFrom('approval')
+            .leftJoin('approval_use', 'approval_use.approval', 'approval.id')
+            .selectAll('approval')
+            .select('effect')
+            .where(ofSaga(key))
+            .orderBy('seq')
+            .execute(),
           endings: await tx.selectFrom('ending').selectAll().where(ofSaga(key)).orderBy('ended_ms').execute(),
           ...{ servers: await serverRowsOf(tx, key), own: await idsOf(tx, key) },
         };
@@ -222,7 +259,17 @@ function recordedPlacement(
   return isInDoubt ? 'unknown' : placement;
 }
 
-type Lifted = Pick<SagaRecord, 'decisions' | 'servers' | 'total' | 'currency' | 'leftovers'>;
+/** Each one once: the run tells the journal of it when it is taken, and again at its end. */
+function decisionsOf(endings: readonly RecordedEnding[], waits: SagaRecord['waits']): DecisionRecord[] {
+  const all = [
+    ...endings.flatMap(({ report }) => report?.decisions ?? []),
+    ...waits.flatMap(({ decision }) => decision ?? []),
+  ];
+  const byTime = new Map(all.map((one) => [`${one.at} ${one.decision} ${one.question ?? ''}`, one]));
+  return [...byTime.values()].sort((one, other) => one.at.localeCompare(other.at));
+}
+
+type Lifted = Pick<SagaRecord, 'servers' | 'total' | 'currency' | 'leftovers'>;
 
 /** The values that readers ask for most, from where they are stored. */
 function lifted(
@@ -237,7 +284,6 @@ function lifted(
   const quote = quoteOf(effects, last);
   const leftovers = endings.slice(Math.max(0, ofSaga)).flatMap(({ report }) => report?.leftovers ?? []);
   return {
-    decisions: last?.report?.decisions ?? [],
     servers: unlessEmpty(servers),
     total: quote?.total,
     currency: quote?.currency,

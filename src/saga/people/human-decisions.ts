@@ -86,6 +86,8 @@ interface OpenQuestion extends Question {
   /** From then on it is rejected, and nobody decides about it any more; in milliseconds since 1970. */
   expiresMs: number;
   taken?: Taken;
+  /** The same as it stays. */
+  record?: DecisionRecord;
   /** Who is about to cancel the saga at this question: nobody else decides about it. */
   canceller?: string;
   told: AskedTold;
@@ -172,6 +174,7 @@ export class HumanDecisions {
       ...{ ...said, id, question: question.question, choices, servers },
       lastFailure: lastFailure && withoutInstructions(lastFailure),
     });
+    this.notices.noteWait({ id, kind, step, since, asked: question.question });
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     count('waits', { kind });
     let isOver = false;
@@ -194,14 +197,19 @@ export class HumanDecisions {
   /** @param goesOn without a decision. Else it was cancelled, or has failed: it undoes, and has not said so yet */
   private close(question: OpenQuestion, goesOn: boolean): void {
     if (this.asking !== question) return;
-    const { kind, taken, told, isTold } = question;
+    const { id, kind, step, taken, told, isTold } = question;
     delete this.asking;
     delete this.open;
     if (goesOn) this.progress.answered();
     else this.progress.stopWaiting();
     count('waitsEnded', { kind });
     const ended = taken ? { decision: taken.decision } : goesOn ? {} : ({ state: 'undoing' } as const);
+    const decision = question.record ?? (goesOn ? undefined : this.cancelled);
+    const said = { id, kind, step, since: told.since, asked: question.question, endedAt: now(), decision };
+    this.notices.noteWait(said);
     if (isTold) this.notices.tell('settled', { ...told, ...ended });
+    // No more than the ending would say of what nobody has decided.
+    else if (taken) this.notices.writeWaits();
     this.progress.neededPerson ||= isTrouble(kind) && (isTold === true || !goesOn);
     setCurrentDetails('');
   }
@@ -343,7 +351,8 @@ export class HumanDecisions {
     this.progress.answered();
     const { kind, step } = question;
     const { decision: taken, by } = decision;
-    this.progress.decide({ kind, step, at: now(), ...(redact(decision) as Taken) });
+    question.record = { kind, step, at: now(), ...(redact(decision) as Taken) };
+    this.progress.decide(question.record);
     log.info('decision taken', { decision: taken, kind, step, by });
     count('decisions', { decision: taken, fate: 'taken' });
     return { taken, step };
@@ -380,14 +389,17 @@ export class HumanDecisions {
     delete question.canceller;
   }
 
+  private get cancelled(): (DecisionRecord & Cancellation) | undefined {
+    const canceller = this.cancellers.get(cancelReason ?? '');
+    return canceller && { decision: 'cancel', ...canceller };
+  }
+
   /** For the report of a saga that is cancelled. @returns a sentence */
   describeCancellation(): string {
-    const canceller = this.cancellers.get(cancelReason ?? '');
-    if (canceller === undefined) return 'cancelled; nobody said who or why';
-    const { by, note } = canceller;
-    if (!this.progress.decisions.some(({ decision }) => decision === 'cancel')) {
-      this.progress.decide({ decision: 'cancel', ...canceller });
-    }
+    const { cancelled } = this;
+    if (cancelled === undefined) return 'cancelled; nobody said who or why';
+    const { by, note } = cancelled;
+    if (!this.progress.decisions.some(({ decision }) => decision === 'cancel')) this.progress.decide(cancelled);
     return `cancelled, says ${by}: ${note}`;
   }
 }

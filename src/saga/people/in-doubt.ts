@@ -4,7 +4,7 @@
  * run that will ever ask.
  */
 import { setCurrentDetails, sleep, uuid4 } from '@temporalio/workflow';
-import type { Placement } from '../../domain/effects';
+import type { Namesake, Placement } from '../../domain/effects';
 import { describeFailure, type CallFailure, type PivotDoubt } from '../../domain/failures';
 import { describeOthers, type OfOther } from '../../domain/servers';
 import { inWords } from '../../domain/times';
@@ -120,12 +120,20 @@ function writePlaced(
   );
 }
 
+/** A sentence, so that nobody takes another reference's order for this one. */
+function describeNamesakes(namesakes: readonly Namesake[]): string {
+  const named = namesakes.map(({ reference, at, orderId }) => {
+    return `${orderId === undefined ? '' : `${orderId} is `}${reference}${orderId === undefined ? '' : '’s'} (${inWords(at)})`;
+  });
+  return named.length === 0 ? '' : ` Others there, by the journal: ${named.join(', ')}.`;
+}
+
 function questionAbout(
   { step, noun, confirming, ...doubtful }: InDoubt,
   doubt: PivotDoubt,
   { lastFailure, others }: { lastFailure: CallFailure | undefined; others: readonly OfOther[] },
 ): Question<'outcome-unknown'> {
-  const { row, at, restored, foundBy = doubtful.foundBy } = doubt;
+  const { row, at, restored, foundBy = doubtful.foundBy, namesakes = [] } = doubt;
   const what = restored
     ? `The journal was restored from an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
     : `It is not known whether the provider placed ${noun}, which was sent on ${inWords(at)}`;
@@ -137,7 +145,7 @@ function questionAbout(
     step: step.id,
     question:
       `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}` +
-      `Look now in the provider’s control panel (${foundBy}): is it there?${hint === undefined ? '' : ` ${hint}`}${describeOthers(others)}`,
+      `Look now in the provider’s control panel (${foundBy}): is it there?${describeNamesakes(namesakes)}${hint === undefined ? '' : ` ${hint}`}${describeOthers(others)}`,
     lastFailure,
     objection: (decision) => {
       if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;

@@ -131,7 +131,9 @@ function quoted(text: string): string {
 
 function cut(text: string, bytesMax: number): string {
   const bytes = new TextEncoder().encode(text);
-  return bytes.length <= bytesMax ? text : new TextDecoder().decode(bytes.slice(0, bytesMax)).replace(/\uFFFD$/, '');
+  if (bytes.length <= bytesMax) return text;
+  const room = bytesMax - bytesOf('…');
+  return room < 0 ? '' : `${new TextDecoder().decode(bytes.slice(0, room)).replace(/\uFFFD$/, '')}…`;
 }
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;

@@ -14,6 +14,7 @@ import type { Notified } from '../../activities/notifications';
 import type { NotificationEvent, SagaEvent } from '../../domain/notifications';
 import type { SagaOutcome } from '../../domain/outcomes';
 import type { Milestone } from '../../domain/progress';
+import type { Wait } from '../../domain/record';
 import { telling } from '../activities';
 import { count } from './metrics';
 import { now, type Progress } from './progress';
@@ -35,6 +36,7 @@ export class Notices {
   about: Pick<Notified, 'account' | 'metadata'> = {};
   wanted: readonly Milestone[] = [];
   private readonly untold: SagaEvent[] = [];
+  private readonly unwritten: Wait[] = [];
   private telling?: { scope: CancellationScope; ended: Promise<void> } | undefined;
   private hasTold = false;
   private end?: SagaEvent;
@@ -53,6 +55,17 @@ export class Notices {
     if (!this.telling) this.beginTelling();
   }
 
+  /** The journal hears of a wait with what is told next, at the latest with the ending. */
+  noteWait(wait: Wait): void {
+    const before = this.unwritten.findIndex(({ id, since }) => id === wait.id && since === wait.since);
+    this.unwritten.splice(before === -1 ? this.unwritten.length : before, 1, wait);
+  }
+
+  /** It hears of it now, and nobody else. */
+  writeWaits(): void {
+    if (!this.telling) this.beginTelling();
+  }
+
   /** Some are on their way: a call in place must not be followed by their end in the same task. */
   get isTelling(): boolean {
     return this.telling !== undefined;
@@ -64,10 +77,11 @@ export class Notices {
     return this.all();
   }
 
-  /** These were handed over. */
-  told({ events }: { events: readonly SagaEvent[] }): void {
+  /** These were handed over, and written. */
+  told({ events = [], waits = [] }: Partial<Notified>): void {
     const ids = events.map(({ id }) => id);
     this.untold.splice(0, this.untold.length, ...this.untold.filter(({ id }) => !ids.includes(id)));
+    this.unwritten.splice(0, this.unwritten.length, ...this.unwritten.filter((one) => !waits.includes(one)));
   }
 
   /** The run ends. One that has asked nobody and has no ending of its own was refused, and says nothing. */
@@ -109,7 +123,8 @@ export class Notices {
   }
 
   private all(): Notified {
-    return { events: [...this.untold], ...this.about };
+    const waits = this.unwritten.length > 0 ? [...this.unwritten] : undefined;
+    return { events: [...this.untold], waits, ...this.about };
   }
 
   /** A cancellation of the saga does not cancel it. */
@@ -133,11 +148,11 @@ export class Notices {
 
   private async handOver(): Promise<void> {
     try {
-      while (this.untold.length > 0) {
-        const told = this.all();
-        await telling('in background').tell(told);
-        this.told(told);
-      }
+      do {
+        const { waits, ...told } = this.all();
+        const answer = await telling('in background').tell({ waits, ...told });
+        this.told({ ...told, waits: answer?.isWritten === false ? [] : waits });
+      } while (this.untold.length > 0);
     } catch (error) {
       if (!(error instanceof ActivityFailure) && !isCancellation(error)) throw error;
       log.warn('notifications are not handed over yet', { events: this.untold.length });

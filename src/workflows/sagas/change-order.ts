@@ -34,7 +34,10 @@ const changing: DefineSaga<'changeOrder', { order: unknown }> = (saga, request) 
   return {
     prepare: () => quotation.askUntilAvailable(),
     pivot: {
-      ...quotation.pivot(({ subscription_id }) => `subscription ${subscription_id}`),
+      ...quotation.pivot(
+        ({ subscription_id }) => `subscription ${subscription_id}`,
+        ({ resources }) => resources.map(({ resource_name, delta_value }) => `${resource_name} by ${delta_value}`),
+      ),
       step: () => saga.step('place-change-order', 'Place the change order'),
       act: (context) =>
         activities('place the change order').placeChangeOrder({ change: changeOf(quotation.request), ...context }),

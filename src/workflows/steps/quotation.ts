@@ -11,6 +11,7 @@ import type { z } from 'zod';
 import type { CallContext } from '../../activities/call';
 import type { QuoteAnswer } from '../../activities/quotes';
 import type { SagaFailureName } from '../../domain/failures';
+import { cutWell } from '../../domain/markdown';
 import { describeQuote, type Quote } from '../../domain/quotes';
 import type { RequestOf } from '../../domain/requests';
 import type { Checked } from '../../domain/validation';
@@ -19,6 +20,9 @@ import { SagaFailed } from '../../saga/control-flow';
 import { asksAfterRefusal, refusedQuestion, type Correction } from '../../saga/people/questions';
 import type { Saga } from '../../saga/saga';
 import type { Pivot } from '../../saga/steps';
+
+/** Of what an approval is for: a change may name two hundred resources. */
+const ofCharsMax = 300;
 
 interface Quoting<R> {
   /** For a question: "the change order". */
@@ -93,8 +97,13 @@ export class Quotation<R extends RequestOf['changeOrder' | 'switchPlan']> {
     }
   }
 
-  /** What a pivot at this quote has. @param foundBy a person looks for this in the provider's control panel */
-  pivot(foundBy: (request: R) => string) {
+  /**
+   * What a pivot at this quote has.
+   *
+   * @param foundBy a person looks for this in the provider's control panel
+   * @param changes what is more than that, for who approves it
+   */
+  pivot(foundBy: (request: R) => string, changes: (request: R) => readonly string[] = () => []) {
     const { corrected, correction, first, quoting } = this;
     return {
       noun: quoting.noun,
@@ -105,7 +114,8 @@ export class Quotation<R extends RequestOf['changeOrder' | 'switchPlan']> {
       approval: first.approval,
       approving: (_, why) => {
         const { account } = this.request;
-        const of = [foundBy(this.request), ...(account === undefined ? [] : [`account ${account}`])].join(', ');
+        const named = [foundBy(this.request), ...(account === undefined ? [] : [`account ${account}`])];
+        const of = cutWell([...named, ...changes(this.request)].join(', '), ofCharsMax);
         const price = this.current ? `: ${describeQuote(this.current)}` : '';
         return `Approve ${quoting.noun} (${of})${price}?${why}`;
       },

@@ -4,9 +4,9 @@
  */
 import type { z } from 'zod';
 import { recordSchema, type SagaRecord } from '../../../src/domain/record';
-import { changeRequest, provisionRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { rigForFile, until } from '../../support/rig';
+import { answer, outcomeOf, untilAnother, untilWaiting } from '../../support/sagas';
 import { runHere, type Ended } from '../../support/command-line';
 
 const rig = rigForFile({ clears: true });
@@ -26,8 +26,11 @@ async function recordOf(reference: string, ...args: string[]): Promise<SagaRecor
 const define = ({ effects }: SagaRecord) => effects.map(({ step, kind, outcome }) => `${step} ${kind} ${outcome}`);
 
 /** The second column of a timeline. */
-const happeningsIn = ({ out }: Ended) =>
+const columnsIn = ({ out }: Ended) =>
   out.split('\n').flatMap((line) => /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}(.{10}) {2}/.exec(line)?.[1]?.trim() ?? []);
+
+/** What Temporal knows comes by its clock. */
+const happeningsIn = (people: Ended) => columnsIn(people).filter((what) => what !== 'asked');
 
 const secret = 'geheim-geheim';
 const asBase64 = Buffer.from(secret).toString('base64');
@@ -155,11 +158,96 @@ it('tells who decided, when, and how they know; nothing that they wrote looks li
 
   const people = await record(request.reference, '--timeline');
   expect(happeningsIn(people).filter((what) => !['first seen', 'intended'].includes(what))).toEqual([
-    ...['done', 'unknown', 'decided', 'done', 'ended'],
+    ...['done', 'unknown', 'waits', 'answered', 'decided', 'done', 'ended'],
   ]);
   expect(people.out).toContain('place-order: not placed, says ada: looked [2J 2026-01-01T00:00:00.000Z ended done\n');
   // eslint-disable-next-line no-control-regex
   expect(people.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+});
+
+/** Of a timeline, without times and runs. */
+const linesOf = ({ out }: Ended) =>
+  out.split('\n').flatMap(
+    (line) =>
+      /^\d{4}-\S+Z {2}(.*)$/
+        .exec(line)?.[1]
+        ?.replace(/ {2,}/, ' ')
+        .replace(/,? run \S+$/, '') ?? [],
+  );
+
+it('has each quote, wait and approval of a switch, and who approved it', async () => {
+  const saga = await rig.sagas.switch(switchRequest({ reference: 'SW-1', subscription_id: 61, approval: 'always' }));
+  const { id } = await untilWaiting(saga, 'approval');
+  await answer(saga, 'approve', { by: 'ann', note: 'agreed in the round' });
+  await saga.result();
+
+  const quote = '31 usd, 2026-01-01 to 2026-02-01';
+  const people = await record('SW-1', '--timeline');
+  expect(happeningsIn(people)).toEqual([
+    ...['first seen', 'waits', 'answered', 'approved', 'quoted', 'intended', 'done', 'ended'],
+  ]);
+  const lines = linesOf(people);
+  expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/^asked decided \(approve\): identity \S+$/)]));
+  const [, waits, answered, approved, quoted, intended] = lines.filter((line) => !line.startsWith('asked'));
+  expect(waits).toContain(`waits approval at switch-plan, question ${id}: Approve the plan switch`);
+  expect(waits).toContain(`: ${quote}?`);
+  expect(answered).toBe('answered switch-plan: approve, says ann: agreed in the round');
+  expect(approved).toMatch(/^approved 31 usd, until \S+, used by row [0-9a-f-]{36}, says ann: agreed in the round$/);
+  expect(quoted).toBe(`quoted ${quote}`);
+  expect(intended).toContain(`, quoted at ${quote}, row `);
+  expect((await record('SW-1')).out).toContain(': switch-plan: approve, says ann: agreed in the round\n');
+  expect(await recordOf('SW-1')).toMatchObject({
+    waits: [{ id, run: saga.runId, kind: 'approval', decision: { decision: 'approve', by: 'ann' } }],
+    approvals: [{ total: 31, currency: 'usd', by: 'ann' }],
+  });
+});
+
+it('has who named the servers of an order, and who left out their firewalls', async () => {
+  rig.sandbox.configure({ orderResponse: 'opaque' });
+  const request = provisionRequest({ firewalls: [143] });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'servers');
+  const [vmObjectId] = rig.serversOf(request);
+  await answer(saga, 'provideServers', { by: 'ann', vmObjectIds: [vmObjectId] });
+  const { id } = await untilWaiting(saga, 'stuck');
+  await answer(saga, 'skip', { by: 'bob', note: 'it gets another one' });
+  rig.sandbox.configure({ orderResponse: 'ids' });
+  await saga.result();
+  const named = `find-servers: provideServers ${vmObjectId}, says ann`;
+  const skipped = `assign-firewalls-${vmObjectId}: skip, says bob: it gets another one`;
+  const lines = linesOf(await record(request.reference, '--timeline'));
+  expect(lines).toEqual(expect.arrayContaining([`answered ${named}`, `answered ${skipped}`]));
+  expect(lines.filter((line) => line.includes(`question ${id}:`))).toHaveLength(1);
+  const { out } = await record(request.reference);
+  for (const one of [named, skipped]) expect(out).toContain(`Z: ${one}\n`);
+});
+
+it('has the quote and the wait of a change that was cancelled, and who cancelled it', async () => {
+  const saga = await rig.sagas.change(changeRequest({ reference: 'CH-X', subscription_id: 62, approval: 'always' }));
+  await untilWaiting(saga, 'approval');
+  await saga.cancel({ by: 'ann', note: 'ordered twice' });
+  await outcomeOf(saga);
+  const people = await record('CH-X', '--timeline');
+  expect(people.out).toMatch(/: Approve the change order \(subscription 62, \S+ by \d+\): /);
+  expect(happeningsIn(people).sort()).toEqual(['answered', 'ended', 'first seen', 'quoted', 'waits']);
+  expect(linesOf(people)).toContain('answered place-change-order: cancel, says ann: ordered twice');
+});
+
+it('has what was asked, and who answered, also of a run that never ended', async () => {
+  const request = provisionRequest({ reference: 'PO-T', firewalls: [143] });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  const { id } = await untilWaiting(saga, 'stuck');
+  await answer(saga, 'retry', { by: 'bob' });
+  await untilAnother(saga, id);
+  await until(async () => (await recordOf('PO-T')).waits.length === 2);
+  await rig.runOf(saga).terminate('enough');
+  const told = await recordOf('PO-T');
+  expect(told).toMatchObject({ state: 'open', decisions: [{ decision: 'retry', by: 'bob', question: id }] });
+  expect(told.waits).toMatchObject([{ id, decision: { by: 'bob' } }, { kind: 'stuck' }]);
+  expect(told.waits[1]).not.toHaveProperty('endedAt');
+  expect((await record('PO-T')).out).toMatch(/ {2}waits for a decision \(stuck\) at assign-firewalls-\d+ since /);
 });
 
 it.each([[['never']], [['change/never']], [['never', '--workflow', 'provision']]])(

@@ -12,7 +12,7 @@ import { said } from '../../support/operator';
 
 /** As docs/deploying.md gives them to a worker. */
 const rightsOfWorker = `
-  grant select, insert, update on journal, reference, effect, ending, correction, purchase to worker;
+  grant select, insert, update on journal, reference, effect, ending, correction, purchase, wait, deed to worker;
   grant select, insert on confirmation to worker;
   grant select, insert, update, delete on turn, server to worker;
   grant select on kysely_migration to worker`;

@@ -22,6 +22,26 @@ it('the first order asks, shows the answer, and names the line of the profile th
   expect(rig.ordersOf(request)).toHaveLength(1);
 });
 
+it('the question names the other orders with this label, by the journal, and the provider’s ids of them', async () => {
+  const [first, same, other] = ['web-1', 'web-1', 'web-2'].map((label) =>
+    provisionRequest({ label, account: 'AB-77' }),
+  );
+  for (const [request, orderId] of [
+    [first!, '701'],
+    [other!, '702'],
+  ] as const) {
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'outcome-unknown');
+    await answer(saga, 'confirmPlaced', { note: 'seen', orderId });
+    await saga.result();
+  }
+  const { question } = await untilWaiting(await rig.sagas.provision(same!), 'outcome-unknown');
+  expect(question).toMatch(
+    new RegExp(`Others there, by the journal: 701 is ${first!.reference}’s \\(\\S+ \\S+ UTC\\)\\.`),
+  );
+  expect(question).not.toContain(other!.reference);
+});
+
 it('a change order asks, too; a switch that is answered with a quote does not', async () => {
   const change = await rig.sagas.change(changeRequest());
   expect((await untilWaiting(change, 'outcome-unknown')).question).toContain('`changeOrder.doneIf`');

@@ -49,6 +49,8 @@ const indexes = [
   // One saga at a time for a server and for a subscription.
   'unique index one_turn_at_a_time on turn (resource) where begun_ms is not null',
   'index correction_by_reference on correction (workflow, reference, seq)',
+  'index wait_by_reference on wait (workflow, reference, seq)',
+  'index deed_by_reference on deed (workflow, reference, seq)',
   'index approval_by_reference on approval (workflow, reference, seq)',
   'index approval_use_by_effect on approval_use (effect)',
 ];

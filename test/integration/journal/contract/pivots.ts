@@ -201,7 +201,7 @@ export function decisions(): void {
       const row = await rowOf(journal, cursor.row);
       expect(row).toMatchObject({ outcome: 'done' });
       expect(Math.abs(row!.decided_ms! - Date.now())).toBeLessThan(60_000);
-      await expect(unsealed(row!.decided)).resolves.toEqual({ note: 'in the panel' });
+      await expect(unsealed(row!.decided)).resolves.toEqual({ by: 'ann', note: 'in the panel' });
       expect(await run.again().intend(place(1))).toMatchObject({ how: 'recorded', answer: placed });
     });
 
