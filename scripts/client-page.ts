@@ -9,7 +9,7 @@ Printed by \`npm run schemas\` from the comments of \`src/client\`. For another 
 
 **One connection for a process.** Make \`Connection\`, \`Client\` and \`OrderSagaClient\` once, at its start, as [the README](../README.md#from-a-backend) has it. Close the connection when nothing waits on it any more.
 
-**After a cut line** \`result()\`, \`events()\` and \`reached()\` go on by themselves, however long it takes. Any other call ends with NoConnectionError: repeat it, for nothing is started or decided twice. A process that was restarted goes on with \`sagas.get(reference)\`, or sends the same request again.
+**After a cut line** \`result()\`, \`events()\` and \`reached()\` go on by themselves, however long it takes. Any other call ends with NoConnectionError: repeat it, for no order is started and nothing is decided twice. A process that was restarted goes on with \`sagas.get(reference)\`, or sends the same request again.
 
 \`events()\` tells states, not steps: what changes at once is told once.
 

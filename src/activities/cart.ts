@@ -56,7 +56,7 @@ export function createCartActivities({ provider, effect, secrets }: Tools) {
 }
 
 /** The item as it is sent, every secret in its place; and the values of the secrets that it names. */
-async function withSecrets(item: CartItem, secrets: SecretResolver) {
+export async function withSecrets(item: CartItem, secrets: SecretResolver) {
   const byName: Record<string, string> = {};
   const { password, custom_ssh_key, custom_script, ...open } = item;
   const body: CartItemBody = { ...open };

@@ -2,21 +2,27 @@
 import type { CheckedWorkflow, CheckReport, CheckRequest } from '../domain/checking';
 import { differences } from '../domain/differences';
 import { describeHolder } from '../domain/hold';
+import { workflowIdOf } from '../domain/identity';
+import { whyLate } from '../domain/may-be-sent';
 import type { Quote } from '../domain/quotes';
 import { requestSchemas, type RequestOf } from '../domain/requests';
 import { describeConcern, type ReviewReason } from '../domain/spending';
+import { resourceOf } from '../domain/turns';
 import { check } from '../domain/validation';
+import { whyNothingIsSent } from '../journal/open';
 import { foresee } from '../journal/purchases';
 import type { SagaKey } from '../journal/rows';
+import { holderOf } from '../journal/turns';
+import { withSecrets } from './cart';
 import type { Tools } from './effect';
 import { documentedParts } from './quotes';
-import { whoHolds } from './temporal';
+import { lookAtRun, whoHolds } from './temporal';
 import { callFailureOf } from './translate-failure';
 
 /** No saga has it. */
 const noReference = '';
 
-export function createCheckActivities({ provider, journal, settings }: Tools) {
+export function createCheckActivities({ provider, journal, secrets, settings }: Tools) {
   const quoteOf = async (request: RequestOf['changeOrder' | 'switchPlan']) => {
     const { subscription_id } = request;
     const quote = await ('resources' in request
@@ -24,22 +30,29 @@ export function createCheckActivities({ provider, journal, settings }: Tools) {
       : provider.quotePlanSwitch({ subscription_id, plan_id: request.plan_id }));
     return provider.blank(documentedParts(quote)) as Quote;
   };
-  const standingOf = async (key: SagaKey, request: unknown) => {
-    if (!(await journal.isTaken(key))) return 'free';
-    return differences(await journal.firstRequest(key), request).length > 0 ? 'taken' : 'same';
+  const standingOf = async (key: SagaKey, request: unknown): Promise<CheckReport['reference']> => {
+    if (await journal.isTaken(key))
+      return differences(await journal.firstRequest(key), request).length > 0 ? 'taken' : 'same';
+    return (await lookAtRun(workflowIdOf(key.workflow, key.reference))) ? 'started' : 'free';
   };
   return {
     /** What cannot be asked now is said, and nothing fails. */
     async checkAhead(input: CheckRequest): Promise<CheckReport> {
       const report: CheckReport = { problems: [], refused: [], asks: [], unknown: [], limits: [] };
       const { refused, asks, unknown } = report;
-      const asking = async <T>(what: string, ask: () => Promise<T>): Promise<T | undefined> => {
+      const asking = async <T>(
+        what: string,
+        ask: () => Promise<T>,
+        refusing = (why: string): unknown => unknown.push(why),
+      ): Promise<T | undefined> => {
         try {
           return await ask();
         } catch (error) {
           const failed = callFailureOf(error, 'read', settings);
           if (failed === undefined) throw error;
-          (failed.failure === 'Rejected' ? refused : unknown).push(`${what}: ${failed.message}`);
+          const why = `${what}: ${failed.message}`;
+          if (failed.failure === 'Rejected') refusing(why);
+          else unknown.push(why);
           return undefined;
         }
       };
@@ -53,26 +66,37 @@ export function createCheckActivities({ provider, journal, settings }: Tools) {
       if (!checked.ok) return { ...report, problems: checked.problems };
       const request = checked.value;
       const key = { workflow, reference: isNamed ? request.reference : noReference };
+      if (isNamed) report.reference = await asking('the reference', () => standingOf(key, request));
+      if (report.reference === 'taken') refused.push('the reference belongs to another request');
+      // No start of it would begin anything.
+      if (report.reference !== 'free' && report.reference !== undefined) return report;
 
       const hold = await asking('the hold', whoHolds);
       if (hold) report.held = describeHolder(hold);
-      const quote = isQuoted(request) ? await asking('the quote', () => quoteOf(request)) : undefined;
-      if (quote) report.quote = quote;
-      if (quote?.available === false) {
-        const { onRefusal: asked = onRefusal } = request as Partial<RequestOf['changeOrder']>;
-        const why = 'the provider says that it is not available';
-        if (asked === 'ask') asks.push({ kind: 'refused', why });
+      const late = whyLate(Date.now(), { notAfter: 'notAfter' in request ? request.notAfter : undefined });
+      if (late) refused.push(late.why);
+      const resource = resourceOf(workflow, request);
+      const before = resource && (await asking('the queue', () => holderOf(journal, resource)));
+      if (before) report.behind = workflowIdOf(before.workflow, before.reference);
+      if ('items' in request)
+        await asking('a secret', () => Promise.all(request.items.map((item) => withSecrets(item, secrets))));
+      const { quoteOnly = false, onRefusal: asked = onRefusal } = request as Partial<RequestOf['changeOrder']>;
+      const refusing = (why: string) => {
+        if (asked === 'ask' && !quoteOnly) asks.push({ kind: 'refused', why });
         else refused.push(why);
-      }
+      };
+      const quote = isQuoted(request) ? await asking('the quote', () => quoteOf(request), refusing) : undefined;
+      if (quote) report.quote = quote;
+      if (quoteOnly) return report;
+      if (quote?.available === false) refusing('the provider says that it is not available');
       await asking('the journal', async () => {
-        if (isNamed) report.reference = await standingOf(key, request);
-        if (report.reference === 'taken') refused.push('the reference belongs to another request');
+        const restored = await whyNothingIsSent(journal);
+        if (restored !== undefined) unknown.push(restored);
         // Without its quote nobody knows what it would cost.
         if (isQuoted(request) && !quote?.available) return;
-        const rules = { ...settings, notAfter: 'notAfter' in request ? request.notAfter : undefined };
-        const buying = journal.buying(workflow, request, rules, quote);
+        const buying = journal.buying(workflow, request, settings, quote);
         if (buying === undefined) return;
-        const { notNow, concerns, spending } = await journal.inTransaction((tx) => foresee(tx, key, buying, rules));
+        const { notNow, concerns, spending } = await journal.inTransaction((tx) => foresee(tx, key, buying, settings));
         const { total, currency, unpriced } = buying.facts.terms;
         Object.assign(report, { total, currency, unpriced });
         if (notNow?.how === 'asks') asks.push({ kind: 'approval', why: whyApproved(notNow.concern) });

@@ -19,16 +19,20 @@ export async function check({ printer, stdin }: CommandContext, file: string): P
   });
 }
 
-function verdictOf({ problems, refused, unknown, asks, held }: CheckReport): [status: number, sentence: string] {
+function verdictOf(report: CheckReport): [status: number, sentence: string] {
+  const { problems, refused, unknown, asks, reference = 'free', held, behind } = report;
   if (problems.length > 0) return [exitStatus.refused, 'the request is wrong'];
   if (refused.length > 0) return [exitStatus.notDone, 'it would end without a purchase'];
   if (unknown.length > 0) return [exitStatus.noConnection, 'not all could be looked at'];
+  if (reference !== 'free') return [exitStatus.notDone, 'a start of it would begin nothing new'];
   if (asks.length > 0) return [exitStatus.waits, 'it would ask a person before anything is bought'];
-  return [exitStatus.done, held === undefined ? 'it would go through' : 'it would go through once new sagas begin'];
+  const waits = [...(held ? ['new sagas begin'] : []), ...(behind ? [`${behind} has ended`] : [])];
+  return [exitStatus.done, ['it would go through', ...waits].join(waits.length > 0 ? ' once ' : '')];
 }
 
 function describe(report: CheckReport): [name: string, text: string][] {
-  const { problems, refused, asks, unknown, reference, held, quote, total, currency, unpriced, limits } = report;
+  const { problems, refused, asks, unknown, reference, held, behind, quote, total, currency, unpriced, limits } =
+    report;
   const price = total === undefined ? unpriced : `about ${total} ${currency}, by the price list`;
   const rows: [name: string, texts: (string | undefined)[]][] = [
     ['wrong', problems.map((problem) => describeProblems([problem]))],
@@ -37,6 +41,7 @@ function describe(report: CheckReport): [name: string, text: string][] {
     ['unknown', unknown],
     ['reference', [reference && standings[reference]]],
     ['held', [held && `new sagas are ${held}`]],
+    ['queue', [behind && `${behind} works on the same, or is to work next`]],
     ['costs', [quote ? describeQuote(quote) : price]],
     ['limit', limits.map(describeSpending)],
   ];
@@ -51,5 +56,6 @@ function describeSpending({ account, spent, adds, ...limit }: CheckReport['limit
 const standings = {
   free: 'nobody has it yet',
   same: 'it has this very request: a start goes on with it, or says how it ended',
+  started: 'a saga has it that has not begun',
   taken: 'it belongs to another request',
 };

@@ -2,6 +2,7 @@
 import {
   InvalidRequestError,
   NoConnectionError,
+  NotCheckedError,
   NoWorkerError,
   AmbiguousReferenceError,
   OrderSagaError,
@@ -48,6 +49,7 @@ const outputs: [of: abstract new (...args: never[]) => Error, status: number, ad
   ],
   [AmbiguousReferenceError, exitStatus.refused, ' (--workflow)'],
   [NoWorkerError, exitStatus.noConnection],
+  [NotCheckedError, exitStatus.noConnection],
   [JournalUnavailable, exitStatus.noConnection, '. JOURNAL_URL says where it is'],
 ];
 const refusals = [OrderSagaError, UsageError, UnreadableJson, SettingsError, JournalSchemaError, JournalUnreadable];

@@ -33,7 +33,7 @@ import { checkReference, checkRequest } from './checked';
 import {
   AmbiguousReferenceError,
   InvalidRequestError,
-  NoWorkerError,
+  NotCheckedError,
   ReferenceTakenError,
   SearchAttributesMissingError,
   UnknownReferenceError,
@@ -126,8 +126,7 @@ export class OrderSagaClient {
   async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
     const parsed = checkRequest(workflow, request, this.schemas);
     const { reference } = parsed;
-    if (isRepair({ workflow, reference }))
-      throw new InvalidRequestError([{ field: 'reference', message: 'is how a sweep names its own changes' }]);
+    mustNotBeRepair(workflow, reference);
     const workflowId = workflowIdOf(workflow, reference);
     let policies = startOnce;
     for (let again = 1; ; again += 1) {
@@ -156,8 +155,8 @@ export class OrderSagaClient {
    * limits count it. Nothing is bought, and no reference is taken; the saga asks all of it again.
    *
    * @param request may have no `reference`
-   * @throws InvalidRequestError where no workflow takes such a request; NoWorkerError where no worker answers in time;
-   * NoConnectionError
+   * @throws InvalidRequestError where no workflow takes such a request; NotCheckedError where no answer comes in time;
+   * KeysDifferError, PayloadUnreadableError, NoConnectionError
    */
   async check(request: unknown, { withinMs = 60_000 }: { withinMs?: number } = {}): Promise<CheckReport> {
     const workflow = isRecord(request) ? workflowTaking(request) : undefined;
@@ -165,16 +164,20 @@ export class OrderSagaClient {
       throw new InvalidRequestError([
         { field: '', message: 'is of no workflow: it needs one of items, resources, plan_id, vmObjectId' },
       ]);
+    mustNotBeRepair(workflow, (request as { reference?: unknown }).reference);
     const workflowId = `${checkWorkflow}/${randomUUID()}`;
     const { taskQueue } = this;
     const args = [{ workflow, request }];
     const options = { workflowId, taskQueue, args, workflowExecutionTimeout: withinMs };
     const runId = await startUnlessThere(this.temporal, checkWorkflow, options);
     const handle = this.temporal.workflow.getHandle<() => Promise<CheckReport>>(workflowId, runId);
-    return withTemporalErrors(this.temporal, () => handle.result()).catch((error: unknown) => {
-      throw error instanceof WorkflowFailedError && error.cause instanceof TimeoutFailure
-        ? new NoWorkerError(workflowId)
-        : error;
+    return withTemporalErrors(this.temporal, () => handle.result()).catch((cause: unknown) => {
+      if (!(cause instanceof WorkflowFailedError)) throw cause;
+      const isLate = cause.cause instanceof TimeoutFailure;
+      const why = isLate
+        ? 'no answer came in time: does a worker run, and does the provider answer?'
+        : String(cause.cause);
+      throw new NotCheckedError(workflowId, why, { cause });
     });
   }
 
@@ -333,3 +336,9 @@ const overNothing: Policies = { ...startOnce, workflowIdReusePolicy: 'ALLOW_DUPL
 
 /** For a workflow that does no harm twice. */
 const againAfterItsEnd: Policies = { ...overNothing, workflowIdConflictPolicy: 'USE_EXISTING' };
+
+/** @throws InvalidRequestError */
+function mustNotBeRepair(workflow: WorkflowName, reference: unknown): void {
+  if (isRepair({ workflow, reference: String(reference) }))
+    throw new InvalidRequestError([{ field: 'reference', message: 'is how a sweep names its own changes' }]);
+}

@@ -135,6 +135,13 @@ export class NoWorkerError extends saying((workflowId: string, advice?: string) 
   message: `no worker answers; is one running?${advice ?? ''}`,
 })) {}
 
+/** A check has not come to its end, and has bought nothing: it may be made again. */
+export class NotCheckedError extends saying((workflowId: string, why: string, options?: ErrorOptions) => ({
+  fields: { workflowId },
+  message: `the check did not come to its end: ${why}`,
+  ...options,
+})) {}
+
 /** Temporal was not reached. After a start it does not mean that nothing was started: send the same request again, it never starts twice. */
 export class NoConnectionError extends saying((address: string, why: string, options?: ErrorOptions) => ({
   fields: { address },

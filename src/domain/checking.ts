@@ -34,10 +34,15 @@ export interface CheckReport {
   asks: { kind: 'approval' | 'refused' | OfOthers['kind']; why: string }[];
   /** Sentences: what could not be looked at now. */
   unknown: string[];
-  /** `same`: the journal has it with this very request. Absent where the request names none. */
-  reference?: 'free' | 'same' | 'taken';
+  /**
+   * `same`: the journal has it with this very request; `started`: a saga has it that has not begun. Only of a `free` one, or
+   * where none is named, the rest was looked at.
+   */
+  reference?: 'free' | 'same' | 'started' | 'taken' | undefined;
   /** The hold that it would wait for. */
   held?: string;
+  /** The saga that works on the same server or subscription, as a workflow id: it would wait for that one. */
+  behind?: string;
   /** By the quote, or else estimated by the operator's price list. */
   total?: number;
   currency?: string;

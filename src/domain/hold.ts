@@ -26,8 +26,8 @@ export interface Hold extends HoldWords {
 export function readHoldWords(given: unknown): HoldWords {
   const { by, note } = isRecord(given) ? given : {};
   return {
-    ...(typeof by === 'string' && by !== '' ? { by: cutWell(by, 200) } : {}),
-    ...(typeof note === 'string' && note !== '' ? { note: cutWell(note, 500) } : {}),
+    ...(typeof by === 'string' && by.trim() !== '' ? { by: cutWell(by, 200) } : {}),
+    ...(typeof note === 'string' && note.trim() !== '' ? { note: cutWell(note, 500) } : {}),
   };
 }
 

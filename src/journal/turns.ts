@@ -100,6 +100,11 @@ export function whoIsNext(journal: Store, resource: string): Promise<Place | und
   return journal.inTransaction((tx) => nextOf(tx, resource));
 }
 
+/** The saga that works on it, or is to work next; undefined where a new one would. */
+export function holderOf(journal: Store, resource: string): Promise<Place | undefined> {
+  return journal.inTransaction((tx) => queueOf(tx, resource).where('ended_ms', 'is', null).executeTakeFirst());
+}
+
 /** In the order of arrival. */
 function queueOf(tx: Tx, resource: string) {
   return tx.selectFrom('turn').selectAll().where('resource', '=', resource).orderBy('seq');

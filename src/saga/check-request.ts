@@ -52,7 +52,7 @@ function wrongWorkflowId(workflow: WorkflowName, reference: string): Problem[] {
  * A request in the clear where requests are encrypted: its sender does not know the keys, and what it holds stands in
  * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types.
  */
-async function plaintextRefused(): Promise<Problem[]> {
+export async function plaintextRefused(): Promise<Problem[]> {
   if (await activities('look up whether requests in the clear are taken').takesClearRequests()) return [];
   const message =
     'the request came unencrypted; start it with the client or through the codec server. ' +

@@ -2,7 +2,8 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index';
 import { checkSchema, type CheckReport } from '../../domain/checking';
-import { readRequest } from '../../saga/check-request';
+import { isUnsealed } from '../../domain/unsealed';
+import { plaintextRefused, readRequest } from '../../saga/check-request';
 
 const { checkAhead } = proxyActivities<Pick<Activities, 'checkAhead'>>({
   startToCloseTimeout: '50 seconds',
@@ -11,5 +12,8 @@ const { checkAhead } = proxyActivities<Pick<Activities, 'checkAhead'>>({
 });
 
 export async function check(input: unknown): Promise<CheckReport> {
-  return checkAhead(readRequest(checkSchema(), input));
+  const request = readRequest(checkSchema(), input);
+  const problems = isUnsealed(input) ? await plaintextRefused() : [];
+  if (problems.length > 0) return { problems, refused: [], asks: [], unknown: [], limits: [] };
+  return checkAhead(request);
 }

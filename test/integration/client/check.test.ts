@@ -1,10 +1,11 @@
 /** What a request would meet, asked before anything is sent. */
+import { NotCheckedError } from '../../../src/client/errors';
 import { parsePriceList } from '../../../src/config/price-list';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { runHere } from '../../support/command-line';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { rigForFile } from '../../support/rig';
-import { untilWaiting } from '../../support/sagas';
+import { rigForFile, until } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({
   activities: {
@@ -33,7 +34,7 @@ it('an order that goes through: its price, its limit, and a reference that stays
 
   // What it has said is what the saga meets.
   await (await rig.sagas.provision(request)).result();
-  expect(await rig.sagas.check(request)).toMatchObject({ asks: [], reference: 'same', limits: [{ spent: 1 }] });
+  expect(await rig.sagas.check(request)).toEqual({ ...nothingAgainst, reference: 'same', limits: [] });
   expect(await rig.sagas.check({ ...request, label: 'another' })).toMatchObject({
     refused: ['the reference belongs to another request'],
     reference: 'taken',
@@ -108,7 +109,73 @@ it.each<[string, Record<string, unknown>, number, string]>([
 });
 
 it('without a worker it says so', async () => {
-  await expect(bare.sagas.check(order(), { withinMs: 1_000 })).rejects.toThrow('no worker answers');
+  await expect(bare.sagas.check(order(), { withinMs: 1_000 })).rejects.toThrow(NotCheckedError);
+});
+
+it('what the provider refuses to quote is asked about where the request says so', async () => {
+  const request = changeRequest({ onRefusal: 'ask' });
+  rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'refuse-before', times: 2 });
+  expect(await rig.sagas.check(request)).toMatchObject({ refused: [], asks: [{ kind: 'refused' }] });
+  const saga = await rig.sagas.change(request);
+  expect((await untilWaiting(saga)).kind).toBe('refused');
+  await saga.cancel();
+});
+
+it('who only wants a quote is asked nothing, and refused nothing', async () => {
+  const request = changeRequest({ quoteOnly: true, approval: 'always', guard: { maxTotal: 0.01, currency: 'USD' } });
+  expect(await rig.sagas.check(request)).toMatchObject({ ...nothingAgainst, quote: { available: true } });
+});
+
+it('a reference whose saga is held is not free', async () => {
+  await rig.sagas.hold({ by: 'ann', note: 'a window' });
+  const request = order({ account: 'AB-11' });
+  const saga = await rig.sagas.provision(request);
+  await until(async () => (await rig.sagas.countHeld()) > 0);
+  expect(await rig.sagas.check({ ...request, label: 'another' })).toMatchObject({ reference: 'started' });
+  await rig.sagas.release();
+  await saga.cancel();
+});
+
+it('a subscription at which another saga works', async () => {
+  const first = switchRequest({ approval: 'always' });
+  const saga = await rig.sagas.switch(first);
+  await untilWaiting(saga);
+  const second = switchRequest({ subscription_id: first.subscription_id, plan_id: 22 });
+  expect(await rig.sagas.check(second)).toMatchObject({ ...nothingAgainst, behind: saga.workflowId });
+  const { status, out } = await runHere(['check', '-'], JSON.stringify(second), rig.environment);
+  expect([status, out]).toEqual([0, expect.stringContaining(`it would go through once ${saga.workflowId} has ended`)]);
+  await answer(saga, 'reject');
+  expect(await rig.sagas.check(second)).not.toHaveProperty('behind');
+});
+
+it('whatever else a saga would meet', async () => {
+  const late = firewallsRequest({ notAfter: '2020-01-01T00:00:00Z' });
+  expect(await rig.sagas.check(late)).toMatchObject({ refused: [expect.stringContaining('not after') as string] });
+  const secret = order({ account: 'AB-12', items: [{ plan_id: 17, password: { secret: 'web-root' } }] });
+  expect((await rig.sagas.check(secret)).unknown).toEqual(['a secret: there is no secret web-root for password']);
+  const repair = firewallsRequest({ reference: 'reconcile-20260101000000-7' });
+  await expect(rig.sagas.check(repair)).rejects.toThrow('is how a sweep names');
+  const mark = (restored_ms: number | null) =>
+    rig.withJournal(({ db }) => db.updateTable('journal').set({ restored_ms }).execute());
+  await mark(Date.now());
+  expect((await rig.sagas.check(order({ account: 'AB-13' }))).unknown).toEqual([
+    expect.stringContaining('an older copy') as string,
+  ]);
+  await mark(null);
+});
+
+it('one that is ended from outside is an error of ours', async () => {
+  rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'hang-before' });
+  const checking = rig.sagas.check(changeRequest()).catch((error: unknown) => error);
+  const query = "WorkflowType='check' AND ExecutionStatus='Running'";
+  await until(async () => {
+    for await (const run of rig.temporal.workflow.list({ query })) {
+      await rig.runOf(run).terminate();
+      return true;
+    }
+    return false;
+  });
+  expect(await checking).toBeInstanceOf(NotCheckedError);
 });
 
 it('an approval that was given is the saga’s own: a check asks as the saga did', async () => {

@@ -150,6 +150,14 @@ it('a notice in the clear is delivered to nobody, and those of workers are', asy
   expect(receiver.typesOf('forged')).toEqual([]);
 });
 
+it('a check in the clear is refused as its saga would be', async () => {
+  const args = [{ workflow: 'provisionServers', request: provisionRequest() }];
+  const started = stranger.workflow.start('check', { workflowId: 'check/stranger', taskQueue: 'order-saga', args });
+  expect(await rig.runOf(await started).result()).toMatchObject({
+    problems: [{ message: expect.stringContaining('came unencrypted') as string }],
+  });
+});
+
 it('a sweep goes on with what a sweep has handed over, and with nothing that came in the clear', async () => {
   const args = [{}, { at: { phase: 'servers' }, servers: [{ vmObjectId: 1 }] }];
   const started = stranger.workflow.start('reconcile', { workflowId: 'reconcile', taskQueue: 'order-saga', args });
