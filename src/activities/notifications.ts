@@ -22,6 +22,7 @@ import { milestones, type Milestone } from '../domain/progress';
 import type { Journal } from '../journal/journal';
 import type { NotDelivered } from '../notifications/sender';
 import { writeWaits } from '../journal/people';
+import { asksInVain } from '../temporal/service';
 import { sagaOf, type Needs } from './call';
 import type { ActivitySettings } from './settings';
 
@@ -59,6 +60,11 @@ export function createNotificationActivities({ journal, settings, sender, secret
     /** Sends one notice. It fails where that is not taken; Temporal makes it again, unless the receiver is gone. */
     async deliver({ route, notice }: { route: string; notice: Notice }): Promise<void> {
       const { id, message } = notice;
+      // Looked at here: what ends a question that is open now goes to this run, behind it.
+      if (notice.again && (await asksInVain(Context.current().client, notice))) {
+        log.info('a question was answered before it was asked again', { route, id });
+        return;
+      }
       const receiver = settings.notifications?.routes.find(({ name }) => name === route);
       if (receiver === undefined) throw notDelivered({ why: `there is no route ${route} any more` });
       const secret = await secrets.resolve(receiver.secret).catch(() => undefined);

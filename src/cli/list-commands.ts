@@ -110,8 +110,11 @@ interface Again {
 export const notifyAgain = asking(withSagas, async (sagas, { printer }, saga: string | undefined, { route }: Again) => {
   const sent = await sagas.notifyAgain({ saga, route });
   if (sent.length === 0) printer.line('nothing was given up that is not sent again already');
-  printer.lines(sent.map(({ route, workflowId, types }) => `${route} is told of ${workflowId}: ${types.join(', ')}`));
-  return { document: sent };
+  for (const { route, workflowId, types, unreadable } of sent) {
+    if (unreadable === undefined) printer.line(`${route} is told of ${workflowId}: ${types.join(', ')}`);
+    else printer.toStderr(`${route} is not told of ${workflowId}: what was given up is ${unreadable}`);
+  }
+  return { document: sent, status: sent.some(({ unreadable }) => unreadable) ? exitStatus.refused : exitStatus.done };
 });
 
 /** For an operator who looks at a list, and may not know why nothing begins. */

@@ -209,7 +209,11 @@ export class OrderSagaClient {
     return handles.filter((handle) => handle !== undefined);
   }
 
-  /** Tells receivers again what they were not told for 30 days, or before they said 410; as {@link notifyAgain}. */
+  /**
+   * Tells receivers again what they were not told for 30 days, or before they said 410.
+   *
+   * @throws KeysDifferError, SearchAttributesMissingError, NoConnectionError
+   */
   notifyAgain(only: Parameters<typeof notifyAgain>[2] = {}): ReturnType<typeof notifyAgain> {
     return notifyAgain(this.temporal, this.taskQueue, only);
   }

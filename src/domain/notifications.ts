@@ -91,8 +91,10 @@ export const messageSchema = lazy(() =>
 );
 export type Message = z.infer<ReturnType<typeof messageSchema>>;
 
-/** One webhook: the same id each time that it is sent. */
-const noticeSchema = lazy(() => z.strictObject({ id: z.string(), message: messageSchema() }));
+/** One webhook: the same id each time that it is sent. `again`: after it was given up. */
+const noticeSchema = lazy(() =>
+  z.strictObject({ id: z.string(), message: messageSchema(), again: z.literal(true).optional() }),
+);
 export type Notice = z.infer<ReturnType<typeof noticeSchema>>;
 /** What the signal carries. */
 export const noticesSchema = lazy(() => z.array(noticeSchema()));

@@ -61,7 +61,8 @@ const pagerDuty: Form = ({ url = eventsUrl }, secret) => {
 const slack: Form = (_, secret) => {
   const url = secret.trim();
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : {};
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname ?? '')))
+  // A URL swallows line ends: two addresses would be one.
+  if (/\s/.test(url) || (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname ?? ''))))
     throw new WrongSecret('its secret is not the https:// address of a webhook of Slack');
   return ({ message: { type, data } }) => {
     const { choices = [], link } = data;

@@ -28,7 +28,7 @@ const gone: NotDelivered = { why: 'its receiver is gone (410): this worker does 
 
 export class Sender {
   private readonly agent: Agent;
-  /** Receivers that have answered 410, by their URL. */
+  /** Receivers that have answered 410, by URL and secret: all routes to PagerDuty have one URL. */
   private readonly gone = new Set<string>();
 
   constructor(private readonly options: SenderOptions) {
@@ -40,7 +40,8 @@ export class Sender {
   async send(route: Route, notice: Notice, secret: string): Promise<NotDelivered | undefined> {
     try {
       const { url, headers: own, body } = formOf(route, secret)(notice);
-      if (this.gone.has(url)) return gone;
+      const receiver = JSON.stringify([url, secret]);
+      if (this.gone.has(receiver)) return gone;
       const headers = { 'content-type': 'application/json', 'user-agent': 'order-saga', ...own };
       const signal = AbortSignal.timeout(this.options.timeoutMs);
       const answer = await request(url, { dispatcher: this.agent, method: 'POST', headers, body, signal });
@@ -48,7 +49,7 @@ export class Sender {
       // The head has said all: an endless body changes nothing.
       await answer.body.dump({ limit: answerBytesMax }).catch(() => undefined);
       if (statusCode === 410) {
-        this.gone.add(url);
+        this.gone.add(receiver);
         return gone;
       }
       const why = whyRefused(statusCode);

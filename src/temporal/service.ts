@@ -20,6 +20,7 @@ import { cancelledBySignal, decisionRefused } from '../domain/decisions';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
 import { readWorkflowId, workflowNames, type WorkflowName } from '../domain/identity';
 import { ignoreErrors } from '../domain/ignore-errors';
+import type { Notice } from '../domain/notifications';
 import { waitKinds, type WaitKind } from '../domain/progress';
 import { couldNotLook, sweepReportSchema } from '../domain/reconcile';
 import { sagaAttributes } from './search-attributes';
@@ -291,6 +292,14 @@ function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | und
     return undefined;
   const [account, failure] = [attributes.get(sagaAttributes.account), attributes.get(sagaAttributes.failure)];
   return { workflowId, runId, ...known, kind, step, question, waitingSince, account, failure };
+}
+
+/** True for a question that its saga does not ask any more: nothing might end it at a receiver. */
+export async function asksInVain(client: Client, { message: { type, data } }: Notice): Promise<boolean> {
+  if (!['saga.waiting', 'saga.reminder'].includes(type)) return false;
+  // Described, because lists are late.
+  const run = await describeRun(client, data.workflowId).catch(ignoreErrors(WorkflowNotFoundError));
+  return (run && readWaiting(run))?.question !== data.question;
 }
 
 function bySince(a: WaitingSaga, b: WaitingSaga): number {

@@ -3,7 +3,9 @@ import { WorkflowClient } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { messageSchema, type Notice, type Route } from '../../../src/domain/notifications';
 import { check } from '../../../src/domain/validation';
+import { parsePayloadKeys } from '../../../src/security/keys';
 import { activitiesOf, inputsOf } from '../../support/events';
+import { newKey } from '../../support/keys';
 import { orderThat, stuckOrder } from '../../support/orders';
 import { WebhookReceiver, type Told } from '../../support/receiver';
 import { runHere } from '../../support/command-line';
@@ -244,5 +246,104 @@ describe('a saga', () => {
     await untilEnded(ops, saga.reference);
     expect(times[1]! - times[0]!).toBeGreaterThan(3_500);
     ops.answers = () => 200;
+  });
+});
+
+describe('what was given up, sent again', () => {
+  const [older, newer, other] = ['older', 'newer', 'other'].map((id) => `${id}:${newKey()}`) as [
+    string,
+    string,
+    string,
+  ];
+  const bothKeys = `${older},${newer}`;
+  const none = 'nothing was given up that is not sent again already\n';
+  let shop: WebhookReceiver;
+  let rig: Rig;
+  beforeAll(async () => {
+    shop = await WebhookReceiver.start();
+    const routes: Route[] = [
+      { name: 'shop', url: shop.url, secret: 'ours', events: ['waiting', 'reminder', 'settled'] },
+    ];
+    rig = await Rig.start({
+      payloadKeys: parsePayloadKeys(bothKeys),
+      secrets: { variable: () => shop.secret },
+      activities: { notifications: { routes, allowed: ['127.0.0.1'], timeoutMs: 2_000 } },
+    });
+  });
+  afterAll(async () => {
+    await rig.close();
+    expect(shop.faults).toEqual([]);
+    await shop.close();
+  });
+  const again = (keys = bothKeys) => runHere(['notify-again'], '', { ...rig.environment, PAYLOAD_KEYS: keys });
+  const isNow = ({ workflowId }: { workflowId: string }, status: string) =>
+    until(async () => {
+      const run = rig.temporal.workflow.getHandle(`notify/shop/${workflowId}`);
+      return (await run.describe().catch(() => undefined))?.status.name === status;
+    });
+  const givenUp = async (keys = bothKeys) => {
+    shop.answers = () => 410;
+    const { saga } = await stuckOrder(rig);
+    await isNow(saga, 'FAILED');
+    shop.answers = () => 200;
+    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(keys) });
+    return saga;
+  };
+  const told = ({ reference }: { reference: string }) =>
+    shop.deliveries
+      .filter(({ message }) => message.data.reference === reference)
+      .map(({ status, message }) => `${message.type.replace('saga.', '')} ${status}`);
+
+  it('is never behind what comes later, and is said to be sent once', async () => {
+    const saga = await givenUp();
+    shop.answers = () => ({ status: 503, headers: { 'retry-after': '3' } });
+    await until(async () => (await again()).out === `shop is told of ${saga.workflowId}: saga.waiting\n`);
+    await until(() => Promise.resolve(told(saga).length === 2));
+    expect((await again()).out).toBe(none);
+    shop.answers = () => 200;
+    await answer(saga, 'retry');
+    await saga.result();
+    await isNow(saga, 'COMPLETED');
+    const open = "WorkflowType = 'notify' AND ExecutionStatus = 'Running'";
+    await until(async () => (await rig.temporal.workflow.count(open)).count === 0);
+    // Not even asked any more: it was answered while it waited for its next attempt.
+    expect(told(saga)).toEqual(['waiting 410', 'waiting 503', 'settled 200']);
+    expect((await again()).out).toBe(none);
+  });
+
+  it('does not ask what was answered between the look and the sending', async () => {
+    const saga = await givenUp();
+    const signal = jest.spyOn(WorkflowClient.prototype, 'signalWithStart');
+    signal.mockImplementationOnce(async function (this: WorkflowClient, ...args: unknown[]) {
+      await answer(saga, 'retry');
+      await saga.result();
+      await until(() => Promise.resolve(told(saga).at(-1) === 'settled 200'));
+      return (this.signalWithStart as (...args: unknown[]) => Promise<never>)(...args);
+    });
+    await until(async () => (await again()).out.includes(saga.workflowId));
+    signal.mockRestore();
+    await isNow(saga, 'COMPLETED');
+    expect(told(saga)).toEqual(['waiting 410', 'settled 200']);
+    expect((await again()).out).toBe(none);
+  });
+
+  it('is not sent with a key that no worker has; what cannot be read here is named, and stops nothing', async () => {
+    const unread = await givenUp(`${newer},${older}`);
+    const saga = await givenUp(`${newer},${older}`);
+    const refused = await again(`${other},${bothKeys}`);
+    expect([refused.status, refused.out]).toEqual([2, '']);
+    expect(refused.err).toContain('other');
+    const toldOf = `shop is told of ${saga.workflowId}: saga.waiting\n`;
+    let sent: Awaited<ReturnType<typeof again>> | undefined;
+    await until(async () => (sent = await again(newer)).out === toldOf);
+    expect(sent).toMatchObject({
+      status: 2,
+      err: expect.stringContaining(`shop is not told of ${unread.workflowId}: `),
+    });
+    expect(sent?.err).toContain('older');
+    await until(() => Promise.resolve(told(saga).at(-1) === 'waiting 200'));
+    expect(told(unread)).toEqual(['waiting 410']);
+    for (const one of [unread, saga]) await one.cancel();
+    for (const one of [unread, saga]) await outcomeOf(one);
   });
 });

@@ -112,7 +112,17 @@ describe('a secret', () => {
   it.each<[RouteFormat, string[]]>([
     ['webhook', ['', ' ', 'whsec_', 'whsec_!!!', `${one} whsec_!!!`, 'test', 'aGVsbG8=']],
     ['pagerduty', ['', 'R0SHORT', `${routingKey}A`, one!, slackUrl]],
-    ['slack', ['', 'hooks.slack.com/T0KEN', 'http://hooks.slack.com/T0KEN', routingKey, 'javascript:T0KEN']],
+    [
+      'slack',
+      [
+        '',
+        'hooks.slack.com/T0KEN',
+        'http://hooks.slack.com/T0KEN',
+        routingKey,
+        'javascript:T0KEN',
+        `${slackUrl}\n${slackUrl}`,
+      ],
+    ],
   ])('of another form is no secret of a %s, and what is said does not have it', (format, secrets) => {
     for (const secret of secrets) {
       const why = whyWrong(routeTo('https://ops.example/', format), secret);

@@ -45,3 +45,15 @@ it.each(['127.0.0.1', '[::1]', '0x7f.1', 'localhost'])('a receiver at %s, inside
   asked.mockRestore();
   await sender.close();
 });
+
+it('a receiver that is gone (410) is called no more; one of another secret, and that address, is', async () => {
+  const { url, seen } = await serve({ status: 410 }, { status: 202 });
+  const sender = new Sender({ allowed: ['127.0.0.1'], timeoutMs: 5_000 });
+  const [one, other] = ['A', 'B'].map((key) => key.repeat(32)) as [string, string];
+  const route = routeTo(url, 'pagerduty');
+  expect(await sender.send(route, notice, one)).toMatchObject({ isGone: true });
+  expect(await sender.send(route, notice, one)).toMatchObject({ isGone: true });
+  expect(await sender.send(route, notice, other)).toBeUndefined();
+  expect(seen).toHaveLength(2);
+  await sender.close();
+});
