@@ -40,7 +40,6 @@ import {
 } from './rows';
 import { noteIntended } from './servers';
 import { ofStep } from './state';
-import { namesakesOf } from './namesakes';
 import type { Store } from './store';
 import { turnOf } from './turns';
 
@@ -149,9 +148,7 @@ async function told(
 ): Promise<Intended> {
   if (decided.how !== 'unknown') return decided;
   const { pivot, leftMs } = decided;
-  const note = await store.noteOf(pivot.note);
-  const namesakes = await namesakesOf(store, pivot, note?.foundBy);
-  return { how: 'unknown', ...describePivot(pivot), note, namesakes, leftMs };
+  return { how: 'unknown', ...describePivot(pivot), note: await store.noteOf(pivot.note), leftMs };
 }
 
 /** Items that the call names, or that its step has made. */

@@ -29,6 +29,7 @@ import { purchaseOf } from '../domain/spending';
 import type { Intent, Intended } from './decide';
 import { intendFirst, intendLocked, mayBeFirst } from './intend';
 import { giveBack } from './approvals';
+import { namesakesOf } from './namesakes';
 import { nowMs } from './database/dialects';
 import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './database/errors';
 import {
@@ -280,7 +281,9 @@ export class Journal extends Store {
         const { journal, epoch, row } = intended.cursor;
         this.failover.witness?.see({ journal, epoch, seq: top, row });
       }
-      return intended;
+      if (intended.how !== 'unknown') return intended;
+      // Not in the transaction: it would wait for itself.
+      return { ...intended, namesakes: await namesakesOf(this, intent, intended.note?.foundBy) };
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
       // The connection may have been lost after the commit: then the row exists.

@@ -27,7 +27,9 @@ it('who decides too late is told which decision stands', async () => {
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', times: 'all' });
   const body = { question, by: 'ann' };
   const ofNobody = rig.temporal.workflow.getHandle(saga.workflowId).executeUpdate('retry', { args: [{ question }] });
-  await expect(ofNobody).rejects.toMatchObject({ cause: { message: expect.stringMatching(/^retry: by: is required/) } });
+  await expect(ofNobody).rejects.toMatchObject({
+    cause: { message: expect.stringMatching(/^retry: by: is required/) },
+  });
   await saga.decide('retry', body);
   const later = new Date(Date.parse(since) + 1).toISOString();
   const late = [

@@ -96,7 +96,13 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     for (const round of rounds) {
       const run = await Run.begin(journals[0]!);
       const correct = () =>
-        journals[1]!.correct(run.key, { id: randomUUID(), run: run.run, step: 'place-order', by: 'ann', correction: {} });
+        journals[1]!.correct(run.key, {
+          id: randomUUID(),
+          run: run.run,
+          step: 'place-order',
+          by: 'ann',
+          correction: {},
+        });
       const order = async () => (await intendAsOwner(run, journals[2]!, place(7))).how;
       const both = round % 2 === 0 ? [correct, order] : [order, correct];
       expect([

@@ -72,7 +72,8 @@ describeEachDatabase('what a journal is told late', ({ fresh, copy }) => {
     ],
     [
       'a person confirms the row that was lost',
-      (run, journal, { cursor }) => journal.confirm(run.key, cursor.row, { how: 'confirmed' }, { by: 'ann', note: 'seen' }, rules),
+      (run, journal, { cursor }) =>
+        journal.confirm(run.key, cursor.row, { how: 'confirmed' }, { by: 'ann', note: 'seen' }, rules),
     ],
     [
       'its answer comes',

@@ -113,7 +113,9 @@ describe('a decision answers one question', () => {
     await saga.decide('approve', { question: first.id, by: 'op' });
     const second = await untilAnother(saga, first.id);
     expect(second.question).toMatch(/50 usd/);
-    await expect(saga.decide('approve', { question: first.id, by: 'op' })).rejects.toThrow(/is not the one that waits now/);
+    await expect(saga.decide('approve', { question: first.id, by: 'op' })).rejects.toThrow(
+      /is not the one that waits now/,
+    );
     await saga.decide('reject', { question: second.id, by: 'op' });
     await outcomeOf(saga);
     expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);

@@ -116,7 +116,9 @@ describe('Temporal', () => {
     const sagas = await goOnFrom(copy, rig, { PRICE_LIST_FILE: prices });
     const dear = await sagas.get(estimate.reference);
     expect((await untilWaiting(dear, 'approval')).question).toContain('about 5000 usd');
-    await expect(dear.decide('approve', { question: cheap.id, by: 'op' })).rejects.toThrow(/is not the one that waits now/);
+    await expect(dear.decide('approve', { question: cheap.id, by: 'op' })).rejects.toThrow(
+      /is not the one that waits now/,
+    );
     const again = await sagas.get(request.reference);
     await answer(again, 'approve');
     await untilWaiting(again, 'outcome-unknown');

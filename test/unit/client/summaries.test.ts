@@ -12,17 +12,16 @@ const requests: [WorkflowName, unknown][] = [
       reference: longest,
       account: `AB-${'1'.repeat(252)}`,
       label: secret,
-      items: Array.from({ length: 300 }, (_, index) => ({
+      items: Array.from({ length: 200 }, (_, index) => ({
         billing_cycle: 1,
         plan_id: 1_000_000 + index,
         plan_type: 'cloud_servers_highstorage_sas',
-        quantity: 1_000_000,
         password: secret,
         os_template_id: 3,
         custom_ssh_key: secret,
         custom_script: secret,
       })),
-      firewalls: Array.from({ length: 500 }, (_, index) => 1_000_000 + index),
+      firewalls: Array.from({ length: 200 }, (_, index) => 1_000_000 + index),
     },
   ],
   [

@@ -99,7 +99,12 @@ export function restoredJournal(): void {
 
   it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {
     const say = () =>
-      writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict: { by: 'ann', note: 'seen' }, cursor: run.cursor });
+      writeByHand(journal, run.key, {
+        calls: [assign],
+        run: run.run,
+        verdict: { by: 'ann', note: 'seen' },
+        cursor: run.cursor,
+      });
     await run.intend(place(1), { cursor: { ...run.cursor!, row: 'lost' } });
     await expect(say()).resolves.toMatchObject({ how: 'restored', why: expect.stringMatching(/older copy/) });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
