@@ -16,7 +16,8 @@ const filled = (why: string) =>
   z
     .string(why)
     .overwrite(wellFormed)
-    .refine((given) => given.trim() !== '', why);
+    // Not only blanks, nor what nobody sees.
+    .refine((given) => /[\p{L}\p{N}]/u.test(given), why);
 const by = () => filled('is required: who you are');
 const evidence = () => filled('is required: say how you know');
 const named = () => z.string('is required: the id of the question that you answer');

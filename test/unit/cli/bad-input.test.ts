@@ -65,6 +65,7 @@ it.each([
   [['decide', 'R', 'skip', '--question', 'q', '--by', 'ann'], /skip: note: is required/],
   [['decide', 'R', 'retry', '--question', 'q'], /retry: by: is required: who you are\. Like \{/],
   [['decide', 'R', 'retry', '{"question":"q","by":" "}'], /retry: by: is required: who you are/],
+  [['decide', 'R', 'retry', '{"question":"q","by":"\u200b"}'], /retry: by: is required: who you are/],
   [['decide', 'R', 'retry', '--question', 'q', '--by', ''], /--by <NAME>' argument '' is invalid/],
   [['decide', 'R', 'skip', '--note', ' '], /--note <TEXT>' argument ' ' is invalid/],
   [['decide', 'R', 'retry', '{"question":"q","since":1}', '--by', 'ann'], /retry: since: there is no such field/],
