@@ -5,7 +5,7 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import { runHere } from '../../support/command-line';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
-import { answer, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile({
   activities: {
@@ -145,6 +145,7 @@ it('a subscription at which another saga works', async () => {
   const { status, out } = await runHere(['check', '-'], JSON.stringify(second), rig.environment);
   expect([status, out]).toEqual([0, expect.stringContaining(`it would go through once ${saga.workflowId} has ended`)]);
   await answer(saga, 'reject');
+  await outcomeOf(saga);
   expect(await rig.sagas.check(second)).not.toHaveProperty('behind');
 });
 
