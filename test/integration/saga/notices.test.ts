@@ -168,9 +168,11 @@ describe('a saga', () => {
     await until(async () => pager.seen.length >= 3);
     await answer(saga, 'retry', { by: 'ann', note: 'a confidence' });
     await saga.result();
-    await until(async () => pager.seen.length === 4 && chat.seen.at(-1)?.body.includes('has ended') === true);
+    const said = ({ seen }: typeof pager, text: string) => seen.at(-1)?.body.includes(text) === true;
+    await until(async () => said(pager, '"resolve"') && said(chat, 'has ended'));
     const events = pager.seen.map(({ body }) => JSON.parse(body) as Record<string, string>);
-    expect(events.map(({ event_action }) => event_action)).toEqual(['trigger', 'trigger', 'trigger', 'resolve']);
+    // One whose answer was late is sent again.
+    expect(events.map(({ event_action }) => event_action).join(' ')).toMatch(/^(trigger ){3,}(resolve ?)+$/);
     for (const { routing_key, dedup_key } of events)
       expect([routing_key, dedup_key]).toEqual([routingKey, `${saga.workflowId}/${waiting.id}`]);
     const texts = chat.seen.map(({ body }) => (JSON.parse(body) as { text: string }).text);
