@@ -1,21 +1,20 @@
 /** What a saga would meet if it began now. See `src/domain/checking.ts`. */
 import type { CheckedWorkflow, CheckReport, CheckRequest } from '../domain/checking';
-import { differences } from '../domain/differences';
 import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import { whyLate } from '../domain/may-be-sent';
-import type { Quote } from '../domain/quotes';
 import { requestSchemas, type RequestOf } from '../domain/requests';
 import { describeConcern, type ReviewReason } from '../domain/spending';
 import { resourceOf } from '../domain/turns';
 import { check } from '../domain/validation';
-import { whyNothingIsSent } from '../journal/open';
 import { foresee } from '../journal/purchases';
-import type { SagaKey } from '../journal/rows';
+import { whyRestored } from '../journal/restore/recovery-gap';
+import { theJournal, type SagaKey } from '../journal/rows';
 import { holderOf } from '../journal/turns';
 import { withSecrets } from './cart';
 import type { Tools } from './effect';
-import { documentedParts } from './quotes';
+import { isAnothers } from './journal';
+import { shownQuote } from './quotes';
 import { lookAtRun, whoHolds } from './temporal';
 import { callFailureOf } from './translate-failure';
 
@@ -28,11 +27,10 @@ export function createCheckActivities({ provider, journal, secrets, settings }: 
     const quote = await ('resources' in request
       ? provider.quoteChangeOrder({ subscription_id, resources: request.resources })
       : provider.quotePlanSwitch({ subscription_id, plan_id: request.plan_id }));
-    return provider.blank(documentedParts(quote)) as Quote;
+    return shownQuote(provider, quote);
   };
   const standingOf = async (key: SagaKey, request: unknown): Promise<CheckReport['reference']> => {
-    if (await journal.isTaken(key))
-      return differences(await journal.firstRequest(key), request).length > 0 ? 'taken' : 'same';
+    if (await journal.isTaken(key)) return (await isAnothers(journal, key, request)) ? 'taken' : 'same';
     return (await lookAtRun(workflowIdOf(key.workflow, key.reference))) ? 'started' : 'free';
   };
   return {
@@ -90,7 +88,7 @@ export function createCheckActivities({ provider, journal, secrets, settings }: 
       if (quoteOnly) return report;
       if (quote?.available === false) refusing('the provider says that it is not available');
       await asking('the journal', async () => {
-        const restored = await whyNothingIsSent(journal);
+        const restored = await journal.read(async (db) => whyRestored(await theJournal(db), journal.failover.how));
         if (restored !== undefined) unknown.push(restored);
         // Without its quote nobody knows what it would cost.
         if (isQuoted(request) && !quote?.available) return;

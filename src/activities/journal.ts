@@ -390,7 +390,7 @@ const standingOfAnother: ReferenceState = {
 };
 
 /** As `takeReference` compares them. */
-async function isAnothers(journal: Journal, saga: SagaKey, request: unknown): Promise<boolean> {
+export async function isAnothers(journal: Journal, saga: SagaKey, request: unknown): Promise<boolean> {
   const first = await journal.firstRequest(saga);
   return first !== undefined && differences(first, request).length > 0;
 }

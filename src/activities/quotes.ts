@@ -21,8 +21,7 @@ export interface QuoteAnswer {
 
 export function createQuotedActivities({ provider, activity, effect, settings }: Tools) {
   const { quoteMaxAgeMs, onRefusal } = settings;
-  /** The quote without secrets, as short as a result can hold it. */
-  const shown = (quote: Quote) => provider.blank(documentedParts(quote)) as Quote;
+  const shown = (quote: Quote) => shownQuote(provider, quote);
   const quoted = (quote: Quote): QuoteAnswer => ({
     ...{ quote: shown(quote), quoteMaxAgeMs },
     quotedMs: Context.current().info.currentAttemptScheduledTimestampMs,
@@ -65,6 +64,10 @@ export function createQuotedActivities({ provider, activity, effect, settings }:
     },
   };
 }
+
+/** The quote without secrets, as short as a result can hold it. */
+export const shownQuote = (provider: Pick<Tools['provider'], 'blank'>, quote: Quote) =>
+  provider.blank(documentedParts(quote)) as Quote;
 
 /** Undocumented parts are kept only where the quote is short: two quotes go into one result. */
 export function documentedParts(quote: Quote): Quote {

@@ -174,11 +174,6 @@ export async function isSilent(journal: Store): Promise<boolean> {
   return isPostgres(journal.db) && (await journal.inTransaction(theJournal)).here === null;
 }
 
-/** @returns a sentence where it was restored, until a person has said what became of it */
-export function whyNothingIsSent(journal: Store): Promise<string | undefined> {
-  return journal.read(async (db) => whyRestored(await theJournal(db), journal.failover.how));
-}
-
 export async function countsOf(journal: Store) {
   return journal.read(async (db) => {
     const row = await theJournal(db);
