@@ -11,7 +11,7 @@ export async function connectToTemporal(config: ClientConfig, warn: (message: st
   try {
     const unsafe = whyUnsafe(await requireFit(connection, config));
     // The dev server of this machine is for nobody else; doctor says it all the same.
-    if (unsafe !== undefined && !isLoopback(new URL(`tcp://${config.temporalAddress}`).hostname)) warn(unsafe);
+    if (unsafe !== undefined && !isLoopback(config.temporalHost)) warn(unsafe);
     return connection;
   } catch (error) {
     await connection.close();
