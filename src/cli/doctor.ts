@@ -46,9 +46,8 @@ function ofSettings(): Found[] {
   const what = 'settings of a worker';
   try {
     const { journal } = readWorkerConfig();
-    const started = ok(what, 'a worker would start with them');
-    if (journal.witnessFile !== undefined) return [started];
-    return [started, look('a restored journal', noHighWaterMark, 'give each worker a file on a disk of its own')];
+    const mark = look('a restored journal', noHighWaterMark, 'give each worker a file on a disk of its own');
+    return [ok(what, 'a worker would start with them'), ...(journal.witnessFile === undefined ? [mark] : [])];
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const then = `set them as docs/settings.md says: ${error.problems.join('; ')}`;

@@ -174,9 +174,7 @@ function text(value: string): string {
 }
 
 /** Temporal does not understand the filter: why. */
-export class WrongFilter extends Error {
-  override readonly name = 'WrongFilter';
-}
+export class WrongFilter extends Error {}
 
 /** The most that a server takes as it is shipped. */
 export const rowsAtOnce = 1_000;

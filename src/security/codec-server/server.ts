@@ -47,9 +47,10 @@ export async function startCodecServer(options: CodecServerOptions) {
   const { fetch } = createCalls({ codec: new EncryptionCodec(keys), authenticate, origins, stopping, log });
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const server = tls
-    ? createHttpsServer({ ...limits, ...tls, handshakeTimeout, minVersion }, listener)
-    : createHttpServer(limits, listener);
-  server.on('request', (_request, response) => {
+    ? createHttpsServer({ ...limits, ...tls, handshakeTimeout, minVersion })
+    : createHttpServer(limits);
+  server.on('request', (request, response) => {
+    void listener(request, response);
     response.once('close', () => {
       // A connection that is kept open for the next call would delay the stop.
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
