@@ -36,7 +36,7 @@ export type SagaDefinition<W extends WorkflowName, P> = Parts &
     | { pivot?: undefined; finish: () => Promise<SagaResult<W>> }
   );
 
-interface Parts {
+export interface Parts {
   /** The run begins: what it did in earlier begins may be gone, and the journal knows what stands. */
   begin?: () => void;
   /**

@@ -209,7 +209,7 @@ export class HumanDecisions {
     this.notices.noteWait(said);
     if (isTold) this.notices.tell('settled', { ...told, ...ended });
     // No more than the ending would say of what nobody has decided.
-    else if (taken) this.notices.writeWaits();
+    else if (taken) this.notices.handOverBeside();
     this.progress.neededPerson ||= isTrouble(kind) && (isTold === true || !goesOn);
     setCurrentDetails('');
   }
