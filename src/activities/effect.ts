@@ -142,7 +142,7 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
         if (failed === undefined) throw error;
         const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
         const { failure: name } = failure;
-        const { cartItemId } = failed;
+        const { cartItemId, declared } = failed;
         const answer = { outcome: callFailures[name].outcome, failure: name, answer: failure, cartItemId };
         const unwritten = await write(journal, saga, sent, answer);
         const { row } = intended.cursor;
@@ -150,7 +150,9 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
         const foundBy = asked.note?.foundBy;
         const namesakes = isAsked ? await namesakesOf(journal, saga, foundBy) : undefined;
         const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy, namesakes };
-        const facts = { cursor: intended.cursor, ...(isAsked ? { doubt } : {}), ...unwritten };
+        const isSurelyNot = intended.doubts === 0 && cartItemId === undefined;
+        const soldOut = declared === 'SoldOut' && isSurelyNot ? { soldOut: true as const } : {};
+        const facts = { cursor: intended.cursor, ...(isAsked ? { doubt } : {}), ...soldOut, ...unwritten };
         throw new OwnFailure(name, failure.message, { ...failure, ...facts });
       }
     })(asked);
