@@ -119,7 +119,7 @@ export async function whatSpeaksAgainst(
   key: SagaKey,
   buying: Buying,
   rules: PurchaseRules,
-  approved: readonly ReviewReason[],
+  approved: readonly ReviewReason[] = [],
 ): Promise<NotNow | undefined> {
   const { duplicateWithinMs } = rules;
   const notNow = whyNotNow(buying, rules, approved);
@@ -145,7 +145,12 @@ function countedBy(buying: Buying, { spendLimits }: PurchaseRules) {
   const { account } = buying;
   const applying = account === undefined ? spendLimits : limitsOf(account, spendLimits);
   const bought = { ...buying, unpriced: whyNotKnown(buying, applying) };
-  return { bought, limits: applying.filter((limit) => mayAdd(bought, limit)) };
+  return {
+    bought,
+    limits: applying.filter(
+      ({ unit }) => added(bought, unit) > 0 || (isCurrency(unit) && bought.unpriced !== undefined),
+    ),
+  };
 }
 
 async function others(tx: Tx, key: SagaKey, { bought, limits }: ReturnType<typeof countedBy>, withinMs: number) {
@@ -207,7 +212,7 @@ async function spendingOf(
       tx,
     );
     const spent = rows[0]?.spent ?? 0;
-    const adds = added(bought, { unit });
+    const adds = added(bought, unit);
     const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
     const { total, currency } = bought.facts.terms;
     const about = { ...present({ account }), most, unit, withinMs, spent, adds, total, currency, unpriced };
@@ -219,7 +224,7 @@ async function spendingOf(
 const isOver = (one: OverLimit) => one.account === undefined || one.unpriced !== undefined || inAll(one) > one.most;
 
 /** How much this purchase adds to what the limit counts. */
-function added({ servers, items, total, currency, estimate }: Buying, { unit }: Pick<SpendLimit, 'unit'>): number {
+function added({ servers, items, total, currency, estimate }: Buying, unit: SpendLimit['unit']): number {
   if (unit === 'servers') return servers ?? 0;
   if (unit === 'items') return items ?? 0;
   if (unit === estimate?.currency) return estimate.total;
@@ -236,10 +241,6 @@ function whyNotKnown(
   if (unpriced !== undefined || pricedIn === undefined || units.length === 0 || units.includes(pricedIn))
     return unpriced;
   return `its price is in ${pricedIn}`;
-}
-
-function mayAdd(bought: Buying, { unit }: SpendLimit): boolean {
-  return added(bought, { unit }) > 0 || (isCurrency(unit) && bought.unpriced !== undefined);
 }
 
 /** Later purchases that were placed, or may have been, and were not cancelled; also where only a late answer says so. */
