@@ -38,7 +38,7 @@ export async function namesakesOf(
   return namesakes.length > 0 ? namesakes : undefined;
 }
 
-function orderIdOf(placed: Placement<unknown> | undefined): string | undefined {
+export function orderIdOf(placed: Placement<unknown> | undefined): string | undefined {
   const { orderId } = (placed?.how === 'answered' ? placed.value : (placed ?? {})) as { orderId?: string };
   return orderId;
 }
