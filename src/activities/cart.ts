@@ -33,7 +33,6 @@ export function createCartActivities({ provider, effect, secrets }: Tools) {
           about: { item: number, ...(corrected ? { corrected } : {}) },
           recall: true,
           sent: known?.byName,
-          cartItemIdOf: ({ cartItemId }) => cartItemId,
         },
         input,
         async (options) => provider.addCartItem((await looked).body, options),

@@ -62,8 +62,6 @@ interface EffectSpec<T> {
   lookFirst?: (() => Promise<Partial<PivotNote>>) | undefined;
   /** False for an answer that nobody has declared: the journal has it as unknown, and the saga goes on to a look. */
   isSure?: (value: T) => boolean;
-  /** The id of an item that was added. */
-  cartItemIdOf?: (value: T) => number;
 }
 
 export type Effect = <T>(
@@ -92,16 +90,12 @@ export const lookWithinMs = 5_000;
 const writingMsMax = 6_000;
 
 /**
- * When to look again at a call that may be in flight for so long: soon enough for a person who waits, and rarely
- * enough for a history, in which each look takes eleven events. An hour, the longest that the settings allow, takes
- * about thirty looks.
+ * A call may be in flight for so long. It is looked at again soon enough for a person who waits, and rarely enough for a
+ * history, in which each look takes eleven events. An hour, the longest that the settings allow, takes about thirty looks.
  */
-function lookAgainIn(leftMs: number): number {
-  return Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
-}
-
 export function underWay(why: string, leftMs: number): OwnFailure {
-  return new OwnFailure('UnderWay', why, { retryInMs: lookAgainIn(leftMs), inFlightMs: leftMs });
+  const retryInMs = Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
+  return new OwnFailure('UnderWay', why, { retryInMs, inFlightMs: leftMs });
 }
 
 export function createEffect({ journal, settings, activity: activityOf, readSecrets }: Omit<Tools, 'effect'>): Effect {
@@ -133,17 +127,15 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
       const mayLeave = () => (late = tooLate(kind, asked, clock, settings))?.message;
       try {
         const value = await send({ mayLeave, secrets, repeats: intended.repeats });
-        const cartItemId = spec.cartItemIdOf?.(value);
         const outcome = spec.isSure?.(value) === false ? 'unknown' : 'done';
-        const unwritten = await write(journal, saga, sent, { outcome, answer: value, cartItemId });
+        const unwritten = await write(journal, saga, sent, { outcome, answer: value });
         return { value, cursor: intended.cursor, ...withDoubts(intended.doubts), ...unwritten };
       } catch (error) {
         const failed = callFailureOf(error, kind, settings);
         if (failed === undefined) throw error;
         const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
         const { failure: name } = failure;
-        const { cartItemId } = failed;
-        const answer = { outcome: callFailures[name].outcome, failure: name, answer: failure, cartItemId };
+        const answer = { outcome: callFailures[name].outcome, failure: name, answer: failure };
         const unwritten = await write(journal, saga, sent, answer);
         const { row } = intended.cursor;
         const isAsked = kind === 'pivot' && name === 'UnknownOutcome';

@@ -53,12 +53,10 @@ export interface ListFirewalls extends CallContext {
   /** Others are unassigned next: fails with `NotDeclared` where the list cannot say that those it must show are active. */
   surely?: boolean;
   /**
-   * True for the look before an undo: fails with `UnderWay` while a call of the saga may still take effect, and returns
-   * what others rely on.
+   * Fails with `UnderWay` while such a call of the saga may still take effect: any change, or only an undo. For the look
+   * before an undo: any change, and what others rely on is returned.
    */
-  undoing?: boolean;
-  /** Fails with `UnderWay` while such a call of the saga may still take effect: any change, or only an undo. */
-  after?: 'changes' | 'undoing';
+  after?: 'changes' | 'undoing' | 'changes and others';
   /** The secrets with which the server was ordered. */
   secrets?: SentSecrets | undefined;
 }
@@ -73,7 +71,7 @@ export interface Listed {
  * The list's format is undocumented; where it cannot be read as a whole, it is kept unchanged and nothing is concluded.
  */
 export type FirewallList = (Listed | { unreadable: unknown }) & {
-  /** Only with `undoing`: what other references have assigned meanwhile. */
+  /** Only before an undo: what other references have assigned meanwhile. */
   others?: number[] | undefined;
   /**
    * Ids that the list shows, but not as active; and those that a call of unknown outcome has changed lately: the list
@@ -90,20 +88,16 @@ export function createFirewallActivities({ provider, journal, activity, effect, 
   const declared = settings.profile?.firewalls;
 
   const list = async (input: ListFirewalls, within: Pick<CallOptions, 'withinMs'> = {}): Promise<FirewallList> => {
-    const { vmObjectId, expect = [], without = [], exactly, surely, undoing, after } = input;
+    const { vmObjectId, expect = [], without = [], exactly, surely, after } = input;
     const secrets = await readSecrets(input.secrets);
     // Asked before the list, so that the list shows everything that the journal has settled.
-    const kind = after === 'undoing' && !undoing ? 'compensate' : undefined;
-    const asked = { kind, withOthers: undoing, lagMs: listLagMs } as const;
-    const looksFirst = after !== undefined || undoing === true;
-    const look = looksFirst
-      ? await lookAtServer(journal, sagaOf().saga, vmObjectId, asked)
-      : { leftMs: 0, others: undefined };
-    if (look.leftMs > 0)
-      throw underWay('a call that was sent before may still be in flight, so the list may change', look.leftMs);
-    const { others } = look;
+    const kind = after === 'undoing' ? ('compensate' as const) : undefined;
+    const asked = { kind, withOthers: after === 'changes and others', lagMs: listLagMs };
+    const { leftMs = 0, others } = after ? await lookAtServer(journal, sagaOf().saga, vmObjectId, asked) : {};
+    if (leftMs > 0)
+      throw underWay('a call that was sent before may still be in flight, so the list may change', leftMs);
     // Who only wants to know what is there now does not wait for a new server, nor for a list that lags.
-    const waits = looksFirst || input.expect !== undefined;
+    const waits = after !== undefined || input.expect !== undefined;
     const lately = waits ? await changedLately(journal, vmObjectId, listLagMs) : new Map<number, undefined>();
     const serverIsNew = waits && (await isNew(vmObjectId));
     const answer = await provider.listFirewalls(vmObjectId, { secrets, serverIsNew, ...within });
@@ -118,14 +112,12 @@ export function createFirewallActivities({ provider, journal, activity, effect, 
     const pending = firewalls.filter((id) => active?.includes(id) === false);
     const isShown = (id: number) => firewalls.includes(id);
     // A change of a moment ago counts more than a list, which may lag.
-    const hidden = [...lately].filter(([id, assigned]) => assigned && !isShown(id)).map(([id]) => id);
-    const stale = [...lately].filter(([id, assigned]) => assigned === false && isShown(id)).map(([id]) => id);
+    const changed = (to: boolean | undefined) => [...lately].flatMap(([id, assigned]) => (assigned === to ? [id] : []));
     const unseen = expect.filter((id) => !isShown(id) || pending.includes(id));
-    const missing = [...new Set([...unseen, ...hidden])];
-    const surplus = firewalls.filter(
-      (id) => without.includes(id) || stale.includes(id) || (exactly && !expect.includes(id)),
-    );
-    const doubtful = [...pending, ...[...lately].flatMap(([id, assigned]) => (assigned === undefined ? [id] : []))];
+    const missing = [...new Set([...unseen, ...changed(true).filter((id) => !isShown(id))])];
+    const unwanted = [...without, ...changed(false)];
+    const surplus = firewalls.filter((id) => unwanted.includes(id) || (exactly && !expect.includes(id)));
+    const doubtful = [...pending, ...changed(undefined)];
     if (missing.length + surplus.length === 0) {
       if (surely && active === undefined)
         throw undeclared('shows it, and perhaps not as active: which are, `firewalls.activeIf`');

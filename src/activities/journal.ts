@@ -194,16 +194,12 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not intended by now is never
      * intended. Fails with `StateChanged` where another run has begun since.
      */
-    renewReference: atHand(
-      'read',
-      async (input: { cursor: JournalCursor; isReset: boolean }, by): Promise<JournalCursor | PastEnding> => {
-        const { cursor, isReset } = input;
-        const begun = await beginAs(journal, by, { isReset, renews: cursor });
-        if (begun.how === 'ended') return begun;
-        if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
-        return { ...cursor, fence: begun.number };
-      },
-    ),
+    renewReference: ofSaga('read', async ({ cursor, isReset }: { cursor: JournalCursor; isReset: boolean }, by) => {
+      const begun = await beginAs(journal, by, { isReset, renews: cursor });
+      if (begun.how === 'ended') return begun;
+      if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
+      return { ...cursor, fence: begun.number };
+    }),
 
     /**
      * Writes a person's correction of the request, for this run and every later one of the reference. A second call
@@ -305,8 +301,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
     /** Writes the outcome of a call, where the journal could not be reached at once. A second call changes nothing. */
     writeOutcome: ofSaga('mutate', async (input: { unwritten: Unwritten; answer: unknown }, { saga, run }) => {
       const { call, cursor, inFlightMs, outcome, failure } = input.unwritten;
-      const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
-      const answer = { outcome, failure, answer: input.answer, cartItemId };
+      const answer = { outcome, failure, answer: input.answer };
       const written = await journal.answered(saga, { call, run, cursor, inFlightMs, rules: settings }, answer);
       if (written === 'late') reportLate(call.step, cursor.row);
     }),
@@ -341,17 +336,13 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
   };
 }
 
-/** A run whose request is of another workflow id calls nothing: somebody else has sent this call. @throws OwnFailure */
-function mustBeOf({ reference }: SagaKey, request: unknown): void {
-  const other = (request as { reference?: unknown } | null | undefined)?.reference;
-  if (other !== reference) throw new OwnFailure('Rejected', 'the request is of another reference; nothing was sent');
-}
-
 /** Begins also where the same request has taken the reference before. @throws OwnFailure `JournalRestored`, `Rejected` */
 async function takeOrBegin(journal: Journal, by: Caller, taking: Omit<Taking, 'run'>, begins: Omit<Begin, 'run'>) {
   const { saga, run } = by;
   const { request } = taking;
-  mustBeOf(saga, request);
+  // A run whose request is of another workflow id calls nothing: somebody else has sent this call.
+  if ((request as { reference?: unknown } | null | undefined)?.reference !== saga.reference)
+    throw new OwnFailure('Rejected', 'the request is of another reference; nothing was sent');
   const { cursor, first, lacks } = await journal.take(saga, { ...taking, run });
   if (lacks !== undefined) throw new OwnFailure('JournalRestored', `${lacks}; nothing was sent`);
   if (first === undefined)

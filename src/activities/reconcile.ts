@@ -53,16 +53,10 @@ export interface LeftSlice {
   last?: ByAge;
 }
 
-/** Firewalls that a server lacks, as the journal says since this time. */
+/** Firewalls that a server lacks since this time, as the journal says: asked for when it was bought. */
 export interface Wanted {
   firewalls: readonly number[];
   saidMs: number;
-}
-
-export interface Comparing {
-  vmObjectId: number;
-  /** Asked for when the server was bought. */
-  wanted?: Wanted | undefined;
 }
 
 /** How the provider's list of a server compares with what sagas have said last. */
@@ -195,7 +189,7 @@ export function createReconcileActivities({ journal, provider, activity, setting
     }),
 
     /** Row 10, and what the journal says before and after it: where that differs, a saga works on the server. */
-    compareFirewalls: activity('read', async (input: Comparing): Promise<Compared> => {
+    compareFirewalls: activity('read', async (input: { vmObjectId: number; wanted?: Wanted }): Promise<Compared> => {
       const { vmObjectId, wanted } = input;
       if (await isCancelled(journal, vmObjectId)) return { how: 'gone' };
       const stated = await statedFirewalls(journal, vmObjectId);

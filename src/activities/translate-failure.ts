@@ -1,6 +1,7 @@
 /**
- * The only place that decides "retry or not": it makes one named failure of what a room threw, the call's kind and its
- * budget. Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
+ * Makes one named failure of what a room threw, the call's kind and its budget, and decides whether it is made again.
+ * Workflows decide by that name and obey `retryInMs`. docs/failures.md has the table. A lost worker, and a call that is
+ * still under way, are seen elsewhere (`src/saga/attempts.ts`, `effect.ts`).
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { mayEndByTime, type CallFailure, type CallFailureName } from '../domain/failures';

@@ -18,13 +18,13 @@ export async function askForTurn(
   journal: Journal,
   saga: SagaKey,
   resource: string,
-  { turnLookMs }: Pick<ActivitySettings, 'turnLookMs'>,
+  { turnLookMs = lookMsMin }: Pick<ActivitySettings, 'turnLookMs'>,
 ): Promise<TurnAnswer> {
   for (;;) {
     const answer = await takeTurn(journal, saga, resource);
     if (answer.how !== 'queued') return answer;
     const { behind, waitedMs, inFlightMs: endedInMs, ...queued } = answer;
-    const lookInMs = lookDelayMs(waitedMs, turnLookMs);
+    const lookInMs = Math.min(Math.max(Math.ceil(waitedMs / 4), turnLookMs), lookMsMax);
     if (endedInMs !== undefined) return { ...queued, lookInMs: Math.min(endedInMs, lookInMs) };
     // If Temporal does not answer, the next look asks again.
     const before = workflowIdOf(behind.workflow, behind.reference);
@@ -39,11 +39,6 @@ export async function askForTurn(
 const lookMsMin = 60_000;
 /** Each look takes eleven events: ten years of looks take 6,000. */
 const lookMsMax = 7 * 24 * 60 * 60_000;
-
-/** @param waitedMs how long it has been queued */
-function lookDelayMs(waitedMs: number, turnLookMs = lookMsMin): number {
-  return Math.min(Math.max(Math.ceil(waitedMs / 4), turnLookMs), lookMsMax);
-}
 
 /**
  * Signals the next saga that it is its turn. A saga that misses the signal looks by itself, later.

@@ -24,12 +24,12 @@ export type Condition = 'status' | Pointers;
 const condition = () => orWord('status');
 const answered = () => z.strictObject({ doneIf: condition().optional() });
 
-const calls = ['order', 'changeOrder', 'switch', 'add', 'delete', 'quote', 'assign', 'unassign', 'list', 'directory'];
+const pivots = ['order', 'changeOrder', 'switch'] as const;
+const calls = [...pivots, 'add', 'delete', 'quote', 'assign', 'unassign', 'list', 'directory'] as const;
+export type ProfileCall = (typeof calls)[number];
 const status = () => z.int().min(200).max(599);
 const oneOrMany = <T extends z.ZodType>(one: () => T) => z.union([one(), z.array(one()).min(1)]);
-const call = () => z.enum(calls as [ProfileCall, ...ProfileCall[]], `must be one of ${calls.join(', ')}`);
-export type ProfileCall =
-  'order' | 'changeOrder' | 'switch' | 'add' | 'delete' | 'quote' | 'assign' | 'unassign' | 'list' | 'directory';
+const call = () => z.enum(calls, `must be one of ${calls.join(', ')}`);
 
 const refusal = () =>
   z

@@ -62,7 +62,7 @@ export const stepSchema = z.strictObject({
   id: z.string(),
   title: z.string(),
   status: z.enum(stepStatuses),
-  /** Calls made for this step, its undo included. */
+  /** Attempts of this step, its undo included; one whose worker was lost counts once. */
   attempts: z.int(),
   startedAt: time.optional(),
   endedAt: time.optional(),

@@ -89,7 +89,7 @@ export const reportSchema = z.strictObject({
   known: z.record(z.string(), z.unknown()),
   leftovers: z.array(leftoverSchema),
   decisions,
-  /** Only with `InvalidRequest`: every field that is wrong. */
+  /** With `InvalidRequest` every field that is wrong, with `ReferenceTaken` each that differs. */
   problems: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
 });
 export type Report = z.infer<typeof reportSchema>;

@@ -54,8 +54,6 @@ interface Approvals {
   concerns: ReviewReason[];
 }
 
-export const noApprovals: Approvals = { ids: [], concerns: [] };
-
 /** @param same digests of what is bought now */
 export async function approvalsOf(
   journal: Pick<Store, 'unseal'>,

@@ -6,7 +6,7 @@ import { beginOf } from './acquire';
 import type { EffectCall, JournalCursor, OpenPivot, PivotNote } from '../domain/effects';
 import type { NotNow } from '../domain/spending';
 import type { PurchaseRules } from './purchases';
-import { inDoubt, isOfAny, mayBeOfLostTime, restoredFailure } from './restore/recovery-gap';
+import { inDoubt, isOfAny, mayBeOfLostTime } from './restore/recovery-gap';
 import {
   aboutOf,
   type Effect,
@@ -47,14 +47,20 @@ export type Intended =
   /** `repeats`: the same call was sent before, and nobody knows its outcome. */
   | { how: 'send'; cursor: JournalCursor & { row: string }; doubts: number; repeats?: true | undefined }
   | { how: 'recorded'; cursor: JournalCursor; answer: unknown; at: string; run: string; doubts: number }
-  | ({ how: 'unknown'; leftMs: number } & OpenPivot)
+  | ({ how: 'unknown' } & OpenPivot)
   | { how: 'restored'; why: string }
   | Refused
   | NotNow;
 
+/** A call may still be in flight for so long: ask again then. */
+export interface UnderWay {
+  how: 'under-way';
+  row: string;
+  leftMs: number;
+}
+
 type Refused =
-  /** The first call may still be in flight for so long: ask again then. */
-  | { how: 'under-way'; row: string; leftMs: number }
+  | UnderWay
   /** Another begin owns the reference. */
   | { how: 'not-owned' }
   /** The world has changed since the run looked: it has to begin again. */
@@ -83,7 +89,7 @@ export interface Seen {
 export type Decided =
   | Refused
   | { how: 'recorded'; row: Effect; doubts: number }
-  | { how: 'unknown'; pivot: Effect; leftMs: number }
+  | { how: 'unknown'; pivot: Effect }
   /** A pivot may have been sent in the recovery gap: a row of that is written first. */
   | { how: 'in-doubt' }
   | { how: 'write'; isFirst: boolean; doubts: number; repeats: true | undefined };
@@ -91,7 +97,10 @@ export type Decided =
 export function decide(seen: Seen, intent: Omit<Intent, 'note'>): Decided {
   const { call, recall = false } = intent;
   const { journal, others } = seen;
-  if (!isOwned(seen, intent)) return { how: 'not-owned' };
+  const { run, cursor } = intent;
+  // By this begin, in this epoch: after a restore the numbers of begins come again.
+  const isOwned = cursor?.epoch === journal.epoch && seen.taken?.owner === beginOf(run, cursor.fence);
+  if (!isOwned) return { how: 'not-owned' };
   const rows = ofStep(seen.rows, call);
   const recorded = (found: Effect) =>
     ({ how: 'recorded', row: found, doubts: doubtsBeside(found.id, rows, recall) }) as const;
@@ -104,17 +113,17 @@ export function decide(seen: Seen, intent: Omit<Intent, 'note'>): Decided {
   if (call.kind === 'pivot' && seen.corrections.length > (intent.corrections ?? 0))
     return { how: 'changed', why: 'the request was corrected since' };
   const pivot = pivotIn(rows);
+  if (pivot && pivot.cancelled_ms !== null) return { how: 'cancelled', at: iso(pivot.cancelled_ms) };
   if (pivot)
-    return pivot.outcome === 'done' && pivot.cancelled_ms === null ? recorded(pivot) : openPivot(pivot, journal);
+    return pivot.outcome === 'done' ? recorded(pivot) : (underWay(pivot, journal) ?? { how: 'unknown', pivot });
   if (call.kind === 'pivot' && inDoubt(seen, journal)) return { how: 'in-doubt' };
   const made = recall && call.kind !== 'compensate' ? madeBy(rows, call.about) : undefined;
   // An item whose id is another's by now is no answer: it is added again.
   if (made && !others.has(made.cart_item_id ?? -1)) return recorded(made);
   const byHand = intent.countsByHand ? doneByHand(rows, intent, seen.turn) : undefined;
   if (byHand) return recorded(byHand);
-  const youngest = recall ? rows.findLast(isDoubtful) : undefined;
-  const leftMs = youngest?.outcome === null ? leftInFlight(youngest, journal) : 0;
-  if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
+  const waits = underWay(recall ? rows.findLast(isDoubtful) : undefined, journal);
+  if (waits) return waits;
   const added = call.about.cartItems?.filter((item) => seen.rows.some((one) => one.cart_item_id === item)) ?? [];
   const [another] = added.flatMap((item) => others.get(item)?.of ?? []);
   if (another !== undefined) return { how: 'changed', why: `a cart item has the id of one of ${another} by now` };
@@ -122,11 +131,6 @@ export function decide(seen: Seen, intent: Omit<Intent, 'note'>): Decided {
   const repeats = rows.some((row) => isSame(row) && isUnanswered(row.outcome)) ? true : undefined;
   const isFirst = call.kind === 'mutate' && rows.length === 0;
   return { how: 'write', isFirst, doubts: doubtsBeside(undefined, rows, recall), repeats };
-}
-
-/** By this begin, in this epoch: after a restore the numbers of begins come again. */
-function isOwned({ taken, journal }: Seen, { run, cursor }: Pick<Intent, 'run' | 'cursor'>): boolean {
-  return cursor?.epoch === journal.epoch && taken?.owner === beginOf(run, cursor.fence);
 }
 
 /** Why other calls about the same things forbid this call now. */
@@ -144,9 +148,8 @@ function whyNot(seen: Seen, { kind, activity, about }: EffectCall): Refused | un
       const doubt = mayBeOld && order?.outcome !== 'done' ? inDoubt(seen, journal) : undefined;
       return doubt && { how: 'ordered', placed: false, ...doubt };
     }
-    const leftMs = order.outcome === null ? leftInFlight(order, journal) : 0;
-    if (leftMs > 0) return { how: 'under-way', row: order.id, leftMs };
-    return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.intended_ms), run: order.run };
+    const placed = order.outcome === 'done';
+    return underWay(order, journal) ?? { how: 'ordered', placed, at: iso(order.intended_ms), run: order.run };
   }
   if (kind === 'compensate') return changeInFlight(rows, journal, { vmObjectId, besides: activity });
   const steps = kind === 'pivot' ? takenBackOf(rows, about.cartItems ?? []) : [];
@@ -166,7 +169,7 @@ export function changeInFlight(
   rows: readonly Effect[],
   journal: Moment,
   { vmObjectId, besides, kind }: { vmObjectId: number | undefined; besides?: string; kind?: 'compensate' | undefined },
-): { how: 'under-way'; row: string; leftMs: number } | undefined {
+): UnderWay | undefined {
   const isOfKind = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
   // Unknown without a failure: it was answered, and nobody has declared what that means.
   const mayBeOut = ({ outcome, failure }: Effect) => outcome === null || (outcome === 'unknown' && failure !== null);
@@ -176,17 +179,10 @@ export function changeInFlight(
   return row && { how: 'under-way', row: row.id, leftMs: leftInFlight(row, journal) };
 }
 
-/** @param pivot that was cancelled, or may have been placed */
-function openPivot(pivot: Effect, journal: Moment): Decided {
-  if (pivot.cancelled_ms !== null) return { how: 'cancelled', at: iso(pivot.cancelled_ms) };
-  const leftMs = leftInFlight(pivot, journal);
-  return pivot.outcome === null && leftMs > 0
-    ? { how: 'under-way', row: pivot.id, leftMs }
-    : { how: 'unknown', pivot, leftMs };
-}
-
-export function describePivot({ id, intended_ms, run, in_flight_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
-  return { row: id, at: iso(intended_ms), run, inFlightMs: in_flight_ms, restored: failure === restoredFailure };
+/** @returns undefined where the call has an answer, or nobody can be sending it any more */
+export function underWay(row: Effect | undefined, journal: Moment): UnderWay | undefined {
+  const leftMs = row?.outcome === null ? leftInFlight(row, journal) : 0;
+  return row && leftMs > 0 ? { how: 'under-way', row: row.id, leftMs } : undefined;
 }
 
 /**

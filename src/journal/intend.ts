@@ -10,16 +10,16 @@
  * ```
  *
  * A first call takes one statement. It locks the reference's row for sharing: steps side by side do not wait for one
- * another; a begin, and whoever locks the row, waits for them. If it had to wait itself, it has read what was before: so
- * the row must not have been used since the statement began. Of two first calls of a step at the same moment, which see no
+ * another; a begin, and whoever locks the row, waits for them. If the statement had to wait for such a lock, it has read
+ * the state from before: so it also demands that nobody has used the row since it began. Of two first calls of a step at the same moment, which see no
  * row, an index lets one be written.
  */
 import { beginOf } from './acquire';
 import { type RawBuilder, sql } from 'kysely';
 import type { JournalCursor } from '../domain/effects';
 import { describeOther } from '../domain/servers';
-import { approvalsOf, noApprovals, useUp } from './approvals';
-import { cursorAt, decide, type Decided, describePivot, type Intended, type Intent, type Seen } from './decide';
+import { approvalsOf, useUp } from './approvals';
+import { cursorAt, decide, type Intended, type Intent, type Seen } from './decide';
 import { identityHere, isPostgres } from './database/dialects';
 import { type Buying, whatSpeaksAgainst, writePurchase } from './purchases';
 import { insertDoubt, whatIsLacking } from './restore/recovery-gap';
@@ -27,10 +27,10 @@ import {
   correctionsOf,
   type Db,
   doneAt,
+  type Effect,
   insertWhere,
   isSameSaga,
   iso,
-  leftInFlight,
   lock,
   look,
   ofSaga,
@@ -51,8 +51,8 @@ export type Noted = Omit<Intent, 'note'> & {
   boughtBy?: (requested: Requested) => Promise<Buying | undefined>;
 };
 
-/** `top`: the place of the row that was written. */
-export type Written = Intended & { top?: number };
+/** `top`: the place of the row that was written. Of a pivot in doubt, its row: it is described outside of the transaction. */
+export type Written = (Exclude<Intended, { how: 'unknown' }> | { how: 'unknown'; pivot: Effect }) & { top?: number };
 
 /** Of a run that has begun: only calls of its own step, and undos at its server, stand against it. */
 type First = Noted & { cursor: JournalCursor };
@@ -105,26 +105,24 @@ export async function intendLocked(tx: Tx, intent: Noted, row: string): Promise<
     const pivot = await insertDoubt(tx, key, journal, { ...intent, call: { ...call, about: {} } });
     const bought = await buys();
     if (bought) await writePurchase(tx, pivot.id, bought);
-    return told(store, { how: 'unknown', pivot, leftMs: leftInFlight(pivot, journal) });
+    return { how: 'unknown', pivot };
   }
   if (decided.how === 'recorded') {
     const { doubts, row: found } = decided;
     const [answer, at] = [await store.answerOf(found), doneAt(found)];
     return { how: 'recorded', cursor: cursorAt(journal, found.id, cursor), answer, at, run: found.run, doubts };
   }
-  if (decided.how !== 'write') return told(store, decided);
+  if (decided.how !== 'write') return decided;
   const bought = await buys();
-  const approvals = bought && rules ? await approvalsOf(store, tx, key, bought.agreed) : noApprovals;
-  const notNow = bought && rules && (await whatSpeaksAgainst(tx, key, bought, rules, approvals.concerns));
+  const approvals = bought && (await approvalsOf(store, tx, key, bought.agreed));
+  const notNow = bought && rules && (await whatSpeaksAgainst(tx, key, bought, rules, approvals?.concerns));
   if (notNow) return notNow;
   const other = await noteIntended(tx, key, call);
   if (other) return { how: 'changed', why: describeOther(other) };
   const written = await write(tx, intent, row, journal, decided);
   if (written === undefined) throw new Error(`${call.step} was not written`);
-  if (bought) {
-    await writePurchase(tx, row, bought);
-    await useUp(tx, row, approvals);
-  }
+  if (bought) await writePurchase(tx, row, bought);
+  if (approvals) await useUp(tx, row, approvals);
   return written;
 }
 
@@ -140,15 +138,6 @@ async function write(
   const columns = { id: row, epoch: journal.epoch, is_first: isFirst ? 1 : null };
   const written = await insertWhere(db, intent, intent, columns, from);
   return written && { how: 'send', cursor: cursorAt(journal, row, intent.cursor), doubts, repeats, top: written.seq };
-}
-
-async function told(
-  store: Store,
-  decided: Exclude<Decided, { how: 'write' | 'in-doubt' | 'recorded' }>,
-): Promise<Intended> {
-  if (decided.how !== 'unknown') return decided;
-  const { pivot, leftMs } = decided;
-  return { how: 'unknown', ...describePivot(pivot), note: await store.noteOf(pivot.note), leftMs };
 }
 
 /** Items that the call names, or that its step has made. */

@@ -10,8 +10,8 @@
  *                                                   done ──the provider has cancelled it──▶ done, with `cancelled_ms`
  * ```
  *
- * Whatever decides writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file):
- * concurrent calls of one reference decide one after the other.
+ * Whatever decides by what it has read writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite
+ * on the file). First calls of steps decide nothing, and go side by side (intend.ts).
  */
 import { type Begin, closeByRun, closeCleaned, disown, endingOf, forgetEnding, own, takeAtOnce } from './acquire';
 import { randomUUID } from 'node:crypto';
@@ -29,7 +29,7 @@ import { purchaseOf } from '../domain/spending';
 import type { Intent, Intended } from './decide';
 import { intendFirst, intendLocked, mayBeFirst } from './intend';
 import { giveBack } from './approvals';
-import { namesakesOf } from './namesakes';
+import { openPivot } from './namesakes';
 import { nowMs } from './database/dialects';
 import { isUniqueViolation, JournalUnavailable, unlessUnreadable } from './database/errors';
 import {
@@ -78,10 +78,8 @@ export interface Answer {
   outcome: AnsweredOutcome;
   /** The failure's name where it failed. */
   failure?: string | undefined;
-  /** The value of a call that is done; the failure's facts of a call that failed. */
+  /** The value of a call that is done; the failure's facts of a call that failed. Each may name an item that was added. */
   answer: unknown;
-  /** The id of a cart item that was added. */
-  cartItemId?: number | undefined;
 }
 
 export interface Taking {
@@ -281,9 +279,8 @@ export class Journal extends Store {
         const { journal, epoch, row } = intended.cursor;
         this.failover.witness?.see({ journal, epoch, seq: top, row });
       }
-      if (intended.how !== 'unknown') return intended;
       // Not in the transaction: it would wait for itself.
-      return { ...intended, namesakes: await namesakesOf(this, intent, intended.note?.foundBy) };
+      return intended.how === 'unknown' ? { how: 'unknown', ...(await openPivot(this, intended.pivot)) } : intended;
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
       // The connection may have been lost after the commit: then the row exists.
@@ -350,12 +347,13 @@ export class Journal extends Store {
   async answered(
     key: SagaKey,
     intended: IntendedCall & Pick<Intent, 'rules'>,
-    { outcome, failure, answer, cartItemId }: Answer,
+    { outcome, failure, answer }: Answer,
   ): Promise<'written' | 'late'> {
     const sealed = await this.sealing.seal(answer);
     const { call, cursor } = intended;
-    const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
-    const answered = { outcome, answer: sealed, answered_ms: nowMs(this.db), failure: failure ?? null, ...item };
+    const { cartItemId } = (call.kind === 'mutate' ? (answer ?? {}) : {}) as { cartItemId?: number };
+    const told = { outcome, answer: sealed, failure: failure ?? null, cart_item_id: cartItemId };
+    const answered = { ...told, answered_ms: nowMs(this.db) };
     const isDone = outcome === 'done';
     const isUndo = isDone && call.kind === 'compensate';
     // Nobody decides by it: it needs no lock.
@@ -377,7 +375,10 @@ export class Journal extends Store {
       const isPivotAgain = found === undefined && call.kind === 'pivot' && row.id === cursor.row;
       if (isPivotAgain) await this.notePurchase(tx, key, row.id, intended.rules);
       const says = whatAnswerSays(row, cursor.row, outcome);
-      const isLate = says === 'late' || (isPivotAgain && isDone && (await isDeniedDoubt(tx, key)));
+      // A person has said that nothing was placed in the lost time.
+      const isDenied = (one: Effect) => one.outcome === 'denied' && one.failure === restoredFailure;
+      const isLate =
+        says === 'late' || (isPivotAgain && isDone && ofStep(await effectsOf(tx, key), lostPivot).some(isDenied));
       if (says === 'nothing') return 'written';
       // A pivot that was denied but did happen counts, unless it was sent again meanwhile.
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
@@ -610,12 +611,6 @@ export interface Ending {
   wanted?: WantedFirewalls | undefined;
   /** A clean-up did not settle everything: the saga stays lost. It does so too where a run has begun since. */
   keepOpen?: boolean | undefined;
-}
-
-/** A person has said that nothing was placed in the lost time. */
-async function isDeniedDoubt(tx: Tx, key: SagaKey): Promise<boolean> {
-  const pivots = ofStep(await effectsOf(tx, key), lostPivot);
-  return pivots.some(({ outcome, failure }) => outcome === 'denied' && failure === restoredFailure);
 }
 
 /** The meaning of the answer of call `id` for a row: the call's own, or the one in its place. */

@@ -1,13 +1,25 @@
-/** Orders that look the same in the provider's control panel as one of unknown outcome: a person is told which they are. */
+/**
+ * A pivot of unknown outcome, as a person is asked about it: with orders that look the same in the provider's control
+ * panel.
+ */
 import { sql } from 'kysely';
-import type { Namesake, PivotNote, Placement } from '../domain/effects';
+import type { Namesake, OpenPivot, PivotNote } from '../domain/effects';
 import { unlessUnreadable } from './database/errors';
+import { restoredFailure } from './restore/recovery-gap';
 import { type Effect, iso, mayHaveTakenEffect, type SagaKey } from './rows';
 import type { Store } from './store';
 
 /** Notes are sealed: so many are read, the newest first. */
 const readMax = 100;
 const namedMax = 5;
+
+/** @throws JournalUnreadable */
+export async function openPivot(journal: Store, pivot: Effect): Promise<OpenPivot> {
+  const { id, intended_ms, run, in_flight_ms, failure } = pivot;
+  const note = await journal.noteOf(pivot.note);
+  const doubt = { row: id, at: iso(intended_ms), run, inFlightMs: in_flight_ms, restored: failure === restoredFailure };
+  return { ...doubt, note, namesakes: await namesakesOf(journal, pivot, note?.foundBy) };
+}
 
 /** @returns none where they cannot be read: nothing rests on them */
 export async function namesakesOf(
@@ -28,17 +40,14 @@ export async function namesakesOf(
     const sent = note === null ? undefined : await unlessUnreadable(journal.unseal(note, 'what was sent'));
     if ((sent as PivotNote | undefined)?.foundBy !== foundBy) continue;
     const placed = answer === null ? undefined : await unlessUnreadable(journal.unseal(answer, 'an order'));
-    namesakes.push({
-      reference: other,
-      at: iso(intended_ms),
-      orderId: orderIdOf(placed as Placement<unknown> | undefined),
-    });
+    namesakes.push({ reference: other, at: iso(intended_ms), orderId: orderIdOf(placed) });
     if (namesakes.length === namedMax) break;
   }
   return namesakes.length > 0 ? namesakes : undefined;
 }
 
-export function orderIdOf(placed: Placement<unknown> | undefined): string | undefined {
-  const { orderId } = (placed?.how === 'answered' ? placed.value : (placed ?? {})) as { orderId?: string };
-  return orderId;
+/** @param placed a pivot's answer, or what a person or the directory has said of it */
+export function orderIdOf(placed: unknown): string | undefined {
+  const { value, orderId } = (placed ?? {}) as { value?: { orderId?: string }; orderId?: string };
+  return value?.orderId ?? orderId;
 }

@@ -9,38 +9,29 @@ import type { SagaKey } from './rows';
 import type { Store } from './store';
 
 /** As the run that waits tells it. A second call changes nothing; neither does one that knows less. @throws JournalUnavailable */
-export async function writeWaits(journal: Store, key: SagaKey, run: string, waits: readonly Wait[]): Promise<void> {
+export async function writeWaits(
+  journal: Store,
+  { workflow, reference }: SagaKey,
+  run: string,
+  waits: readonly Wait[],
+): Promise<void> {
   if (waits.length === 0) return;
   const rows = await Promise.all(
     waits.map(async ({ id: question, since, kind, step, asked, endedAt, decision }) => ({
-      ...{
-        id: `${run}/${question}/${since}`,
-        workflow: key.workflow,
-        reference: key.reference,
-        run,
-        question,
-        kind,
-        step,
-      },
+      ...{ id: `${run}/${question}/${since}`, workflow, reference, run, question, kind, step },
       ...{ since_ms: Date.parse(since), asked: await journal.sealing.seal(asked) },
       ended_ms: endedAt === undefined ? null : Date.parse(endedAt),
       decision: decision === undefined ? null : await journal.sealing.seal(decision),
     })),
   );
-  await journal.inTransaction(async (tx) => {
-    for (const row of rows) {
-      const writes = tx.insertInto('wait').values(row);
-      const { ended_ms, decision } = row;
-      await writes
-        .onConflict((again) =>
-          again
-            .column('id')
-            .doUpdateSet({ ended_ms, decision })
-            .where(sql`wait.ended_ms`, 'is', null),
-        )
-        .execute();
-    }
-  });
+  const ended = { ended_ms: sql<number | null>`excluded.ended_ms`, decision: sql<string | null>`excluded.decision` };
+  await journal.inTransaction((tx) =>
+    tx
+      .insertInto('wait')
+      .values(rows)
+      .onConflict((again) => again.column('id').doUpdateSet(ended).where('wait.ended_ms', 'is', null))
+      .execute(),
+  );
 }
 
 /** As Temporal's history has it, which is forgotten. A second call changes nothing, and neither does another run's copy. */
@@ -56,10 +47,12 @@ export async function writeDeeds(
       ...{ what, at_ms: Date.parse(at), said: await journal.sealing.seal(said) },
     })),
   );
-  await journal.inTransaction(async (tx) => {
-    for (const row of rows) {
-      const writes = tx.insertInto('deed').values(row);
-      await writes.onConflict((again) => again.column('id').doNothing()).execute();
-    }
-  });
+  if (rows.length === 0) return;
+  await journal.inTransaction((tx) =>
+    tx
+      .insertInto('deed')
+      .values(rows)
+      .onConflict((again) => again.column('id').doNothing())
+      .execute(),
+  );
 }

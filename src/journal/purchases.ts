@@ -16,7 +16,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import type { PivotNote, Placement } from '../domain/effects';
+import type { PivotNote } from '../domain/effects';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { PriceList } from '../domain/prices';
 import type { Profile } from '../domain/profile';
@@ -121,7 +121,7 @@ export async function whatSpeaksAgainst(
   key: SagaKey,
   buying: Buying,
   rules: PurchaseRules,
-  approved: readonly ReviewReason[],
+  approved: readonly ReviewReason[] = [],
 ): Promise<NotNow | undefined> {
   const { duplicateWithinMs } = rules;
   const notNow = whyNotNow(buying, rules, approved);
@@ -147,7 +147,12 @@ function countedBy(buying: Buying, { spendLimits }: PurchaseRules) {
   const { account } = buying;
   const applying = account === undefined ? spendLimits : limitsOf(account, spendLimits);
   const bought = { ...buying, unpriced: whyNotKnown(buying, applying) };
-  return { bought, limits: applying.filter((limit) => mayAdd(bought, limit)) };
+  return {
+    bought,
+    limits: applying.filter(
+      ({ unit }) => added(bought, unit) > 0 || (isCurrency(unit) && bought.unpriced !== undefined),
+    ),
+  };
 }
 
 async function others(tx: Tx, key: SagaKey, { bought, limits }: ReturnType<typeof countedBy>, withinMs: number) {
@@ -209,7 +214,7 @@ async function spendingOf(
       tx,
     );
     const spent = rows[0]?.spent ?? 0;
-    const adds = added(bought, { unit });
+    const adds = added(bought, unit);
     const unpriced = isCurrency(unit) ? bought.unpriced : undefined;
     const { total, currency } = bought.facts.terms;
     const about = { ...present({ account }), most, unit, withinMs, spent, adds, total, currency, unpriced };
@@ -221,7 +226,7 @@ async function spendingOf(
 const isOver = (one: OverLimit) => one.account === undefined || one.unpriced !== undefined || inAll(one) > one.most;
 
 /** How much this purchase adds to what the limit counts. */
-function added({ servers, items, total, currency, estimate }: Buying, { unit }: Pick<SpendLimit, 'unit'>): number {
+function added({ servers, items, total, currency, estimate }: Buying, unit: SpendLimit['unit']): number {
   if (unit === 'servers') return servers ?? 0;
   if (unit === 'items') return items ?? 0;
   if (unit === estimate?.currency) return estimate.total;
@@ -238,10 +243,6 @@ function whyNotKnown(
   if (unpriced !== undefined || pricedIn === undefined || units.length === 0 || units.includes(pricedIn))
     return unpriced;
   return `its price is in ${pricedIn}`;
-}
-
-function mayAdd(bought: Buying, { unit }: SpendLimit): boolean {
-  return added(bought, { unit }) > 0 || (isCurrency(unit) && bought.unpriced !== undefined);
 }
 
 /** Later purchases that were placed, or may have been, and were not cancelled; also where only a late answer says so. */
@@ -364,7 +365,7 @@ async function described(journal: Store, row: Row): Promise<Bought> {
   };
   const ending = (await read(row.report)) as Pick<RecordedEnding, 'ended' | 'report'> | undefined;
   const sent = (await read(note)) as PivotNote | undefined;
-  const placed = (await read(row.answer)) as Placement<unknown> | undefined;
+  const placed = await read(row.answer);
   const isUnreadable = (note !== null && sent === undefined) || (row.answer !== null && placed === undefined);
   const isUnsent = note === null || (fate === 'not-placed' && row.decided === null);
   const verdict = (await read(row.decided)) as { by?: string } | undefined;

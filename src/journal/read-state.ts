@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { About, JournalCursor, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
-import { describePivot } from './decide';
+import { underWay, type UnderWay } from './decide';
 import { statementBegunMs } from './database/dialects';
 import type { Journal } from './journal';
 import { epochOfNew, inDoubt, insertDoubt, lostPivot, whatIsLacking, whyRestored } from './restore/recovery-gap';
@@ -16,14 +16,13 @@ import {
   effectsOf,
   look,
   insertReference,
-  leftInFlight,
   type SagaKey,
   theJournal,
   ofSaga,
   type Tx,
 } from './rows';
 import { type State, stateColumns, stateOf } from './state';
-import { namesakesOf } from './namesakes';
+import { openPivot } from './namesakes';
 import type { Store } from './store';
 
 /** The step that cannot be undone, as the journal has it. */
@@ -61,8 +60,7 @@ export interface StateRead extends Done {
   from: Pick<JournalCursor, 'journal' | 'epoch'>;
   placement:
     | PlacementFound
-    /** The call may still be in flight for so long: ask again then. */
-    | { how: 'under-way'; leftMs: number }
+    | UnderWay
     /** The journal is an older copy, and nobody has run `journal restored` yet. */
     | { how: 'restored'; why: string };
 }
@@ -90,7 +88,7 @@ export async function readState(
   key: SagaKey,
   { cursor, inFlightMs, run, added = [], rules }: Asking,
 ): Promise<StateRead> {
-  const { from, taken, rows, state, pivot, leftMs, lacks } = await journal.locked(key, async (tx, locked) => {
+  const { from, taken, rows, state, pivot, lacks } = await journal.locked(key, async (tx, locked) => {
     const { journal: from, rows: found } = await look(tx, key);
     const lacks = await whatIsLacking(tx, from, journal.failover, { taken: locked !== undefined, cursor, rows: found });
     const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
@@ -106,7 +104,7 @@ export async function readState(
     };
     const state = stateOf(rows);
     const pivot = state.pivot ?? (lacks === undefined ? await doubt() : undefined);
-    return { from, taken, rows, state, pivot, leftMs: pivot ? leftInFlight(pivot, from) : 0, lacks };
+    return { from, taken, rows, state, pivot, lacks };
   });
   const { items, perhapsOrdered, doubtfulAdds, firewalls } = state;
   const open = ({ cartItemId, step }: OpenItem) => ({ cartItemId, step });
@@ -117,7 +115,10 @@ export async function readState(
   return {
     known: taken !== undefined,
     from: { journal: from.id, epoch: from.epoch },
-    placement: lacks === undefined ? await placementFound(journal, pivot, leftMs) : { how: 'restored', why: lacks },
+    placement:
+      lacks === undefined
+        ? (underWay(pivot, from) ?? (await placementFound(journal, pivot)))
+        : { how: 'restored', why: lacks },
     items: [...items.map(open), ...added.filter((item) => !rows.some((row) => isOf(row, item)))],
     perhapsOrdered: perhapsOrdered.map(open),
     doubtfulAdds,
@@ -131,24 +132,24 @@ export async function readState(
 const isOf = (row: Effect, { cartItemId }: OpenItem) =>
   row.cart_item_id === cartItemId || aboutOf(row).cartItems?.includes(cartItemId) === true;
 
-async function placementFound(
-  journal: Store,
-  pivot: Effect | undefined,
-  leftMs: number,
-): Promise<StateRead['placement']> {
+async function placementFound(journal: Store, pivot: Effect | undefined): Promise<PlacementFound> {
   if (pivot === undefined) return { how: 'none' };
-  const { run, outcome } = pivot;
   const { cartItems } = aboutOf(pivot);
-  if (outcome === 'done') {
+  if (pivot.outcome === 'done') {
     const placed = (await journal.answerOf(pivot)) as Placement<unknown>;
     const cancelled = pivot.cancelled_ms === null ? {} : { cancelled: true as const };
     const at = doneAt(pivot);
-    return { how: 'placed', at, run, placed, cartItems, note: await journal.noteOf(pivot.note), ...cancelled };
+    return {
+      how: 'placed',
+      at,
+      run: pivot.run,
+      placed,
+      cartItems,
+      note: await journal.noteOf(pivot.note),
+      ...cancelled,
+    };
   }
-  if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
-  const note = await journal.noteOf(pivot.note);
-  const namesakes = await namesakesOf(journal, pivot, note?.foundBy);
-  return { how: 'unknown', ...describePivot(pivot), cartItems, note, namesakes };
+  return { how: 'unknown', ...(await openPivot(journal, pivot)), cartItems };
 }
 
 export interface LeftBehind extends SagaKey {

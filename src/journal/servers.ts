@@ -473,11 +473,6 @@ export async function openServers(journal: Store, key?: SagaKey): Promise<OpenSe
   }));
 }
 
-/** All that is known of an order's servers, and of those that it has no more. */
-export function serverRowsOf(tx: Tx, key: SagaKey): Promise<ServerRow[]> {
-  return tx.selectFrom('server').selectAll().where(ofSaga(key)).orderBy('vm_object_id').execute();
-}
-
 /**
  * A person says that a server needs nothing more, perhaps because it is gone; with a reference, those of the order that
  * are open, also where their ids are not known.

@@ -25,8 +25,8 @@ export type ProviderFailureName =
    */
   | 'NotYet'
   /**
-   * 401 or 403, or credentials that cannot be put into a header: nothing took effect. It says nothing of the request
-   * itself, which may succeed once the credentials are right.
+   * 401 or 403, or credentials that cannot be put into a header: nothing took effect. A 401 says nothing of the
+   * request itself; a 403 may refuse it (a quota, a plan).
    */
   | 'Unauthorized'
   /**

@@ -99,7 +99,7 @@ export async function begin(
     );
   }
   saga.notices.wanted = taken.wanted ?? [];
-  if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
+  if (resource !== undefined && taken.turn) await waitForTurn(saga, resource, taken.turn);
   const { corrections = [], placement = { how: 'none' } } = taken.how === 'known' ? taken : {};
   Object.assign(saga, { corrections, notNow: taken.notNow });
   return placement;
@@ -122,9 +122,9 @@ async function viaLocalActivityUnlessCancelled(scope: CancellationScope, title: 
  * Only one saga at a time works on a server or a subscription. The journal has the queue; a saga that ends wakes the
  * next one by a signal, and the timer is for one that ended without a signal.
  *
- * @param first what the journal said already; without it the journal is asked
+ * @param first what the journal said as the reference was taken
  */
-async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Promise<void> {
+async function waitForTurn(saga: Saga, resource: string, first: TurnAnswer): Promise<void> {
   const { journal, progress } = saga;
   let woken = false;
   setHandler(
@@ -136,7 +136,7 @@ async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Pr
   );
   const step = saga.unlistedStep('take-turn', `Wait for the turn at ${resource}`);
   let queuedSince: string | undefined;
-  let answer = first ?? (await askForTurn(saga, step, resource));
+  let answer = first;
   try {
     while (answer.how === 'queued') {
       const { since, before, holder, holderWaits, lookInMs } = answer;
@@ -149,7 +149,10 @@ async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Pr
       step.resume(`queued since ${inWords(since)}, ${before} before it; ${holder} ${does}`);
       await condition(() => woken, lookInMs);
       woken = false;
-      answer = await askForTurn(saga, step, resource);
+      answer = await saga.must({
+        step,
+        act: ({ retry }) => activities(`ask for the turn at ${resource}`).takeTurn({ resource, retry }),
+      });
     }
     if (queuedSince !== undefined) {
       progress.enter('running');
@@ -164,11 +167,4 @@ async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Pr
     progress.stopQueueing();
     setCurrentDetails('');
   }
-}
-
-function askForTurn(saga: Saga, step: Step, resource: string): Promise<TurnAnswer> {
-  return saga.must({
-    step,
-    act: ({ retry }) => activities(`ask for the turn at ${resource}`).takeTurn({ resource, retry }),
-  });
 }

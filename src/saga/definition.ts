@@ -4,7 +4,7 @@
  * ```text
  *   prepare   what can be undone          add cart items · quote, guard, approval
  *   pivot     what cannot                 place the order · the change order · the switch
- *   finish    what only goes forward      learn the ids, protect the servers · compare quotes · look
+ *   finish    what goes forward           learn the ids, protect the servers · compare quotes · look
  * ```
  */
 import type { ReferenceState } from '../activities/journal';
@@ -36,7 +36,7 @@ export type SagaDefinition<W extends WorkflowName, P> = Parts &
     | { pivot?: undefined; finish: () => Promise<SagaResult<W>> }
   );
 
-interface Parts {
+export interface Parts {
   /** The run begins: what it did in earlier begins may be gone, and the journal knows what stands. */
   begin?: () => void;
   /**

@@ -24,7 +24,7 @@ import type { PivotNote, Placement } from '../domain/effects';
 import { whyInDoubt, type CallFailure, type PivotDoubt } from '../domain/failures';
 import { askForReview } from './people/approval';
 import type { Act } from './attempts';
-import { askAboutPlacement, untilSettled, writeFound, type Seen } from './people/in-doubt';
+import { askAboutPlacement, firstSeen, untilSettled, writeFound, type Seen } from './people/in-doubt';
 import { howKnown, seenHow } from './final-read';
 import { SagaFailed } from './control-flow';
 import type { Saga } from './saga';
@@ -74,7 +74,6 @@ export async function resolvePivot<T>(
  */
 export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promise<void>): Promise<Placed<T>> {
   await prepare();
-  const { refusal } = pivot;
   const step = pivot.step();
   const beforeAgain = async () => {
     const { whyPassed } = saga.deadline;
@@ -103,7 +102,7 @@ export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promi
   const placement = await saga.must<Placement<T>>(
     // The journal refuses to send what may have been placed.
     { step, act, pivot: { handleFailure: settleFailure, beforeAgain }, before: pivot.beforeSending, doubts: () => 0 },
-    { refusal, corrections: pivot.corrections },
+    { refusal: 'OrderRejected', corrections: pivot.corrections },
   );
   return { placement, note: pivot.note() };
 }
@@ -116,8 +115,8 @@ async function resolveInDoubt<T>(
   failure: CallFailure,
   { readsAgain = false } = {},
 ): Promise<Seen | undefined> {
-  // From now on it counts, and not from after the look.
-  saga.settledMs(doubt);
+  // Now, and not after the look.
+  firstSeen(saga, doubt);
   const { foundBy } = pivot.note();
   const doubtful = { ...pivot, step: pivot.step(), foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.

@@ -6,9 +6,9 @@
  *          │
  *        begin ──┬─ ended ─────────▶ the recorded ending; nothing is sent
  *          ▲     ├─ placed ──────────────────────────────────────────────▶ finish
- *          │     ├─ unknown ───────▶ settle: wait, look, ask ──placed──▶ finish
- *          │     │                              └─ not placed ─┐
- *          │     └─ none ──────────────────────────────────────┴▶ prepare ─▶ pivot ─▶ finish ─▶ write the ending ─▶ Completed
+ *          │     ├─ unknown ───────▶ settle: look, wait, look, ask ──placed──▶ finish
+ *          │     │                              └─ not placed: begin again
+ *          │     └─ none ───────────────────────────────────────▶ prepare ─▶ pivot ─▶ finish ─▶ write the ending ─▶ Completed
  *          │                                                          │
  *          └── StateChanged, from any call ───────────────────────────┤
  *                                                                     └─ SagaFailed, cancelled
@@ -31,7 +31,7 @@ import {
   workflowInfo,
   type WorkflowInfo,
 } from '@temporalio/workflow';
-import type { ReferenceState } from '../activities/journal';
+import type { ReferenceState, ReferenceTaken } from '../activities/journal';
 import type { SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
@@ -53,19 +53,14 @@ import { Progress } from './shown/progress';
 import { stuckQuestion } from './people/questions';
 import { EndedBefore, ReadAgain, SagaFailed, StateChanged } from './control-flow';
 import { Saga } from './saga';
-import type { SagaDefinition, DefineSaga } from './definition';
+import type { SagaDefinition, DefineSaga, Parts } from './definition';
 import { activities, viaLocalActivity, isReset } from './activities';
-
-type AnyDefinition = Pick<
-  SagaDefinition<WorkflowName, never>,
-  'added' | 'undo' | 'describeUndo' | 'reportLeftovers' | 'cleansUp'
->;
 
 interface Run {
   readonly saga: Saga;
   readonly isCancelled: () => boolean;
   /** Undefined until the request is known. */
-  definition?: AnyDefinition;
+  definition?: Parts;
   isFinished?: boolean;
   /** The look before the end has shown this, and the saga did not go on after it. */
   looked?: { standing: ReferenceState | undefined };
@@ -114,7 +109,9 @@ export async function runSaga<W extends WorkflowName, P = never>(
     progress.isEnding = true;
     // A call in flight is awaited; where it was the last one, the saga does not notice.
     throwIfCancelled();
-    const result = () => ({ ...returned, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
+    const { skipped, leftovers } = progress;
+    const through = { stands: true, isFinished: true, skipped, leftovers };
+    const result = () => ({ ...returned, outcome: outcomeOfEnd(through) }) as ResultOf[W];
     const { outcome } = result();
     const ending = { ended: 'done' as const, report: reportOf(progress, outcome, 'done'), result: result() };
     await CancellationScope.nonCancellable(() => writeEnding(run, ending));
@@ -285,10 +282,7 @@ async function endAsBefore<W extends WorkflowName>(
   return throwEnd(as, report.why, report);
 }
 
-function referenceTaken(
-  saga: Saga,
-  { at, run, fields }: { at: string; run: string; fields: string[] },
-): Promise<never> {
+function referenceTaken(saga: Saga, { at, run, fields }: Extract<ReferenceTaken, { how: 'taken' }>): Promise<never> {
   const named = fields.slice(0, 20);
   const message =
     `the reference is taken: it was first seen on ${inWords(at)}, in run ${run}, with another request. ` +
@@ -339,10 +333,6 @@ async function end({ progress, notices }: Saga, outcome: SagaOutcome, ended: End
   await notices.close(outcome, ended);
   countEnd(progress, counted);
   progress.enter(outcome, outcome !== 'done' || ended !== 'done');
-}
-
-function isWhole({ skipped, leftovers }: Progress): boolean {
-  return outcomeOfEnd({ stands: true, isFinished: true, skipped, leftovers }) === 'done';
 }
 
 function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report {

@@ -14,7 +14,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import type { AnswerAt } from '../domain/answers';
 import type { Decision } from '../domain/decisions';
-import { describeFailure, isForbidden, mayEndByTime, type PivotDoubt } from '../domain/failures';
+import { describeFailure, isForbidden, mayEndByTime } from '../domain/failures';
 import type { Leftover } from '../domain/outcomes';
 import type { OnRefusal } from '../domain/requests';
 import type { NotNow } from '../domain/spending';
@@ -39,9 +39,7 @@ import {
 import { markAll, throwIfSagaCannotGoOn, type Failed, type FailurePolicy } from './steps';
 import type { Pivot, StepOutcome, StepSpec, Undo } from './steps';
 
-/** Says that the provider has cancelled what was placed. */
-type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
-type MarkDone = Extract<Decision, { decision: 'markDone' }>;
+type DecisionOf<D extends Decision['decision']> = Extract<Decision, { decision: D }>;
 
 /** A person is asked about it, and may go on without it. */
 const maySkip: FailurePolicy = { refusal: 'ask', skippable: true };
@@ -63,10 +61,8 @@ export class Saga {
   /** The worker's setting, as the last failure has told it. */
   ownTriesMs: readonly number[] = [];
   pivot?: Pick<Pivot<never>, 'step' | 'facts'> | undefined;
-  /** By the run's own clock, so that no two clocks have to agree. */
-  private readonly rowsSeenMs = new Map<string, number>();
-  /** By the same clock: until when it has waited for a row. */
-  readonly waitedMs = new Map<string, number>();
+  /** By row: when this run first heard of it, and until when it has waited. By its own clock: no two have to agree. */
+  readonly inDoubt = new Map<string, { seenMs: number; waitedMs: number }>();
 
   constructor(
     readonly progress: Progress,
@@ -132,13 +128,6 @@ export class Saga {
     this.deadline.lift();
   }
 
-  /** When nothing of a row can be in flight, in ms since 1970, counted from when this run first heard of it. */
-  settledMs({ row, inFlightMs }: Pick<PivotDoubt, 'row' | 'inFlightMs'>): number {
-    const seenMs = this.rowsSeenMs.get(row) ?? Date.now();
-    this.rowsSeenMs.set(row, seenMs);
-    return seenMs + inFlightMs;
-  }
-
   /**
    * Before a person is asked what another run may have made needless: a run that was reset to after its begin does not
    * know what was placed since.
@@ -162,7 +151,7 @@ export class Saga {
   }
 
   /** @param row of a pivot of unknown outcome. @returns false where it stands no more: the journal is asked again */
-  async writeCancelled({ by, note }: MarkCancelled, row?: string): Promise<boolean> {
+  async writeCancelled({ by, note }: DecisionOf<'markCancelled'>, row?: string): Promise<boolean> {
     const title = 'Write into the journal that the provider has cancelled it';
     const written = await this.write('write-decision', title, ({ retry }) =>
       activities('write “cancelled” into the journal').cancelPlacement({ by, note, row, retry }),
@@ -396,7 +385,7 @@ class StepRunner<T> {
     throw saga.asCancelled();
   }
 
-  private async markDone(left: readonly Failed<T>[], { by, note, steps }: MarkDone): Promise<void> {
+  private async markDone(left: readonly Failed<T>[], { by, note, steps }: DecisionOf<'markDone'>): Promise<void> {
     const named = left.flatMap(({ spec }) => (steps?.includes(spec.step.id) === false ? [] : [spec]));
     const isWritten = await this.writeByHand(named, { by, note });
     const says = `done by hand, says ${by}: ${note}`;

@@ -19,7 +19,13 @@ export interface StepSpec<T> extends Attempted<T> {
    * journal says that an order has it, or may have, it is left alone, and nobody is asked.
    */
   leftover?: (why: string) => Leftover;
-  pivot?: PivotHandling<T>;
+  /** The pivot has other ways on than “retry”. */
+  pivot?: {
+    /** @returns undefined where a person is to be asked, as about any other step */
+    handleFailure: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
+    /** Called before it is tried again because a person says so. */
+    beforeAgain: () => Promise<void>;
+  };
   /** Present where a repeat would do it twice: how many of its calls are of unknown outcome. */
   doubts?: () => number;
 }
@@ -48,7 +54,6 @@ export interface Pivot<T> {
   /** Says by what to know it again, as it is sent now. */
   note: () => PivotNote;
   act: Act<Placement<T>>;
-  refusal: SagaFailureName;
   corrections?: Corrections;
   /** How many corrections of the request are in it. */
   timesCorrected: () => number;
@@ -62,6 +67,7 @@ export interface Pivot<T> {
   quoteUntil?: () => string | undefined;
   /** Looks whether it happened, without a person. @param once without automatic retries */
   look?: (once?: boolean) => Promise<Looked>;
+  /** Undefined where it brings no servers. */
   confirming?: () => Confirming | undefined;
 }
 
@@ -69,18 +75,10 @@ export interface Pivot<T> {
 export type Looked = number[] | 'nobody' | undefined;
 
 /** A person may say this beside “it was placed”. */
-export interface Confirming {
-  hint?: string;
+interface Confirming {
+  hint?: string | undefined;
   /** A sentence where these object ids do not fit. */
   objection: (vmObjectIds: readonly number[]) => string | undefined;
-}
-
-/** The pivot has other ways on than “retry”. */
-interface PivotHandling<T> {
-  /** @returns undefined where a person is to be asked, as about any other step */
-  handleFailure: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
-  /** Called before it is tried again because a person says so. */
-  beforeAgain: () => Promise<void>;
 }
 
 export interface FailurePolicy {

@@ -1,5 +1,5 @@
 /**
- * The same, with a failure's message and stack trace in a payload of their own, which is encrypted.
+ * As `failure-converter.ts`, with a failure's message and stack trace in a payload of their own, which is encrypted.
  *
  * What an activity failed with comes from a worker only if it is encrypted: Temporal itself, whose failures are not,
  * tells of time that ran out and the like, and never of a failure of our code.

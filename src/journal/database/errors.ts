@@ -44,6 +44,8 @@ export class JournalSchemaError extends Error {
   override readonly name = 'JournalSchemaError';
 }
 
+const ours = [JournalUnavailable, JournalUnreadable, JournalSchemaError];
+
 type Sentences = readonly (readonly [RegExp, string])[];
 
 const credentials = 'its database refuses these credentials';
@@ -92,7 +94,10 @@ const byMessage: Sentences = [
 
 /** A driver's error as a JournalUnavailable; a bug in our own code stays as it is. */
 export function asUnavailable(error: unknown): unknown {
-  if (!isError(error) || isOurs(error)) return error;
+  // Of another realm, too: Jest runs tests in a realm of their own.
+  if (!(error instanceof Error || types.isNativeError(error))) return error;
+  const isOurs = ours.some((kind) => error instanceof kind) || /^(Type|Range)Error$/.test(error.name);
+  if (isOurs) return error;
   const { code } = error as { code?: unknown };
   const sentenceFor = (sentences: Sentences, said: string) => sentences.find(([pattern]) => pattern.test(said))?.[1];
   if (typeof code === 'string' && code !== '' && code !== 'SQLITE_ERROR') {
@@ -102,16 +107,6 @@ export function asUnavailable(error: unknown): unknown {
   }
   const why = sentenceFor(byMessage, error.message) ?? (code === undefined ? undefined : 'its database failed');
   return why === undefined ? error : new JournalUnavailable(why, { cause: error });
-}
-
-/** Recognises an error of another realm, too: Jest runs tests in a realm of their own. */
-function isError(error: unknown): error is Error {
-  return error instanceof Error || types.isNativeError(error);
-}
-
-function isOurs(error: Error): boolean {
-  if (error instanceof JournalUnavailable || error instanceof JournalUnreadable) return true;
-  return error instanceof JournalSchemaError || error.name === 'TypeError' || error.name === 'RangeError';
 }
 
 /** A constraint that allows one row was violated, in either database. */

@@ -32,7 +32,7 @@ import {
 import type { Store } from '../store';
 import type { PurchaseTable } from '../database/schema';
 import type { ServerCorrection } from '../correct-servers';
-import { lacksSome, serverRowsOf, serversOf as idsOf, type ServerRow, unnamed } from '../servers';
+import { lacksSome, serversOf as idsOf, type ServerRow, unnamed } from '../servers';
 import { type Made, stateOf, type State, type StateRow } from '../state';
 
 /** The workflows that have used a reference. */
@@ -92,8 +92,13 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
 
   const done = stateOf(rows.effects);
   const placement = recordedPlacement(done, rows);
-  const state = taken.is_open === null ? endedAs(effects, endings) : 'open';
-  const main = lifted(effects, endings, placement, { own: rows.own, isCorrected: isCorrected.length > 0 });
+  // The outcome of a clean-up does not say what the saga bought.
+  const ofSaga = endings.findLastIndex(({ workflow }) => workflow !== 'cleanCart');
+  const last = endings[ofSaga];
+  const state = taken.is_open === null ? endedAs(effects, endings, last) : 'open';
+  const quote = quoteOf(effects, last);
+  const told = endings.slice(Math.max(0, ofSaga)).flatMap(({ report }) => report?.leftovers ?? []);
+  const left = told.filter((leftover) => isStillThere(leftover, effects, placement));
   const found = state === 'open' ? leftOpen(key, placement, done, rows.servers) : [];
   return {
     reference: key.reference,
@@ -109,11 +114,13 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
     waits,
     approvals,
     deeds,
-    ...main,
+    // A person may have corrected what was told at the end.
+    servers: unlessEmpty(serversOf(rows.own, isCorrected.length > 0 ? undefined : last)),
+    ...{ total: quote?.total, currency: quote?.currency },
     decisions: decisionsOf(endings, waits),
     serversClosed: unlessEmpty(closed),
     serversCorrected: unlessEmpty(serversCorrected),
-    leftovers: distinct([...main.leftovers, ...found]),
+    leftovers: distinct([...left, ...found]),
     unreadable: unlessEmpty(open.unreadable),
     journal: { id: from.id, epoch: iso(from.epoch), at: iso(from.now) },
   };
@@ -147,7 +154,8 @@ function readRows(journal: Store, key: SagaKey) {
             .orderBy('seq')
             .execute(),
           endings: await tx.selectFrom('ending').selectAll().where(ofSaga(key)).orderBy('ended_ms').execute(),
-          ...{ servers: await serverRowsOf(tx, key), own: await idsOf(tx, key) },
+          servers: await tx.selectFrom('server').selectAll().where(ofSaga(key)).orderBy('vm_object_id').execute(),
+          own: await idsOf(tx, key),
         };
       }),
   );
@@ -238,11 +246,13 @@ async function endingOf(row: EndingRow, open: Unsealer): Promise<RecordedEnding>
 
 const idOf = (id: number) => (id === unnamed ? undefined : id);
 const unlessEmpty = <T>(list: T[]) => (list.length > 0 ? list : undefined);
-const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
 
-/** The outcome of the last run of the saga itself: the outcome of a clean-up does not say what the saga bought. */
-function endedAs(effects: readonly RecordedEffect[], endings: readonly RecordedEnding[]): SagaRecord['state'] {
-  const last = endings.findLast((ending) => !isCleanUp(ending));
+/** @param last of the saga's own runs */
+function endedAs(
+  effects: readonly RecordedEffect[],
+  endings: readonly RecordedEnding[],
+  last: RecordedEnding | undefined,
+): SagaRecord['state'] {
   if (last === undefined) return 'open';
   const ended = new Set(endings.map(({ run }) => run));
   // A run was reset after its end, and has not ended again.
@@ -269,42 +279,14 @@ function decisionsOf(endings: readonly RecordedEnding[], waits: SagaRecord['wait
   return [...byTime.values()].sort((one, other) => one.at.localeCompare(other.at));
 }
 
-type Lifted = Pick<SagaRecord, 'servers' | 'total' | 'currency' | 'leftovers'>;
+type Servers = NonNullable<SagaRecord['servers']>;
 
-/** The values that readers ask for most, from where they are stored. */
-function lifted(
-  effects: readonly RecordedEffect[],
-  endings: readonly RecordedEnding[],
-  placement: SagaRecord['placement'],
-  known: { own: readonly number[]; isCorrected: boolean },
-): Lifted {
-  const ofSaga = endings.findLastIndex((ending) => !isCleanUp(ending));
-  const last = endings[ofSaga];
-  const servers = serversOf(known, last);
-  const quote = quoteOf(effects, last);
-  const leftovers = endings.slice(Math.max(0, ofSaga)).flatMap(({ report }) => report?.leftovers ?? []);
-  return {
-    servers: unlessEmpty(servers),
-    total: quote?.total,
-    currency: quote?.currency,
-    leftovers: distinct(leftovers.filter((leftover) => isStillThere(leftover, effects, placement))),
-  };
-}
-
-/** @param own those that the journal has; a person may have corrected what was told at the end */
-function serversOf(
-  { own, isCorrected }: { own: readonly number[]; isCorrected: boolean },
-  last: RecordedEnding | undefined,
-): NonNullable<Lifted['servers']> {
-  if (isCorrected) return own.map((vmObjectId) => ({ vmObjectId }));
-  const result = last?.result as
-    Partial<Record<'servers' | 'vmObjectId' | 'firewalls' | 'verified', unknown>> | undefined;
-  if (Array.isArray(result?.servers) && result.servers.length > 0)
-    return result.servers as NonNullable<Lifted['servers']>;
-  if (result?.vmObjectId !== undefined) {
-    const { vmObjectId, firewalls, verified } = result;
-    return [{ vmObjectId, firewalls, verified }] as NonNullable<Lifted['servers']>;
-  }
+/** @param own those that the journal has */
+function serversOf(own: readonly number[], last: RecordedEnding | undefined): Servers {
+  const { servers = [], ...changed } = (last?.result ?? {}) as { servers?: Servers } & Partial<Servers[number]>;
+  if (servers.length > 0) return servers;
+  const { vmObjectId, firewalls, verified } = changed;
+  if (vmObjectId !== undefined) return [{ vmObjectId, firewalls, verified }];
   const ids = last?.report?.known['vmObjectIds'] ?? own;
   return Array.isArray(ids) ? ids.map((vmObjectId: number) => ({ vmObjectId })) : [];
 }
@@ -370,6 +352,7 @@ function leftOpen(
   const item = ({ cartItemId }: Made, why: string): Leftover => ({ kind: 'cart-item', cartItemId, why });
   const doubtful = 'it may belong to an order, and nobody knows whether that order was placed';
   const unknown = 'the journal does not say whether it was placed';
+  const open = 'and the saga has not ended';
   return [
     ...state.items.map((made) => item(made, `it was ${perhaps(made)}added, and not deleted`)),
     ...(placement === 'unknown' ? state.perhapsOrdered.map((made) => item(made, doubtful)) : []),
@@ -377,24 +360,18 @@ function leftOpen(
       return { kind: 'cart-item-unknown', item: number, why: 'a call to add it ended without an answer' };
     }),
     ...(workflow === 'provisionServers'
-      ? servers.filter(lacksSome).map(({ vm_object_id: id, firewalls }): Leftover => {
-          const why = 'they were not assigned, and the saga has not ended';
+      ? servers.filter(lacksSome).map(({ vm_object_id: id, firewalls: lacked }): Leftover => {
+          const firewalls = JSON.parse(lacked) as number[];
           return {
             kind: 'server-unprotected',
             vmObjectId: idOf(id),
-            firewalls: JSON.parse(firewalls) as number[],
-            why,
+            firewalls,
+            why: `they were not assigned, ${open}`,
           };
         })
-      : state.firewalls.map((changed): Leftover => {
-          const { activity, vmObjectId, firewalls } = changed;
+      : state.firewalls.map(({ activity, vmObjectId, firewalls, isSure }): Leftover => {
           const what = activity === 'assignFirewalls' ? 'assigned' : 'unassigned';
-          return {
-            kind: 'firewalls',
-            vmObjectId,
-            firewalls,
-            why: `${perhaps(changed)}${what}, and the saga has not ended`,
-          };
+          return { kind: 'firewalls', vmObjectId, firewalls, why: `${perhaps({ isSure })}${what}, ${open}` };
         })),
     ...(placement === 'unknown'
       ? [{ kind: 'placement-unknown' as const, step: state.pivot?.step ?? 'unknown', why: unknown }]

@@ -34,16 +34,18 @@ export async function untilSettled(
   doubt: Pick<PivotDoubt, 'row' | 'inFlightMs'>,
   failure?: CallFailure,
 ): Promise<boolean> {
-  const { progress, waitedMs } = saga;
-  const settledMs = saga.settledMs(doubt);
-  if (doubt.inFlightMs <= 0 || settledMs <= (waitedMs.get(doubt.row) ?? 0)) return false;
+  const { progress } = saga;
+  const { inFlightMs } = doubt;
+  const known = firstSeen(saga, doubt);
+  const settledMs = known.seenMs + inFlightMs;
+  if (inFlightMs <= 0 || settledMs <= known.waitedMs) return false;
   const until = inWords(new Date(settledMs).toISOString());
   step.resume(`may still take effect until ${until}`);
   progress.enterSettling(step.id, settledMs);
   setCurrentDetails(describeSettling(noun, until));
   try {
     await sleep(Math.max(1, settledMs - Date.now()));
-    waitedMs.set(doubt.row, settledMs);
+    known.waitedMs = settledMs;
     step.end('stuck', failure && describeFailure(failure));
     return true;
   } catch (error) {
@@ -53,6 +55,13 @@ export async function untilSettled(
     progress.leaveSettling(step.id);
     setCurrentDetails('');
   }
+}
+
+/** From now on the time in flight of its row counts. */
+export function firstSeen({ inDoubt }: Saga, { row }: Pick<PivotDoubt, 'row'>) {
+  const known = inDoubt.get(row) ?? { seenMs: Date.now(), waitedMs: 0 };
+  inDoubt.set(row, known);
+  return known;
 }
 
 /**

@@ -52,18 +52,13 @@ export class Notices {
   tell(event: Exclude<NotificationEvent, 'ended'>, said: EventDetails): void {
     this.hasTold = true;
     this.add(event, said);
-    if (!this.telling) this.beginTelling();
+    this.handOverBeside();
   }
 
   /** The journal hears of a wait with what is told next, at the latest with the ending. */
   noteWait(wait: Wait): void {
     const before = this.unwritten.findIndex(({ id, since }) => id === wait.id && since === wait.since);
     this.unwritten.splice(before === -1 ? this.unwritten.length : before, 1, wait);
-  }
-
-  /** It hears of it now, and nobody else. */
-  writeWaits(): void {
-    if (!this.telling) this.beginTelling();
   }
 
   /** Some are on their way: a call in place must not be followed by their end in the same task. */
@@ -127,8 +122,9 @@ export class Notices {
     return { events: [...this.untold], waits, ...this.about };
   }
 
-  /** A cancellation of the saga does not cancel it. */
-  private beginTelling(): void {
+  /** Now, also where only the journal has something to hear. A cancellation of the saga does not cancel it. */
+  handOverBeside(): void {
+    if (this.telling) return;
     void CancellationScope.nonCancellable(async () => {
       const scope = new CancellationScope();
       this.telling = { scope, ended: scope.run(() => this.handOver()) };

@@ -19,11 +19,14 @@ import { learn } from '../../saga/attempts';
 import { SagaFailed } from '../../saga/control-flow';
 import type { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
-import { listSeen, readable, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
+import { readable, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
 
 type Denied = NonNullable<ServerFirewalls['denied']>;
 
 const refused = { refusal: 'FirewallsRejected' } as const;
+
+/** Each look of an undo. */
+const after = 'changes and others' as const;
 
 /** Firewalls that a run has changed, or tried to, in all its begins: a journal that was restored lacks them. */
 export type Changes = Record<'assigned' | 'unassigned', Set<number>>;
@@ -70,7 +73,14 @@ export class FirewallChange {
 
   async make(): Promise<void> {
     await this.send('assignFirewalls', this.assigning, this.assign);
-    if (this.awaiting) await this.untilActive(this.awaiting);
+    if (this.awaiting) {
+      const shown = { expect: this.wanted, surely: true };
+      const hear = (list?: FirewallList) => (this.isSeen = list === undefined);
+      await this.saga.one(
+        this.server.looking(this.awaiting, () => shown, hear),
+        refused,
+      );
+    }
     await this.send('unassignFirewalls', this.unassigning, this.unassign);
   }
 
@@ -92,12 +102,6 @@ export class FirewallChange {
     return { expect, without, exactly: request.exactly !== undefined };
   }
 
-  private async untilActive(step: Step): Promise<void> {
-    const looking = this.server.looking(step, () => ({ expect: this.wanted, surely: true }));
-    const outcome = await this.saga.one(looking, refused);
-    this.isSeen = !outcome.skipped && outcome.value === 'by hand';
-  }
-
   /** @returns what is assigned then, as far as anybody knows */
   async verify(): Promise<{ firewalls: number[]; verified: boolean }> {
     const { saga, server, verifying, before = [], assign, unassign, wanted } = this;
@@ -105,9 +109,8 @@ export class FirewallChange {
     server.denied = {};
     const shown = { ...this.shownAfter('unassignFirewalls'), after: 'undoing' } as const;
     const outcome = await saga.one(server.looking(verifying, () => shown));
-    const { denied } = server;
-    const list = listSeen(outcome);
-    const after = list && readable(list);
+    const { denied, seen: list } = server;
+    const after = readable(list);
     if (after && (after.active || wanted.length === 0)) return { firewalls: after.firewalls, verified: true };
     const supposed = [...before.filter((id) => !unassign.includes(id)), ...assign];
     const firewalls = after?.firewalls ?? asDenied(supposed, denied);
@@ -146,10 +149,7 @@ export class FirewallChange {
     const surely = before !== undefined && wasTried(assigning);
     const act = async (asked: EffectContext) => {
       await this.undoCall('assignFirewalls', unassign, { countsByHand: true, ...asked });
-      this.tellUnseen(
-        unassign,
-        await this.server.list({ expect: unassign, undoing: true, surely, retry: asked.retry }),
-      );
+      this.tellUnseen(unassign, await this.server.list({ expect: unassign, after, surely, retry: asked.retry }));
     };
     const title = 'Assign the unassigned firewalls again';
     await this.saga.undo([
@@ -172,14 +172,14 @@ export class FirewallChange {
     }
     const act = async (asked: EffectContext) => {
       const { retry } = asked;
-      const list = await server.list({ undoing: true, retry });
+      const list = await server.list({ after, retry });
       const now = readable(list)?.firewalls;
       const isGone = (id: number) => now?.includes(id) !== true;
       // Sent whatever the list shows: neither call does harm where it was not needed.
       const isDoubtful = (id: number) => list.doubtful?.includes(id) === true;
       const missing = unassign.filter((id) => isGone(id) || isDoubtful(id));
       await this.undoCall('assignFirewalls', missing, asked);
-      if (missing.length > 0) await server.list({ expect: missing, undoing: true, surely: true, retry });
+      if (missing.length > 0) await server.list({ expect: missing, after, surely: true, retry });
       // Firewalls of the first list stay, also if that was doubtful.
       const own = assign.filter((id) => !before.includes(id));
       const there = now === undefined ? own : own.filter((id) => !isGone(id) || isDoubtful(id));
@@ -187,7 +187,7 @@ export class FirewallChange {
       const surplus = there.filter((id) => !kept.includes(id));
       await this.undoCall('unassignFirewalls', surplus, asked);
       if (surplus.length > 0) {
-        const look = { expect: missing, without: surplus, undoing: true, retry };
+        const look = { expect: missing, without: surplus, after, retry };
         this.tellUnseen(surplus, await server.list(look));
       }
       const why = 'assigned: another saga has assigned them too, or may have, and relies on them';

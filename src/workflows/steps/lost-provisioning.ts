@@ -1,6 +1,5 @@
 /** A provisioning that does not run any more: what the journal has of it, and what a clean-up does not put in order. */
 import type { ReferenceState } from '../../activities/journal';
-import type { Leftover } from '../../domain/outcomes';
 import { askAboutPlacement, untilSettled } from '../../saga/people/in-doubt';
 import { SagaFailed } from '../../saga/control-flow';
 import { finalRead } from '../../saga/final-read';
@@ -24,8 +23,14 @@ export class LostProvisioning {
     const { saga } = this;
     let leftAlone: number[] = [];
     for (;;) {
-      const standing = (this.standing = await this.begin());
-      const { placement, perhapsOrdered, items } = standing;
+      try {
+        this.standing = await saga.must(finalRead(saga), { refusal: 'InvalidRequest' });
+      } catch (error) {
+        // It goes on, and reports by itself.
+        if (error instanceof SagaFailed) saga.journal.isReferenceOurs = false;
+        throw error;
+      }
+      const { placement, perhapsOrdered, items } = this.standing;
       if (placement.how === 'placed') saga.passPivot();
       if (placement.how !== 'unknown') return { items, leftAlone };
       const step = saga.step('settle-order', 'Learn whether the order was placed');
@@ -38,17 +43,6 @@ export class LostProvisioning {
       const placed = await askAboutPlacement(saga, doubtful, doubt);
       leftAlone = placed ? named : [];
       step.end('done', placed ? 'it was placed' : 'it was not placed');
-    }
-  }
-
-  private async begin(): Promise<ReferenceState> {
-    const { saga } = this;
-    try {
-      return await saga.must(finalRead(saga), { refusal: 'InvalidRequest' });
-    } catch (error) {
-      // It goes on, and reports by itself.
-      if (error instanceof SagaFailed) saga.journal.isReferenceOurs = false;
-      throw error;
     }
   }
 
@@ -74,9 +68,7 @@ export class LostProvisioning {
     if (unprotected === undefined || !looksAtServers) return;
     // The journal knows what was assigned; only the provider's list shows whether it is there.
     const why = 'the provider’s list does not show them, and the saga has not ended';
-    const denied = [...(await lookAtAssigned(saga, assigned))].map(([vmObjectId, firewalls]): Leftover => {
-      return { kind: 'server-unprotected', vmObjectId, firewalls: [...firewalls], why };
-    });
-    progress.addLeftovers(...denied);
+    for (const { vmObjectId, denied: firewalls } of await lookAtAssigned(saga, assigned))
+      if (firewalls.length > 0) progress.addLeftovers({ kind: 'server-unprotected', vmObjectId, firewalls, why });
   }
 }

@@ -8,7 +8,7 @@ import type { Leftover } from '../../domain/outcomes';
 import { describeOthers, type OfOther } from '../../domain/servers';
 import { activities } from '../../saga/activities';
 import { attempt, type Act } from '../../saga/attempts';
-import type { Confirming, Looked, Pivot } from '../../saga/steps';
+import type { Looked, Pivot } from '../../saga/steps';
 import type { Saga } from '../../saga/saga';
 import type { Cart } from './cart';
 import type { Purchase } from './purchase';
@@ -34,13 +34,17 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
         ...asked,
       });
     },
-    refusal: 'OrderRejected',
     approval: purchase.request.approval,
     approving: (terms, why) => purchase.approving(terms, why),
     corrections: purchase.correctionsOfOrder(cart),
     timesCorrected: () => purchase.timesCorrected,
     look: (once) => searchDirectory(saga, purchase, { settles: true, once }),
-    confirming: () => confirmingServers(purchase.ordered),
+    confirming: () => {
+      const { ordered } = purchase;
+      if (ordered.most === 0) return undefined;
+      const hint = isExact(ordered) ? undefined : `It brings ${rangeOf(ordered)}.`;
+      return { hint, objection: (vmObjectIds) => countObjection(vmObjectIds, ordered) };
+    },
   };
 }
 
@@ -188,15 +192,6 @@ async function askServers(saga: Saga, expected: ServersOrdered, said: string): P
   if (others.length > 0) return askServers(saga, expected, describeOthers(others));
   step.end('done', 'named by a person');
   return decision.vmObjectIds;
-}
-
-/** Which object ids a person may give who confirms an order. Undefined where the order brings no servers. */
-function confirmingServers(expected: ServersOrdered): Confirming | undefined {
-  if (expected.most === 0) return undefined;
-  return {
-    ...(isExact(expected) ? {} : { hint: `It brings ${rangeOf(expected)}.` }),
-    objection: (vmObjectIds) => countObjection(vmObjectIds, expected),
-  };
 }
 
 function countObjection(vmObjectIds: readonly number[], servers: ServersOrdered): string | undefined {

@@ -4,7 +4,6 @@
  * not look like one that is done.
  */
 import { z } from 'zod';
-import type { FirewallList } from '../../activities/firewalls';
 import type { ReferenceState } from '../../activities/journal';
 import type { Leftover } from '../../domain/outcomes';
 import { fits, isExact } from '../../domain/plan-types';
@@ -16,33 +15,24 @@ import type { Saga } from '../../saga/saga';
 import type { Correction } from '../../saga/people/questions';
 import type { StepOutcome } from '../../saga/steps';
 import type { Purchase } from './purchase';
-import { listSeen, readable, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
+import { readable, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
 
 interface Protected {
-  vmObjectId: number;
   firewalls: number[];
   /** What this run has done and seen. The journal knows what an earlier run has assigned. */
-  own?: ServerFirewalls;
-  /** The provider's list, where it does not say that they are active. */
-  unverified?: FirewallList;
+  own: ServerFirewalls;
+  /** A person has left it out. */
   note?: string;
 }
 
-type Guarded = Protected & { own: ServerFirewalls; assigning: Step; verifying: Step };
+type Guarded = Protected & { assigning: Step; verifying: Step };
 
-/** By server: the firewalls that earlier runs have assigned, and the provider's list does not show. */
-type Denied = ReadonlyMap<number, readonly number[]>;
-
-/** The journal's knowledge of the servers beyond this run. */
-interface Known {
-  /** By earlier runs, as the journal has it. */
-  assigned: ReferenceState['assigned'];
-  denied: Denied;
-  /** Object ids, where all of them are known. */
-  ids: readonly number[] | undefined;
+/** What earlier runs have assigned to a server, as the journal has it, and which of them the provider's list does not show. */
+interface Assigned {
+  vmObjectId: number;
+  firewalls: number[];
+  denied: number[];
 }
-
-const nothingKnown: Known = { assigned: [], denied: new Map(), ids: undefined };
 
 export class Protection {
   /** Undefined until they are known; an order may bring none. */
@@ -77,7 +67,6 @@ export class Protection {
     const { firewalls: requested = [] } = request;
     if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
     this.servers = vmObjectIds.map((vmObjectId) => ({
-      vmObjectId,
       firewalls: [...requested],
       own: new ServerFirewalls(vmObjectId, secrets.withOthers.secrets),
       assigning: saga.step(`assign-firewalls-${vmObjectId}`, `Assign firewalls to server ${vmObjectId}`),
@@ -85,7 +74,7 @@ export class Protection {
     }));
     await this.assign(this.servers);
     const protectedServers = await this.verify(this.servers);
-    this.tell(nothingKnown);
+    this.tell([]);
     return protectedServers;
   }
 
@@ -94,21 +83,24 @@ export class Protection {
     const { saga, purchase } = this;
     if (!saga.isPlaced || saga.isCancelled) return;
     const { assigned = [], bought, placement } = standing ?? {};
-    const denied =
-      placement?.how === 'placed' ? await lookAtAssigned(saga, assigned, this.servers) : new Map<number, number[]>();
+    const isSeen = (id: number) =>
+      this.servers?.some(({ own }) => own.vmObjectId === id && own.denied !== undefined) === true;
+    const known = await lookAtAssigned(saga, assigned, (id) => placement?.how !== 'placed' || isSeen(id));
     // Another run may have corrected the request before it ordered.
     const { ordered, vmObjectIds } = bought ?? { ordered: purchase.ordered, vmObjectIds: [] };
     const isAll = vmObjectIds.length > 0 && fits(vmObjectIds.length, ordered);
-    const protectedIds = [...new Set(assigned.map(({ vmObjectId }) => vmObjectId))];
+    const protectedIds = known.map(({ vmObjectId }) => vmObjectId);
     const areAll = isExact(ordered) && protectedIds.length === ordered.most;
-    this.tell({ assigned, denied, ids: isAll ? vmObjectIds : areAll ? protectedIds : undefined });
+    this.tell(known, isAll ? vmObjectIds : areAll ? protectedIds : undefined);
   }
 
-  private tell(known: Known): void {
+  /** @param ids where all of them are known */
+  private tell(known: readonly Assigned[], ids?: readonly number[]): void {
     const { saga } = this;
     const { firewalls: wanted = [] } = this.purchase.request;
     if (wanted.length === 0 || saga.progress.leftovers.some(isOfServer)) return;
-    const servers = this.servers ?? known.ids?.map((id): Protected => ({ vmObjectId: id, firewalls: [...wanted] }));
+    const unseen = (id: number): Protected => ({ firewalls: [...wanted], own: new ServerFirewalls(id) });
+    const servers = this.servers ?? ids?.map(unseen);
     if (servers === undefined) {
       const why = 'the saga ended before the object ids of the servers were known';
       saga.progress.addLeftovers({ kind: 'server-unprotected', firewalls: [...wanted], why });
@@ -138,8 +130,8 @@ export class Protection {
         own.looking(
           verifying,
           () => ({ expect }),
-          (seen) => {
-            if (seen === 'by hand' || readable(seen)?.active) recordProtected();
+          (list) => {
+            if (list === undefined || readable(list)?.active) recordProtected();
           },
         ),
       ),
@@ -147,19 +139,16 @@ export class Protection {
     return servers.map((server) => {
       const outcome = outcomes[assigned.indexOf(server)];
       keepNote(server, outcome);
+      const { firewalls, own, verifying } = server;
+      const { vmObjectId, seen: list, denied } = own;
       if (outcome === undefined) {
-        server.verifying.end('skipped');
-        return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
+        verifying.end('skipped');
+        return { vmObjectId, firewalls: [], verified: false };
       }
-      const { vmObjectId, firewalls, own, verifying } = server;
-      const list = listSeen(outcome);
-      const shown = list && readable(list);
+      const shown = readable(list);
       if (shown?.active) return { vmObjectId, firewalls: shown.firewalls, verified: true };
-      if (list) {
-        verifying.setDetail(`unverified: ${whyUnverified(list)}`);
-        server.unverified = list;
-      }
-      return { vmObjectId, firewalls: firewalls.filter((id) => !own.denied?.lacks?.includes(id)), verified: false };
+      if (list) verifying.setDetail(`unverified: ${whyUnverified(list)}`);
+      return { vmObjectId, firewalls: firewalls.filter((id) => !denied?.lacks?.includes(id)), verified: false };
     });
   }
 }
@@ -168,24 +157,21 @@ export class Protection {
  * For a saga that ends: what was assigned counts as protection only while the provider's list does not deny it. Nobody
  * else may have looked. A list that cannot be read denies nothing.
  *
- * @param servers of this run: those that it has looked at are left out
+ * @param isSeen those are not looked at
  */
 export async function lookAtAssigned(
   saga: Saga,
   assigned: ReferenceState['assigned'],
-  servers: readonly Protected[] = [],
-): Promise<Denied> {
-  const denied = new Map<number, readonly number[]>();
-  const isOwn = (id: number) => servers.some((one) => one.vmObjectId === id && one.own?.denied !== undefined);
+  isSeen = (_vmObjectId: number) => false,
+): Promise<Assigned[]> {
+  const known: Assigned[] = [];
   for (const vmObjectId of new Set(assigned.map((one) => one.vmObjectId))) {
-    if (isOwn(vmObjectId)) continue;
-    const shown = await shownNow(saga, { vmObjectId, secrets: 'unknown' });
-    if (shown === undefined) continue;
-    const all = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
-    const missing = all.filter((id) => !(shown.active ?? shown.firewalls).includes(id));
-    if (missing.length > 0) denied.set(vmObjectId, missing);
+    const firewalls = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
+    const shown = isSeen(vmObjectId) ? undefined : await shownNow(saga, { vmObjectId, secrets: 'unknown' });
+    const denied = shown ? firewalls.filter((id) => !(shown.active ?? shown.firewalls).includes(id)) : [];
+    known.push({ vmObjectId, firewalls, denied });
   }
-  return denied;
+  return known;
 }
 
 const isOfServer = ({ kind }: Leftover) => kind === 'server-unprotected' || kind === 'server-unverified';
@@ -206,15 +192,15 @@ function keepNote(server: Protected, outcome: StepOutcome<unknown> | undefined):
   if (outcome?.skipped && outcome.note !== undefined) server.note = outcome.note;
 }
 
-function leftoversOf(server: Protected, { assigned, denied }: Known): Leftover[] {
-  const { vmObjectId, firewalls, own, unverified: list, note } = server;
-  const lacks = own?.denied && (own.denied.lacks ?? []);
-  if (list) return [unverified(vmObjectId, firewalls, list)];
-  if (own?.isUndeclared && lacks === undefined) return [unverified(vmObjectId, firewalls)];
-  const before = own?.isChanged
-    ? firewalls
-    : assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
-  const isThere = (id: number) => before.includes(id) && !denied.get(vmObjectId)?.includes(id);
+function leftoversOf(server: Protected, known: readonly Assigned[]): Leftover[] {
+  const { firewalls, own, note } = server;
+  const { vmObjectId, seen: list } = own;
+  const lacks = own.denied && (own.denied.lacks ?? []);
+  if (list && !readable(list)?.active) return [unverified(vmObjectId, firewalls, list)];
+  if (own.isUndeclared && lacks === undefined) return [unverified(vmObjectId, firewalls)];
+  const assigned = known.find((one) => one.vmObjectId === vmObjectId);
+  const before = own.isChanged ? firewalls : (assigned?.firewalls ?? []);
+  const isThere = (id: number) => before.includes(id) && assigned?.denied.includes(id) !== true;
   const missing = lacks ?? firewalls.filter((id) => !isThere(id));
   if (missing.length === 0) return [];
   const isDenied = lacks !== undefined || missing.every((id) => before.includes(id));

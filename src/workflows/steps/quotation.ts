@@ -107,7 +107,6 @@ export class Quotation<R extends RequestOf['changeOrder' | 'switchPlan']> {
     const { corrected, correction, first, quoting } = this;
     return {
       noun: quoting.noun,
-      refusal: 'OrderRejected',
       note: () => ({ foundBy: foundBy(this.request), quote: this.current }),
       corrections: { refused: correction },
       timesCorrected: () => corrected.corrections.length,

@@ -13,10 +13,7 @@ import { attempt, failureOf, type Act } from '../../saga/attempts';
 import { countFailedCall } from '../../saga/shown/metrics';
 import { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
-import type { StepOutcome, StepSpec } from '../../saga/steps';
-
-/** What a look came to: the list; or that a person has looked elsewhere, which does not count as verified. */
-type Seen = FirewallList | 'by hand';
+import type { StepSpec } from '../../saga/steps';
 
 type Looking = Omit<ListFirewalls, 'vmObjectId' | 'retry'>;
 
@@ -27,6 +24,8 @@ export class ServerFirewalls {
   isUndeclared = false;
   /** When it was last read, the list lacked some, or still showed some; undefined until this run has looked, or a person. */
   denied?: Pick<CallFailure, 'lacks' | 'surplus'>;
+  /** As the last step that looks has seen it; undefined also where a person has looked elsewhere: that verifies nothing. */
+  seen?: FirewallList | undefined;
   /** The look in the last call that changed something, and the step that made it. */
   private looked?: (Changed & { by: Step }) | undefined;
 
@@ -61,15 +60,16 @@ export class ServerFirewalls {
     return changed;
   }
 
-  /** A step that looks until the list shows it, or a person has seen it. @param onSeen called then */
-  looking(step: Step, asks: () => Looking, onSeen?: (seen: Seen) => void): StepSpec<Seen> {
-    const tell = (seen: Seen) => {
+  /** A step that looks until the list shows it, or a person has seen it. @param onSeen called then, without it by hand */
+  looking(step: Step, asks: () => Looking, onSeen?: (list?: FirewallList) => void): StepSpec<void> {
+    this.seen = undefined;
+    const tell = (list?: FirewallList) => {
       this.denied = {};
-      onSeen?.(seen);
-      return seen;
+      this.seen = list;
+      onSeen?.(list);
     };
     const act = async ({ retry }: EffectContext) => tell(await this.look({ ...asks(), retry }));
-    return { step, act, byHand: { counts: () => tell('by hand') } };
+    return { step, act, byHand: { counts: () => tell() } };
   }
 
   /** Goes by what the call that changed something last has seen, once; then reads the list. */
@@ -97,11 +97,6 @@ export class ServerFirewalls {
   }
 }
 
-/** @returns the list that a step has seen; undefined where it was left out, or a person has looked elsewhere */
-export function listSeen(outcome: StepOutcome<Seen>): FirewallList | undefined {
-  return outcome.skipped || outcome.value === 'by hand' ? undefined : outcome.value;
-}
-
 /** Asks nobody. @returns undefined where the list cannot be seen, or not be read */
 export async function shownNow(saga: Saga, listing: Omit<ListFirewalls, 'retry'>): Promise<Listed | undefined> {
   const summary = `list firewalls of ${listing.vmObjectId}`;
@@ -110,8 +105,8 @@ export async function shownNow(saga: Saga, listing: Omit<ListFirewalls, 'retry'>
   return looked.ok ? readable(looked.value) : undefined;
 }
 
-export function readable(list: FirewallList): Listed | undefined {
-  return 'firewalls' in list ? list : undefined;
+export function readable(list: FirewallList | undefined): Listed | undefined {
+  return list && 'firewalls' in list ? list : undefined;
 }
 
 /** @param firewalls that it should have, and perhaps has */

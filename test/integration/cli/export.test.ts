@@ -265,7 +265,7 @@ it('reads what spreadsheets and panels write', async () => {
 it('reads no more of an export than it gives', async () => {
   let made = 0;
   async function* endless() {
-    for (yield csv([]); ; made += 1) yield await Promise.resolve(`${csv([row]).split('\n')[1]!  }\n`);
+    for (yield csv([]); ; made += 1) yield await Promise.resolve(`${csv([row]).split('\n')[1]!}\n`);
   }
   let taken = 0;
   for await (const { row: at } of panelOrders('-', Readable.from(endless()), declared)) {

@@ -253,7 +253,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     await restoredAndTrusted(one);
     for (const [round, run] of lost.entries()) {
       const answers = [one, other].map((journal, index) => {
-        const done = { answer: null, cartItemId: 7 + index };
+        const done = { answer: { cartItemId: 7 + index } };
         return run.on(journal).answer(add(index + 1), sent[round]![index]!, 'done', done);
       });
       expect(await Promise.all(answers)).toEqual(['written', 'written']);

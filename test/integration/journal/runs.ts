@@ -201,7 +201,7 @@ export class Run {
 
   /** Adds an item, which gets this id. */
   adds(cartItemId: number, item = 1): Promise<Sent> {
-    return this.do(add(item), 'done', { answer: { cartItemId }, cartItemId });
+    return this.do(add(item), 'done', { answer: { cartItemId } });
   }
 
   removes(cartItemId: number, item = 1): Promise<Sent> {

@@ -41,7 +41,7 @@ async function writeEverything(journal: Journal): Promise<Run> {
   const run = new Run(journal);
   const secret = canaries['the request'];
   await run.take({ label: secret, items: [{ plan_id: 17, password: secret, custom_script: secret }] }, 'AB-1');
-  await run.do(add(), 'done', { answer: { cartItemId: 424_242, said: canaries['the answer'] }, cartItemId: 424_242 });
+  await run.do(add(), 'done', { answer: { cartItemId: 424_242, said: canaries['the answer'] } });
   const order = place(424_242);
   const lost = await run.do(order, 'unknown', { failure: 'UnknownOutcome', answer: canaries['the failure'] });
   await letPass(journal);

@@ -92,7 +92,7 @@ const mayBelong = `it may belong to the order of ${at} by run ${run}, and nobody
 it.each<[Intended, CallFailure['failure'], message: string, rest?: Partial<CallFailure>]>([
   [{ how: 'under-way', row: 'r', leftMs: 60_000 }, 'UnderWay', inFlight, { retryInMs: 15_000, inFlightMs: 60_000 }],
   [{ how: 'under-way', row: 'r', leftMs: 700 }, 'UnderWay', inFlight, { retryInMs: 700, inFlightMs: 700 }],
-  [{ how: 'unknown', leftMs: 0, ...doubt }, 'UnknownOutcome', lost, { doubt }],
+  [{ how: 'unknown', ...doubt }, 'UnknownOutcome', lost, { doubt }],
   [{ how: 'changed', why: 'add-1: undone' }, 'StateChanged', 'add-1: undone; nothing was sent'],
   [{ how: 'ordered', placed: true, at, run }, 'Ordered', belongs],
   [{ how: 'ordered', placed: false, at, run }, 'Ordered', mayBelong],

@@ -131,6 +131,6 @@ it('an undo leaves what another saga has perhaps assigned just before', async ()
   expect(first).toMatchObject({ firewalls: [1], doubtful: [7] });
   await younger.do('assignFirewalls', { ...assigning, firewalls: [7, 8] });
   lags = false;
-  const now = await younger.do('listFirewalls', { vmObjectId, undoing: true });
+  const now = await younger.do('listFirewalls', { vmObjectId, after: 'changes and others' });
   expect(now).toMatchObject({ firewalls: [1, 7, 8], others: [7] });
 });

@@ -49,7 +49,7 @@ export function cartItems(): void {
 
     it('marks what it took away, and nothing else', async () => {
       const twin = await run.again().send(add(), { recall: false });
-      await run.answer(add(), twin, 'done', { cartItemId: 8 });
+      await run.answer(add(), twin, 'done', { answer: { cartItemId: 8 } });
       const { cursor } = await run.removes(7);
       const rows = (await effectsOf(journal.db, run.key)).filter(({ kind }) => kind === 'mutate');
       expect(rows).toMatchObject([
@@ -158,7 +158,7 @@ export function repeatableSteps(): void {
     const first = await run.send(add());
     await letPass(journal);
     await run.adds(8);
-    await run.answer(add(), first, 'done', { answer: { cartItemId: 7 }, cartItemId: 7 });
+    await run.answer(add(), first, 'done', { answer: { cartItemId: 7 } });
     expect(await run.again().intend(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 1 });
   });
 

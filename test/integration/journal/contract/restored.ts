@@ -273,7 +273,7 @@ export function lostRows(): void {
       await lose(lost);
       await journal.db.deleteFrom('reference').where('reference', '=', key.reference).execute();
       expect(other.cursor).toBeUndefined();
-      await run.answer(add(), lost, 'done', { cartItemId: 7 });
+      await run.answer(add(), lost, 'done', { answer: { cartItemId: 7 } });
       const { sagas } = await endedSagas(journal, { days: 1, after: undefined, limit: 10 });
       expect(sagas).toMatchObject([{ ...key, cartItems: [7] }]);
     });
