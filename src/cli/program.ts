@@ -1,5 +1,5 @@
 /** The command line: which commands there are, and what they take. */
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionNames } from '../domain/decisions';
 import { inboxGroupings, inboxRowsMax, listedStates, waitKinds } from '../domain/progress';
@@ -266,13 +266,7 @@ function addServerCommands(program: Command, load: Loading): void {
 function ofWorkflow(): Option {
   // The words with which workflow ids begin.
   const names = new Map(workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name]));
-  const words = [...names.keys()].join(', ');
-  return new Option(
-    '--workflow <NAME>',
-    `needed where several workflows use the same reference (choices: ${words})`,
-  ).argParser((word): WorkflowName => {
-    const name = names.get(word);
-    if (name === undefined) throw new InvalidArgumentError(`Allowed choices are ${words}.`);
-    return name;
-  });
+  const option = new Option('--workflow <NAME>', 'needed where several workflows use the same reference');
+  const { parseArg: choose } = option.choices([...names.keys()]);
+  return option.argParser((word) => names.get(choose?.(word, '') ?? ''));
 }
