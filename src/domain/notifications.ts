@@ -181,8 +181,3 @@ export function routesOf(
     (outcomes === undefined || outcome === undefined || outcomes.includes(outcome));
   return routes.filter(takes).map(({ name }) => name);
 }
-
-/** True if an event's account can make a difference. */
-export function asksForAccount(routes: readonly Route[]): boolean {
-  return routes.some(({ accounts }) => accounts !== undefined);
-}

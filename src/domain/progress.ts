@@ -79,7 +79,7 @@ const lastFailureSchema = z.strictObject({
   body: z.string().optional(),
 });
 
-const waitingSchema = z.strictObject({
+export const waitingSchema = z.strictObject({
   /** Each question has its own; a decision names it. */
   id: z.string(),
   kind: z.enum(waitKinds),

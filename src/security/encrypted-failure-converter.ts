@@ -28,7 +28,9 @@ class SealedFailures extends WellFormedFailures {
   override failureToError(failure: ProtoFailure, converter: PayloadConverter, context?: SerializationContext): Error {
     if (context?.type !== 'activity' || !failure.applicationFailureInfo)
       return super.failureToError(failure, converter, context);
-    const believes = !payloadsOf(failure).some((payload) => !payload || isForeign(payload, 'failure', context));
+    const { encodedAttributes, applicationFailureInfo } = failure;
+    const payloads = [encodedAttributes, ...(applicationFailureInfo.details?.payloads ?? [])];
+    const believes = payloads.every((payload) => payload && !isForeign(payload, 'failure', context));
     return super.failureToError(believes ? failure : forged, defaultPayloadConverter, context);
   }
 }
@@ -37,10 +39,6 @@ const forged: ProtoFailure = {
   message: notBelieved,
   applicationFailureInfo: { type: 'NotBelieved', nonRetryable: true },
 };
-
-function payloadsOf({ encodedAttributes, applicationFailureInfo }: ProtoFailure) {
-  return [encodedAttributes, ...(applicationFailureInfo?.details?.payloads ?? [])];
-}
 
 function sealedFor(failure: ProtoFailure, seal: (payload: Payload) => Payload): ProtoFailure {
   const { encodedAttributes, applicationFailureInfo } = failure;
